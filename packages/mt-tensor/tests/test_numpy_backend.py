@@ -15,7 +15,7 @@ import mt_tensor as mt
 from mt_operators import OPERATORS, Formula
 from mt_operators.elementary import where
 from mt_tensor.backends.extending import FUNCTIONS
-from mt_tensor.backends.silence import run_quietly, silently
+from mt_tensor.backends.quiet import quiet, run_quietly
 from mt_tensor.dtypes import Array, DType, bool_, float32, float64, int32
 from mt_tensor.layout import row_major
 from mt_tensor.library.backends.numpy.blocks import BLOCK, LARGE, blocks, in_blocks
@@ -41,7 +41,7 @@ def _divide_by_zero() -> bool:
 
 def test_nothing_warns_within_a_quiet_call_and_everything_after_it() -> None:
     assert run_quietly(_divide_by_zero)
-    assert silently(_divide_by_zero)
+    assert quiet().run(_divide_by_zero)
     with pytest.raises(RuntimeWarning):
         _divide_by_zero()
 
@@ -49,7 +49,8 @@ def test_nothing_warns_within_a_quiet_call_and_everything_after_it() -> None:
 def test_a_quiet_call_within_another() -> None:
     with pytest.raises(RuntimeError):
         run_quietly(run_quietly, _divide_by_zero)
-    assert run_quietly(silently, _divide_by_zero)
+    assert run_quietly(lambda: quiet().run(_divide_by_zero))
+    assert quiet().run(lambda: quiet().run(_divide_by_zero))
 
 
 def test_a_quiet_call_while_another_thread_is_in_one() -> None:
@@ -63,7 +64,7 @@ def test_a_quiet_call_while_another_thread_is_in_one() -> None:
     other.start()
     try:
         assert entered.wait(10)
-        assert silently(_divide_by_zero)
+        assert quiet().run(_divide_by_zero)
         one, zero = mt.ones(3, requires_grad=True), mt.zeros(3)
         quotient = one / zero
         quotient.sum().backward()
@@ -79,7 +80,7 @@ def test_an_error_within_a_quiet_call_is_passed_on() -> None:
         raise ZeroDivisionError("on purpose")
 
     with pytest.raises(ZeroDivisionError, match="on purpose"):
-        silently(fail)
+        quiet().run(fail)
 
 
 def test_formulas_take_all_that_functions_of_numpy_return() -> None:

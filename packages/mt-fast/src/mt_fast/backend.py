@@ -33,8 +33,8 @@ from mt_tensor.backends.extending import (
     Layout,
     copied,
     not_an_array,
+    quiet,
     row_major,
-    silently,
 )
 from mt_tensor.errors import BackendUnavailableError
 from mt_tensor.extending import Array, Number, Shape, folded_shape, register_kernels, size_of
@@ -238,7 +238,7 @@ class FastOps(HostBackend):
     def _rounded(self, result: TensorData, out: TensorData) -> None:
         """Store a view in one of another type, with NumPy."""
         if result is not out:
-            silently(np.copyto, self.to_host(out), self.to_host(result), casting="unsafe")
+            quiet().run(np.copyto, self.to_host(out), self.to_host(result), casting="unsafe")
 
 
 def create_backend() -> FastOps:

@@ -24,10 +24,9 @@ from mt_fast.primitives.updates import update
 from mt_operators import Formula, TracingError
 from mt_operators.evaluation import expanded
 from mt_tensor import TensorData, float16
-from mt_tensor.backends.extending import UFUNCS, Layout, function_of, run_quietly
+from mt_tensor.backends.extending import UFUNCS, Layout, function_of, shorter_for_two
 from mt_tensor.backends.extending import running as running_numpy
 
-_new = object.__new__
 _in_rows = TensorData.in_rows
 _layout_of = attrgetter("layout")
 
@@ -50,25 +49,9 @@ def running(formula: Formula, backend: Any, general: Callable[..., Any]) -> Call
         size = out.size if out.__class__ is Layout else out[0].size
         return (on_one_thread if size < backend.parallel_from else kernels)(out, *inputs)
 
-    def of_two(out: Any, x: Any, y: Any) -> Any:
-        try:
-            second = y.layout
-            if (
-                x.layout is out
-                and (second is out or not second.shape)
-                and out.shape
-                and out.size < backend.parallel_from
-            ):
-                data = _new(TensorData)  # as in `TensorData.of`, whose call a sum would feel
-                data._array = run_quietly(function, x._array, y._array)
-                data.layout = out
-                data._storage = data._version = None
-                return data
-        except (RuntimeError, AttributeError):  # one is a number, or has no array yet
-            pass
-        return run(out, x, y)
-
-    return of_two if formula.arity == 2 and function is not None else run
+    if formula.arity == 2 and function is not None:
+        return shorter_for_two(function, run, backend)
+    return run
 
 
 EXACT_STEPS = {

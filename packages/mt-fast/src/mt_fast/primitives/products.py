@@ -16,7 +16,7 @@ from mt_fast.compilation.kernel import Kernel
 from mt_fast.matrices import gemm
 from mt_fast.primitives import movement
 from mt_tensor import TensorData
-from mt_tensor.backends.extending import row_major, silently
+from mt_tensor.backends.extending import quiet, row_major
 from mt_tensor.extending import as_dtype
 
 Array = npt.NDArray[Any]
@@ -58,8 +58,8 @@ def product(a: Array, b: Array) -> Array:
         if pays and None not in (transposed_a, transposed_b) and a.shape[:-2] == b.shape[:-2]:
             return _by_tiles(a, b, bool(transposed_a), bool(transposed_b))
     if a.ndim <= 2 and b.ndim <= 2:
-        return np.asarray(silently(a.dot, b))  # which knows more layouts, and begins sooner
-    return np.asarray(silently(np.matmul, _for_blas(a), _for_blas(b)), order="C")
+        return np.asarray(quiet().run(a.dot, b))  # which knows more layouts, and begins sooner
+    return np.asarray(quiet().run(np.matmul, _for_blas(a), _for_blas(b)), order="C")
 
 
 def _transposed(array: Array) -> bool | None:

@@ -6,10 +6,7 @@ border for backends in other packages; `mt_tensor.extending` is that for operati
 """
 
 # Elements in the memory of this machine.
-from mt_tensor.backends.silence import (
-    run_quietly as run_quietly,
-    silently as silently,
-)
+from mt_tensor.backends.quiet import quiet as quiet
 from mt_tensor.library.backends.host import (
     HostBackend as HostBackend,
     copied as copied,
@@ -29,7 +26,10 @@ from mt_tensor.backends.numpy.functions import (
     function_of as function_of,
 )
 from mt_tensor.library.backends.numpy.backend import NumpyOps as NumpyOps
-from mt_tensor.library.backends.numpy.calls import running as running
+from mt_tensor.library.backends.numpy.calls import (
+    running as running,
+    shorter_for_two as shorter_for_two,
+)
 from mt_tensor.library.backends.numpy.error_function import ERFC_FLOAT32 as ERFC_FLOAT32
 from mt_tensor.library.backends.numpy.functions import FUNCTIONS as FUNCTIONS
 from mt_tensor.library.backends.numpy.source import numpy_source as numpy_source

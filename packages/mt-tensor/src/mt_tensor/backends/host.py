@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.backends.silence import silently
+from mt_tensor.backends.quiet import quiet
 from mt_tensor.dtypes import Array, DType, Number, as_dtype
 from mt_tensor.layout import row_major
 from mt_tensor.strides import Shape, size_of
@@ -40,5 +40,5 @@ class HostBackend(TensorBackend):
     def full(self, shape: Shape, dtype: DType, value: Number) -> TensorData:
         """Return a new row of memory, filled."""
         out = self.empty(shape, dtype)
-        silently(out.storage.fill, dtype.convert(value))
+        quiet().run(out.storage.fill, dtype.convert(value))
         return out

@@ -16,7 +16,7 @@ import numpy as np
 
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.backends.devices import Backend, Device, place
-from mt_tensor.backends.silence import silently
+from mt_tensor.backends.quiet import quiet
 from mt_tensor.dtypes import (
     Array,
     DType,
@@ -60,7 +60,7 @@ def from_values(
     It is where `place` says, for elements that are at `home` now.
     """
     if values.dtype != dtype.numpy:
-        values = silently(values.astype, dtype.numpy)
+        values = quiet().run(values.astype, dtype.numpy)
     chosen = place(backend, device, home)
     return new_leaf(chosen.from_host(values), chosen, requires_grad)
 

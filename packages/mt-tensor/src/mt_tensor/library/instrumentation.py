@@ -2,7 +2,8 @@
 
 Nothing on the way of an operation asks whether somebody watches. To watch, the methods of `Tensor`,
 the functions of this package, the kernels of backends and the chain rule of recorded nodes are
-replaced, wherever a module has them, those of users included, and are put back afterwards.
+replaced, wherever a module or a class has them, those of users included, and are put back
+afterwards.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from mt_autodiff import derivatives
 from mt_tensor.library.fused import by_kernel
 from mt_tensor.library.pointwise.fusing_in_place import Change
 from mt_tensor.pointwise.elementwise import ElementwiseOperation
+from mt_tensor.pointwise.table_functions import FUNCTIONS
 from mt_tensor.recording.function import Function
 from mt_tensor.recording.graph import Node
 from mt_tensor.tensor import Tensor
@@ -86,11 +88,15 @@ def instrument(
         }
         replacements[id(by_kernel)] = around(by_kernel, lambda args: str(args[0]))
         replacements[id(derivatives)] = around_backward(derivatives)
-        for module in list(sys.modules.values()):
-            if isinstance(module, ModuleType):
-                for name, value in list(vars(module).items()):
-                    if id(value) in replacements:  # values are not asked what they are: some answer
-                        put(module, name, replacements[id(value)])
+        for name, function in list(FUNCTIONS.items()):
+            replacement = replacements.setdefault(id(function), around(function, _always(name)))
+            undo.callback(FUNCTIONS.__setitem__, name, function)
+            FUNCTIONS[name] = replacement
+        for owner, name, value in _places():
+            function = value.__func__ if type(value) is staticmethod else value
+            if id(function) in replacements:  # values are not asked what they are: some answer
+                new = replacements[id(function)]
+                put(owner, name, new if function is value else staticmethod(new))
         return undo.pop_all().close
 
 
@@ -110,6 +116,18 @@ def _functions(modules: Iterable[ModuleType]) -> Iterator[tuple[str, Callable[..
                 _NO_FUNCTIONS_FROM
             ):
                 yield name, function
+
+
+def _places() -> Iterator[tuple[Any, str, Any]]:
+    """Yield what modules hold and the static methods of their classes: owner, name and value."""
+    for module in list(sys.modules.values()):
+        if isinstance(module, ModuleType):
+            for name, value in list(vars(module).items()):
+                yield module, name, value
+                if issubclass(type(value), type):
+                    for attribute, method in list(vars(value).items()):
+                        if type(method) is staticmethod:
+                            yield value, attribute, method
 
 
 def _is_operation(attribute: str, method: FunctionType) -> bool:

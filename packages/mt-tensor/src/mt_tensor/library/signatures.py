@@ -48,9 +48,10 @@ def for_users(made: Made) -> Made:
 
     @functools.wraps(made)
     def called(*args: Any, **settings: Any) -> Any:
-        for value, kind in zip(args, in_order):  # noqa: B905 - the rest has defaults
-            if not isinstance(value, kind):
-                _check(made.__name__, zip(parameters, args, strict=False), kinds)
+        if in_order:
+            for value, kind in zip(args, in_order):  # noqa: B905 - the rest has defaults
+                if not isinstance(value, kind):
+                    _check(made.__name__, zip(parameters, args, strict=False), kinds)
         if not settings:
             return made(*args)
         for other, own in NUMPY.items():

@@ -32,7 +32,7 @@ from mt_tensor.dtypes import (
 from mt_tensor.errors import DTypeError
 from mt_tensor.exchange.conversion import cast
 from mt_tensor.layout import row_major
-from mt_tensor.pointwise.gradients import Recorder
+from mt_tensor.pointwise.gradients import recorder
 from mt_tensor.public import function
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import shape_broadcast
@@ -56,7 +56,7 @@ class ElementwiseOperation:
     def __init__(self, operator: Operator) -> None:
         self.operator = operator
         self.computing = Computing(operator.value)
-        self.record = Recorder(operator, ElementwiseOperation).record
+        self.record = recorder(operator, ElementwiseOperation)
 
     def __call__(self, *args: Any) -> Tensor:
         """Apply the operator to tensors and numbers. Numbers alone give a number.

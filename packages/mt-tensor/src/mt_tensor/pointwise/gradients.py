@@ -110,28 +110,28 @@ class Gradients:
         return operations
 
 
-class Recorder(dict[int, Gradients]):
-    """Enters the floating-point results of one operator into the graph, if a gradient is wanted.
+def recorder(
+    operator: Operator, operation: Callable[[Operator], Operation]
+) -> Callable[[tuple[Tensor, ...], tuple[TensorData, ...], Tensor], None]:
+    """Return the function that enters results of an operator into the graph.
 
     It holds the `Gradients` for each choice of arguments that has occurred. A choice is a number
     with a bit for each argument, the lowest for the last.
+
+    Args:
+        operator: of the table, or made of others.
+        operation: what makes an operator one on tensors.
     """
+    name, arity = operator.name, operator.arity
+    of_choice: dict[int, Gradients] = {}
 
-    def __init__(self, operator: Operator, operation: Callable[[Operator], Operation]) -> None:
-        super().__init__()
-        self._operator = operator
-        self._operation = operation  # what makes an operator one on tensors
-
-    def __missing__(self, choice: int) -> Gradients:
-        """Work out the gradients for one more choice of arguments."""
-        needs = tuple([bit == "1" for bit in f"{choice:0{self._operator.arity}b}"])
-        gradients = self[choice] = Gradients(self._operator, needs, self._operation)
+    def work_out(choice: int) -> Gradients:
+        needs = tuple([bit == "1" for bit in f"{choice:0{arity}b}"])
+        gradients = of_choice[choice] = Gradients(operator, needs, operation)
         return gradients
 
-    def record(
-        self, operands: tuple[Tensor, ...], known: tuple[TensorData, ...], result: Tensor
-    ) -> None:
-        """Take note of how a result was computed.
+    def record(operands: tuple[Tensor, ...], known: tuple[TensorData, ...], result: Tensor) -> None:
+        """Take note of how a result was computed, if a gradient is wanted.
 
         Args:
             operands: all arguments.
@@ -145,19 +145,27 @@ class Recorder(dict[int, Gradients]):
             wanted = x._requires_grad
             if wanted and (wanted is not VIEW or x.requires_grad):  # asking refreshes a view's node
                 choice += 1
-                node = x._node
-                parents.append(x if node is None else node)
-        if parents:
-            gradients = self[choice]
-            node = _new(OperatorNode)
-            node.last_fn, node.name = gradients, self._operator.name
-            saved: Sequence[TensorData] = gradients.read_of(known) if gradients.reads else ()
-            changes = 0
+                parents.append(x._node or x)
+        if not parents:
+            return
+        try:
+            gradients = of_choice[choice]
+        except KeyError:
+            gradients = work_out(choice)
+        node = _new(OperatorNode)
+        node.last_fn, node.name = gradients, name
+        changes = 0
+        if gradients.reads:
+            node.ctx = saved = gradients.read_of(known)
             for data in saved:
                 if data._version is not None:
                     changes += data._version[0]
-            node.ctx, node.changes = saved, changes
-            connect(result, node, parents)
+        else:
+            node.ctx = ()
+        node.changes = changes
+        connect(result, node, parents)
+
+    return record
 
 
 class OperatorNode(Node):

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 from mt_autodiff.extending import recording
 from mt_operators import OPERATORS, Operator
+from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DTYPES, DType, Number, bool_, float16, is_half
 from mt_tensor.layout import row_major
 from mt_tensor.pointwise.elementwise import (
@@ -45,6 +46,7 @@ def of_one(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Ca
         otherwise: the same for what needs conversion or a check, or is no tensor.
     """
     computing, record, truth, direct = _facts(operation)
+    asked: dict[TensorBackend, Callable[..., Any]] = {}  # as `computing`, and sooner read
 
     def function(input: Any) -> Tensor:
         if not isinstance(input, Tensor) or input._tensor.layout.dtype not in direct:
@@ -52,7 +54,11 @@ def of_one(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Ca
         data, backend = input._tensor, input.backend
         layout = data.layout
         out = row_major(layout.shape, bool_) if truth else layout.contiguous
-        value = computing[backend](out, data)
+        try:
+            compute = asked[backend]
+        except KeyError:
+            compute = asked[backend] = computing[backend]
+        value = compute(out, data)
         result = _make(value, backend)
         if input._requires_grad and recording.get() and not truth:
             record((input,), (data, value), result)
@@ -64,6 +70,7 @@ def of_one(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Ca
 def of_two(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Callable[..., Any]:
     """Return an operation of two arguments as a function; see `of_one`."""
     computing, record, truth, direct = _facts(operation)
+    asked: dict[TensorBackend, Callable[..., Any]] = {}  # as `computing`, and sooner read
 
     def function(input: Any, other: Any) -> Tensor:
         x = input if input.__class__ is Tensor else _operand(input, other)
@@ -82,7 +89,11 @@ def of_two(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Ca
                 out = row_major(shape_broadcast(layout.shape, another.shape), layout.dtype)
         if truth:
             out = row_major(out.shape, bool_)
-        value = computing[backend](out, first, second)
+        try:
+            compute = asked[backend]
+        except KeyError:
+            compute = asked[backend] = computing[backend]
+        value = compute(out, first, second)
         result = _make(value, backend)
         if (x._requires_grad or y._requires_grad) and not truth and recording.get():
             record((x, y), (first, second, value), result)
@@ -124,14 +135,10 @@ def _operand(value: Any, other: Any) -> Tensor | None:
     if kind is float:
         fits = dtype.is_floating_point
     else:
-        fits = dtype is not bool_ and -_EXACT < value < _EXACT
+        fits = dtype is not bool_ and -(2**53) < value < 2**53  # else a float would be another
     if not fits or (dtype is float16 and not is_half(value)):
         return None
     return (shared_constant if value else constant)(other.backend, dtype, value)
-
-
-_EXACT = 2**53
-"""Smaller integers are the same number as a float."""
 
 
 def _install(operator: Operator) -> None:

@@ -59,7 +59,7 @@ def in_summed_dtype(x: Tensor, dtype: Any) -> Tensor:
     """Return the tensor in the dtype it is summed in: by default int64 for integers and bools."""
     if dtype is not None:
         return cast(x, as_dtype(dtype))
-    return x if x.is_floating_point() else cast(x, int64)
+    return x if x._tensor.layout.dtype.is_floating_point else cast(x, int64)
 
 
 # --- Sums and means -----------------------------------------------------------------------------

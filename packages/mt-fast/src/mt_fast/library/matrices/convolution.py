@@ -41,7 +41,7 @@ from mt_fast.library.matrices.windows import (
 from mt_fast.matrices.simd import copy_to_every
 from mt_fast.matrices.tiles import LARGEST, inner_products, product
 from mt_fast.memory import empty
-from mt_tensor.backends.extending import silently
+from mt_tensor.backends.extending import quiet
 
 Array = npt.NDArray[Any]
 Pair = tuple[int, int]
@@ -338,7 +338,7 @@ def image_gradient(
         return _transposed(
             image_gradient(_transposed(grad), _transposed(kernels), *transposed, groups)
         )
-    if not math.isfinite(silently(np.add.reduce, kernels.reshape(-1))):
+    if not math.isfinite(quiet().run(np.add.reduce, kernels.reshape(-1))):
         return _image_gradient_by_windows(grad, kernels, *settings)
     shape, taps, whole, work = _gradient_plan(
         grad.shape, kernels.shape, *settings, grad.itemsize, thread_count()
@@ -469,7 +469,7 @@ def _image_gradient_by_windows(
         grad.dtype,
     )
     for i, j in np.ndindex(*kernel):
-        shares = silently(np.matmul, weights[..., i, j], grads)
+        shares = quiet().run(np.matmul, weights[..., i, j], grads)
         top, left = i * dilation[0], j * dilation[1]
         seen = padded[
             :,
@@ -477,7 +477,7 @@ def _image_gradient_by_windows(
             top : top + (rows - 1) * stride[0] + 1 : stride[0],
             left : left + (columns - 1) * stride[1] + 1 : stride[1],
         ]
-        silently(np.add, seen, shares.reshape(n, channels * groups, rows, columns), out=seen)
+        quiet().run(np.add, seen, shares.reshape(n, channels * groups, rows, columns), out=seen)
     (top, left), (height, width) = padding, image_shape
     return np.ascontiguousarray(padded[:, :, top : top + height, left : left + width])
 

@@ -19,7 +19,7 @@ from mt_operators import OPERATORS, Formula, Operator
 from mt_tensor.backends.host import HostBackend
 from mt_tensor.backends.numpy.calls import new_view, running
 from mt_tensor.backends.numpy.functions import FUNCTIONS, UFUNCS, function_of, on_arrays
-from mt_tensor.backends.silence import silently
+from mt_tensor.backends.quiet import quiet
 from mt_tensor.dtypes import Array, float16
 from mt_tensor.layout import Layout, row_major
 from mt_tensor.strides import Shape, folded_shape
@@ -72,16 +72,16 @@ class NumpyOps(HostBackend):
         result: Any
         if fold is None:
             shape = folded_shape(source.shape, dims, keepdim)
-            result = silently(_fold_slices, operator, source, shape, dims)
+            result = quiet().run(_fold_slices, operator, source, shape, dims)
         else:  # of float16, add up with more digits than are stored
             computed = np.float32 if dtype is float16 else dtype.numpy
-            result = silently(fold, source.array, dims, computed, None, keepdim)
+            result = quiet().run(fold, source.array, dims, computed, None, keepdim)
             shape = result.shape
         return new_view(result, row_major(shape, dtype))
 
     def matmul(self, a: TensorData, b: TensorData) -> TensorData:
         """Multiply with NumPy's BLAS."""
-        result: Any = silently(np.matmul, a.array, b.array)
+        result: Any = quiet().run(np.matmul, a.array, b.array)
         return new_view(result, row_major(result.shape, a.dtype))
 
     def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
@@ -102,10 +102,10 @@ class NumpyOps(HostBackend):
         if operator is None:
             out.storage[positions] = values
         else:  # on rows, which NumPy does several times as fast
-            silently(UFUNCS[operator.name].at, out.storage, positions, values)
+            quiet().run(UFUNCS[operator.name].at, out.storage, positions, values)
 
     def copy(self, source: TensorData, out: Layout | TensorData) -> TensorData:
         """Copy and convert."""
         out = self.target(out)
-        silently(np.copyto, out.array, source.array, casting="unsafe")
+        quiet().run(np.copyto, out.array, source.array, casting="unsafe")
         return out

@@ -14,7 +14,7 @@ import numpy as np
 from mt_operators import Formula
 from mt_tensor.backends.contract import computation_type
 from mt_tensor.backends.numpy.functions import typed
-from mt_tensor.backends.silence import silently
+from mt_tensor.backends.quiet import quiet
 from mt_tensor.dtypes import Array, DType, Number, float16, float32
 from mt_tensor.layout import Layout
 from mt_tensor.tensor_data import TensorData
@@ -31,7 +31,7 @@ def new_view(result: Any, layout: Layout) -> TensorData:
     wanted = result.shape == shape and result.dtype is dtype
     if not wanted or (len(shape) > 1 and not result.flags.c_contiguous):
         copied = np.empty(shape, dtype)
-        silently(np.copyto, copied, result, casting="unsafe")
+        quiet().run(np.copyto, copied, result, casting="unsafe")
         result = copied
     return _of(result, layout)
 
@@ -59,12 +59,12 @@ def running(
         wide = (float32 if dtype is float16 else dtype).numpy  # numbers are not rounded to float16
         arrays = [x.array if isinstance(x, TensorData) else typed(x, wide) for x in inputs]
         if not new and function is not None:
-            return silently(write, function, out, *arrays)
-        results = silently(function or lift(dtype), *arrays)
+            return quiet().run(write, function, out, *arrays)
+        results = quiet().run(function or lift(dtype), *arrays)
         results = (results,) if formula.outputs == 1 else results
         if not new:
             for target, result in zip(out, results, strict=True):
-                silently(np.copyto, target.array, result, casting="unsafe")
+                quiet().run(np.copyto, target.array, result, casting="unsafe")
             return None
         views = [new_view(result, out) for result in results]
         return views[0] if formula.outputs == 1 else views

@@ -15,7 +15,7 @@ import numpy as np
 
 from mt_operators import OPERATORS, Formula, TracingError
 from mt_operators.elementary import ROUNDING
-from mt_tensor.backends.silence import silently
+from mt_tensor.backends.quiet import quiet
 from mt_tensor.dtypes import Array, DType, Number, float16, float32
 
 _NAMES = {
@@ -108,7 +108,7 @@ def typed(number: Number, dtype: np.dtype[Any]) -> Any:
     """Return a number as an array, which NumPy takes in half the time of a Python number."""
     fraction = not math.isfinite(number) or number != int(number)
     exact = np.float64 if dtype.kind in "iu" and fraction else dtype
-    return silently(np.asarray(number).astype, exact)
+    return quiet().run(np.asarray(number).astype, exact)
 
 
 def on_arrays(formula: Formula, dtype: DType) -> Callable[..., Any]:

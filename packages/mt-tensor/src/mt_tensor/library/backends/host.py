@@ -7,7 +7,7 @@ import functools
 import numpy as np
 
 from mt_tensor.backends import host
-from mt_tensor.backends.silence import silently
+from mt_tensor.backends.quiet import quiet
 from mt_tensor.dtypes import DType, Number
 from mt_tensor.layout import Layout, row_major
 from mt_tensor.strides import Shape
@@ -39,7 +39,7 @@ class HostBackend(host.HostBackend):
         """Return a new contiguous view in which every element is `value`."""
         if not shape:
             number = value if dtype.is_floating_point else dtype.convert(value)
-            array = silently(np.array, number, dtype.numpy)
+            array = quiet().run(np.array, number, dtype.numpy)
             return TensorData.of(array, row_major(shape, dtype))
         zero = value.__class__ is int and not value  # unlike 0.0 it has no sign
         try:
@@ -47,7 +47,7 @@ class HostBackend(host.HostBackend):
         except ValueError as error:
             raise not_an_array(shape) from error
         if not zero:
-            silently(array.fill, dtype.convert(value))
+            quiet().run(array.fill, dtype.convert(value))
         return TensorData.of(array, row_major(shape, dtype))
 
 
@@ -56,4 +56,4 @@ def copied(source: TensorData, out: Layout) -> TensorData:
     array, dtype = source.array, out.dtype
     if source.layout.dtype is dtype:
         return TensorData.of(array.copy(), out)
-    return TensorData.of(silently(array.astype, dtype.numpy, "C"), out)
+    return TensorData.of(quiet().run(array.astype, dtype.numpy, "C"), out)

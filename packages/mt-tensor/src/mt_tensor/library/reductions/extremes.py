@@ -12,6 +12,7 @@ from mt_tensor.indexing.gathering import Collect
 from mt_tensor.library.fused import fused
 from mt_tensor.library.indexing.selection import ValuesAndIndices
 from mt_tensor.library.indexing.slices import along
+from mt_tensor.library.pointwise.fusing import fuse
 from mt_tensor.library.reductions.sums import check_not_empty
 from mt_tensor.movement.views import View, squeeze_dims
 from mt_tensor.pointwise.elementwise import elementwise
@@ -29,6 +30,12 @@ class MinMax(NamedTuple):
     max: Tensor
 
 
+@fuse
+def _is_chosen(x: Tensor, value: Tensor) -> Tensor:
+    """Return 1 where an element equals a value or is nan, 0 elsewhere."""
+    return (x == value).logical_or(x != x).to(x.dtype)
+
+
 class SharedByEqual(Function):
     """A value found among the elements of a tensor; all equal to it share the gradient.
 
@@ -44,8 +51,8 @@ class SharedByEqual(Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         x, value = ctx.saved_tensors
-        chosen = (x == value).logical_or(x != x).to(x.dtype)
-        return grad * chosen / chosen.sum(ctx.dims, keepdim=True), None, None
+        chosen = _is_chosen(x, value)
+        return chosen * (grad / chosen.sum(ctx.dims, keepdim=True)), None, None
 
 
 class FoundAt(Function):

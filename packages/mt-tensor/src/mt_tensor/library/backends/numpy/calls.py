@@ -17,7 +17,7 @@ import numpy as np
 from mt_operators import Formula
 from mt_tensor.backends.numpy import calls
 from mt_tensor.backends.numpy.calls import Function, new_view, write
-from mt_tensor.backends.silence import run_quietly
+from mt_tensor.backends.quiet import run_quietly
 from mt_tensor.dtypes import Array, DType, bool_, float16, float32
 from mt_tensor.layout import Layout
 from mt_tensor.library.backends.numpy.functions import FUNCTIONS
@@ -60,7 +60,7 @@ def _running_one(function: Function, general: Function) -> Function:
                     return _of(run_quietly(function, x._array), out)
                 except AttributeError:  # it has no array yet
                     return _of(run_quietly(function, x.array), out)
-        except (RuntimeError, AttributeError):  # `silence` is busy, or x is a number
+        except (RuntimeError, AttributeError):  # the shared context is in use, or x is a number
             pass
         return general(out, x)
 
@@ -72,22 +72,41 @@ def _running_two(function: Function, general: Function) -> Function:
 
     def run(out: Any, x: Any, y: Any) -> Any:
         try:
-            second = y.layout
-            if x.layout is out and out.shape and (second is out or not second.shape):
-                data = _new(TensorData)  # as in `TensorData.of`, whose call a sum would feel
-                try:
-                    data._array = run_quietly(function, x._array, y._array)
-                except AttributeError:  # one has no array yet
-                    data._array = run_quietly(function, x.array, y.array)
-                data.layout = out
-                data._storage = data._version = None
-                return data
             if out.__class__ is Layout:
                 return new_view(run_quietly(function, x.array, y.array), out)
             return run_quietly(write, function, out, x.array, y.array)
         except (RuntimeError, AttributeError):  # as above, or one is a number
+            return general(out, x, y)
+
+    return shorter_for_two(function, run)
+
+
+def shorter_for_two(function: Function, otherwise: Function, backend: Any = None) -> Function:
+    """Return the shortest way: of two views that lie like the result, or of one and one element.
+
+    Args:
+        function: of two arrays.
+        otherwise: runs the same formula on whatever views and numbers.
+        backend: one that wants results of `parallel_from` elements to be left to `otherwise`.
+    """
+
+    def run(out: Any, x: Any, y: Any) -> Any:
+        try:
+            second = y.layout
+            if (
+                x.layout is out
+                and (second is out or not second.shape)
+                and out.shape
+                and (backend is None or out.size < backend.parallel_from)
+            ):
+                data = _new(TensorData)  # as in `TensorData.of`, whose call a sum would feel
+                data._array = run_quietly(function, x._array, y._array)
+                data.layout = out
+                data._storage = data._version = None
+                return data
+        except (RuntimeError, AttributeError):  # as above, or one has no array yet
             pass
-        return general(out, x, y)
+        return otherwise(out, x, y)
 
     return run
 

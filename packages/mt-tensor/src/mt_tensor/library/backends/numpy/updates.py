@@ -31,7 +31,7 @@ from mt_operators import Formula
 from mt_operators.evaluation import written_with
 from mt_operators.graph import PYTHON, Expression, Graph
 from mt_tensor.backends.numpy.functions import UFUNCS
-from mt_tensor.backends.silence import run_quietly, silently
+from mt_tensor.backends.quiet import quiet
 from mt_tensor.dtypes import Number, float16
 from mt_tensor.library.backends.numpy.functions import FUNCTIONS
 from mt_tensor.library.backends.numpy.source import ATOMIC
@@ -73,10 +73,7 @@ def update(
         else:
             return False
     function = update_function(formula, tuple(kinds), changed)
-    try:
-        run_quietly(function, layout.size, *arguments)
-    except RuntimeError:  # as in `silently`
-        silently(function, layout.size, *arguments)
+    quiet().run(function, layout.size, *arguments)
     return True
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.backends.silence import silently
+from mt_tensor.backends.quiet import quiet
 from mt_tensor.dtypes import Array
 from mt_tensor.library.fused import FusedKernel
 from mt_tensor.tensor_data import TensorData
@@ -67,7 +67,7 @@ class _AlongADimension(FusedKernel):
         """Return the result, which the gradient reads."""
         x, dim = arguments
         data = x._tensor
-        out = silently(self._forward, data.array, dim)
+        out = quiet().run(self._forward, data.array, dim)
         result = x._with(TensorData.of(out, data.layout.contiguous))
         return result, (result,)
 
@@ -76,7 +76,7 @@ class _AlongADimension(FusedKernel):
     ) -> Sequence[Any]:
         """Return the gradient of the tensor."""
         data, dim = saved[0]._tensor, arguments[1]
-        gradient = silently(self._backward, grad._tensor.array, data.array, dim)
+        gradient = quiet().run(self._backward, grad._tensor.array, data.array, dim)
         return grad._with(TensorData.of(gradient, data.layout.contiguous)), None
 
 
