@@ -277,7 +277,7 @@ def test_a_picture_shows_the_boundary_the_points_and_the_training(
     monkeypatch.setattr("matplotlib.figure.Figure", Kept)
     dataset = Dataset(((0.0, 0.0), (1.0, 3.0), (0.2, 1.0)), (0, 1, 1))
     history = [Epoch(1, 0.7, 0.5), Epoch(2, 0.3, 0.75)]
-    drawn = picture.draw(dataset, lambda x: side * (x[0] - 0.3), history, "xor")
+    drawn = picture.draw(dataset, lambda xs: [side * (x[0] - 0.3) for x in xs], history, "xor")
     assert drawn.startswith(b"\x89PNG")
     plane, loss, accuracies = figures[0].axes
 
@@ -310,7 +310,9 @@ def legend(axes: Any) -> list[str]:
 
 @pytest.mark.parametrize(("points", "labels"), [(((0.5, 2.0),), (1,)), (((1.0, 1.0),) * 2, (0, 0))])
 def test_a_picture_of_points_in_one_place(points: Any, labels: Any) -> None:
-    assert picture.draw(Dataset(points, labels), lambda x: 0.0, [], "one").startswith(b"\x89PNG")
+    assert picture.draw(Dataset(points, labels), lambda xs: [0.0] * len(xs), [], "one").startswith(
+        b"\x89PNG"
+    )
 
 
 @pytest.mark.slow
@@ -325,7 +327,7 @@ def test_a_picture_needs_matplotlib(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(ImportError, match=r"pip install .mt-autodiff\[plot\]"):
-        picture.draw(xor(5), lambda point: 1.0, [], "xor")
+        picture.draw(xor(5), lambda points: [1.0] * len(points), [], "xor")
     with pytest.raises(SystemExit):
         classify.main(["--picture", "xor.png"])
     out, err = capsys.readouterr()

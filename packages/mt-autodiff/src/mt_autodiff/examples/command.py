@@ -45,7 +45,9 @@ def show(
     result = f"{name}: {accuracy(network, dataset):.0%} of {len(dataset)} points"
     with no_grad():
         if picture:
-            picture.write_bytes(draw(dataset, lambda x: float(network(x)), history, result))
+            picture.write_bytes(
+                draw(dataset, lambda xs: [float(network(x)) for x in xs], history, result)
+            )
         else:
             print(text_plot(dataset, lambda x: class_of(network, x)))
     print(result)

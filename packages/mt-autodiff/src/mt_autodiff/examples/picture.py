@@ -20,14 +20,16 @@ COLORS = ("#2f6fb3", "#d1622b")
 MARKS = ("o", "s")
 
 
-def draw(
-    dataset: Dataset, score: Callable[[Point], float], history: Sequence[Epoch], title: str
-) -> bytes:
+Scores = Callable[[Sequence[Point]], Sequence[float]]
+"""From points, a number for each that is positive where the classifier says 1."""
+
+
+def draw(dataset: Dataset, scores: Scores, history: Sequence[Epoch], title: str) -> bytes:
     """Return a PNG picture of the boundary, and beside it how training went.
 
     Args:
         dataset: the points to show.
-        score: from a point, a number that is positive where the classifier says 1.
+        scores: what the classifier says of points.
         history: the epochs of the training.
         title: what to write above the points.
 
@@ -36,7 +38,7 @@ def draw(
     """
     figure = _figure_class()(figsize=(9.6, 4.6), layout="constrained")
     plane, loss = figure.subplots(1, 2, width_ratios=[1.15, 1])
-    _draw_plane(plane, dataset, score)
+    draw_plane(plane, dataset, scores)
     plane.set_title(title)
     _draw_history(loss, history)
     content = io.BytesIO()
@@ -69,14 +71,23 @@ def _figure_class() -> Any:
     return Figure
 
 
-def _draw_plane(axes: Any, dataset: Dataset, score: Callable[[Point], float]) -> None:
+def draw_plane(axes: Any, dataset: Dataset, scores: Scores) -> None:
+    """Draw the score over the plane, the boundary between the classes, and points.
+
+    Args:
+        axes: where to; matplotlib's.
+        dataset: the points.
+        scores: what the classifier says of points; it is asked once, for all cells of the plane.
+    """
     first, second = (_spread([point[side] for point in dataset.X]) for side in (0, 1))
-    scores = [[score((x1, x2)) for x1 in first] for x2 in second]
-    reach = max(abs(value) for row in scores for value in row) or 1.0
+    values = scores([(x1, x2) for x2 in second for x1 in first])
+    rows = [values[start : start + CELLS] for start in range(0, len(values), CELLS)]
+    reach = max(map(abs, values)) or 1.0
     axes.contourf(
-        first, second, scores, levels=21, cmap="RdBu_r", vmin=-reach, vmax=reach, alpha=0.45
+        first, second, rows, levels=21, cmap="RdBu_r", vmin=-reach, vmax=reach, alpha=0.45
     )
-    axes.contour(first, second, scores, levels=[0.0], colors="black", linewidths=1.5)
+    if min(values) < 0.0 < max(values):
+        axes.contour(first, second, rows, levels=[0.0], colors="black", linewidths=1.5)
     for label, (color, mark) in enumerate(zip(COLORS, MARKS, strict=True)):
         points = [point for point, known in dataset if known == label]
         x1, x2 = zip(*points, strict=True) if points else ((), ())
