@@ -3,17 +3,21 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import mt_tensor as mt
 from mt import elsewhere
-from mt.bench import command
+from mt.bench import command, twin
 from mt.bench.chart import draw
 from mt.bench.command import main
+from mt.bench.language_models import language_model
 from mt.bench.libraries import library
 from mt.bench.startup import first_step, import_seconds
 from mt.bench.workloads import WORKLOADS
 from mt.errors import ToolError
+from mt_nn.train import LSTMLanguageModel, TransformerLanguageModel
 
 ITSELF = ("--against", "mt_tensor", "--rounds", "2")
 
@@ -179,3 +183,35 @@ def test_waiting_times_are_measured() -> None:
 def test_a_process_that_fails_is_reported() -> None:
     with pytest.raises(ToolError, match="ModuleNotFoundError: No module named 'no_such_module'"):
         import_seconds("no_such_module", 1)
+
+
+@pytest.mark.parametrize("name", ["LSTM", "transformer"])
+def test_language_models_are_those_of_the_jobs(name: str) -> None:
+    side = library("mt_tensor", 1)
+    if name == "LSTM":
+        other: Any = LSTMLanguageModel(5, 8, 2)
+        copy = language_model(side, 5, 8, 0.0, layers=2)
+    else:
+        other = TransformerLanguageModel(5, 8, 2, 4, 6)
+        copy = language_model(side, 5, 8, 0.0, layers=2, heads=4, window=6)
+    values = copy.state_dict()
+    other.load_state_dict(
+        {key: values[key.replace("positions.weight", "positions")] for key in other.state_dict()}
+    )
+    codes = mt.randint(0, 5, (6, 3))
+    assert copy(codes).detach().allclose(other(codes).detach(), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("model", ["lstm", "transformer"])
+def test_a_job_has_a_twin_in_torch(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], model: str
+) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "input.txt").write_text("to be or not to be that is the question\n" * 100)
+    short = ["--epochs", "2", "--batch-size", "4", "--threads", "1"]
+    twin.main(["shakespeare", "--model", model, "--data-dir", str(tmp_path), *short])
+    first, second, test = capsys.readouterr().out.splitlines()
+    losses = [float(line.split()[3]) for line in (first, second)]
+    assert losses[0] > losses[1]
+    assert test.startswith("test: ")
+    assert abs(float(test.split()[1]) - losses[1]) < 0.2

@@ -81,6 +81,29 @@ def test_a_step_of_training_is_seen() -> None:
     assert [event.name for event in p.events] == ["ones", "add_", "div", "abs"]
 
 
+LAYERS = {
+    "gelu": nn.GELU(),
+    "sigmoid": nn.Sigmoid(),
+    "softplus": nn.Softplus(),
+    "tanh": nn.Tanh(),
+    "avg_pool1d": nn.AvgPool1d(2),
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_a_layer_is_one_operation(name: str) -> None:
+    with nn.profile() as p:
+        LAYERS[name](mt.ones(2, 4))
+    assert {row.name: row.calls for row in p.rows() if row.name != "ones"} == {name: 1}
+
+
+def test_what_a_layer_keeps_of_its_own_is_seen() -> None:
+    layer = nn.TransformerEncoderLayer(4, 2, 8, activation="gelu")
+    with nn.profile() as p:
+        layer(mt.ones(3, 4))
+    assert counts(p)["gelu", False] == 1
+
+
 def test_kernels_have_the_name_of_their_operation() -> None:
     pytest.importorskip("mt_fast")
     scores, classes = (mt.zeros(*shape, backend="fast") for shape in ((5, 3), (5,)))

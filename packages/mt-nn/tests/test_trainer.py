@@ -20,6 +20,7 @@ import pytest
 import mt_nn as nn
 import mt_tensor as mt
 from mt_nn import train
+from mt_nn.library.train import logs
 from mt_nn.train import Callback, Trainer
 
 cross_entropy = nn.functional.cross_entropy
@@ -749,3 +750,26 @@ def test_the_history() -> None:
     assert history["validation_loss"] == [None, 1.0]
     assert [row["loss"] for row in history] == [0.5, 0.25]
     assert repr(history).startswith("History(2 epochs, the last {'epoch': 2,")
+
+
+def test_a_progress_bar_tells_metrics_speed_and_the_time_that_is_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    progress = pytest.importorskip("rich.progress")
+    told: list[str] = []
+
+    class Drawn(progress.Progress):
+        def update(self, *task: Any, pace: str, **fields: Any) -> None:
+            super().update(*task, pace=pace, **fields)
+            told.append(pace)
+
+    monkeypatch.setattr("rich.progress.Progress", Drawn)
+    now = itertools.count()  # one second from one look at the clock to the next
+    monkeypatch.setattr(logs.time, "perf_counter", lambda: next(now))
+    fitted = trainer(train.ProgressBar(io.StringIO(), "images"))
+    history = fitted.fit(loader(), 2)
+    assert fitted.samples == 2 * 22
+    assert told[0].endswith("  4 images/s  0:00:11 left")
+    for epoch, last in enumerate((told[5], told[11])):
+        assert last.startswith(f"accuracy {history.rows[epoch]['accuracy']:.4g}  ")
+    assert told[-1].endswith("  4 images/s  0:00:00 left")

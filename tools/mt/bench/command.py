@@ -2,6 +2,7 @@
 
 mt bench --backend fast matmul     the rows whose names match that pattern
 mt bench --group layers            every layer and loss, forward and backward
+mt bench --group jobs              a step of each job of mt-train
 mt bench startup                   what a newcomer waits for
 mt bench chart rows.json out.svg   a picture of what --json has written
 """
@@ -46,7 +47,7 @@ def _parser(which: str) -> argparse.ArgumentParser:
         parser.set_defaults(needs=["matplotlib"])
     else:
         parser.add_argument("pattern", nargs="?", default="", help="what names of rows must match")
-        parser.add_argument("--group", choices=("kernels", "layers"), default="kernels")
+        parser.add_argument("--group", choices=("kernels", "layers", "jobs"), default="kernels")
         parser.add_argument("--backend", default="numpy", help="the project's backend")
         parser.add_argument("--threads", type=_positive, default=os.cpu_count() or 1)
         parser.add_argument("--rounds", type=_positive, default=15, help="measurements of each row")

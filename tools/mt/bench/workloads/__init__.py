@@ -12,10 +12,11 @@ from mt.bench.workloads import (  # isort: skip
     recurrent,
     training,
     layers,
+    jobs,
 )
 from mt.bench.workloads.registry import WORKLOADS, Program, Workload
 
-SUBJECTS = (overhead, elementwise, reductions, products, windows, recurrent, training, layers)
+SUBJECTS = (overhead, elementwise, reductions, products, windows, recurrent, training, layers, jobs)
 """The modules that hold the workloads."""
 
 __all__ = ["SUBJECTS", "WORKLOADS", "Program", "Workload"]

@@ -4,6 +4,8 @@ from mt_nn.library.train.callbacks import EarlyStopping as EarlyStopping
 from mt_nn.library.train.callbacks import SaveCheckpoints as SaveCheckpoints
 from mt_nn.library.train.curves import draw_curves as draw_curves
 from mt_nn.library.train.history import History as History
+from mt_nn.library.train.language_models import LSTMLanguageModel as LSTMLanguageModel
+from mt_nn.library.train.language_models import TransformerLanguageModel as TransformerLanguageModel
 from mt_nn.library.train.lenet import LeNet as LeNet
 from mt_nn.library.train.logs import CSVLog as CSVLog
 from mt_nn.library.train.logs import JSONLinesLog as JSONLinesLog
@@ -17,5 +19,7 @@ from mt_nn.library.train.metrics import Perplexity as Perplexity
 from mt_nn.library.train.metrics import Precision as Precision
 from mt_nn.library.train.metrics import Recall as Recall
 from mt_nn.library.train.metrics import TopKAccuracy as TopKAccuracy
+from mt_nn.library.train.resnet9 import ResNet9 as ResNet9
+from mt_nn.library.train.text_cnn import TextCNN as TextCNN
 from mt_nn.library.train.trainer import Callback as Callback
 from mt_nn.library.train.trainer import Trainer as Trainer

@@ -10,6 +10,7 @@ import csv
 import io
 import os
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -81,22 +82,29 @@ def _json(value: Any) -> Any:
 class ProgressBar(Callback):
     """A bar for the batches of an epoch, drawn with rich, and a line for each epoch.
 
-    Only a terminal or a notebook shows the bar; a file gets the lines alone. Without rich there are
-    the lines, and a first one that says so.
+    Beside the bar are the loss of the last batch, the metrics of the epoch so far, the samples a
+    second, and the time until the last epoch will end, if the next batches take as long as those
+    before, with validation and whatever else lies between them. Only a terminal or a notebook shows
+    the bar; a file gets the lines alone. Without rich there are the lines, and a first one that
+    says so.
 
     Args:
         file: where to; the standard error output if None.
+        samples: what to call the samples, "images" for example.
     """
 
     comes_last = True
 
-    def __init__(self, file: TextIO | None = None) -> None:
-        self.file = file
+    def __init__(self, file: TextIO | None = None, samples: str = "samples") -> None:
+        self.file, self.samples = file, samples
         self._progress: Any = None
         self._task: Any = None
+        self._began = 0.0
+        self._batches = 0
 
     def on_fit_start(self, trainer: Trainer) -> None:
         """Show the bar."""
+        self._began, self._batches = time.perf_counter(), 0
         self._progress = self._made()
         if self._progress is None:
             self._print("no progress bar: it is drawn with rich (pip install 'mt-nn[train]').")
@@ -107,17 +115,18 @@ class ProgressBar(Callback):
         try:
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-            from rich.progress import TimeElapsedColumn as Elapsed
         except ImportError:
             return None
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Elapsed())
+        pace = TextColumn("{task.fields[pace]}")
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), pace)
         console = Console(file=self.file or sys.stderr)
         hidden = not (console.is_terminal or console.is_jupyter)
         return Progress(*columns, console=console, transient=True, disable=hidden)
 
     def _print(self, text: str) -> None:
-        if self._progress is None:
-            print(text, file=self.file or sys.stderr)
+        if self._progress is None or self._progress.disable:
+            # Not by rich, which would end the process where somebody has closed the file.
+            print(text, file=self.file or sys.stderr, flush=True)
         else:
             # As it is: rich would break the line at a width that a file does not have.
             self._progress.console.print(text, soft_wrap=True, markup=False, emoji=False)
@@ -132,14 +141,30 @@ class ProgressBar(Callback):
         if self._progress is not None:
             total = trainer.batches
             self._task = self._progress.add_task(
-                f"epoch {trainer.epoch + 1}", total=total, completed=trainer.batch
+                f"epoch {trainer.epoch + 1}", total=total, completed=trainer.batch, pace=""
             )
 
     def on_batch_end(self, trainer: Trainer) -> None:
         """Move the bar."""
         if self._progress is not None:
+            self._batches += 1
             text = f"epoch {trainer.epoch + 1}  loss {trainer.history.losses[-1]:.4f}"
-            self._progress.update(self._task, completed=trainer.batch, description=text)
+            self._progress.update(
+                self._task, completed=trainer.batch, description=text, pace=self._pace(trainer)
+            )
+
+    def _pace(self, trainer: Trainer) -> str:
+        """Return what the epoch measures so far, how fast it goes, and how long it will take."""
+        seconds = time.perf_counter() - self._began
+        measured = {k: v for k, v in trainer.measured().items() if isinstance(v, float)}
+        parts = [f"{name} {value:.4g}" for name, value in measured.items() if name != "loss"]
+        parts.append(f"{trainer.samples / seconds:,.0f} {self.samples}/s")
+        if trainer.batches is not None:
+            batches = (trainer.epochs - trainer.epoch) * trainer.batches - trainer.batch
+            left = round(batches * seconds / self._batches)
+            hours, minutes = divmod(left // 60, 60)
+            parts.append(f"{hours}:{minutes:02}:{left % 60:02} left")
+        return "  ".join(parts)
 
     def on_epoch_end(self, trainer: Trainer) -> None:
         """Replace the bar by a line."""

@@ -95,9 +95,11 @@ class Trainer:
 
     Attributes:
         epoch: how many epochs have been completed.
+        epochs: how many are to be completed.
         batch: how many batches of the running epoch have been completed.
         batches: how many it has; None if the loader does not say.
         step: how many steps the optimizer has made.
+        samples: how many samples it has been trained on since `fit` was called.
         history: what each epoch gave.
         should_stop: whether training ends after this epoch; anybody may set it.
 
@@ -131,7 +133,7 @@ class Trainer:
         self.accumulate = integer("accumulate", accumulate, 1)
         self.callbacks = sorted(callbacks, key=lambda callback: callback.comes_last)
         self.history = History()
-        self.epoch = self.batch = self.step = 0
+        self.epoch = self.epochs = self.batch = self.step = self.samples = 0
         self.batches: int | None = None
         self.should_stop = False
         self._meters: dict[str, Metric] = {"loss": Mean(loss), **_checked_metrics(metrics or {})}
@@ -170,7 +172,7 @@ class Trainer:
             SettingError: the number of epochs makes no sense, or a name to go by does not exist.
             StateDictError: the checkpoint does not fit; nothing has changed.
         """
-        integer("epochs", epochs, 0)
+        self.epochs, self.samples = integer("epochs", epochs, 0), 0
         if loader is not self._loader and self._loader is not None and not self.batch:
             self._position = 0  # a pass over another loader begins with its first batch
         count = None
@@ -211,7 +213,7 @@ class Trainer:
         if self._waiting:
             self._make_step()
         row: dict[str, Any] = {"epoch": self.epoch + 1, "lr": _rate(self.optimizer)}
-        row |= {name: meter.compute() for name, meter in self._meters.items()}
+        row |= self.measured()
         if validation is not None:
             measured = self.evaluate(validation)
             row |= {f"validation_{name}": value for name, value in measured.items()}
@@ -275,6 +277,7 @@ class Trainer:
         (loss if count == 1 else loss / count).backward()
         self._waiting += 1
         self.batch, self._position = self.batch + 1, self._position + 1
+        self.samples += samples_of(target)
         self.history.losses.append(loss.item())
         self._measure(self._meters, output, target, self.history.losses[-1])
         self._notify("on_batch_end")
@@ -301,6 +304,10 @@ class Trainer:
         if self.scheduler is not None and self.schedule == "step":
             self.scheduler.step()
         self._notify("on_step_end")
+
+    def measured(self) -> dict[str, Any]:
+        """Return the mean loss of the running epoch so far, and its metrics, by name."""
+        return {name: meter.compute() for name, meter in self._meters.items()}
 
     # --- Evaluating -----------------------------------------------------------------------------
 

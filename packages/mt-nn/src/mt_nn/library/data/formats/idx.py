@@ -77,11 +77,24 @@ def mnist(folder: PathLike) -> tuple[TensorDataset, TensorDataset]:
             more than `mt_nn.limits` allow.
     """
     allowance = Allowance(folder)
-    train, test = (_part(Path(folder), name, allowance) for name in ("train", "t10k"))
+    train, test = (labelled_images(folder, name, allowance) for name in ("train", "t10k"))
     return train, test
 
 
-def _part(folder: Path, name: str, allowance: Allowance) -> TensorDataset:
+def labelled_images(
+    folder: PathLike, name: str, allowance: Allowance | None = None
+) -> TensorDataset:
+    """Return one part of such a data set.
+
+    Args:
+        folder: holds its two files.
+        name: what their names begin with.
+        allowance: how much memory may still be taken; that of a data set if None.
+
+    Raises:
+        FileError: as `mnist` raises it.
+    """
+    folder, allowance = Path(folder), allowance or Allowance(folder)
     images = read_idx(find(folder, f"{name}-images-idx3-ubyte"))
     labels = read_idx(find(folder, f"{name}-labels-idx1-ubyte"))
     if images.ndim != 3 or labels.shape != images.shape[:1]:
@@ -90,5 +103,5 @@ def _part(folder: Path, name: str, allowance: Allowance) -> TensorDataset:
             f"{labels.shape}, which do not belong together."
         )
     allowance.take("memory", 4 * images.size)
-    pixels = images[:, None].astype(np.float32) / np.float32(255)
+    pixels = np.divide(images[:, None], 255, dtype=np.float32)
     return TensorDataset(tensor(pixels), tensor(labels.astype(np.int64)))

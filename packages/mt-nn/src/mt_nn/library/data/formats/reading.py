@@ -51,7 +51,16 @@ def find(folder: Path, name: str) -> Path:
     Raises:
         FileError: neither is there.
     """
-    for candidate in (folder / name, folder / f"{name}.gz"):
+    for candidate in _forms(folder, name):
         if candidate.exists():
             return candidate
     raise FileError(f"{folder} holds no {name} or {name}.gz.")
+
+
+def holds(folder: Path, name: str) -> bool:
+    """Whether a folder has a file, or its packed form."""
+    return any(candidate.exists() for candidate in _forms(folder, name))
+
+
+def _forms(folder: Path, name: str) -> tuple[Path, Path]:
+    return folder / name, folder / f"{name}.gz"

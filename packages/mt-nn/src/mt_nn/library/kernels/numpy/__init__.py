@@ -1,10 +1,11 @@
 """Operations of networks as a few calls of NumPy, for the backend `numpy`."""
 
-from mt_nn.library.kernels.numpy import convolution, losses, normalization, pooling
+from mt_nn.library.kernels.numpy import convolution, linear, losses, normalization, pooling
 from mt_tensor.extending import FusedKernel
 
 KERNELS: dict[str, FusedKernel] = {
     **convolution.KERNELS,
+    **linear.KERNELS,
     **losses.KERNELS,
     **normalization.KERNELS,
     **pooling.KERNELS,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mt_nn.library.kernels.numpy.tensors import are_computed, array_of, tensor_of
-from mt_tensor.backends.extending import parts, silently
+from mt_tensor.backends.extending import parts, quiet
 from mt_tensor.extending import FUSED, Array, FusedKernel
 
 
@@ -61,11 +61,11 @@ class CrossEntropy(FusedKernel):
             FUSED["cross_entropy"](*arguments)  # says which class there is not
         gradient = np.empty(scores.shape, scores.dtype) if needs[0] else None
         weight = 1 / len(scores) if reduction == "mean" else 1
-        losses = silently(cross_entropies, scores, right, weight, gradient)
+        losses = quiet().run(cross_entropies, scores, right, weight, gradient)
         saved = ([] if gradient is None else [gradient],)
         if reduction == "none":
             return tensor_of(losses.reshape(classes.shape), x), saved
-        return tensor_of(np.asarray(silently(getattr(losses, reduction))), x), saved
+        return tensor_of(np.asarray(quiet().run(getattr(losses, reduction))), x), saved
 
     def gradient(
         self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
@@ -79,10 +79,10 @@ class CrossEntropy(FusedKernel):
             scores, right = _rows(x), array_of(classes).reshape(-1)
             out = np.empty(scores.shape, scores.dtype)
             weight = 1 / len(scores) if reduction == "mean" else 1
-            silently(cross_entropies, scores, right, weight, out)
+            quiet().run(cross_entropies, scores, right, weight, out)
         upstream = array_of(grad)
         if upstream.ndim or upstream != 1:
-            silently(np.multiply, out, upstream.reshape(-1, 1), out=out)
+            quiet().run(np.multiply, out, upstream.reshape(-1, 1), out=out)
         if x.ndim > 2:
             shape = (x.shape[0], *x.shape[2:], x.shape[1])
             out = np.ascontiguousarray(np.moveaxis(out.reshape(shape), -1, 1))

@@ -1,0 +1,293 @@
+"""`mt-train`: train a network on real data, go on with a training, or ask what came of it.
+
+mt-train digits                           learn, and write to runs/digits
+mt-train --resume runs/digits             go on after Control-C, or after a crash
+mt-train predict runs/digits digit.png    ask the network
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import dataclasses
+import io
+import math
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import FrameType
+
+import mt_tensor as mt
+from mt_nn.errors import FileError, NetworkError, SettingError
+from mt_nn.library.jobs import JOBS, job_class
+from mt_nn.library.jobs.job import Settings
+from mt_nn.library.jobs.prediction import predict
+from mt_nn.library.jobs.runs import Run
+from mt_nn.library.jobs.threads import use_threads
+from mt_nn.library.jobs.training import train
+from mt_nn.settings import choice
+from mt_operators import StateDictError
+from mt_tensor.errors import BackendError
+
+SETTINGS = tuple(field.name for field in dataclasses.fields(Settings))
+"""The options that are settings of a training, and stay what they are when it is resumed."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return 0, or another exit code after printing what was wrong."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # not every terminal has every letter
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        code = _run(sys.argv[1:] if arguments is None else list(arguments))
+    except SystemExit:  # after --help, or a wrong option
+        _flush()
+        raise
+    failure = _flush()
+    if failure is None or code:
+        return code
+    return _complain(failure)
+
+
+def _run(arguments: list[str]) -> int:
+    command = _ask if arguments[:1] == ["predict"] else _learn
+    try:
+        with _ended_as_by_control_c():
+            return command(arguments)
+    except KeyboardInterrupt:
+        return _complain("interrupted.", 130)
+    except MemoryError:
+        return _complain("there is too little memory: take a smaller --batch-size.")
+    except (BackendError, NetworkError, StateDictError) as error:
+        return _complain(str(error))
+    except OSError as error:  # of the standard output
+        return _complain(_unheard(error))
+
+
+def _complain(text: str, code: int = 1) -> int:
+    print(f"mt-train: {text}", file=sys.stderr)
+    return code
+
+
+def _unheard(error: OSError) -> str:
+    return f"not all could be told ({error.strerror or error})."
+
+
+def _flush() -> str | None:
+    """Hand all that was told to the system; return what is to be said if that is impossible."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        with contextlib.suppress(OSError, ValueError):  # or Python would complain at its end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _unheard(error)
+    return None
+
+
+@contextlib.contextmanager
+def _ended_as_by_control_c() -> Iterator[None]:
+    """Take the signal by which systems end processes, SIGTERM, for Control-C in this block."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        handler = signal.getsignal(signal.SIGINT)
+        if callable(handler):
+            handler(number, frame)
+        else:  # Control-C is ignored, as behind `nohup`
+            raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _learn(arguments: list[str]) -> int:
+    options = _learning().parse_args(arguments)
+    run = _resumed(options) if options.resume else _begun(options)
+    use_threads(options.threads)
+    try:
+        with mt.use_backend(options.backend or mt.current_backend()):
+            train(run, sys.stdout, resume=options.resume is not None)
+    except KeyboardInterrupt:
+        return _complain(f"interrupted; {_how_to_go_on(run)}", 130)
+    except OSError as error:
+        if isinstance(error, NetworkError):
+            raise
+        raise FileError(
+            f"what happens cannot be told ({error.strerror or error}); {_how_to_go_on(run)}"
+        ) from error
+    return 0
+
+
+def _how_to_go_on(run: Run) -> str:
+    if run.has_checkpoint():
+        return f"mt-train --resume {run.folder} goes on."
+    return "nothing was saved."
+
+
+def _begun(options: argparse.Namespace) -> Run:
+    """Return a new training.
+
+    Raises:
+        SettingError: there is no such job or network, or the options do not fit it.
+    """
+    name = options.job or next(iter(JOBS))
+    job = job_class(name)
+    model = choice(f"--model of {name}", options.model or next(iter(job.models)), job.models)
+    recipe = job.models[model]
+    _refuse_what_does_not_fit(options, name, model)
+    settings = Settings(
+        model,
+        options.epochs or recipe.epochs,
+        options.batch_size or recipe.batch_size,
+        recipe.lr if options.lr is None else options.lr,
+        options.seed or 0,
+        str(options.data_dir or "data"),
+        options.batches,
+        options.test is not False,
+        None if options.vectors is None else str(options.vectors),
+    )
+    return Run(options.out or Path("runs", name), name, settings)
+
+
+def _refuse_what_does_not_fit(options: argparse.Namespace, name: str, model: str) -> None:
+    """Raise SettingError if an option says something that a network cannot use, or lacks."""
+    job = job_class(name)
+    if not job.models[model].epochs:
+        for option in ("epochs", "batch_size", "lr"):
+            if getattr(options, option) is not None:
+                raise SettingError(
+                    f"--model {model} of {name} has nothing to learn: leave out "
+                    f"--{option.replace('_', '-')}."
+                )
+    if (model in job.with_vectors) != (options.vectors is not None):
+        does = "begins" if model in job.with_vectors else "does not begin"
+        raise SettingError(
+            f"{name} with --model {model} {does} with word vectors: --vectors names their file."
+        )
+
+
+def _resumed(options: argparse.Namespace) -> Run:
+    """Return a training that was begun, to go on with it as it was.
+
+    Raises:
+        FileError: there is none, or it has been finished.
+        SettingError: something else was said about it than when it was begun.
+    """
+    run = Run.read(options.resume)
+    if run.finished:
+        raise SettingError(f"the training in {run.folder} has been finished.")
+    said = {"job": run.name, "out": run.folder, **vars(run.settings)}
+    for name in ("job", "out", *SETTINGS):
+        other, own = getattr(options, name), said[name]
+        if other is not None and str(other) != str(own):
+            raise SettingError(
+                f"the training in {run.folder} has {name.replace('_', '-')} {own}, not {other}: "
+                "--resume goes on with it as it was begun."
+            )
+    return run
+
+
+def _ask(arguments: list[str]) -> int:
+    options = _asking().parse_args(arguments[1:])
+    with mt.use_backend(options.backend or mt.current_backend()):
+        for answer in predict(options.folder, options.inputs):
+            print(answer)
+    return 0
+
+
+# --- The options ----------------------------------------------------------------------------------
+
+
+def _learning() -> argparse.ArgumentParser:
+    width = max(map(len, JOBS))
+    listed = "\n".join(f"  {name:{width}}  {job_class(name).about}" for name in JOBS)
+    parser = argparse.ArgumentParser(
+        prog="mt-train",
+        description=f"{_sentence()}\n\njobs:\n{listed}",
+        epilog="mt-train predict FOLDER INPUT asks a network; mt-train predict --help says more.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("job", nargs="?", metavar="JOB", help="what to learn (default: digits)")
+    parser.add_argument("--model", help="which of the job's networks")
+    parser.add_argument("--backend", help="where to compute (default: MT_BACKEND, then numpy)")
+    parser.add_argument("--epochs", type=_integer_from(1), help="how often to see each sample")
+    parser.add_argument("--batch-size", type=_integer_from(1), help="samples that make a step")
+    parser.add_argument("--lr", type=_rate, help="the highest learning rate")
+    parser.add_argument("--seed", type=_integer_from(0), help="what random numbers begin with (0)")
+    parser.add_argument(
+        "--data-dir", type=Path, metavar="DIR", help="where data sets lie (default: data)"
+    )
+    parser.add_argument(
+        "--vectors", type=Path, metavar="FILE", help="GloVe's word vectors, for a --model of them"
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="where files go, in place of those of a finished training (default: runs/JOB)",
+    )
+    parser.add_argument(
+        "--resume", type=Path, metavar="DIR", help="go on with the training whose files lie there"
+    )
+    parser.add_argument("--threads", type=_integer_from(1), help="how many to compute with")
+    parser.add_argument(
+        "--batches", type=_integer_from(1), help="stop each epoch after so many batches"
+    )
+    parser.add_argument(
+        "--no-test",
+        dest="test",
+        action="store_const",
+        const=False,
+        help="leave the test part alone, to choose settings by the validation",
+    )
+    return parser
+
+
+def _asking() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="mt-train predict", description="Ask a network that has been trained."
+    )
+    parser.add_argument("folder", type=Path, help="the folder of its training, such as runs/mnist")
+    parser.add_argument("inputs", nargs="+", metavar="INPUT", help="an image file, or a text")
+    parser.add_argument("--backend", help="where to compute (default: MT_BACKEND, then numpy)")
+    return parser
+
+
+def _sentence() -> str:
+    return str(__doc__).partition("\n\n")[0].partition(": ")[2].capitalize()
+
+
+def _integer_from(least: int) -> Callable[[str], int]:
+    """Return what reads an integer from `least` on."""
+
+    def read(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"must be an integer, got {text!r}") from None
+        if value < least:
+            raise argparse.ArgumentTypeError(f"must be at least {least}, got {text}")
+        return value
+
+    return read
+
+
+def _rate(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"must be a finite number from 0 on, got {text!r}")
+    return value
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,48 @@
+"""Asking a network that `mt-train` has trained: `mt-train predict runs/mnist my-digit.png`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from mt_nn import saving
+from mt_nn.errors import FileError
+from mt_nn.library.jobs.job import Job
+from mt_nn.library.jobs.runs import Run
+from mt_operators import Module
+
+
+def load(folder: Path) -> tuple[Job, Module]:
+    """Return the job of a training, and its network, which evaluates.
+
+    Raises:
+        FileError: the training is not there or not finished.
+        StateDictError: the parameters are not of this network.
+    """
+    run = Run.read(folder)
+    if not run.finished:
+        raise FileError(
+            f"the training in {folder} is not finished: mt-train --resume {folder} goes on."
+        )
+    job = run.job()
+    network = job.network()
+    network.load_state_dict(saving.load(run.model))
+    network.eval()
+    return job, network
+
+
+def predict(folder: Path, texts: list[str]) -> Iterator[str]:
+    """Yield what the network of a training says to each input, those before a wrong one included.
+
+    Args:
+        folder: that of the training.
+        texts: names of images, or sentences, whatever the job takes.
+
+    Raises:
+        FileError: the training is not there or not finished, or a file is not what it should be.
+        InputError: an input is nothing that the network can take.
+        StateDictError: the parameters are not of this network.
+    """
+    job, network = load(folder)
+    for text in texts:
+        yield job.predict(network, text)

@@ -1,0 +1,177 @@
+"""`Run`: the folder of a training, with what is needed to go on with it, or to ask its network.
+
+`run.json` says which job it is, with which settings, what the job knows from its data, and whether
+the training has been finished.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from mt_nn.errors import FileError
+from mt_nn.library.files.writing import make_folder, write_atomically
+from mt_nn.library.jobs import job_class
+from mt_nn.library.jobs.job import Job, Settings
+from mt_nn.settings import check_flags
+
+if sys.platform != "win32":
+    import fcntl
+
+FILE = "run.json"
+
+
+@dataclasses.dataclass
+class Run:
+    """A training, and the folder of its files.
+
+    Attributes:
+        folder: where they lie.
+        name: that of the job.
+        settings: those of the training.
+        known: what the job has learnt from its data besides; see `Job.known`.
+        finished: whether it has been trained to the end, and tested.
+    """
+
+    folder: Path
+    name: str
+    settings: Settings
+    known: dict[str, Any] = dataclasses.field(default_factory=dict)
+    finished: bool = False
+
+    @property
+    def checkpoints(self) -> Path:
+        """The folder of the checkpoints."""
+        return self.folder / "checkpoints"
+
+    @property
+    def model(self) -> Path:
+        """The file of the network's parameters, once the training has been finished."""
+        return self.folder / "model.safetensors"
+
+    def job(self) -> Job:
+        """Return the job, which knows what it knew."""
+        job = job_class(self.name)(self.settings)
+        job.recall(self.known)
+        return job
+
+    def has_checkpoint(self) -> bool:
+        """Whether there is something to go on from."""
+        return any(self.checkpoints.glob("*.safetensors"))
+
+    def begin(self) -> None:
+        """Take the folder over from a training that has been finished.
+
+        Raises:
+            FileError: that is not finished, or the folder is one of other files; or something
+                cannot be written or removed.
+        """
+        if (self.folder / FILE).exists():
+            before = Run.read(self.folder)
+            if before.has_checkpoint() and not before.finished:
+                raise FileError(
+                    f"{self.folder} holds a training that is not finished: go on with mt-train "
+                    f"--resume {self.folder}, remove it, or name another folder with --out."
+                )
+        else:
+            self._check_empty()
+        self._remove(*self.checkpoints.glob("*.safetensors"))
+        self.write()
+        self._remove(self.model)  # the last thing, for a full disk may have been in the way
+
+    def _check_empty(self) -> None:
+        """Raise FileError if there are files of somebody else, which might be written over."""
+        names = [path.name for path in self.folder.iterdir() if not path.name.startswith(".")]
+        if names:
+            raise FileError(
+                f"{self.folder} is no folder of a training, and holds {min(names)}: name a folder "
+                "that is empty, or not there yet, with --out."
+            )
+
+    def _remove(self, *paths: Path) -> None:
+        try:
+            for path in paths:
+                path.unlink(missing_ok=True)
+        except OSError as error:
+            raise FileError(f"{self.folder} cannot be cleared: {error.strerror}.") from error
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Make the folder, and let nobody else train there in this block.
+
+        Where there are no locks, as on Windows, nobody is kept away.
+
+        Raises:
+            FileError: the folder cannot be made, or somebody trains there.
+        """
+        make_folder(self.folder)
+        if sys.platform == "win32":
+            yield
+            return
+        folder = os.open(self.folder, os.O_RDONLY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(folder)
+            raise FileError(
+                f"another mt-train is training in {self.folder}: wait for it, or name another "
+                "folder with --out."
+            ) from None
+        except OSError:  # not every file system has locks
+            pass
+        try:
+            yield
+        finally:
+            os.close(folder)
+
+    def finish(self) -> None:
+        """Note that nothing is left to do."""
+        self.finished = True
+        self.write()
+
+    def write(self) -> None:
+        """Write the file that describes it.
+
+        Raises:
+            FileError: it cannot be written.
+        """
+        content = {
+            "job": self.name,
+            "settings": dataclasses.asdict(self.settings),
+            "known": self.known,
+            "finished": self.finished,
+        }
+        write_atomically(self.folder / FILE, json.dumps(content).encode())
+
+    @classmethod
+    def read(cls, folder: Path) -> Run:
+        """Return the training whose files lie in a folder.
+
+        Raises:
+            FileError: there is none, or the file that describes it is damaged.
+        """
+        path = folder / FILE
+        try:
+            content = json.loads(path.read_bytes())
+            settings = Settings(**content["settings"])
+            run = cls(folder, content["job"], settings, content["known"], content["finished"])
+            check_flags(finished=run.finished)
+            if settings.model in job_class(run.name).models and isinstance(run.known, dict):
+                run.job()
+                return run
+        except FileNotFoundError:
+            raise FileError(
+                f"{folder} is no folder of a training: it holds no {FILE}. Name what --out was, "
+                "or runs/ and the name of the job."
+            ) from None
+        except OSError as error:
+            raise FileError(f"{path} cannot be read: {error.strerror or error}.") from error
+        except (ValueError, KeyError, TypeError, RecursionError):
+            pass
+        raise FileError(f"{path} is damaged: it describes no training of mt-train.")

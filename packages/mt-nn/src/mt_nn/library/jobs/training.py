@@ -1,0 +1,202 @@
+"""Training a job: it learns, is validated after each epoch, and tested once at the end.
+
+After each epoch the folder of the training has a checkpoint, the log in two forms, and a picture;
+at the end, the network and what the test gave.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from typing import Any, TextIO
+
+import mt_tensor as mt
+from mt_nn import saving
+from mt_nn.data import DataLoader
+from mt_nn.errors import SettingError
+from mt_nn.library.files.writing import write_atomically
+from mt_nn.library.jobs.job import Job, Parts
+from mt_nn.library.jobs.runs import Run
+from mt_nn.library.jobs.tables import write_table
+from mt_nn.library.jobs.threads import peak_memory
+from mt_nn.library.train.callbacks import SaveCheckpoints
+from mt_nn.library.train.curves import as_png, draw_curve, make_figure
+from mt_nn.library.train.history import History
+from mt_nn.library.train.logs import CSVLog, JSONLinesLog, ProgressBar
+from mt_nn.library.train.trainer import Callback, Trainer
+from mt_tensor import Generator
+
+
+def train(run: Run, out: TextIO, resume: bool = False) -> None:
+    """Train a job, and write the files of the training.
+
+    Args:
+        run: which job it is, and where its files go.
+        out: where what happens is told.
+        resume: whether to go on from the last checkpoint, instead of replacing what is there.
+
+    Raises:
+        FileError: a file of data is missing or damaged, or one of the training cannot be written;
+            or another training in the folder is not finished.
+        InputError: there are too few samples.
+        KeyboardInterrupt: somebody pressed Control-C; a checkpoint was saved before.
+        MissingPackageError: what draws pictures, or saves networks, is not installed.
+        OSError: what happens cannot be told.
+        SettingError: the training has diverged.
+        StateDictError: the checkpoint is not of this training.
+    """
+    began = time.time()
+    mt.manual_seed(run.settings.seed)
+    job = run.job()
+    parts = job.read()
+    _tell_counts(job, parts, out)
+    with run.held():
+        if not resume:
+            run.known = job.known()
+            run.begin()
+        _learn(run, job, parts, out, resume)
+        run.finish()
+    _tell_cost(time.time() - began, out)
+    for path in sorted(run.folder.iterdir()):
+        if path.is_file() and path.stat().st_mtime >= began - 1:
+            out.write(f"wrote {path}\n")
+
+
+def _learn(run: Run, job: Job, parts: Parts, out: TextIO, resume: bool) -> None:
+    """Train, test, and write what came of it."""
+    progress = _Progress(job, out)
+    last = [progress, SaveCheckpoints(run.checkpoints)]
+    trainer = trainer_of(job, parts, [*_callbacks(run, job, parts), *last])
+    checkpoints = run.checkpoints if resume else None
+    trainer.fit(parts.training, run.settings.epochs, parts.validation, checkpoints)
+    if progress.failure is not None:
+        raise progress.failure
+    saving.save(trainer.model.state_dict(), run.model)
+    losses = enumerate(trainer.history.losses, 1)
+    write_table(run.folder / "losses.csv", [("batch", "loss"), *((n, repr(x)) for n, x in losses)])
+    if run.settings.test:
+        out.write(f"test: {job.test(trainer, parts.test, run.folder)}\n")
+
+
+def _tell_counts(job: Job, parts: Parts, out: TextIO) -> None:
+    learnt, validated, tested = parts.counts
+    if job.settings.epochs:
+        what = f"{job.samples} to learn from, {validated} for the validation after each epoch"
+        out.write(f"{learnt} {what}, {tested} ")
+    else:
+        out.write(f"nothing to learn; {tested} {job.samples} ")
+    out.write("for one test at the end\n" if job.settings.test else "are left alone\n")
+
+
+def _tell_cost(seconds: float, out: TextIO) -> None:
+    minutes, rest = divmod(round(seconds), 60)
+    taken = f"{minutes} min {rest} s" if minutes else f"{rest} s"
+    peak = peak_memory()
+    memory = "" if peak is None else f", at most {peak / 2**20:,.0f} MB of memory"
+    out.write(f"took {taken}{memory}\n")
+
+
+def trainer_of(job: Job, parts: Parts, callbacks: Sequence[Callback] = ()) -> Trainer:
+    """Return the trainer of a job on its data."""
+    network = job.network()
+    optimizer = job.optimizer(network)
+    return Trainer(
+        network,
+        optimizer,
+        job.loss,
+        job.metrics(),
+        scheduler=job.scheduler(optimizer, job.settings.epochs * len(parts.training)),
+        schedule="step",
+        clip_norm=job.clip_norm,
+        callbacks=callbacks,
+    )
+
+
+def _callbacks(run: Run, job: Job, parts: Parts) -> list[Callback]:
+    return [
+        _Divergence(),
+        CSVLog(run.folder / "log.csv"),
+        JSONLinesLog(run.folder / "log.jsonl"),
+        *job.callbacks(run.folder),
+        _Picture(job, parts, run),
+    ]
+
+
+class _Divergence(Callback):
+    """Ends a training that leads nowhere."""
+
+    def on_batch_end(self, trainer: Trainer) -> None:
+        """Look at the loss."""
+        loss = trainer.history.losses[-1]
+        if not math.isfinite(loss):
+            raise SettingError(
+                f"the training has diverged: the loss of batch {trainer.batch} of epoch "
+                f"{trainer.epoch + 1} is {loss}. Take a smaller --lr."
+            )
+
+
+class _Progress(ProgressBar):
+    """Tells of each epoch what its job finds worth telling.
+
+    Attributes:
+        failure: why nothing can be told any more, if somebody has closed the output.
+    """
+
+    def __init__(self, job: Job, out: TextIO) -> None:
+        super().__init__(out, job.samples)
+        self.failure: OSError | None = None
+        self.line = job.line  # type: ignore[method-assign]
+
+    def on_epoch_end(self, trainer: Trainer) -> None:
+        """Tell of the epoch; if that is impossible, end when the epoch has been saved."""
+        try:
+            super().on_epoch_end(trainer)
+        except OSError as error:
+            self.failure, trainer.should_stop = error, True
+
+
+class _Picture(Callback):
+    """Draws the training anew while it goes on: curves, and examples if the job has any.
+
+    That takes a tenth of the time at most, and so is done after the first epoch, after the last
+    one, and after as many of those between as are long enough.
+    """
+
+    def __init__(self, job: Job, parts: Parts, run: Run) -> None:
+        loader = parts.validation
+        alone = Generator()  # random numbers of the training are not for pictures
+        again = DataLoader(
+            loader.dataset, loader.batch_size, collate_fn=loader.collate_fn, generator=alone
+        )
+        self.job, self.path, self.examples = job, run.folder / "training.png", next(iter(again))
+        self._next = 0.0
+
+    def on_fit_start(self, trainer: Trainer) -> None:
+        """Draw, if there is nothing to learn."""
+        if not trainer.epochs:
+            self._draw(trainer)
+
+    def on_epoch_end(self, trainer: Trainer) -> None:
+        """Draw, if it is time."""
+        began = time.perf_counter()
+        if began >= self._next or trainer.epoch == trainer.epochs:
+            self._draw(trainer)
+            self._next = time.perf_counter() + 10 * (time.perf_counter() - began)
+
+    def _draw(self, trainer: Trainer) -> None:
+        if len(trainer.history):
+            figure = make_figure(13, 5.6)
+            curves, examples = figure.subfigures(1, 2, width_ratios=[1.1, 1])
+            self._draw_curves(curves, trainer.history)
+        else:
+            figure = examples = make_figure(6.2, 5.6)
+        self.job.draw(examples, trainer, self.examples)
+        write_atomically(self.path, as_png(figure))
+
+    def _draw_curves(self, figure: Any, history: History) -> None:
+        names = self.job.curves
+        axes: Any = figure.subplots(len(names), sharex=True, squeeze=False)[:, 0]
+        for each, name in zip(axes, names, strict=True):
+            draw_curve(each, history, name)
+        axes[-1].set(xlabel="epoch")

@@ -1,0 +1,999 @@
+"""`mt-train`: the files it writes, how it goes on, what it answers, and its errors."""
+
+import csv
+import dataclasses
+import gzip
+import json
+import math
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+import mt_nn as nn
+import mt_tensor as mt
+from mt_autodiff.examples import network as of_scalars
+from mt_autodiff.examples import training as by_scalars
+from mt_nn.errors import FileError, InputError
+from mt_nn.library.jobs import JOBS, choosing, cli, digits, job_class, runs, sentiment, training
+from mt_nn.library.jobs.classification import divided
+from mt_nn.library.jobs.job import Settings
+from mt_nn.library.jobs.points import point_of
+from mt_nn.library.jobs.words import LINE, placed
+from mt_nn.library.train.trainer import Trainer
+from mt_nn.train import LeNet, ResNet9, TextCNN
+from mt_operators.datasets import Dataset
+
+PNG = b"\x89PNG\r\n\x1a\n"
+SHORT = ["--epochs", "1", "--batches", "2", "--batch-size", "8"]
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def losses(folder: Path) -> list[float]:
+    return [float(row["loss"]) for row in table(folder / "losses.csv")]
+
+
+# --- Data like that of the publishers, made here --------------------------------------------------
+
+
+def write_idx(path: Path, array: np.ndarray[Any, Any]) -> None:
+    head = bytes([0, 0, 8, array.ndim]) + np.array(array.shape, ">u4").tobytes()
+    path.write_bytes(gzip.compress(head + array.astype(np.uint8).tobytes()))
+
+
+def write_mnist(folder: Path, parts: Sequence[str] = ("train", "t10k"), count: int = 40) -> None:
+    """Write files like MNIST's with random images."""
+    folder.mkdir(exist_ok=True)
+    rng = np.random.default_rng(0)
+    for part in parts:
+        images = rng.integers(0, 256, (count, 28, 28))
+        write_idx(folder / f"{part}-images-idx3-ubyte.gz", images)
+        write_idx(folder / f"{part}-labels-idx1-ubyte.gz", np.arange(count) % 10)
+
+
+def write_cifar10(folder: Path) -> None:
+    """Write files like those of CIFAR-10's binary version, with random images."""
+    folder.mkdir()
+    rng = np.random.default_rng(0)
+    for name in (*(f"data_batch_{number}.bin" for number in range(1, 6)), "test_batch.bin"):
+        rows = rng.integers(0, 256, (12, 3073), np.uint8)
+        rows[:, 0] %= 10
+        (folder / name).write_bytes(rows.tobytes())
+
+
+def write_shakespeare(folder: Path, count: int = 500) -> None:
+    """Write a play in which one line follows another."""
+    folder.mkdir()
+    lines = (f"KING {number}:\nGood morrow, cousin {number % 7}.\n" for number in range(count))
+    (folder / "input.txt").write_text("\n".join(lines))
+
+
+POINTS = ["simple", "diag", "split", "xor", "circle", "spiral"]
+GOOD, BAD = ("fine", "superb", "warm"), ("dull", "stale", "loud")
+
+
+def reviews(count: int = 120) -> list[tuple[str, int]]:
+    """Return sentences, half of them with a good word, half with a bad one, and their classes."""
+    rng = np.random.default_rng(0)
+    said = []
+    for number in range(count):
+        label, length = number % 2, rng.integers(2, 12)
+        words = rng.choice(["the", "film", "plot", "is", "in", ",", "it's"], length).tolist()
+        words[rng.integers(length)] = rng.choice(GOOD if label else BAD)
+        said.append((" ".join(words).capitalize() + f" once{number}.", label))
+    return said
+
+
+def write_reviews(folder: Path) -> None:
+    """Write a file of rated reviews, and one of word vectors."""
+    folder.mkdir()
+    lines = [f"{n}\t{label - 0.5}\t{text}\n" for n, (text, label) in enumerate(reviews())]
+    (folder / "movieReviewSnippets_GroundTruth.txt").write_text("".join(lines))
+    (folder.parent / "vectors.txt").write_text("film 1 2 3 4\nunseen 0 0 0 0\nfine 4 3 2 1\n")
+
+
+def write_penn_treebank(folder: Path, parts: Sequence[str] = ("train", "valid", "test")) -> None:
+    """Write texts of few words, one of which occurs in one part alone."""
+    folder.mkdir(exist_ok=True)
+    for part in parts:
+        lines = (f" the company said N <unk> would {n % 9} and {part} \n" for n in range(600))
+        (folder / f"ptb.{part}.txt").write_text("".join(lines))
+
+
+DATA: dict[str, Callable[[Path], None]] = {
+    **dict.fromkeys([*POINTS, "digits"], lambda folder: None),
+    "mnist": lambda folder: write_mnist(folder / "mnist"),
+    "fashion": lambda folder: write_mnist(folder / "fashion-mnist"),
+    "cifar10": lambda folder: write_cifar10(folder / "cifar10"),
+    "language": lambda folder: write_penn_treebank(folder / "penn-treebank"),
+    "shakespeare": lambda folder: write_shakespeare(folder / "tiny-shakespeare"),
+    "sentiment": lambda folder: write_reviews(folder / "movie-reviews"),
+}
+"""What writes the data of each job into a data folder."""
+
+EVERY = [
+    (job, model)
+    for job in JOBS
+    for model, recipe in job_class(job).models.items()
+    if recipe.epochs  # there is something to learn
+]
+
+
+@pytest.mark.parametrize(("job", "model"), EVERY)
+def test_every_job_is_trained_and_tested_in_a_short_form(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], job: str, model: str
+) -> None:
+    DATA[job](tmp_path)
+    out = tmp_path / "out"
+    where = ["--data-dir", str(tmp_path), "--out", str(out)]
+    if model in job_class(job).with_vectors:
+        where += ["--vectors", str(tmp_path / "vectors.txt")]
+    assert cli.main([job, "--model", model, *SHORT, *where]) == 0
+    printed = capsys.readouterr().out
+    assert re.search(r"^epoch  1  ", printed, re.MULTILINE)
+    assert re.search(r"^test: ", printed, re.MULTILINE)
+    assert re.search(r"^took .* MB of memory$", printed, re.MULTILINE)
+    assert (out / "training.png").read_bytes().startswith(PNG)
+    assert len(table(out / "log.csv")) == len((out / "log.jsonl").read_text().splitlines()) == 1
+    assert len(losses(out)) == 2
+    assert runs.Run.read(out).finished
+
+
+def test_the_digits_are_learnt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--epochs", "2", "--out", str(tmp_path)]) == 0
+    parts, *epochs = capsys.readouterr().out.splitlines()
+    epochs, test, wrote = epochs[:2], epochs[2], epochs[4:]
+    assert re.findall(r"\d+ images|\d+ for", parts) == ["1150 images", "287 for", "360 for"]
+    assert [line.split()[1] for line in epochs] == ["1", "2"]
+    assert all("test" not in line for line in epochs)
+    values = losses(tmp_path)
+    assert len(values) == 2 * 18
+    assert values[-1] < 1.5 < values[0]
+    model = LeNet(dropout=0)
+    model.load_state_dict(nn.load(tmp_path / "model.safetensors"))
+    images, labels = nn.data.digits()[1][:]
+    scores = model.eval()(images)
+    assert nn.functional.accuracy(scores, labels) > 0.75
+    wrong = (scores.argmax(1) != labels).numpy()
+    plain = nn.functional.cross_entropy(scores, labels).item()
+    assert test == (
+        f"test: cross-entropy {plain:.4f}, accuracy {100 - wrong.sum() / 3.6:.1f} %, "
+        f"{wrong.sum()} of 360 images wrong"
+    )
+    rows = table(tmp_path / "mistakes.csv")
+    assert {int(row["image"]) for row in rows} == set(np.flatnonzero(wrong).tolist())
+    shares = [float(row["probability"]) for row in rows]
+    assert shares == sorted(shares, reverse=True)
+    confusion = table(tmp_path / "confusion.csv")
+    for row, name in zip(confusion, "0123456789", strict=True):
+        assert row.pop("right class") == name
+        assert sum(map(int, row.values())) == int((labels == int(name)).sum())
+    assert sum(int(row[str(n)]) for n, row in enumerate(confusion)) == 360 - wrong.sum()
+    assert {Path(line.removeprefix("wrote ")).name for line in wrote} == {
+        "confusion.csv", "confusion.png", "log.csv", "log.jsonl", "losses.csv", "mistakes.csv",
+        "mistakes.png", "model.safetensors", "run.json", "training.png",
+    }  # fmt: skip
+
+
+class Sealed(nn.data.TensorDataset):
+    """Counts how often its samples are asked for."""
+
+    reads = 0
+
+    def __getitem__(self, index: Any) -> tuple[mt.Tensor, ...]:
+        self.reads += 1
+        return super().__getitem__(index)
+
+
+def test_the_test_part_is_looked_at_when_the_training_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    images, test = nn.data.digits()
+    sealed = Sealed(*test.tensors)
+    fit = Trainer.fit
+
+    def fit_unseen(*arguments: Any, **settings: Any) -> Any:
+        history = fit(*arguments, **settings)
+        assert sealed.reads == 0
+        return history
+
+    monkeypatch.setattr(digits, "digits", lambda: (images, sealed))
+    monkeypatch.setattr(Trainer, "fit", fit_unseen)
+    assert cli.main([*SHORT, "--out", str(tmp_path)]) == 0
+    assert sealed.reads
+
+
+def test_the_test_part_can_be_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    images, test = nn.data.digits()
+    sealed = Sealed(*test.tensors)
+    monkeypatch.setattr(digits, "digits", lambda: (images, sealed))
+    assert cli.main([*SHORT, "--no-test", "--out", str(tmp_path)]) == 0
+    assert "16 are left alone" in capsys.readouterr().out
+    assert sealed.reads == 0
+    assert not (tmp_path / "confusion.csv").exists()
+
+
+def test_what_is_held_out_for_the_validation_is_always_the_same() -> None:
+    images, _ = nn.data.digits()
+    learnt, validation = divided(images)
+    assert (len(learnt), len(validation)) == (1150, 287)
+    assert set(learnt.indices) | set(validation.indices) == set(range(1437))
+    mt.manual_seed(1)
+    again = divided(images)
+    assert [part.indices.tolist() for part in again] == [
+        part.indices.tolist() for part in (learnt, validation)
+    ]
+
+
+def test_settings_are_judged_by_the_validation_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    images, test = nn.data.digits()
+    sealed = Sealed(*test.tensors)
+    monkeypatch.setattr(digits, "digits", lambda: (images, sealed))
+    for name, values in {"RATES": [0.0, 0.01], "SMOOTHINGS": [0.1], "DROPOUTS": [0.0]}.items():
+        monkeypatch.setattr(choosing, name, values)
+    choosing.main(["--seeds", "2", "--epochs", "1"])
+    title, _, *rows = capsys.readouterr().out.splitlines()
+    assert title == "wrong images of the validation part, for each of 2 seeds"
+    (*first, nothing), (*second, learnt) = (row.split("  ") for row in rows)
+    assert [part.strip() for part in (*first[:-1], *second[:-1]) if part] == [
+        "0.0", "0.1", "0.0", "0.01", "0.1", "0.0",
+    ]  # fmt: skip
+    assert min(json.loads(nothing)) > 200 > max(json.loads(learnt))
+    assert sealed.reads == 0
+
+
+@pytest.mark.slow
+def test_the_backends_agree(tmp_path: Path) -> None:
+    few = ["--epochs", "1", "--batches", "2", "--batch-size", "4"]
+    for backend in ("numpy", "simple"):
+        arguments = [*few, "--backend", backend, "--out", str(tmp_path / backend)]
+        assert cli.main(arguments) == 0
+    np.testing.assert_allclose(losses(tmp_path / "simple"), losses(tmp_path / "numpy"), rtol=1e-5)
+
+
+def test_the_same_seed_gives_the_same_losses(tmp_path: Path) -> None:
+    for run, seed in {"a": "0", "b": "0", "c": "1"}.items():
+        assert cli.main([*SHORT, "--seed", seed, "--out", str(tmp_path / run)]) == 0
+    assert losses(tmp_path / "a") == losses(tmp_path / "b") != losses(tmp_path / "c")
+
+
+def test_pictures_change_no_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = ["--epochs", "3", "--batches", "2", "--batch-size", "8"]
+    assert cli.main([*settings, "--out", str(tmp_path / "drawn")]) == 0
+    monkeypatch.setattr(training._Picture, "_draw", lambda self, trainer: None)
+    assert cli.main([*settings, "--out", str(tmp_path / "plain")]) == 0
+    assert losses(tmp_path / "drawn") == losses(tmp_path / "plain")
+
+
+# --- Points of the plane --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("job", POINTS[:-1])
+def test_weights_set_by_hand_are_tested_and_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], job: str
+) -> None:
+    assert cli.main([job, "--model", "weights", "--out", str(tmp_path)]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("nothing to learn; 1000 points for one test at the end\ntest: ")
+    assert float(re.findall(r"accuracy ([\d.]+) %", printed)[0]) > 98
+    assert (tmp_path / "training.png").read_bytes().startswith(PNG)
+    assert cli.main(["predict", str(tmp_path), "0.1 0.2", "0.5 0.51"]) == 0
+    rule = {"simple": "10", "diag": "10", "split": "10", "xor": "00", "circle": "10"}[job]
+    said = [f"class {each} 100.0 %, class {1 - int(each)} 0.0 %\n" for each in rule]
+    assert capsys.readouterr().out == "".join(said)
+
+
+@pytest.mark.parametrize("option", ["--epochs", "--batch-size", "--lr"])
+def test_weights_set_by_hand_learn_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    out = ["--out", str(tmp_path / "out")]
+    assert cli.main(["xor", "--model", "weights", option, "1", *out]) == 1
+    assert f"has nothing to learn: leave out {option}." in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("model", ["tensors", "scalars"])
+def test_points_are_learnt(tmp_path: Path, capsys: pytest.CaptureFixture[str], model: str) -> None:
+    few = ["--epochs", "3", "--batches", "40", "--out", str(tmp_path)]
+    assert cli.main(["simple", "--model", model, *few]) == 0
+    assert float(re.findall(r"test: .*accuracy ([\d.]+) %", capsys.readouterr().out)[0]) > 90
+    assert cli.main(["predict", str(tmp_path), "0.1 0.5", "0.9,0.5"]) == 0
+    left, right = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"class 1 [\d.]+ %, class 0 [\d.]+ %", left)
+    assert re.fullmatch(r"class 0 [\d.]+ %, class 1 [\d.]+ %", right)
+    mistakes = table(tmp_path / "mistakes.csv")
+    assert all((float(row["x1"]) < 0.5) == (row["right class"] == "1") for row in mistakes)
+
+
+def test_scalars_learn_as_in_their_own_stage() -> None:
+    job = job_class("xor")(Settings("scalars", 5, 50, 0.1, 3, ""))
+    job.settings = dataclasses.replace(job.settings, batches=1)
+    own = of_scalars.Network(hidden=[10], seed=3)
+    trainer = training.trainer_of(job, job.read())
+    points, labels = (part[:50] for part in next(iter(job.read().training)))
+    trainer.fit([(points, labels)], 5)
+    dataset = Dataset(tuple(map(tuple, points.tolist())), tuple(labels.tolist()))
+    history = by_scalars.train(own, dataset, 5, 0.1)
+    assert trainer.history.losses == pytest.approx([epoch.loss for epoch in history], rel=1e-5)
+    assert trainer.history["accuracy"] == pytest.approx([epoch.accuracy for epoch in history])
+
+
+@pytest.mark.parametrize("text", ["", "1", "1 2 3", "1,2,3", "nan 1", "1 inf", "a b", "0x1 2"])
+def test_a_point_is_two_numbers(text: str) -> None:
+    with pytest.raises(InputError, match="a point is two finite numbers in quotes"):
+        point_of(text)
+
+
+def test_a_point_too_far_away_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["diag", *SHORT, "--out", str(tmp_path)]) == 0
+    assert cli.main(["predict", str(tmp_path), "1e300 1"]) == 1
+    assert "the network gives no class" in capsys.readouterr().err
+
+
+# --- Going on -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def control_c() -> Iterator[None]:
+    """Control-C interrupts also where whoever started the tests lets it be ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def interrupt_after(
+    batches: int, monkeypatch: pytest.MonkeyPatch, number: signal.Signals = signal.SIGINT
+) -> None:
+    """Press Control-C in the training's next batches, once; or send another signal."""
+    train_on = Trainer._train_on
+    count = 0
+
+    def counted(self: Trainer, batch: Any) -> None:
+        nonlocal count
+        train_on(self, batch)
+        count += 1
+        if count == batches:
+            signal.raise_signal(number)
+
+    monkeypatch.setattr(Trainer, "_train_on", counted)
+
+
+@pytest.mark.parametrize(
+    ("job", "options", "batches"),
+    [
+        ("digits", [], 1),
+        ("digits", [], 7),
+        ("language", [], 3),
+        ("shakespeare", [], 6),
+        ("xor", [], 7),
+        ("xor", ["--model", "scalars"], 6),
+    ],
+)
+def test_a_training_goes_on_after_control_c_as_if_nothing_had_been(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    job: str,
+    options: list[str],
+    batches: int,
+) -> None:
+    DATA[job](tmp_path)
+    settings = [job, *options, "--epochs", "2", "--batches", "4", "--batch-size", "8"]
+    settings += ["--data-dir", str(tmp_path)]
+    whole, parted = tmp_path / "whole", tmp_path / "parted"
+    assert cli.main([*settings, "--out", str(whole)]) == 0
+    interrupt_after(batches, monkeypatch)
+    assert cli.main([*settings, "--out", str(parted)]) == 130
+    assert capsys.readouterr().err == (
+        f"mt-train: interrupted; mt-train --resume {parted} goes on.\n"
+    )
+    assert cli.main(["predict", str(parted), "image.png"]) == 1
+    assert "is not finished: mt-train --resume" in capsys.readouterr().err
+    assert cli.main([*settings, "--out", str(parted)]) == 1  # nothing is lost by mistake
+    assert "holds a training that is not finished" in capsys.readouterr().err
+    assert cli.main(["--resume", str(parted)]) == 0
+    assert losses(parted) == losses(whole)
+    for log in ("log.csv", *(["samples.txt"] if job in ("language", "shakespeare") else [])):
+        assert (parted / log).read_text() == (whole / log).read_text()
+    one, other = (nn.load(folder / "model.safetensors") for folder in (whole, parted))
+    assert one.keys() == other.keys()
+    assert all(np.array_equal(one[name], other[name]) for name in one)
+
+
+def test_control_c_before_the_first_batch_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(self: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(digits.Digits, "read", stopped)
+    assert cli.main(["--out", str(tmp_path / "out")]) == 130
+    assert capsys.readouterr().err == "mt-train: interrupted; nothing was saved.\n"
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["mnist"], "has job digits, not mnist"),
+        (["--lr", "0.5"], "has lr 0.01, not 0.5"),
+        (["--batch-size", "9"], "has batch-size 8, not 9"),
+        (["--out", "elsewhere"], "has out"),
+    ],
+)
+def test_what_is_resumed_stays_what_it_was(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    message: str,
+) -> None:
+    interrupt_after(1, monkeypatch)
+    assert cli.main([*SHORT, "--out", str(tmp_path)]) == 130
+    assert cli.main(["--resume", str(tmp_path), *arguments]) == 1
+    assert message in capsys.readouterr().err
+    assert cli.main(["--resume", str(tmp_path), "digits", "--epochs", "1"]) == 0
+    assert cli.main(["--resume", str(tmp_path)]) == 1
+    assert "has been finished" in capsys.readouterr().err
+
+
+def test_a_checkpoint_of_another_network_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    interrupt_after(1, monkeypatch)
+    assert cli.main([*SHORT, "--out", str(tmp_path / "digits")]) == 130
+    write_mnist(tmp_path / "mnist")
+    interrupt_after(1, monkeypatch)
+    where = ["--data-dir", str(tmp_path), "--out", str(tmp_path / "out")]
+    assert cli.main(["mnist", *SHORT, *where]) == 130
+    (checkpoint,) = (tmp_path / "digits" / "checkpoints").glob("*.safetensors")
+    for path in (tmp_path / "out" / "checkpoints").glob("*.safetensors"):
+        path.write_bytes(checkpoint.read_bytes())
+    before = sorted(tmp_path.rglob("*.safetensors"))
+    assert cli.main(["--resume", str(tmp_path / "out")]) == 1
+    printed = capsys.readouterr().err
+    assert "mt-train: " in printed
+    assert "Traceback" not in printed
+    assert sorted(tmp_path.rglob("*.safetensors")) == before
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"[]",
+        b"{",
+        b'{"job": "digits"}',
+        b'{"job": "chess", "settings": {}, "known": {}, "finished": true}',
+        b'{"job": ["digits"], "settings": {}, "known": {}, "finished": true}',
+        b'{"job": "sentiment", "settings": {"model": "random", "epochs": 1, "batch_size": 1, '
+        b'"lr": 0.1, "seed": 0, "data_dir": ""}, "known": {"tokens": 5}, "finished": true}',
+        b"[" * 100_000,
+    ],
+    ids=["nothing", "a list", "cut off", "not all", "another job", "no name", "known", "nested"],
+)
+def test_a_damaged_description_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "run.json").write_bytes(content)
+    with pytest.raises(FileError, match="damaged"):
+        runs.Run.read(tmp_path)
+
+
+# --- Asking ---------------------------------------------------------------------------------------
+
+
+def test_a_network_is_asked_about_a_users_image(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    assert cli.main(["--epochs", "5", "--out", str(run)]) == 0
+    images, labels = nn.data.digits()[1][:20]
+    names = []
+    for number, image in enumerate(images):
+        names.append(str(tmp_path / f"{number}.png"))
+        pixels = (image[0] * 255).numpy().astype(np.uint8)
+        Image.fromarray(pixels).save(names[-1])
+    capsys.readouterr()
+    assert cli.main(["predict", str(run), *names]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert np.mean([line[0] == str(n) for line, n in zip(said, labels.tolist(), strict=True)]) > 0.8
+    assert all(re.fullmatch(r"\d [\d.]+ %, \d [\d.]+ %, \d [\d.]+ %", line) for line in said)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("missing.png", "No such file"),
+        ("text.png", "no image that can be read"),
+        ("large.png", "is an image of 30 x 20 points; the network reads 8 x 8"),
+        (".", "Is a directory"),
+        ("pipe.png", "it is a device or a pipe, and no file"),
+        ("animated.gif", "holds 2 images: save one of them"),
+        ("deep.png", "has more than 8 bits for a colour"),
+        ("glass.png", "is transparent in places"),
+        ("huge.png", "is an image of 10000 x 9000 points"),
+        ("cut.png", "no image that can be read"),
+    ],
+)
+def test_an_image_that_cannot_be_taken_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, message: str
+) -> None:
+    (tmp_path / "text.png").write_text("no image")
+    os.mkfifo(tmp_path / "pipe.png")
+    Image.new("L", (30, 20)).save(tmp_path / "large.png")
+    frames = [Image.new("L", (8, 8), shade) for shade in (0, 99)]
+    frames[0].save(tmp_path / "animated.gif", save_all=True, append_images=frames[1:])
+    Image.new("I;16", (8, 8)).save(tmp_path / "deep.png")
+    Image.new("RGBA", (8, 8)).save(tmp_path / "glass.png")
+    Image.new("1", (10000, 9000)).save(tmp_path / "huge.png")
+    frames[1].save(tmp_path / "whole.png")
+    (tmp_path / "cut.png").write_bytes((tmp_path / "whole.png").read_bytes()[:50])
+    job = digits.Digits(Settings("lenet", 1, 1, 0.1, 0, ""))
+    nn.save(job.network().state_dict(), tmp_path / "model.safetensors")
+    runs.Run(tmp_path, "digits", job.settings, finished=True).write()
+    assert cli.main(["predict", str(tmp_path), str(tmp_path / name)]) == 1
+    printed = capsys.readouterr().err
+    assert re.match(r"mt-train: .*\n\Z", printed)
+    assert message in printed
+
+
+# --- Sentences ------------------------------------------------------------------------------------
+
+
+def sentiment_of(folder: Path, *arguments: str) -> int:
+    where = ["--data-dir", str(folder), "--out", str(folder / "out")]
+    return cli.main(["sentiment", "--batch-size", "16", *where, *arguments])
+
+
+def test_sentences_are_told_apart_and_the_words_that_decided_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_reviews(tmp_path / "movie-reviews")
+    assert sentiment_of(tmp_path, "--epochs", "12", "--lr", "0.02") == 0
+    assert "accuracy 100.0 %, 0 of 12 sentences wrong" in capsys.readouterr().out
+    asked = ["The film is superb, it's ...", "stale"]
+    assert cli.main(["predict", str(tmp_path / "out"), *asked]) == 0
+    good, bad = capsys.readouterr().out.splitlines()
+    share = r"[\d.]+ %"
+    assert re.match(rf"positive {share}, negative {share}; decided by superb \([\d.]+\)", good)
+    assert re.match(rf"negative {share}, positive {share}; decided by stale \([\d.]+\)", bad)
+
+
+def test_mistakes_are_written_with_their_sentences(tmp_path: Path) -> None:
+    write_reviews(tmp_path / "movie-reviews")
+    assert sentiment_of(tmp_path, "--epochs", "1", "--lr", "0") == 0
+    rows = table(tmp_path / "out" / "mistakes.csv")
+    classes = dict(reviews())
+    assert rows
+    for row in rows:
+        assert row["right class"] == ("negative", "positive")[classes[row["sentence"]]]
+        assert row["predicted class"] != row["right class"]
+
+
+def test_the_vocabulary_is_that_of_the_sentences_learnt_from(tmp_path: Path) -> None:
+    write_reviews(tmp_path / "movie-reviews")
+    job = sentiment.Sentiment(Settings("random", 1, 8, 0.1, 0, str(tmp_path)))
+    said, _ = divided(reviews(), 0.1)  # type: ignore[arg-type]
+    learnt, _ = divided(said, 0.1)
+    often = Counter(word for text, _ in learnt for word in nn.data.tokenize(text))
+    assert job.read().counts == (98, 10, 12)
+    assert set(job.vocabulary.tokens) - {"<pad>", "<unk>"} == {w for w in often if often[w] > 1}
+
+
+def test_sst2_is_read_where_it_lies_in_the_folder(tmp_path: Path) -> None:
+    lines = [f"{text}\t{label}\n" for text, label in reviews(50)]
+    for name, part in {"train.tsv": lines[:40], "dev.tsv": lines[40:]}.items():
+        (tmp_path / name).write_text("".join(["sentence\tlabel\n", *part]))
+    job = sentiment.Sentiment(Settings("random", 1, 8, 0.1, 0, str(tmp_path)))
+    assert job.read().counts == (36, 4, 10)
+
+
+@pytest.mark.parametrize("stopped", [None, 3, 10])
+def test_the_parameters_of_the_best_epoch_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stopped: int | None
+) -> None:
+    write_reviews(tmp_path / "movie-reviews")
+    if stopped is not None:
+        interrupt_after(stopped, monkeypatch)
+    made = sentiment_of(tmp_path, "--epochs", "40", "--lr", "0.03")
+    if stopped is not None:
+        assert made == 130
+        (tmp_path / "vectors.txt").unlink()
+        assert cli.main(["--resume", str(tmp_path / "out")]) == 0
+    run = runs.Run.read(tmp_path / "out")
+    job = run.job()
+    trainer = training.trainer_of(job, job.read())
+    trainer.model.load_state_dict(nn.load(run.model))
+    rows = [
+        (float(row["validation_accuracy"]), float(row["validation_cross_entropy"]))
+        for row in table(run.folder / "log.csv")
+    ]
+    best = max(rows, key=lambda row: row[0])
+    kept = trainer.evaluate(job.read().validation)
+    assert kept["cross_entropy"] == pytest.approx(best[1], rel=1e-5)
+    assert len(rows) == rows.index(best) + 4  # three epochs were no better
+
+
+def test_a_network_begins_with_the_vectors_of_its_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_reviews(tmp_path / "movie-reviews")
+    path = tmp_path / "vectors.txt"
+    job = sentiment.Sentiment(Settings("glove", 1, 8, 0.1, 0, str(tmp_path), vectors=str(path)))
+    job.read()
+    weight = job.network().get_parameter("embedding.weight")  # type: ignore[attr-defined]
+    assert weight.shape == (len(job.vocabulary), 4)
+    assert weight[job.vocabulary["fine"]].tolist() == [4, 3, 2, 1]
+    assert weight[job.vocabulary["plot"]].abs().min().item() > 0
+    interrupt_after(1, monkeypatch)
+    assert (
+        sentiment_of(tmp_path, "--model", "glove", "--vectors", str(path), "--epochs", "1") == 130
+    )
+    path.unlink()  # the checkpoint has what it said
+    assert cli.main(["--resume", str(tmp_path / "out")]) == 0
+
+
+def test_vectors_of_other_words_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_reviews(tmp_path / "movie-reviews")
+    path = tmp_path / "others.txt"
+    path.write_text("<pad> 1 2\nfilme 1 2\n")
+    assert sentiment_of(tmp_path, "--model", "glove", "--vectors", str(path)) == 1
+    message = f"{path} has a vector for none of the words to learn from."
+    assert capsys.readouterr().err == f"mt-train: {message}\n"
+
+
+def test_sentences_without_a_word_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "movieReviewSnippets_GroundTruth.txt"
+    path.write_text("".join(f"{n}\t1\t{'' if n % 2 else 'fine'}\n" for n in range(100)))
+    job = sentiment.Sentiment(Settings("random", 1, 8, 0.1, 0, str(tmp_path)))
+    assert sum(job.read().counts) == 50
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "an empty sentence was given"),
+        (" \n", "an empty sentence was given"),
+        ("qwertz uiop", "the network knows none of the words in 'qwertz uiop'"),
+        ("fine " * 201, "a text of 201 words was given; the network reads a sentence of 200"),
+    ],
+)
+def test_a_sentence_that_cannot_be_judged_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, message: str
+) -> None:
+    job = sentiment.Sentiment(Settings("random", 1, 1, 0.1, 0, ""))
+    job.recall({"tokens": ["<pad>", "<unk>", "fine"], "features": 4})
+    nn.save(job.network().state_dict(), tmp_path / "model.safetensors")
+    runs.Run(tmp_path, "sentiment", job.settings, job.known(), finished=True).write()
+    assert cli.main(["predict", str(tmp_path), "fine", text]) == 1
+    out, printed = capsys.readouterr()
+    assert out.count("\n") == 1  # what was asked before is answered
+    assert re.match(r"mt-train: .*\n\Z", printed)
+    assert message in printed
+
+
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=8), st.integers(1, 9))
+def test_what_words_weigh_is_what_changes_without_them(numbers: list[int], padding: int) -> None:
+    mt.manual_seed(0)
+    network = TextCNN(10, 3, filters=2).eval()
+
+    def ahead(tokens: list[int]) -> float:
+        scores = network(mt.tensor([[*tokens, *[0] * padding]], dtype="int64"))[0]
+        return (scores[1] - scores[0]).item()
+
+    scores, weights = sentiment.weigh(network, np.array(numbers))
+    assert (scores[1] - scores[0]).item() == pytest.approx(ahead(numbers), abs=1e-5)
+    for number, weight in enumerate(weights.tolist()):
+        without = numbers[:number] + numbers[number + 1 :]
+        assert weight == pytest.approx(ahead(numbers) - ahead(without), abs=1e-5)
+
+
+@given(st.lists(st.integers(0, 90), min_size=1, max_size=9))
+def test_words_are_placed_below_each_other_within_the_line(lengths: list[int]) -> None:
+    words = ["x" * length for length in lengths]
+    places = placed(words)
+    assert places == sorted(places)
+    for word, (row, column), (after, beyond) in zip(words, places, places[1:], strict=False):
+        assert column == 0 or column + len(word) <= LINE
+        assert (after, beyond) in [(row + 1, 0), (row, column + len(word) + 1)]
+
+
+# --- What is wrong is said ------------------------------------------------------------------------
+
+
+def test_ten_thousand_images_alone_are_divided(tmp_path: Path) -> None:
+    write_mnist(tmp_path / "mnist", parts=["t10k"], count=100)
+    job = job_class("mnist")(Settings("lenet", 1, 8, 0.1, 0, str(tmp_path)))
+    assert job.read().counts == (81, 9, 10)
+    write_mnist(tmp_path / "mnist", count=100)
+    assert job.read().counts == (90, 10, 100)
+
+
+def test_too_few_images_end_with_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_mnist(tmp_path, count=1)
+    where = ["--data-dir", str(tmp_path), "--out", str(tmp_path / "out")]
+    assert cli.main(["mnist", *where]) == 1
+    message = "1 images to learn from, 0 for the validation and 1 for the test are too few."
+    assert capsys.readouterr().err == f"mt-train: {message}\n"
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--backend", "nunpy"], "Did you mean 'numpy'"),
+        (["mnits"], "the job must be one of digits, mnist"),
+        (["--model", "resnet9"], "--model of digits must be one of lenet"),
+        (["mnist", "--data-dir", "no-such-folder"], "holds no t10k-images-idx3-ubyte"),
+        (["mnist", "--data-dir", "{broken}"], "is damaged"),
+        (["--out", "{file}"], "could not make the folder"),
+        (["sentiment", "--data-dir", "no-such-folder"], "No such file"),
+        (["sentiment", "--data-dir", "{file}"], "Not a directory"),
+        (["sentiment", "--model", "glove"], "begins with word vectors: --vectors names their file"),
+        (["--vectors", "{file}"], "--model lenet does not begin with word vectors"),
+        (["--resume", "no-such-folder"], "is no folder of a training"),
+        (["predict", "no-such-folder", "x.png"], "is no folder of a training"),
+    ],
+)
+def test_mistakes_end_with_one_line(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file, broken = tmp_path / "file", tmp_path / "broken"
+    file.write_text("")
+    write_mnist(broken, parts=["t10k"])
+    for path in broken.iterdir():
+        path.write_bytes(path.read_bytes()[:-9])
+    assert cli.main([argument.format(file=file, broken=broken) for argument in arguments]) == 1
+    printed = capsys.readouterr().err
+    assert re.match(r"mt-train: .*\n\Z", printed)
+    assert message in printed
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*arguments: Any) -> None:
+        Path("/dev/full").write_text("something")
+
+    monkeypatch.setattr("os.fsync", full)
+    assert cli.main([*SHORT, "--out", str(tmp_path)]) == 1
+    printed = capsys.readouterr().err
+    assert "No space left on device" in printed
+    assert "Traceback" not in printed
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"epochs": None}, "damaged"),
+        ({"epochs": -1}, "damaged"),
+        ({"epochs": True}, "damaged"),
+        ({"epochs": 10**30}, "damaged"),
+        ({"batch_size": 0}, "damaged"),
+        ({"batch_size": "8"}, "damaged"),
+        ({"batches": 1.5}, "damaged"),
+        ({"lr": math.inf}, "damaged"),
+        ({"lr": 10**400}, "damaged"),
+        ({"lr": "fast"}, "damaged"),
+        ({"seed": -1}, "damaged"),
+        ({"data_dir": None}, "damaged"),
+        ({"data_dir": "\0"}, "damaged"),
+        ({"test": 1}, "damaged"),
+        ({"model": 1}, "damaged"),
+        ({"seeds": 1}, "damaged"),
+    ],
+)
+def test_settings_that_were_changed_by_hand_are_refused(
+    tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
+    run = runs.Run(tmp_path, "digits", Settings("lenet", 1, 1, 0.1, 0, ""))
+    run.write()
+    content = json.loads((tmp_path / "run.json").read_text())
+    content["settings"] |= change
+    (tmp_path / "run.json").write_text(json.dumps(content))
+    with pytest.raises(FileError, match=message):
+        runs.Run.read(tmp_path)
+
+
+@pytest.mark.parametrize(("size", "label"), [(16, 9), (28, 10)])
+def test_images_of_another_data_set_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], size: int, label: int
+) -> None:
+    write_idx(tmp_path / "t10k-images-idx3-ubyte.gz", np.zeros((40, size, size)))
+    write_idx(tmp_path / "t10k-labels-idx1-ubyte.gz", np.full(40, label))
+    out = tmp_path / "out"
+    assert cli.main(["mnist", "--data-dir", str(tmp_path), "--out", str(out)]) == 1
+    assert re.fullmatch(
+        r"mt-train: .* holds (images of 16 x 16 points|an image of class 10); .*\n",
+        capsys.readouterr().err,
+    )
+    assert not out.exists()
+
+
+def test_files_of_others_are_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "model.safetensors").write_text("mine")
+    assert cli.main(["xor", "--model", "weights", "--out", str(tmp_path)]) == 1
+    assert "is no folder of a training, and holds model.safetensors" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["model.safetensors"]
+
+
+def test_two_trainings_cannot_share_a_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = runs.Run(tmp_path / "out", "xor", Settings("weights", 0, 1, 0.0, 0, ""))
+    with run.held():
+        assert cli.main(["xor", "--model", "weights", "--out", str(run.folder)]) == 1
+    assert "another mt-train is training in" in capsys.readouterr().err
+    assert cli.main(["xor", "--model", "weights", "--out", str(run.folder)]) == 0
+
+
+@pytest.mark.parametrize("model", ["tensors", "scalars"])
+def test_a_training_that_diverges_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], model: str
+) -> None:
+    rate = ["--lr", "1e30", "--batches", "9", "--out", str(tmp_path)]
+    assert cli.main(["xor", "--model", model, *rate]) == 1
+    printed = capsys.readouterr().err
+    assert re.fullmatch(r"mt-train: the training has diverged: .* Take a smaller --lr\.\n", printed)
+
+
+COMMAND = [sys.executable, "-m", "mt_nn.library.jobs.cli"]
+
+
+def run_command(*arguments: str, **settings: Any) -> subprocess.CompletedProcess[str]:
+    command = [*COMMAND, *arguments]
+    return subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False, **settings)
+
+
+def test_a_training_ends_when_nobody_listens_any_more_and_goes_on(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = [*COMMAND, "xor", "--epochs", "99", "--batches", "3", "--out", str(out)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == (
+            "mt-train: what happens cannot be told (Broken pipe); "
+            f"mt-train --resume {out} goes on.\n"
+        )
+    assert process.returncode == 1
+    assert not runs.Run.read(out).finished
+    assert cli.main(["--resume", str(out)]) == 0
+    assert len(table(out / "log.csv")) == 99
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_an_answer_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    assert cli.main(["xor", "--model", "weights", "--out", str(tmp_path)]) == 0
+    with Path("/dev/full").open("w") as full:
+        result = run_command("predict", str(tmp_path), "0.1 0.2", stdout=full)
+    assert result.returncode == 1
+    assert result.stderr == "mt-train: not all could be told (No space left on device).\n"
+
+
+def test_a_terminal_without_letters_is_told_all(tmp_path: Path) -> None:
+    out = tmp_path / "ol\u00e9"
+    plain = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    result = run_command(
+        "xor", "--model", "weights", "--out", str(out), stdout=subprocess.PIPE, env=plain
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "ol\\xe9/training.png" in result.stdout
+
+
+def test_a_system_that_ends_a_training_has_it_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    interrupt_after(3, monkeypatch, signal.SIGTERM)
+    before = signal.getsignal(signal.SIGTERM)
+    assert cli.main(["xor", *SHORT, "--batches", "5", "--out", str(tmp_path)]) == 130
+    assert signal.getsignal(signal.SIGTERM) is before
+    assert f"interrupted; mt-train --resume {tmp_path} goes on." in capsys.readouterr().err
+    assert cli.main(["--resume", str(tmp_path)]) == 0
+    assert len(losses(tmp_path)) == 5
+
+
+def test_a_full_disk_spares_what_was_learnt_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["xor", *SHORT, "--out", str(tmp_path)]) == 0
+
+    def full(*arguments: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", full)
+        assert cli.main(["xor", *SHORT, "--out", str(tmp_path)]) == 1
+    assert cli.main(["predict", str(tmp_path), "0.1 0.2"]) == 0
+    assert "class" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--epochs", "0", "must be at least 1, got 0"),
+        ("--batches", "many", "must be an integer, got 'many'"),
+        ("--seed", "-1", "must be at least 0, got -1"),
+        ("--lr", "-1", "must be a finite number from 0 on, got '-1'"),
+        ("--lr", "nan", "must be a finite number from 0 on, got 'nan'"),
+        ("--lr", "inf", "must be a finite number from 0 on, got 'inf'"),
+        ("--lr", "fast", "must be a finite number from 0 on, got 'fast'"),
+    ],
+)
+def test_bad_options(
+    capsys: pytest.CaptureFixture[str], option: str, value: str, message: str
+) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        cli.main([option, value])
+    assert exit_.value.code == 2
+    assert f"argument {option}: {message}" in capsys.readouterr().err
+
+
+def test_help_lists_every_job(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        cli.main(["--help"])
+    assert exit_.value.code == 0
+    printed = capsys.readouterr().out
+    assert all(re.search(rf"^  {name} +\S", printed, re.MULTILINE) for name in JOBS)
+
+
+def test_importing_is_light() -> None:
+    code = (
+        "import sys, mt_nn\n"
+        "watching = {'mt_nn.library.inspection', 'mt_nn.library.profiling'}\n"
+        "print(sorted(watching & set(sys.modules)))\n"
+        "import mt_nn.library.jobs.cli\n"
+        "heavy = {'numba', 'sklearn', 'matplotlib', 'rich', 'safetensors', 'PIL'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout == "[]\n[]\n"
+
+
+def test_lenet_on_both_image_sizes() -> None:
+    assert LeNet(8)(mt.ones(2, 1, 8, 8)).shape == (2, 10)
+    assert LeNet(28)(mt.ones(2, 1, 28, 28)).shape == (2, 10)
+
+
+@pytest.mark.parametrize("size", [8, 28, 32])
+def test_resnet9_on_images_of_any_size(size: int) -> None:
+    network = ResNet9(3, classes=4, width=2)
+    assert network(mt.ones(2, 3, size, size)).shape == (2, 4)
+    convolutions = [m for m in network.modules() if isinstance(m, nn.Conv2d | nn.Linear)]
+    assert len(convolutions) == 9

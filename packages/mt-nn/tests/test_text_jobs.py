@@ -1,0 +1,183 @@
+"""Jobs of `mt-train` that read texts: what they remember, what they write, and their errors."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import mt_nn as nn
+import mt_tensor as mt
+from mt_nn.errors import InputError
+from mt_nn.library.jobs import cli, job_class
+from mt_nn.library.jobs.job import Settings
+from mt_nn.library.jobs.text import Text
+from mt_nn.library.jobs.training import trainer_of
+from mt_nn.train import LSTMLanguageModel, TransformerLanguageModel
+
+LINE = "to be or not to be that is the question\n"
+FILES = {
+    "language": {"ptb.train.txt": 300, "ptb.valid.txt": 100, "ptb.test.txt": 100},
+    "shakespeare": {"input.txt": 100},
+}
+"""The files of each job, and how many lines they have here."""
+
+EPOCHS = 3
+
+EVERY = [(job, model) for job in FILES for model in job_class(job).models]
+
+
+def write(folder: Path, job: str, lines: float = 1.0) -> None:
+    """Write the files of a job, with a share of their lines."""
+    for name, count in FILES[job].items():
+        (folder / name).write_text(LINE * int(lines * count))
+
+
+def job_of(folder: Path, job: str, model: str) -> Text:
+    made = job_class(job)(Settings(model, EPOCHS, 4, 0.01, 0, str(folder)))
+    assert isinstance(made, Text)
+    return made
+
+
+# --- What networks see ----------------------------------------------------------------------------
+
+
+def close(one: mt.Tensor, other: mt.Tensor) -> bool:
+    return bool(one.detach().allclose(other.detach(), rtol=1e-4, atol=1e-6))
+
+
+def test_an_lstm_goes_on_where_the_last_window_has_ended() -> None:
+    mt.manual_seed(0)
+    network, text = LSTMLanguageModel(5, 8, layers=2), mt.randint(0, 5, (9, 3))
+    whole = network(text)
+    parts = [network(text[:4]), network(text[4:7], False), network(text[7:], begins=False)]
+    assert close(mt.cat(parts), whole)
+    assert not close(network(text[4:7]), whole[12:21])  # where a text begins
+
+
+def test_what_is_evaluated_is_not_remembered_in_training() -> None:
+    mt.manual_seed(0)
+    network, text = LSTMLanguageModel(5, 8), mt.randint(0, 5, (8, 3))
+    whole = network(text)
+    network(text[:4])
+    network.eval()(mt.randint(0, 5, (6, 2)))
+    assert close(network.train()(text[4:], begins=False), whole[12:])
+
+
+@pytest.mark.parametrize(
+    "network", [LSTMLanguageModel(5, 8), TransformerLanguageModel(5, 8, 2, 2, 6)]
+)
+def test_no_step_sees_a_later_one(network: nn.Module) -> None:
+    text = mt.randint(0, 5, (6, 2))
+    before = network(text).view(6, 2, 5)
+    text[4] = (text[4] + 1) % 5
+    after = network(text).view(6, 2, 5)
+    assert close(after[:4], before[:4])
+    assert not close(after[4:], before[4:])
+
+
+# --- The data -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "model"), EVERY)
+def test_every_token_but_the_first_ones_is_guessed_once(
+    tmp_path: Path, name: str, model: str
+) -> None:
+    write(tmp_path, name)
+    job = job_of(tmp_path, name, model)
+    parts = job.read()
+    for loader, count in zip(parts[:3], parts.counts, strict=True):
+        windows = list(loader)
+        assert sum(len(targets) for *_, targets in windows) == count
+        assert sum(begins for _, begins, _ in windows) == 1
+        for tokens, _, targets in windows:
+            rows = targets.view(-1, 4)
+            assert tokens.shape == rows.shape
+            assert mt.equal(tokens[1:], rows[:-1])
+    begins = [begins for _, begins, _ in parts.training]
+    assert (begins == sorted(begins, reverse=True)) or not job.remembers()
+
+
+def test_a_network_learns_words_from_what_there_is(tmp_path: Path) -> None:
+    write(tmp_path, "language")
+    (tmp_path / "ptb.test.txt").write_text("to be is news\n" * 10)
+    job = job_of(tmp_path, "language", "lstm")
+    whole = job.read().counts
+    assert whole == (300 * 11 - 4, 100 * 11 - 4, 48 - 4)
+    (tmp_path / "ptb.train.txt").unlink()
+    assert job.read().counts == (988 - 4, 108 - 4, 48 - 4)  # of 1,100, in four columns
+    assert len(job.vocabulary) == 10
+    assert job.vocabulary.decode(job.read().test.dataset[0][-1][:4].tolist()) == [
+        "be", "<unk>", "to", "is",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "model"), EVERY)
+def test_a_text_is_learnt_by_heart(tmp_path: Path, name: str, model: str) -> None:
+    write(tmp_path, name)
+    job = job_of(tmp_path, name, model)
+    mt.manual_seed(0)
+    parts = job.read()
+    trainer = trainer_of(job, parts)
+    first = trainer.evaluate(parts.validation)["loss"]
+    trainer.fit(parts.training, EPOCHS)
+    assert trainer.evaluate(parts.validation)["loss"] < 0.8 * first
+
+
+# --- Writing --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "model"), EVERY)
+def test_a_network_goes_on_with_a_text(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    model: str,
+) -> None:
+    monkeypatch.setattr(job_class(name), "length", 20)
+    write(tmp_path, name, 0.5)
+    out = tmp_path / "out"
+    where = ["--data-dir", str(tmp_path), "--out", str(out)]
+    assert cli.main([name, "--model", model, "--epochs", "2", "--batch-size", "8", *where]) == 0
+    printed = capsys.readouterr().out
+    epochs = (out / "samples.txt").read_text().split("--- epoch 2 ---\n\n")
+    assert len(epochs) == 2
+    assert epochs[1].strip() in printed
+    assert cli.main(["predict", str(out), "to be or"]) == 0
+    written = capsys.readouterr().out
+    assert written.startswith("to be or")
+    assert len(written) > 20
+    assert cli.main(["predict", str(out), "to be or"]) == 0
+    assert capsys.readouterr().out == written
+    for text, message in {
+        "": f"an empty text was given: give some {job_class(name).samples} to go on with.",
+        "to zé": "is none of the",
+    }.items():
+        assert cli.main(["predict", str(out), text]) == 1
+        error = capsys.readouterr().err
+        assert re.match(r"mt-train: .*\n\Z", error)
+        assert message in error
+
+
+def test_a_network_that_has_learnt_nonsense_writes_nothing(tmp_path: Path) -> None:
+    write(tmp_path, "language")
+    job = job_of(tmp_path, "language", "lstm")
+    job.read()
+    network = job.network()
+    for parameter in network.parameters():
+        nn.init.constant_(parameter, float("nan"))
+    with pytest.raises(InputError, match="the network writes nothing: its scores are nan"):
+        job.predict(network, "to be")
+    assert job.told(1e9) == "perplexity inf"
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("lines", [0.0, 0.02], ids=["nothing", "too little"])
+def test_too_short_a_text_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, lines: float
+) -> None:
+    write(tmp_path, name, lines)
+    assert cli.main([name, "--data-dir", str(tmp_path), "--out", str(tmp_path / "out")]) == 1
+    error = capsys.readouterr().err
+    assert re.match(r"mt-train: \d+ \w+ to learn from, .* are too few for batches of .*\n\Z", error)
+    assert not (tmp_path / "out").exists()
