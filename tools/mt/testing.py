@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+import importlib.util
+from types import ModuleType
 from typing import Any
+
+from mt.workspace import ROOT
+
+EXAMPLES = ROOT / "examples"
 
 Shape = Any
 """What JSON must look like: a type, a list or mapping of shapes, or a tuple of a shape and None.
 
 The key `...` of a mapping stands for all names; the type `object` for anything.
 """
+
+
+def example(name: str) -> ModuleType:
+    """Return one of the programs in `examples`, imported anew."""
+    spec = importlib.util.spec_from_file_location(f"examples_{name}", EXAMPLES / f"{name}.py")
+    if spec is None or spec.loader is None:
+        raise ImportError(f"there is no program {name} in {EXAMPLES}")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def check_shape(found: object, shape: Shape) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -63,8 +63,8 @@ def programs() -> tuple[str, str]:
 
 
 @contextmanager
-def page() -> Iterator[Page]:
-    """Start a browser, and yield an empty page of it in which no scripts run."""
+def page(scripts: bool = False) -> Iterator[Page]:
+    """Start a browser, and yield an empty page of it, in which no scripts run unless it is said."""
     browser, driver = programs()
     options = ChromeOptions()
     options.binary_location = browser
@@ -72,19 +72,20 @@ def page() -> Iterator[Page]:
         options.add_argument(option)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     with Chrome(options, Service(driver)) as chrome:
-        yield Page(chrome)
+        yield Page(chrome, scripts)
 
 
 class Page:
-    """A page of a browser, in which no scripts run but those of `value`.
+    """A page of a browser.
 
     Args:
         chrome: the browser.
+        scripts: whether those of the page run; if not, only those of `value` do.
     """
 
-    def __init__(self, chrome: Chrome) -> None:
+    def __init__(self, chrome: Chrome, scripts: bool = False) -> None:
         self._chrome = chrome
-        self._tell("Emulation.setScriptExecutionDisabled", value=True)
+        self._tell("Emulation.setScriptExecutionDisabled", value=not scripts)
 
     def _tell(self, command: str, **arguments: Any) -> None:
         """Send a command for which Selenium has no words of its own."""
@@ -136,6 +137,19 @@ class Page:
     def press(self, key: str) -> None:
         """Press a key, by the name that Selenium has for it: "TAB"."""
         ActionChains(self._chrome).send_keys(getattr(Keys, key)).perform()
+
+    def write(self, text: str) -> None:
+        """Type a text where the focus is, in place of what is there."""
+        keys = ActionChains(self._chrome).key_down(Keys.CONTROL).send_keys("a")
+        keys.key_up(Keys.CONTROL).send_keys(Keys.BACKSPACE, text).perform()
+
+    def touch(self, points: Sequence[tuple[float, float]]) -> None:
+        """Draw a line with a finger, through points in pixels of what is in view."""
+        for kind, (x, y) in zip(
+            ["touchStart", *["touchMove"] * (len(points) - 1)], points, strict=True
+        ):
+            self._tell("Input.dispatchTouchEvent", type=kind, touchPoints=[{"x": x, "y": y}])
+        self._tell("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
 
     def picture(self, file: Path) -> None:
         """Write what is in view as a PNG."""

@@ -1,0 +1,161 @@
+"""One operation on every backend: the same result, in very different times, by different kernels.
+
+All is measured here and now, by `play.comparison`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+import streamlit as st
+
+from mt_operators import OPERATORS
+from mt_tensor.errors import TensorError
+from mt_tensor.extending import Shape
+from play.comparison import (
+    DTYPES,
+    MOST_ELEMENTS,
+    PRODUCT,
+    REDUCTIONS,
+    Measured,
+    Operation,
+    agreement,
+    kernels,
+    measure,
+)
+from play.showing import DERIVATIVE, VALUE, plain, refuse
+from play.views import ViewError, as_shape
+
+FIRST = "tanh"
+
+
+def show() -> None:
+    """Measure what the reader has chosen, or say why it cannot be computed."""
+    try:
+        operation = _chosen()
+        with st.spinner("Compiling what is new, and measuring"):
+            measured = list(measure(operation))
+            texts = {each.backend: kernels(each.backend, operation) for each in measured}
+    except (ViewError, TensorError) as error:
+        refuse(error)
+        return
+    _show_times(measured)
+    st.button("Measure again")
+    _show_kernels(operation, texts)
+
+
+def _chosen() -> Operation:
+    """Return the operation that the reader wants."""
+    names = [*(name for name in OPERATORS), *REDUCTIONS, PRODUCT]
+    left, middle, right = st.columns([2, 2, 1])
+    name = str(left.selectbox("operation", names, index=names.index(FIRST)))
+    dtype = str(right.selectbox("dtype", DTYPES))
+    shapes: tuple[Shape, ...]
+    dim = -1
+    if name == PRODUCT:
+        first, second = middle.columns(2)
+        shapes = (_shape(first, "shape of a", "24, 20"), _shape(second, "shape of b", "20, 30"))
+    elif name in REDUCTIONS:
+        first, second = middle.columns(2)
+        shapes = (_shape(first, "shape", "64, 100"),)
+        over = second.selectbox("over the dimension", ("last", "first"))
+        dim = 0 if over == "first" else -1
+    else:
+        arity = OPERATORS[name].arity
+        if arity == 1:
+            shapes = (_shape(middle, "shape", "64, 100"),)
+        else:
+            first, second = middle.columns(2)
+            shape, other = _shape(first, "shape", "64, 100"), _shape(second, "the others", "100")
+            shapes = (shape, *(other for _ in range(arity - 1)))
+    return Operation(name, shapes, dtype, dim)
+
+
+def _shape(place: Any, label: str, first: str) -> Shape:
+    return as_shape(place.text_input(label, first, key=f"{label}.{first}"), label, MOST_ELEMENTS)
+
+
+def _show_times(measured: list[Measured]) -> None:
+    reference = next(each.result for each in measured if each.backend == "numpy")
+    ran = [each for each in measured if not each.refusal]
+    rows = []
+    for each in ran:
+        same, how = agreement(each.result, reference)
+        rows.append(
+            {
+                "backend": _called(each),
+                "first call": _time(each.first),
+                "fastest": _time(each.fastest),
+                "median": _time(each.median),
+                "calls": str(len(each.times)),
+                "result, beside NumPy's": how if same else f"wrong: {how}",
+            }
+        )
+    st.table(rows)
+    for each in measured:
+        if each.refusal:
+            st.markdown(f"**{each.backend}**: {plain(each.refusal)}")
+    st.altair_chart(_chart(ran), width="stretch")
+    st.caption(
+        "The first call does what is done once: mt-fast compiles a kernel, or reads it from its "
+        "cache; the simulator reads the text of one. Whatever has run since the server was started "
+        "begins at once. The other calls come right after each other, so that what they read lies "
+        "in the caches of the processor."
+    )
+
+
+def _called(measured: Measured) -> str:
+    return f"{measured.backend}, simulated" if measured.simulated else measured.backend
+
+
+def _time(seconds: float) -> str:
+    for unit, scale in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= scale:
+            return f"{seconds / scale:.3g}\u00a0{unit}"
+    return f"{seconds * 1e6:.3g}\u00a0µs"
+
+
+def _chart(measured: list[Measured]) -> Any:
+    """Return a bar for each backend, on a logarithmic scale, and a tick at the median."""
+    rows = [
+        {
+            "backend": _called(each),
+            "fastest": each.fastest * 1e6,
+            "median": each.median * 1e6,
+            "least": min(other.fastest for other in measured) * 5e5,
+        }
+        for each in measured
+    ]
+    most = max(max(each.median, each.fastest) for each in measured) * 1e6
+    scale = alt.Scale(type="log", nice=False, domain=[rows[0]["least"], 1.3 * most])
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        y=alt.Y("backend:N", title=None, sort=None, axis=alt.Axis(labelLimit=140))
+    )
+    bars = base.mark_bar(color=VALUE, cornerRadiusEnd=3).encode(
+        x=alt.X(
+            "fastest:Q",
+            title="microseconds; a tick at the median",
+            scale=scale,
+            axis=alt.Axis(values=[10.0**power for power in range(-1, 8)], format=","),
+        ),
+        x2=alt.X2("least:Q"),
+    )
+    ticks = base.mark_tick(color=DERIVATIVE, thickness=3, size=20).encode(
+        x=alt.X("median:Q", scale=scale)
+    )
+    return alt.layer(bars, ticks).properties(height=50 + 32 * len(rows))
+
+
+def _show_kernels(operation: Operation, texts: dict[str, list[tuple[str, str]]]) -> None:
+    st.markdown("#### What is run")
+    names = [name for name, found in texts.items() if found]
+    for name, tab in zip(names, st.tabs(names), strict=True):
+        with tab:
+            if name == "cuda":
+                st.caption("The kernels for a GPU; the simulator runs them with fewer threads.")
+            for title, code in texts[name]:
+                st.markdown(f"{title[0].upper()}{title[1:]}:")
+                st.code(code, language="python")
+    if operation.name in OPERATORS:
+        st.caption("All of them are made from one row of the operator table.")

@@ -1,0 +1,97 @@
+"""Draw a digit: what a network sees of your drawing, and what it takes it for.
+
+The network is that of the page "LeNet live", or one that `mt-train` has saved.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from mt_nn import NetworkError, StateDictError
+from mt_nn.library.jobs.digits import Digits
+from mt_tensor.extending import Array
+from play.controls import control, watch
+from play.drawn import DrawingError, as_seen, read_strokes, saved, shares
+from play.lenet import Snapshot, Training
+from play.paper import paper
+from play.showing import is_dark, refuse
+from play.tiles import tiles
+
+HERE, SAVED = "learnt here", "saved by mt-train"
+
+STYLE = """<style>
+.mt-bars{display:grid;grid-template-columns:auto 1fr auto;gap:.3rem .7rem;align-items:center;
+max-width:30rem}
+.mt-bars .bar{height:1rem;border-radius:.25rem;background:#3b82c4;min-width:2px}
+.mt-bars .first{font-weight:700}
+.mt-bars .first.bar{background:#d1622b}
+.mt-bars .share{font-variant-numeric:tabular-nums;text-align:right}
+</style>"""
+
+
+def show() -> None:
+    """Show paper beside what becomes of it."""
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        sent = paper("draw.paper")
+    with right:
+        whose = st.segmented_control("network", (HERE, SAVED), default=HERE)
+        try:
+            strokes = read_strokes(sent)
+            if whose == SAVED:
+                job, network = saved(st.text_input("folder of the training", "runs/digits"))
+                size = job.shape[1]
+                _show_answer(network, as_seen(strokes, size) if strokes else None, job.classes)
+                return
+        except (DrawingError, NetworkError, StateDictError) as error:
+            refuse(error)
+            return
+        image = as_seen(strokes) if strokes else None
+        training = control("lenet.job", Training().learn, "Learn")
+        watch(training, lambda snapshot: _show_learning(snapshot, image))
+
+
+def _show_learning(snapshot: Snapshot | None, image: Array | None) -> None:
+    """Show what the network of a training takes a drawing for, as far as it has come."""
+    if snapshot is None:
+        st.info("No network has learnt digits yet: Learn teaches one, which takes some seconds.")
+        if image is not None:
+            _show_image(image)
+        return
+    if snapshot.rows:
+        right = snapshot.rows[-1]["validation_accuracy"]
+        st.caption(f"After {len(snapshot.rows)} epochs it reads {right:.1%} of the validation.")
+    _show_answer(snapshot.network, image, Digits.classes)
+
+
+def _show_answer(network: Any, image: Array | None, classes: tuple[str, ...]) -> None:
+    if image is None:
+        st.info("The paper is empty: draw a digit on it, as large as you like.")
+        return
+    _show_image(image)
+    given = shares(network, image)
+    taken = int(given.argmax())
+    st.markdown(f"**It is taken for: {classes[taken]}**")
+    rows = "".join(
+        _bar(name, float(share), i == taken)
+        for i, (name, share) in enumerate(zip(classes, given, strict=True))
+    )
+    st.html(f'{STYLE}<div class="mt-bars">{rows}</div>')
+
+
+def _show_image(image: Array) -> None:
+    side = image.shape[1]
+    st.markdown(f"What the network sees: {side} x {side} points")
+    st.html(tiles(image, dark=is_dark(), width=160, name="what the network sees"))
+
+
+def _bar(name: str, share: float, first: bool) -> str:
+    kind = " first" if first else ""
+    return (
+        f'<span class="name{kind}">{escape(name)}</span>'
+        f'<span class="bar{kind}" style="width:{100.0 * share:.1f}%"></span>'
+        f'<span class="share{kind}">{share:.1%}</span>'
+    )

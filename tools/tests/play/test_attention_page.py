@@ -1,0 +1,126 @@
+"""Attention: what is drawn are the weights of the layers, and these look where the letters are."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mt_tensor as mt
+from play.attention import (
+    HEADS,
+    LAYERS,
+    TASKS,
+    Lesson,
+    Rewriter,
+    WordError,
+    learn,
+    read_word,
+    rewrite,
+    spelt,
+)
+from play.heat import draw_heat
+from play.testing import Reader, answers, wait_for
+
+
+@pytest.mark.parametrize(
+    ("task", "expected"),
+    [
+        ("reverse it", lambda word: word[::-1]),
+        ("move each letter on", lambda word: word[-1] + word[:-1]),
+        ("sort its letters", lambda word: "".join(sorted(word))),
+    ],
+)
+@given(st.text("abcxyz", min_size=2, max_size=12))
+def test_the_tasks(task: str, expected: Callable[[str], str], word: str) -> None:
+    assert spelt(TASKS[task](read_word(word)[None])[0]) == expected(word)
+
+
+@pytest.mark.parametrize("text", [" Word ", "ab", "abcdefghijkl"])
+def test_words_are_read(text: str) -> None:
+    assert spelt(read_word(text)) == text.strip().lower()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "this one has 0"),
+        (" a ", "this one has 1"),
+        ("m" * 100_000, "this one has 100000"),
+        ("two words", "' ' is in this one"),
+        ("größe", "'ß' is in this one"),
+        ("<b>", "'<' is in this one"),
+    ],
+)
+def test_what_is_no_word_is_refused(text: str, said: str) -> None:
+    with pytest.raises(WordError, match=said):
+        read_word(text)
+
+
+@given(st.text("abcz", min_size=2, max_size=12))
+def test_each_letter_gives_away_all_of_its_attention(text: str) -> None:
+    mt.manual_seed(1)
+    result, weights = rewrite(Rewriter(), read_word(text))
+    assert len(result) == len(text)
+    assert weights.shape == (LAYERS, HEADS, len(text), len(text))
+    assert weights.min() >= 0.0
+    np.testing.assert_allclose(weights.sum(-1), 1.0, rtol=1e-5)
+
+
+def test_a_transformer_learns_to_look_at_the_mirrored_letter() -> None:
+    told: list[Lesson] = []
+    learn("reverse it", told.append)
+    word = read_word("playground")
+    result, weights = rewrite(told[-1].network, word)
+    assert result == "dnuorgyalp"
+    assert told[0].right < 0.2
+    assert told[-1].right > 0.95
+    mirrored = weights[:, :, np.arange(10), np.arange(10)[::-1]].mean(-1)
+    assert mirrored.max() > 0.5
+    before = rewrite(told[0].network, word)[1][:, :, np.arange(10), np.arange(10)[::-1]]
+    assert before.mean(-1).max() < 0.3
+
+
+def test_the_heat_map_has_every_weight() -> None:
+    picture = draw_heat(np.array([[0.25, 0.75], [1.0, 0.0]]), "xy", "<a")
+    assert picture.count("<rect") == 4
+    assert picture.count('class="token"') == 4
+    assert "place 1 gives 0.750 to a, at place 2" in picture
+    assert picture.count('class="weight"') == 3
+    assert ">&lt;</text>" in picture
+
+
+def heat(reader: Reader) -> str:
+    return reader.picture("Where each letter looks")
+
+
+def test_a_reader_lets_it_learn_and_looks_at_heads(reader: Reader) -> None:
+    reader.open("attention")
+    reader.sees("It has learnt nothing yet")
+    before = heat(reader)
+    reader.write("word", "stage")
+    reader.reads("right would be", "egats")
+    wait_for(lambda: heat(reader).count("<rect") == 25, "a map of five letters")
+    reader.press("Learn")
+    reader.reads("it writes", "egats")
+    reader.press("Stop")
+    wait_for(lambda: heat(reader) != before, "another map")
+    reader.sees("waiting")
+    after = heat(reader)
+    reader.press("2")
+    reader.sees("Layer 2, head 1")
+    wait_for(lambda: heat(reader) != after, "the map of another layer")
+    reader.choose("what it learns: to take a word and", "sort its letters")
+    reader.reads("right would be", "aegst")
+    reader.sees("It has learnt nothing yet")
+
+
+def test_a_reader_is_told_what_is_no_word(reader: Reader) -> None:
+    reader.open("attention")
+    for text, said in (("a", "this one has 1"), ("no <b>!", "is in this one")):
+        reader.write("word", text)
+        reader.sees(said)
+    reader.write("word", "again")
+    reader.reads("right would be", "niaga")
+    assert answers(reader.address)

@@ -1,0 +1,215 @@
+"""One operation on every backend: it is the same, and what is shown is what is run."""
+
+import gc
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import mt_tensor as mt
+from mt_cuda import CudaOps, Simulator
+from mt_cuda.kernel import Kernel as GpuKernel
+from mt_cuda.simulator import Program
+from mt_fast.compilation.kernel import Kernel
+from mt_operators import OPERATORS
+from mt_tensor.errors import TensorError
+from play.comparison import (
+    DTYPES,
+    MOST_ELEMENTS,
+    PRODUCT,
+    REDUCTIONS,
+    STEPS_OF_PYTHON,
+    Operation,
+    agreement,
+    kernels,
+    measure,
+)
+from play.compiled import kernels_of
+from play.testing import Reader, answers
+from play.views import ViewError
+
+
+def shapes_of(name: str) -> tuple[tuple[int, ...], ...]:
+    if name == PRODUCT:
+        return (3, 4), (4, 5)
+    return ((6, 5),) if name in REDUCTIONS else ((6, 5),) * OPERATORS[name].arity
+
+
+def dtype_of(name: str) -> str:
+    return "int32" if name in OPERATORS and OPERATORS[name].result == "whole" else "float32"
+
+
+@pytest.mark.parametrize("name", [*REDUCTIONS, PRODUCT, "tanh", "add", "where", "gcd", "gelu"])
+def test_every_backend_says_the_same(name: str) -> None:
+    operation = Operation(name, shapes_of(name), dtype_of(name))
+    measured = {each.backend: each for each in measure(operation)}
+    assert list(measured)[:4] == ["simple", "numpy", "fast", "cuda"]
+    for each in measured.values():
+        assert not each.refusal
+        assert 0.0 < each.fastest <= each.median
+        assert len(each.times) >= 3
+        same, how = agreement(each.result, measured["numpy"].result)
+        assert same, (each.backend, how)
+    for backend in ("simple", "numpy", "fast", "cuda"):
+        assert all(title and code for title, code in kernels(backend, operation))
+
+
+@pytest.mark.parametrize("name", [name for name in OPERATORS if OPERATORS[name].arity < 4])
+def test_every_operator_has_numbers_that_it_takes_and_a_text_for_numpy(name: str) -> None:
+    operation = Operation(name, shapes_of(name), dtype_of(name))
+    tensors = [mt.tensor(array) for array in operation.arrays()]
+    result = operation.function(tensors)()
+    assert result.shape == (6, 5)
+    assert not np.isnan(result.numpy()).all()
+    for backend in ("simple", "numpy"):
+        ((_, code),) = kernels(backend, operation)
+        assert code
+
+
+@pytest.mark.parametrize("name", ["tanh", "sum"])
+def test_the_kernels_of_fast_are_those_that_it_compiles(name: str) -> None:
+    operation = Operation(name, ((6, 5),))
+    ((title, text),) = kernels("fast", operation)
+    assert "one thread" in title
+    compiled = [each for each in gc.get_objects() if isinstance(each, Kernel)]
+    assert text in {kernel.source.text for kernel in compiled}
+
+
+def test_what_fast_leaves_to_others_has_no_kernel_of_its_own() -> None:
+    ((title, code),) = kernels("fast", Operation("add", ((6, 5), (6, 5))))
+    assert title.startswith("left to NumPy")
+    assert code == "np.add(x, y)"
+    ((title, code),) = kernels("fast", Operation(PRODUCT, ((3, 4), (4, 5))))
+    assert title.startswith("left to BLAS")
+    assert "dot" in code
+
+
+def test_units_are_told_where_threads_share_them() -> None:
+    x = mt.ones(400, 500, backend="fast")
+    (ran,) = kernels_of(x.tanh)
+    assert ran.units == 200_000
+    (ran,) = kernels_of(lambda: x.sum(1))
+    assert ran.units == 400
+
+
+def test_the_kernels_of_cuda_are_those_that_a_gpu_gets_and_the_simulator_runs_them_too() -> None:
+    ((title, text),) = kernels("cuda", Operation("sum", ((64, 100),)))
+    assert title == "for 64 blocks of 256 threads"
+    assert "cuda.shared.array(256, float32)" in text
+    loaded = []
+
+    class Noting(Simulator):
+        def load(self, kernel: GpuKernel) -> Program:
+            loaded.append(kernel.source)
+            return super().load(kernel)
+
+    mt.ones(64, 100, backend=CudaOps(Noting())).sum(1)
+    assert loaded[-1] == text.replace("256", "8")
+
+
+def test_backends_of_python_leave_out_what_takes_them_long() -> None:
+    measured = {each.backend: each for each in measure(Operation("neg", ((STEPS_OF_PYTHON + 1,),)))}
+    for name in ("simple", "cuda"):
+        assert measured[name].refusal.startswith("left out")
+    assert not measured["fast"].refusal
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        Operation("add", ((MOST_ELEMENTS, 1), (1, MOST_ELEMENTS))),
+        Operation(PRODUCT, ((10**6, 1), (1, 10**6))),
+        Operation(PRODUCT, ((1000, 1000), (1000, 1000))),
+    ],
+    ids=str,
+)
+def test_what_takes_long_or_much_memory_is_refused(operation: Operation) -> None:
+    with pytest.raises(ViewError, match="are computed here; this would be"):
+        list(measure(operation))
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        Operation("add", ((3,), (4,))),
+        Operation(PRODUCT, ((3, 4), (5, 6))),
+        Operation(PRODUCT, ((), ())),
+        Operation("sum", ((),), dim=3),
+        Operation("gcd", ((3,), (3,))),
+    ],
+    ids=str,
+)
+def test_what_does_not_fit_is_refused_in_a_sentence(operation: Operation) -> None:
+    with pytest.raises(TensorError):
+        list(measure(operation))
+
+
+def test_results_are_compared() -> None:
+    one = np.array([1.0, math.nan], np.float32)
+    assert agreement(one, one) == (True, "the same bits")
+    near = np.array([1.0 + 1e-6, math.nan], np.float32)
+    same, how = agreement(near, one)
+    assert same
+    assert how.startswith("rounded otherwise")
+    assert not agreement(np.array([2.0, math.nan], np.float32), one)[0]
+    assert not agreement(np.array([1.0, 0.0], np.float32), one)[0]
+    assert not agreement(np.array([1, 2]), np.array([1, 3]))[0]
+    empty = np.zeros((0,), np.float32)
+    assert_array_equal(empty, empty)
+    assert agreement(empty, empty)[0]
+
+
+def test_the_choices_of_the_page_are_those_of_the_table() -> None:
+    assert not set(REDUCTIONS) & set(OPERATORS)
+    for dtype in DTYPES:
+        assert list(measure(Operation("mul", ((2, 3), (3,)), dtype)))
+
+
+ROWS = "[...document.querySelectorAll('tbody tr')].map(row => row.innerText)"
+
+
+def test_a_reader_compares_backends_and_looks_at_kernels(reader: Reader) -> None:
+    reader.open("backends")
+    reader.sees("What is run")
+    for backend in ("simple", "numpy", "fast", "cuda"):
+        reader.until(f"{ROWS}.some(row => row.startsWith({backend!r}))")
+    assert not reader.holds(f"{ROWS}.some(row => row.includes('wrong'))")
+    reader.press("cuda")
+    reader.sees("def tanh_float32_vector(")
+    reader.press("fast")
+    reader.sees("def tanh_float32_flat(")
+    reader.press("numpy")
+    reader.sees("np.tanh(x)")
+    reader.press("Measure again")
+    reader.sees("What is run")
+
+
+def test_a_reader_multiplies_matrices(reader: Reader) -> None:
+    reader.open("backends")
+    reader.sees("What is run")
+    reader.choose("operation", "matrix product")
+    reader.sees("shape of b")
+    reader.write("shape of b", "20, 300")
+    reader.sees("left out: simple takes a step of Python for each of 144,000 elements")
+    reader.press("numpy")
+    reader.sees("np.matmul(a, b)")
+
+
+def test_a_reader_who_asks_for_too_much_gets_a_sentence(reader: Reader) -> None:
+    reader.open("backends")
+    reader.sees("What is run")
+    reader.choose("operation", "gcd")
+    reader.sees("gcd", "[data-testid=stAlert]")
+    reader.choose("operation", "tanh")
+    reader.sees("What is run")
+    for shape, said in (
+        ("1000000, 1000000", "has 1,000,000,000,000."),
+        ("many", "'many' was given"),
+        ("-1", "has extents of 0 or more"),
+    ):
+        reader.write("shape", shape)
+        reader.sees(said)
+    assert answers(reader.address)
+    reader.write("shape", "0, 3")
+    reader.sees("What is run")

@@ -1,0 +1,116 @@
+"""A computation beside the page waits, goes on and ends as it is told, and when nobody looks."""
+
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from play.background import Job
+
+Report = Callable[[int], None]
+LONG = 20.0  # seconds, after which something is wrong
+
+
+class Counting:
+    """A computation that reports numbers, each when it is allowed to; and a clock that is set."""
+
+    def __init__(self, **limits: float) -> None:
+        self.now = 0.0
+        self.allowed = threading.Semaphore(0)
+        self.reached = threading.Semaphore(0)
+        self.job: Job[int] = Job(self.count, clock=lambda: self.now, **limits)
+
+    def count(self, report: Report) -> None:
+        for number in range(100):
+            assert self.allowed.acquire(timeout=LONG)
+            self.reached.release()
+            report(number)
+
+    def go_on(self) -> None:
+        """Let it come to its next report."""
+        self.allowed.release()
+        assert self.reached.acquire(timeout=LONG)
+
+    def has_ended(self) -> bool:
+        self.allowed.release(100)
+        self.job.join(LONG)
+        return self.job.state in {"ended", "failed"}
+
+
+def test_what_is_computed_is_seen_and_it_ends_by_itself() -> None:
+    job: Job[str] = Job(lambda report: report("only"))
+    job.join(LONG)
+    assert (job.look(), job.state, job.failure) == ("only", "ended", "")
+
+
+def test_it_waits_until_it_is_told_to_go_on() -> None:
+    counting = Counting()
+    counting.job.wait()
+    counting.go_on()
+    counting.allowed.release()
+    assert not counting.reached.acquire(timeout=0.05)
+    states = [counting.job.state]
+    counting.job.resume()
+    assert counting.reached.acquire(timeout=LONG)
+    assert [*states, counting.job.state] == ["waiting", "running"]
+    counting.job.end()
+    assert counting.has_ended()
+
+
+@pytest.mark.parametrize("waiting", [False, True])
+def test_it_ends_when_it_is_told(waiting: bool) -> None:
+    counting = Counting()
+    if waiting:
+        counting.job.wait()
+    counting.job.end()
+    assert counting.has_ended()
+    assert (counting.job.look(), counting.job.failure) == (0, "")
+
+
+def test_it_waits_while_nobody_looks_and_ends_when_it_is_forgotten() -> None:
+    counting = Counting(unseen=10.0, forgotten=60.0)
+    counting.now = 11.0
+    counting.go_on()
+    counting.allowed.release()
+    assert not counting.reached.acquire(timeout=0.05)
+    counting.job.look()
+    assert counting.reached.acquire(timeout=LONG)
+    counting.now = 100.0
+    assert counting.has_ended()
+    assert counting.job.failure == "nobody has looked for a while."
+
+
+def test_it_runs_no_longer_than_it_may_not_counting_what_it_waits() -> None:
+    counting = Counting(seconds=30.0, unseen=1e9, forgotten=1e10)
+    counting.job.wait()
+    counting.go_on()
+    while counting.job.look() is None:
+        pass
+    counting.now = 1000.0
+    counting.job.resume()
+    counting.go_on()
+    while counting.job.look() == 0:
+        pass
+    assert counting.job.state == "running"
+    counting.now = 1040.0
+    assert counting.has_ended()
+    assert counting.job.failure == "it has run for 30 seconds, which is its limit."
+
+
+def test_what_goes_wrong_is_told() -> None:
+    def diverge(report: Report) -> None:
+        raise ValueError("training diverged.")
+
+    job: Job[int] = Job(diverge)
+    job.join(LONG)
+    assert (job.state, job.failure) == ("failed", "training diverged.")
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_what_nobody_has_foreseen_is_told_too() -> None:
+    def mistaken(report: Report) -> None:
+        raise TypeError("no number")
+
+    job: Job[int] = Job(mistaken)
+    job.join(LONG)
+    assert (job.state, job.failure) == ("failed", "TypeError: no number")

@@ -1,0 +1,234 @@
+"""Expressions: what is accepted is worth what Python says, and nothing else is ever computed."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mt_autodiff import GraphTooLargeError, Scalar
+from mt_operators import OPERATORS
+from play.expressions import DEEPEST, LARGEST, ExpressionError, number, parse
+from play.steps import draw_steps, steps_of, told
+from play.testing import Reader, answers, wait_for
+
+REFUSED = {
+    "": "nothing is written",
+    "   ": "nothing is written",
+    "x +": "is no expression",
+    "x = 1": "is no expression",
+    "1 2": "is no expression",
+    "(" * 190: "is no expression",
+    "\0": "is no expression",
+    "x" * 201: "at most 200 characters; this one has 201",
+    "-" * 100 + "x": f"inside each other at most {DEEPEST} times",
+    "a+b+c+d+e+f+g": "at most 6 variables; here are 7",
+    "1e10": f"a number is at most {LARGEST:g}",
+    "1e999": "a larger one was given",
+    "9" * 150: "a larger one was given",
+    "__import__('os')": "is no operator of the table",
+    "open('/etc/passwd')": "is no operator of the table",
+    "exec(x)": "is no operator of the table",
+    "tanh.__class__": "cannot be computed here",
+    "x.real": "cannot be computed here",
+    "().__class__.__bases__[0]": "cannot be computed here",
+    "(lambda: 1)()": "cannot be computed here",
+    "[x for x in y]": "cannot be computed here",
+    "x if y else z": "cannot be computed here",
+    "x and y": "cannot be computed here",
+    "not x": "cannot be computed here",
+    "x < y < z": "cannot be computed here",
+    "x @ y": "cannot be computed here",
+    "x | y": "cannot be computed here",
+    "f'{x}'": "cannot be computed here",
+    "'text'": "cannot be computed here",
+    "True": "cannot be computed here",
+    "2j": "cannot be computed here",
+    "...": "cannot be computed here",
+    "exp(x, base=2)": "cannot be computed here",
+    "exp(*x)": "cannot be computed here",
+    "(y := x)": "cannot be computed here",
+    "exp()": "exp takes 1 argument(s), x; 0 were given",
+    "pow(x)": "pow takes 2 argument(s), x, y; 1 were given",
+    "sigmoyd(x)": "Did you mean 'sigmoid'?",
+    "gcd(x, y)": "gcd takes whole numbers only",
+    "exp": "exp is an operator: write exp(...)",
+    "_": "a variable has a name",
+    "__name__": "a variable has a name",
+    "abcdefghi": "a variable has a name",
+    "ñ": "a variable has a name",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_is_no_expression_is_refused_in_a_sentence(text: str) -> None:
+    with pytest.raises(ExpressionError) as caught:
+        parse(text)
+    said = str(caught.value)
+    assert REFUSED[text] in said
+    assert said.endswith((".", "?"))
+    assert len(said) < 500
+
+
+@given(st.text(max_size=60))
+def test_no_text_does_anything_else(text: str) -> None:
+    try:
+        expression = parse(text)
+    except ExpressionError:
+        return
+    float(expression.value(dict.fromkeys(expression.names, 0.5)))
+
+
+SIGNS = st.sampled_from(["+", "-", "*", "<", "<=", ">", ">=", "==", "!="])
+LEAVES = st.sampled_from(["x", "y", "2", "0.5", "1e3"])
+TEXTS = st.recursive(
+    LEAVES,
+    lambda inner: st.one_of(
+        st.tuples(inner, SIGNS, inner).map(lambda parts: f"({' '.join(parts)})"),
+        inner.map(lambda text: f"-({text})"),
+        inner.map(lambda text: f"abs({text})"),
+        st.tuples(inner, inner).map(lambda parts: f"maximum({', '.join(parts)})"),
+    ),
+    max_leaves=6,
+)
+
+
+@given(TEXTS, st.floats(-10, 10), st.floats(-10, 10))
+def test_an_expression_is_worth_what_python_says(text: str, x: float, y: float) -> None:
+    python = {"__builtins__": {}, "abs": abs, "maximum": max, "x": x, "y": y}
+    expected = float(eval(text, python))
+    expression = parse(text)
+    assert float(expression.value({"x": x, "y": y})) == expected
+    result = expression.value({"x": Scalar(x), "y": Scalar(y)})
+    assert float(result) == expected
+
+
+@pytest.mark.parametrize("name", [n for n, row in OPERATORS.items() if row.result != "whole"])
+def test_every_operator_of_numbers_can_be_called(name: str) -> None:
+    operator = OPERATORS[name]
+    variables = "abc"[: operator.arity]
+    expression = parse(f"{name}({', '.join(variables)})")
+    values = [0.25, 0.5, 0.75][: operator.arity]
+    value = float(expression.value(dict(zip(variables, values, strict=True))))
+    assert repr(value) == repr(float(operator.function(*values)))  # which may be nan
+
+
+def test_numbers_that_are_too_large_for_anybody_stay_quick() -> None:
+    assert parse("9 ** 9 ** 9 ** 9").value({}) == math.inf
+    assert math.isnan(parse("(9 ** 9 ** 9) - (9 ** 9 ** 9)").value({}))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("0.5", 0.5), (" -2 ", -2.0), ("inf", math.inf), ("1e3", 1000.0)]
+)
+def test_a_number_is_read(text: str, value: float) -> None:
+    assert number(text) == value
+
+
+@pytest.mark.parametrize("text", ["", "x", "1,5", "1e10", "0x10"])
+def test_what_is_no_number_or_too_large_is_refused(text: str) -> None:
+    with pytest.raises(ExpressionError, match=r"is no number|a number is at most"):
+        number(text)
+
+
+@given(TEXTS)
+def test_steps_lead_to_the_derivatives_that_backward_gives(text: str) -> None:
+    inputs = {"x": Scalar(0.5, name="x"), "y": Scalar(-2.0, name="y")}
+    result = parse(text).value(inputs)
+    if not isinstance(result, Scalar) or result.is_constant():
+        return
+    steps = steps_of(result)
+    for done in range(len(steps) + 1):
+        assert f"after {done} of {len(steps)} steps" in draw_steps(result, steps, done)
+    assert all(told(step, 1) for step in steps)
+    last = {step.variable: step.derivative for step in steps}
+    if not result.is_leaf():
+        result.backward()
+        for scalar in inputs.values():
+            assert last.get(scalar) == scalar.derivative
+
+
+def test_a_step_is_seen_in_the_picture() -> None:
+    x = Scalar(3.0, name="x")
+    result = x * x + x
+    steps = steps_of(result)
+    pictures = [draw_steps(result, steps, done) for done in range(len(steps) + 1)]
+    assert pictures[0].count("∂ ?") == 2
+    assert "∂ ?" not in pictures[1]
+    assert "∂ 7" in pictures[2]
+    assert "∂ 7" not in pictures[1]
+    assert told(steps[1], 2) == (
+        "**2.** the node 9, made by `mul`, has all of its derivative, 1: "
+        "`x` gets 3 (1 × 3) and `x` gets 3 (1 × 3)."
+    )
+
+
+def test_a_graph_that_is_too_large_is_not_drawn() -> None:
+    result = x = Scalar(1.0)
+    for _ in range(100):
+        result = result + x
+    with pytest.raises(GraphTooLargeError):
+        draw_steps(result, steps_of(result), 0)
+
+
+def test_a_reader_types_an_expression_and_sees_its_graph_and_gradients(reader: Reader) -> None:
+    reader.open("expression")
+    reader.reads("value", f"{1 + math.exp(-0.5):.6g}")
+    reader.write("expression", "x * y + x * x")
+    reader.write("x", "2")
+    reader.write("y", "3")
+    reader.reads("value", "10")
+    wait_for(lambda: "∂ 7" in reader.picture("The computation of"), "the derivative 7")
+    assert "x = 2" in reader.picture("The computation of")
+    rows = "[...document.querySelectorAll('tr')].map(row => row.innerText.match(/\\S+/g).join(' '))"
+    reader.until(f"{rows}.includes('x 2 7 7')")
+
+
+def test_a_reader_goes_backwards_step_by_step(reader: Reader) -> None:
+    reader.open("expression")
+    reader.press("Backwards, step by step")
+    reader.sees("The derivative of the result by itself is 1.")
+    assert "∂ ?" in reader.picture("after 0 of 6 steps")
+    for done in range(1, 7):
+        reader.press("Next step")
+        reader.shows(f"after {done} of 6 steps")
+    reader.sees("y is an input: its derivative 0.5 is kept.")
+    assert "∂ ?" not in reader.picture("after 6 of 6 steps")
+    reader.press("Back")
+    reader.shows("after 5 of 6 steps")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__import__('os').system('true')",
+        "x.__class__",
+        "open('/etc/passwd')",
+        "9" * 199,
+        "(((",
+        "*_*",
+    ],
+)
+def test_a_reader_who_reaches_for_more_gets_a_sentence(reader: Reader, text: str) -> None:
+    reader.open("expression")
+    reader.write("expression", text)
+    reader.until("document.querySelector('[data-testid=stAlert]') !== null")
+    with pytest.raises(ExpressionError) as caught:
+        parse(text)
+    assert reader.text("[data-testid=stAlert]").strip() == " ".join(str(caught.value).split())
+    assert answers(reader.address)
+    reader.write("expression", "x + 1")
+    reader.reads("value", "1.5")
+
+
+def test_what_is_infinite_or_nan_is_shown(reader: Reader) -> None:
+    reader.open("expression")
+    reader.write("expression", "x / y - x / y")
+    reader.write("y", "0")
+    reader.reads("value", "nan")
+    reader.write("x", "inf")
+    reader.reads("value", "nan")
+    reader.write("x", "many")
+    reader.sees("'many' is no number: write one such as 0.5.")
+    reader.write("expression", "9 ** 9 ** 9")
+    reader.reads("value", "inf")

@@ -1,0 +1,145 @@
+"""Words that decide: the numbers are those of leaving words out, and denial is understood."""
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mt_tensor as mt
+from mt_nn import FileError
+from mt_nn.library.jobs.runs import Run
+from mt_nn.library.jobs.training import train
+from mt_operators import Module
+from play.lenet import Training
+from play.sentences import (
+    BAD,
+    DENIALS,
+    GOOD,
+    Judge,
+    Progress,
+    SentenceError,
+    judge,
+    learn,
+    saved,
+    sentences,
+    vocabulary,
+)
+from play.testing import Reader, answers
+
+
+@pytest.fixture(scope="module")
+def reports() -> list[Progress]:
+    """What the training reports."""
+    told: list[Progress] = []
+    learn(told.append)
+    return told
+
+
+def test_sentences_say_what_they_are_labelled() -> None:
+    told = sentences(300, 7)
+    assert told == sentences(300, 7)
+    for text, label in told:
+        words = set(text.split())
+        praise = bool(words & set(GOOD)) != bool(words & set(DENIALS))
+        assert bool(words & set(GOOD)) != bool(words & set(BAD))
+        assert praise == bool(label)
+
+
+def test_it_learns_in_a_moment(reports: list[Progress]) -> None:
+    assert reports[0].right is None
+    assert reports[-1].right is not None
+    assert reports[-1].right > 0.95
+    assert reports[-1].losses[-1] < reports[0].losses[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "praise"),
+    [
+        ("The film is good.", True),
+        ("the film is not good", False),
+        ("her acting was dull", False),
+        ("Her acting was never dull!", True),
+    ],
+)
+def test_denial_is_understood(reports: list[Progress], text: str, praise: bool) -> None:
+    assert (judge(reports[-1].judge, text).praise > 0.5) == praise
+
+
+def test_the_weight_of_a_word_is_what_is_missing_without_it(reports: list[Progress]) -> None:
+    who = reports[-1].judge
+    words = ["the", "film", "is", "not", "good"]
+
+    def odds(kept: list[str]) -> float:
+        with mt.no_grad():
+            scores = who.network.eval()(mt.tensor([who.vocabulary.encode(kept)]))[0]
+        return float(scores[1] - scores[0])
+
+    judgement = judge(who, " ".join(words))
+    expected = [odds(words) - odds(words[:i] + words[i + 1 :]) for i in range(len(words))]
+    np.testing.assert_allclose(judgement.weights, expected, atol=1e-3)
+    assert min(judgement.weights) == judgement.weights[3]  # "not"
+
+
+def test_words_that_are_unknown_are_marked(reports: list[Progress]) -> None:
+    judgement = judge(reports[-1].judge, "zebras seems good")
+    assert judgement.known == (False, True, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "empty sentence"),
+        ("  \n", "empty sentence"),
+        ("good " * 1000, "at most 200 words; this one has 1000"),
+        ("zebras xylophones", "none of these words"),
+    ],
+)
+def test_what_cannot_be_judged_is_refused(text: str, said: str) -> None:
+    with pytest.raises(SentenceError, match=said):
+        judge(Judge(vocabulary(), Module()), text)
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SentenceError, match="no folder is named"):
+        saved("")
+    with pytest.raises(FileError, match="no folder of a training"):
+        saved(str(tmp_path))
+    run = Run(tmp_path / "digits", "digits", Training(epochs=1).job().settings)
+    train(run, io.StringIO())
+    with pytest.raises(SentenceError, match="no training of sentiment"):
+        saved(str(run.folder))
+
+
+def colours(reader: Reader) -> list[str]:
+    found = "[...document.querySelectorAll('.mt-words .word')].map(w => w.getAttribute('style'))"
+    return list(json.loads(str(reader.page.value(f"JSON.stringify({found})"))))
+
+
+def test_a_reader_sees_which_words_decided(reader: Reader) -> None:
+    reader.open("words")
+    reader.sees("Learn teaches one")
+    reader.press("Learn")
+    reader.sees("ended")
+    reader.sees("are right")
+    assert float(reader.metric("blame").rstrip("%")) > 50
+    assert "#d1622b" in colours(reader)[3]
+    reader.write("sentence", "the music is wonderful")
+    reader.sees("wonderful", ".mt-words")
+    assert float(reader.metric("praise").rstrip("%")) > 50
+    assert "#3b82c4" in colours(reader)[3]
+    reader.write("sentence", "xylophones <b>")
+    reader.sees("none of these words is known")
+    reader.write("sentence", "good " * 300)
+    reader.sees("at most 200 words; this one has 300")
+    reader.press("her acting was never dull")
+    reader.sees("never", ".mt-words")
+    assert answers(reader.address)
+
+
+def test_a_reader_names_a_folder_without_a_training(reader: Reader) -> None:
+    reader.open("words")
+    reader.press("saved by mt-train")
+    reader.write("folder of the training", "/nowhere")
+    reader.sees("/nowhere is no folder of a training")
