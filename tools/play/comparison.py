@@ -22,7 +22,7 @@ from mt_cuda.matrix import LARGE, SMALL
 from mt_operators import OPERATORS
 from mt_tensor.backends import simple
 from mt_tensor.backends.extending import UFUNCS, numpy_source
-from mt_tensor.errors import BackendError
+from mt_tensor.errors import BackendError, TensorError
 from mt_tensor.extending import Array, Shape, as_dtype, size_of
 from mt_tensor.library.backends.numpy.functions import FUNCTIONS as BY_NUMPY
 from mt_tensor.pointwise.table_functions import FUNCTIONS
@@ -187,11 +187,21 @@ def _measured(name: str, operation: Operation, steps: int, arrays: list[Array]) 
             f"multiplications; up to {STEPS_OF_PYTHON:,} are quick.",
         )
     compute = operation.function([mt.tensor(array, backend=backend) for array in arrays])
+    try:
+        return _timed(name, compute, backend.synchronize, simulated)
+    except TensorError:
+        raise
+    except Exception as error:  # noqa: BLE001 -- somebody's backend, perhaps not finished
+        return Measured(name, refusal=f"it failed: {type(error).__name__}: {error}")
 
+
+def _timed(
+    name: str, compute: Callable[[], Any], synchronize: Callable[[], None], simulated: bool
+) -> Measured:
     def timed() -> tuple[Any, float]:
         start = time.perf_counter()
         result = compute()
-        backend.synchronize()
+        synchronize()
         return result, time.perf_counter() - start
 
     result, first = timed()

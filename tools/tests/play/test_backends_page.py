@@ -2,6 +2,7 @@
 
 import gc
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from mt_cuda.kernel import Kernel as GpuKernel
 from mt_cuda.simulator import Program
 from mt_fast.compilation.kernel import Kernel
 from mt_operators import OPERATORS
+from mt_tensor.backends import registry
+from mt_tensor.backends.simple import SimpleOps
 from mt_tensor.errors import TensorError
 from play.comparison import (
     DTYPES,
@@ -29,6 +32,9 @@ from play.compiled import kernels_of
 from play.testing import Reader, answers
 from play.views import ViewError
 
+BACKENDS = ("simple", "numpy", "fast", "cuda")
+"""The project's own; tests of other packages register more."""
+
 
 def shapes_of(name: str) -> tuple[tuple[int, ...], ...]:
     if name == PRODUCT:
@@ -44,14 +50,14 @@ def dtype_of(name: str) -> str:
 def test_every_backend_says_the_same(name: str) -> None:
     operation = Operation(name, shapes_of(name), dtype_of(name))
     measured = {each.backend: each for each in measure(operation)}
-    assert list(measured)[:4] == ["simple", "numpy", "fast", "cuda"]
-    for each in measured.values():
+    assert tuple(measured)[:4] == BACKENDS
+    for each in map(measured.__getitem__, BACKENDS):
         assert not each.refusal
         assert 0.0 < each.fastest <= each.median
         assert len(each.times) >= 3
         same, how = agreement(each.result, measured["numpy"].result)
         assert same, (each.backend, how)
-    for backend in ("simple", "numpy", "fast", "cuda"):
+    for backend in BACKENDS:
         assert all(title and code for title, code in kernels(backend, operation))
 
 
@@ -72,7 +78,7 @@ def test_the_kernels_of_fast_are_those_that_it_compiles(name: str) -> None:
     operation = Operation(name, ((6, 5),))
     ((title, text),) = kernels("fast", operation)
     assert "one thread" in title
-    compiled = [each for each in gc.get_objects() if isinstance(each, Kernel)]
+    compiled = [each for each in gc.get_objects() if type(each) is Kernel]
     assert text in {kernel.source.text for kernel in compiled}
 
 
@@ -106,6 +112,21 @@ def test_the_kernels_of_cuda_are_those_that_a_gpu_gets_and_the_simulator_runs_th
 
     mt.ones(64, 100, backend=CudaOps(Noting())).sum(1)
     assert loaded[-1] == text.replace("256", "8")
+
+
+def test_a_backend_that_fails_is_told_beside_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Half(SimpleOps):
+        name = "half"
+
+        def reduce(self, *args: Any) -> Any:
+            raise NotImplementedError("not written yet")
+
+    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+    monkeypatch.setattr(registry, "_created", dict(registry._created))
+    mt.register_backend("half", Half)
+    measured = {each.backend: each for each in measure(Operation("sum", ((6, 5),)))}
+    assert measured["half"].refusal == "it failed: NotImplementedError: not written yet"
+    assert not measured["fast"].refusal
 
 
 def test_backends_of_python_leave_out_what_takes_them_long() -> None:
@@ -172,7 +193,7 @@ ROWS = "[...document.querySelectorAll('tbody tr')].map(row => row.innerText)"
 def test_a_reader_compares_backends_and_looks_at_kernels(reader: Reader) -> None:
     reader.open("backends")
     reader.sees("What is run")
-    for backend in ("simple", "numpy", "fast", "cuda"):
+    for backend in BACKENDS:
         reader.until(f"{ROWS}.some(row => row.startsWith({backend!r}))")
     assert not reader.holds(f"{ROWS}.some(row => row.includes('wrong'))")
     reader.press("cuda")
