@@ -12,12 +12,13 @@ from mt import elsewhere
 from mt.bench import command, twin
 from mt.bench.chart import draw
 from mt.bench.command import main
-from mt.bench.language_models import language_model
 from mt.bench.libraries import library
 from mt.bench.startup import first_step, import_seconds
 from mt.bench.workloads import WORKLOADS
 from mt.errors import ToolError
-from mt_nn.train import LSTMLanguageModel, TransformerLanguageModel
+from mt_nn.library.jobs import job_class
+from mt_nn.library.jobs.images import Images
+from mt_nn.library.jobs.job import Settings
 
 ITSELF = ("--against", "mt_tensor", "--rounds", "2")
 
@@ -185,33 +186,48 @@ def test_a_process_that_fails_is_reported() -> None:
         import_seconds("no_such_module", 1)
 
 
-@pytest.mark.parametrize("name", ["LSTM", "transformer"])
-def test_language_models_are_those_of_the_jobs(name: str) -> None:
-    side = library("mt_tensor", 1)
-    if name == "LSTM":
-        other: Any = LSTMLanguageModel(5, 8, 2)
-        copy = language_model(side, 5, 8, 0.0, layers=2)
+JOBS = [(name, model) for name in twin.JOBS for model in job_class(name).models]
+
+
+@pytest.mark.parametrize(("name", "model"), JOBS)
+def test_the_networks_are_those_of_the_jobs(name: str, model: str) -> None:
+    job: Any = job_class(name)(Settings(model, 1, 4, 0.1, 0, "."))
+    if isinstance(job, Images):
+        inputs = mt.randn(3, *job.shape)
     else:
-        other = TransformerLanguageModel(5, 8, 2, 4, 6)
-        copy = language_model(side, 5, 8, 0.0, layers=2, heads=4, window=6)
+        tokens = ["<pad>", "<unk>", *"abcdef"]
+        job.recall({"tokens": tokens, "unknown": "<unk>", "features": 5})
+        inputs = mt.randint(1, 7, (4, 3))
+    ours, copy = job.network(), twin.twin_of(job, library("mt_tensor", 1))
     values = copy.state_dict()
-    other.load_state_dict(
-        {key: values[key.replace("positions.weight", "positions")] for key in other.state_dict()}
+    ours.load_state_dict(
+        {key: values[key.replace("positions.weight", "positions")] for key in ours.state_dict()}
     )
-    codes = mt.randint(0, 5, (6, 3))
-    assert copy(codes).detach().allclose(other(codes).detach(), rtol=1e-4, atol=1e-6)
+    with mt.no_grad():
+        assert copy.eval()(inputs).allclose(ours.eval()(inputs), rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("model", ["lstm", "transformer"])
-def test_a_job_has_a_twin_in_torch(
+def test_a_job_learns_beside_its_twin_in_torch(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], model: str
 ) -> None:
     pytest.importorskip("torch")
     (tmp_path / "input.txt").write_text("to be or not to be that is the question\n" * 100)
-    short = ["--epochs", "2", "--batch-size", "4", "--threads", "1"]
+    short = ["--epochs", "2", "--batch-size", "4", "--threads", "1", "--backend", "numpy"]
     twin.main(["shakespeare", "--model", model, "--data-dir", str(tmp_path), *short])
-    first, second, test = capsys.readouterr().out.splitlines()
-    losses = [float(line.split()[3]) for line in (first, second)]
-    assert losses[0] > losses[1]
-    assert test.startswith("test: ")
-    assert abs(float(test.split()[1]) - losses[1]) < 0.2
+    *learnt, fastest, middle = capsys.readouterr().out.splitlines()
+    for side in ("mt", "torch"):
+        first, second, test = (
+            float(line.split("s  " if "epoch" in line else side)[1].split()[0])
+            for line in learnt
+            if f" {side} " in line
+        )
+        assert first > second
+        assert abs(test - second) < 0.2
+    assert fastest.startswith("fastest epoch: ")
+    assert middle.startswith("median epoch: ")
+
+
+def test_a_twin_that_ends_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match="the process that learns ended"):
+        twin.main(["mnist", "--data-dir", str(tmp_path)])

@@ -1,8 +1,9 @@
-"""A job that reads texts, learnt with torch as `mt-train` learns it: `python -m` with this module.
+"""A job learnt with torch beside `mt-train`, epoch by epoch: `python -m` with this module.
 
-Both read the same batches, have the same network, optimizer, schedule and number of epochs; what is
-drawn at random differs, first values and dropout. So the two results differ by chance, as those of
-two seeds do, and that is how they are to be compared.
+Both sides have the same batches, network, optimizer, schedule and number of epochs, and are judged
+by the same metrics; torch's optimizer takes its fastest way. They take turns, so that their times
+can be compared on a machine that others use, too. What is drawn at random differs, first values,
+dropout and the order of samples: so the results differ by chance, as those of two seeds do.
 
     cd tools && python -m mt.bench.twin language --model lstm --data-dir ../data
 """
@@ -10,114 +11,236 @@ two seeds do, and that is how they are to be compared.
 from __future__ import annotations
 
 import argparse
+import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from multiprocessing import get_context
+from statistics import median
 from typing import Any
 
 import mt_tensor as mt
-from mt.bench.language_models import language_model
-from mt.bench.libraries import library
+from mt.bench.libraries import Library, library
+from mt.bench.networks import language_model, lenet, resnet9, text_cnn
+from mt.errors import ToolError
 from mt_nn.library.jobs import job_class
-from mt_nn.library.jobs.job import Settings
+from mt_nn.library.jobs.classification import Classification
+from mt_nn.library.jobs.images import Images
+from mt_nn.library.jobs.job import Job, Parts, Settings
 from mt_nn.library.jobs.text import Text
-from mt_nn.library.train.language_models import LSTMLanguageModel
+from mt_nn.library.jobs.training import trainer_of
+from mt_nn.library.train.language_models import LSTMLanguageModel, TransformerLanguageModel
+from mt_nn.library.train.lenet import LeNet
+from mt_nn.library.train.resnet9 import ResNet9
+from mt_nn.library.train.text_cnn import TextCNN
+from mt_nn.library.train.trainer import Trainer
+from mt_operators import Module
 
-JOBS = ("language", "shakespeare")
+JOBS = ("digits", "mnist", "fashion", "cifar10", "sentiment", "language", "shakespeare")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Train, and print what comes of each epoch and of the test."""
+    """Train both, and print what comes of each epoch and of the test, and how the times compare."""
     parser = argparse.ArgumentParser(prog=f"python -m {__spec__.name}", description=__doc__)
     parser.add_argument("job", choices=JOBS)
-    parser.add_argument("--model", choices=("lstm", "transformer"), default="lstm")
+    parser.add_argument("--model", help="one of the job's; its first if none is named")
+    parser.add_argument("--backend", default="fast")
     parser.add_argument("--data-dir", default="data")
     parser.add_argument("--epochs", type=int)
-    parser.add_argument("--batches", type=int)
+    parser.add_argument("--batches", type=int, help="after which an epoch ends")
     parser.add_argument("--batch-size", type=int)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--no-test", action="store_true")
     options = parser.parse_args(arguments)
-    recipe = job_class(options.job).models[options.model]
-    epochs, columns = options.epochs or recipe.epochs, options.batch_size or recipe.batch_size
+    models = job_class(options.job).models
+    model = options.model or next(iter(models))
+    recipe = models[model]
+    epochs, size = options.epochs or recipe.epochs, options.batch_size or recipe.batch_size
     settings = Settings(
-        options.model, epochs, columns, recipe.lr, options.seed, options.data_dir, options.batches
+        *(model, epochs, size, recipe.lr, options.seed, options.data_dir, options.batches),
+        test=not options.no_test,
     )
-    mt.manual_seed(options.seed)
-    job = job_class(options.job)(settings)
-    if not isinstance(job, Text):
-        raise TypeError(f"{options.job} reads no text.")
-    learn(job, options.threads)
+    sides = {
+        name: _Process(name, options.job, settings, options.backend, options.threads)
+        for name in ("mt", "torch")
+    }
+    seconds: dict[str, list[float]] = {name: [] for name in sides}
+    for epoch in range(1, epochs + 1):
+        for name, side in sides.items():
+            taken, told = side.ask(epoch)
+            seconds[name].append(taken)
+            print(f"epoch {epoch:2}  {name:5}  {taken:6.1f} s  {told}", flush=True)
+    if settings.test:
+        for name, side in sides.items():
+            print(f"test      {name:5}  {side.ask(None)[1]}")
+    for what, of in (("fastest", min), ("median", median)):
+        ours, theirs = (of(seconds[name]) for name in sides)
+        print(f"{what} epoch: {ours:.2f} s beside {theirs:.2f} s, ratio {ours / theirs:.2f}")
 
 
-def learn(job: Text, threads: int) -> None:
-    """Train the network of a job in torch, as the job says."""
-    side = library("torch", threads)
-    torch, parts = side.tensors, job.read()
-    torch.manual_seed(job.settings.seed)
-    network = twin_of(job)
-    optimizer = twin_optimizer(job, network)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, job.settings.lr, total_steps=job.settings.epochs * len(parts.training)
-    )
-    for epoch in range(1, job.settings.epochs + 1):
-        began = time.perf_counter()
-        network.train()
-        for tokens, begins, targets in torch_batches(parts.training):
-            loss = side.functional.cross_entropy(network(tokens, begins), targets)
-            optimizer.zero_grad()
+class _Process:
+    """A side in a process of its own: two libraries in one fight for its threads."""
+
+    def __init__(self, side: str, job: str, settings: Settings, backend: str, threads: int) -> None:
+        for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+            os.environ[name] = str(threads)
+        os.environ["MT_BACKEND"] = backend
+        context = get_context("spawn")
+        self._answers, answers = context.Pipe()
+        arguments = (answers, side, job, settings, threads)
+        context.Process(target=_answer, args=arguments, daemon=True).start()
+        answers.close()
+
+    def ask(self, epoch: int | None) -> Any:
+        """Return seconds of an epoch, and what the validation tells; of the test if it is None.
+
+        Raises:
+            ToolError: the process has ended.
+        """
+        try:
+            self._answers.send(epoch)
+            return self._answers.recv()
+        except (EOFError, OSError) as error:
+            raise ToolError("the process that learns ended; its own message is above") from error
+
+
+def _answer(questions: Any, side: str, name: str, settings: Settings, threads: int) -> None:
+    """Answer `_Process` until nobody asks any more."""
+    mt.manual_seed(settings.seed)
+    job = job_class(name)(settings)
+    parts = job.read()
+    learner = _Torch(job, parts, threads) if side == "torch" else _Own(job, parts)
+    with suppress(EOFError):
+        while True:
+            epoch = questions.recv()
+            began = time.perf_counter()
+            if epoch is not None:
+                learner.learn(epoch)
+            taken = time.perf_counter() - began
+            held_out = parts.test if epoch is None else parts.validation
+            questions.send((taken, _told(job, learner.judge.evaluate(held_out))))
+
+
+def _told(job: Job, measured: Mapping[str, Any]) -> str:
+    if isinstance(job, Text):
+        return job.told(measured["loss"])
+    return f"accuracy {100 * measured['accuracy']:.1f} %"
+
+
+class _Side:
+    """A network that learns.
+
+    Attributes:
+        judge: measures it.
+    """
+
+    judge: Trainer
+
+    def learn(self, epoch: int) -> None:
+        """Go through the samples to learn from, for the epoch of this number, from 1 on."""
+        raise NotImplementedError
+
+
+class _Own(_Side):
+    """What `mt-train` trains."""
+
+    def __init__(self, job: Job, parts: Parts) -> None:
+        self.judge, self._batches = trainer_of(job, parts), parts.training
+
+    def learn(self, epoch: int) -> None:
+        self.judge.fit(self._batches, epoch)
+
+
+class _Torch(_Side):
+    """The same in torch, with a loop as torch's users write it."""
+
+    def __init__(self, job: Job, parts: Parts, threads: int) -> None:
+        side = library("torch", threads)
+        torch = side.tensors
+        torch.manual_seed(job.settings.seed)
+        self._job, self._batches, self._side = job, parts.training, side
+        self._network = twin_of(job, side)
+        self._optimizer = _optimizer(job, self._network, side)
+        self._schedule = torch.optim.lr_scheduler.OneCycleLR(
+            self._optimizer, job.settings.lr, total_steps=job.settings.epochs * len(parts.training)
+        )
+        judged = _Answering(self._network, side)
+        self.judge = Trainer(judged, job.optimizer(job.network()), job.loss, job.metrics())
+
+    def learn(self, epoch: int) -> None:
+        smoothing = self._job.smoothing if isinstance(self._job, Classification) else 0.0
+        limit, torch = self._job.clip_norm, self._side.tensors
+        self._network.train()
+        for batch in self._batches:
+            *inputs, target = _as_torch(batch, torch)
+            self._optimizer.zero_grad()
+            scores = self._network(*inputs)
+            loss = self._side.functional.cross_entropy(scores, target, label_smoothing=smoothing)
             loss.backward()
-            torch.nn.utils.clip_grad_norm_(network.parameters(), job.clip_norm)
-            optimizer.step()
-            schedule.step()
-        seconds = time.perf_counter() - began
-        told = job.told(mean_loss(network, parts.validation))
-        print(f"epoch {epoch:2}  validation {told}  {seconds:.1f} s", flush=True)
-    print(f"test: {job.told(mean_loss(network, parts.test))}")
+            if limit is not None:
+                torch.nn.utils.clip_grad_norm_(self._network.parameters(), limit)
+            self._optimizer.step()
+            self._schedule.step()
 
 
-def twin_of(job: Text) -> Any:
-    """Return the network of a job, before it has learnt anything, in torch."""
+class _Answering(Module):
+    """A network of torch as one of the project's, for those who only ask it."""
+
+    def __init__(self, network: Any, side: Library) -> None:
+        super().__init__()
+        self._network, self._torch = network, side.tensors
+
+    def forward(self, *inputs: Any) -> mt.Tensor:
+        self._network.eval()
+        with self._torch.no_grad():
+            return mt.tensor(self._network(*_as_torch(inputs, self._torch)).numpy())
+
+
+def _as_torch(batch: Sequence[Any], torch: Any) -> list[Any]:
+    """Return a batch with torch's tensors."""
+    return [torch.from_numpy(x.numpy()) if isinstance(x, mt.Tensor) else x for x in batch]
+
+
+def twin_of(job: Job, side: Library) -> Any:
+    """Return the network of a job, with first values of its own, in either library.
+
+    Raises:
+        TypeError: it has none here.
+    """
     ours: Any = job.network()
-    settings = {"dropout": ours.dropout.p}
-    if isinstance(ours, LSTMLanguageModel):
-        settings |= {"layers": ours.lstm.num_layers}
-    else:
-        heads = ours.encoder.layers[0].self_attn.num_heads
-        settings |= {"layers": ours.encoder.num_layers, "heads": heads, "window": job.window}
-    tokens, width = ours.embedding.weight.shape
-    return language_model(library("torch", 1), tokens, width, **settings)
+    makers: dict[type, Callable[[], Any]] = {
+        LeNet: lambda: lenet(
+            *(side, job.shape[1] if isinstance(job, Images) else 0),
+            (ours.features[0].out_channels, ours.features[2].out_channels),
+            ours.classifier[0].out_features,
+        ),
+        ResNet9: lambda: resnet9(
+            side, ours.features[0][0].in_channels, ours.features[0][0].out_channels
+        ),
+        TextCNN: lambda: text_cnn(side, *ours.embedding.weight.shape),
+        LSTMLanguageModel: lambda: language_model(
+            *(side, *ours.embedding.weight.shape, ours.dropout.p), layers=ours.lstm.num_layers
+        ),
+        TransformerLanguageModel: lambda: language_model(
+            *(side, *ours.embedding.weight.shape, ours.dropout.p),
+            layers=ours.encoder.num_layers,
+            heads=ours.encoder.layers[0].self_attn.num_heads,
+            window=len(ours.positions.weight),
+        ),
+    }
+    if type(ours) not in makers:
+        raise TypeError(f"{type(ours).__name__} has no twin in torch.")
+    return makers[type(ours)]()
 
 
-def twin_optimizer(job: Text, network: Any) -> Any:
+def _optimizer(job: Job, network: Any, side: Library) -> Any:
     """Return the optimizer of a job with its settings, in torch."""
-    import torch
-
-    (group,) = job.optimizer(job.network()).param_groups
+    ours = job.optimizer(job.network())
+    (group,) = ours.param_groups
     settings = {name: group[name] for name in ("lr", "betas", "eps", "weight_decay")}
-    kind = type(job.optimizer(job.network())).__name__
-    return getattr(torch.optim, kind)(network.parameters(), **settings)
-
-
-def torch_batches(loader: Iterable[Any]) -> Iterable[Any]:
-    """Yield the batches of a job as tensors of torch."""
-    import torch
-
-    for tokens, begins, targets in loader:
-        yield torch.from_numpy(tokens.numpy()), begins, torch.from_numpy(targets.numpy())
-
-
-def mean_loss(network: Any, loader: Iterable[Any]) -> float:
-    """Return the mean cross-entropy of all tokens."""
-    import torch
-
-    network.eval()
-    total = count = 0.0
-    with torch.no_grad():
-        for tokens, begins, targets in torch_batches(loader):
-            scores = network(tokens, begins)
-            total += torch.nn.functional.cross_entropy(scores, targets, reduction="sum").item()
-            count += len(targets)
-    return total / count
+    kind = getattr(side.optim, type(ours).__name__)
+    return kind(network.parameters(), **settings, **side.fastest)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,167 @@
+"""The networks of the jobs of `mt-train`, in either library.
+
+They are those of `mt_nn.train`, with the same parameters under the same names, composed of layers
+that both libraries have.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mt.bench.libraries import Library
+
+
+def lenet(
+    side: Library, size: int = 28, channels: tuple[int, int] = (16, 32), hidden: int = 128
+) -> Any:
+    """Return a LeNet for images of one channel and so many points at each side."""
+    nn = side.nn
+    pool = 2 if size <= 16 else 4
+
+    class LeNet(nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.features = nn.Sequential(
+                nn.Conv2d(1, channels[0], 3, padding=1),
+                nn.ReLU(),
+                nn.Conv2d(channels[0], channels[1], 3, padding=1),
+                nn.ReLU(),
+                nn.MaxPool2d(pool),
+                nn.Flatten(),
+            )
+            self.classifier = nn.Sequential(
+                nn.Linear(channels[1] * (size // pool) ** 2, hidden),
+                nn.ReLU(),
+                nn.Dropout(0.25),
+                nn.Linear(hidden, 10),
+            )
+
+        def forward(self, images: Any) -> Any:
+            return self.classifier(self.features(images))
+
+    return LeNet()
+
+
+def resnet9(side: Library, channels: int = 1, width: int = 32) -> Any:
+    """Return a ResNet-9 with so many channels after its first convolution."""
+    nn = side.nn
+
+    def convolved(inputs: int, outputs: int, pool: bool = False) -> Any:
+        layers = [
+            nn.Conv2d(inputs, outputs, 3, padding=1, bias=False),
+            nn.BatchNorm2d(outputs),
+            nn.ReLU(),
+        ]
+        return nn.Sequential(*layers, *([nn.MaxPool2d(2)] if pool else []))
+
+    class Residual(nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self, channels: int) -> None:
+            super().__init__()
+            self.change = nn.Sequential(
+                convolved(channels, channels), convolved(channels, channels)
+            )
+
+        def forward(self, images: Any) -> Any:
+            return images + self.change(images)
+
+    class ResNet9(nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.features = nn.Sequential(
+                convolved(channels, width),
+                convolved(width, 2 * width, pool=True),
+                Residual(2 * width),
+                convolved(2 * width, 4 * width, pool=True),
+                convolved(4 * width, 8 * width, pool=True),
+                Residual(8 * width),
+            )
+            self.classifier = nn.Sequential(
+                nn.AdaptiveMaxPool2d(1), nn.Flatten(), nn.Linear(8 * width, 10, bias=False)
+            )
+
+        def forward(self, images: Any) -> Any:
+            return self.classifier(self.features(images)) / 8
+
+    return ResNet9()
+
+
+def text_cnn(side: Library, tokens: int, features: int = 128) -> Any:
+    """Return convolutions over the words of a sentence, of two classes."""
+    nn = side.nn
+
+    class TextCNN(nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.embedding = nn.Embedding(tokens, features, padding_idx=0)
+            with side.tensors.no_grad():
+                self.embedding.weight.mul_(0.1)
+            self.word_dropout, self.dropout = nn.Dropout(0.5), nn.Dropout(0.5)
+            self.convolutions = nn.ModuleList(
+                [nn.Conv1d(features, 100, width, padding=width) for width in (3, 4, 5)]
+            )
+            self.classifier = nn.Linear(300, 2)
+
+        def forward(self, sentences: Any) -> Any:
+            signals = self.word_dropout(self.embedding(sentences)).transpose(1, 2)
+            largest = [convolve(signals).amax(2) for convolve in self.convolutions]
+            seen = side.functional.relu(side.tensors.cat(largest, 1))
+            return self.classifier(self.dropout(seen))
+
+    return TextCNN()
+
+
+def language_model(side: Library, tokens: int, width: int, dropout: float, **settings: Any) -> Any:
+    """Return an LSTM or, given `heads`, a transformer.
+
+    Args:
+        side: the library.
+        tokens: how many there are.
+        width: features of each.
+        dropout: how likely a feature is left out in training.
+        settings: `layers` and, of a transformer, `heads` and `window`.
+    """
+    nn, functional = side.nn, side.functional
+
+    class LanguageModel(nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.embedding = nn.Embedding(tokens, width)
+            nn.init.uniform_(self.embedding.weight, -0.1, 0.1)
+            self.bias = nn.Parameter(side.tensors.zeros(tokens))
+            self.dropout = nn.Dropout(dropout)
+
+        def scores(self, seen: Any) -> Any:
+            rows = self.dropout(seen).flatten(0, 1)
+            return functional.linear(rows, self.embedding.weight, self.bias)
+
+    class LSTM(LanguageModel):
+        def __init__(self, layers: int = 1) -> None:
+            super().__init__()
+            between = dropout if layers > 1 else 0.0
+            self.lstm = nn.LSTM(width, width, layers, dropout=between)
+            self.states: dict[bool, Any] = {}
+
+        def forward(self, codes: Any, begins: bool = True) -> Any:
+            before = None if begins else self.states[self.training]
+            seen, after = self.lstm(self.dropout(self.embedding(codes)), before)
+            self.states[self.training] = tuple(state.detach() for state in after)
+            return self.scores(seen)
+
+    class Transformer(LanguageModel):
+        def __init__(self, layers: int, heads: int, window: int) -> None:
+            super().__init__()
+            self.positions = nn.Parameter(0.02 * side.tensors.randn(window, width))
+            layer = nn.TransformerEncoderLayer(
+                width, heads, 4 * width, dropout, activation="gelu", norm_first=True
+            )
+            self.encoder = nn.TransformerEncoder(
+                layer, layers, nn.LayerNorm(width), enable_nested_tensor=False
+            )
+
+        def forward(self, codes: Any, begins: bool = True) -> Any:
+            steps = len(codes)
+            mask = nn.Transformer.generate_square_subsequent_mask(steps)
+            seen = self.embedding(codes) + self.positions[:steps].unsqueeze(1)
+            return self.scores(self.encoder(self.dropout(seen), mask, is_causal=True))
+
+    return (Transformer if "heads" in settings else LSTM)(**settings)
