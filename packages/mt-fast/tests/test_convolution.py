@@ -13,13 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.lib.stride_tricks import sliding_window_view
 
-from mt_fast.library.matrices import convolution
-from mt_fast.library.matrices.convolution import (
-    bias_gradient,
-    convolve,
-    image_gradient,
-    kernel_gradient,
-)
+from mt_fast.library.matrices import convolution, small_images
+from mt_fast.library.matrices.convolution import bias_gradient
+from mt_fast.library.matrices.small_images import convolve, image_gradient, kernel_gradient
 
 Pair = tuple[int, int]
 
@@ -183,6 +179,7 @@ CASES = {
     "few channels, long rows": Case(1, 5, 3, (16, 40), (3, 11), padding=(0, 5)),
     "channels of large images": Case(1, 32, 4, (130, 90), (3, 3), padding=(1, 1)),
     "many small images": Case(50, 3, 4, (4, 5), (3, 3)),
+    "small images of many channels": Case(19, 120, 130, (3, 4), (3, 3), padding=(1, 1)),
 }
 
 
@@ -228,6 +225,15 @@ def cases(draw: Any) -> Case:
 @given(cases())
 def test_any_settings(case: Case) -> None:
     check(case, np.float32)
+
+
+@settings(max_examples=60, deadline=None)
+@given(cases())
+def test_any_images_side_by_side(case: Case) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"SMALL": 2000, "MANY": 1, "MULTIPLICATIONS": 0, "WIDE": 200}.items():
+            patch.setattr(small_images, name, value)
+        check(case, np.float32)
 
 
 @pytest.mark.parametrize("case", [Case(0, 2, 3, (5, 5), (3, 3)), Case(2, 3, 0, (5, 6), (2, 3))])
@@ -294,6 +300,7 @@ def test_what_lies_behind_the_arrays_is_not_read() -> None:
     "name",
     [
         *("as in LeNet", "depthwise", "stride 2", "large images", "many small images", "a line"),
+        "small images of many channels",
         *("rows of windows as long as a tile", "long rows, groups", "channels of large images"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Convolution of images as an operation on tensors; see `matrices/convolution.py` for how."""
+"""Convolution of images as an operation on tensors; `matrices/small_images.py` says how."""
 
 from __future__ import annotations
 
@@ -6,12 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from mt_fast.library.fused.arrays import array_of, is_compiled, tensor_of
-from mt_fast.library.matrices.convolution import (
-    bias_gradient,
-    convolve,
-    image_gradient,
-    kernel_gradient,
-)
+from mt_fast.library.matrices.convolution import bias_gradient
+from mt_fast.library.matrices.small_images import convolve, image_gradient, kernel_gradient
 from mt_tensor import Tensor
 from mt_tensor.extending import FusedKernel
 
