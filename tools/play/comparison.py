@@ -54,8 +54,8 @@ ORDER = "simple numpy fast cuda"
 MULTIPROCESSORS = 132
 """Of the GPU that kernels are chosen for, where there is none: an H100."""
 
-_alone = threading.Lock()
-"""Held while a backend is measured, so that two readers do not measure each other."""
+measuring = threading.Lock()
+"""Held while something is measured, so that two readers do not measure each other."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ def measure(operation: Operation) -> Iterator[Measured]:
     steps = operation.steps()
     arrays = operation.arrays()
     for name in sorted(mt.backends(), key=lambda name: (ORDER.find(name) % len(ORDER), name)):
-        with _alone:
+        with measuring:
             yield _measured(name, operation, steps, arrays)
 
 
@@ -198,17 +198,25 @@ def _measured(name: str, operation: Operation, steps: int, arrays: list[Array]) 
 def _timed(
     name: str, compute: Callable[[], Any], synchronize: Callable[[], None], simulated: bool
 ) -> Measured:
-    def timed() -> tuple[Any, float]:
-        start = time.perf_counter()
+    def call() -> Any:
         result = compute()
         synchronize()
-        return result, time.perf_counter() - start
+        return result
 
-    result, first = timed()
+    start = time.perf_counter()
+    result = call()
+    first = time.perf_counter() - start
+    return Measured(name, first, repeated(call), result.numpy(), simulated)
+
+
+def repeated(call: Callable[[], Any], seconds: float = ENOUGH_SECONDS) -> tuple[float, ...]:
+    """Return how many seconds each call takes, of as many as there is time for."""
     times: list[float] = []
-    while len(times) < LEAST_CALLS or (len(times) < ENOUGH_CALLS and sum(times) < ENOUGH_SECONDS):
-        times.append(timed()[1])
-    return Measured(name, first, tuple(times), result.numpy(), simulated)
+    while len(times) < LEAST_CALLS or (len(times) < ENOUGH_CALLS and sum(times) < seconds):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return tuple(times)
 
 
 def agreement(result: Array, reference: Array) -> tuple[bool, str]:

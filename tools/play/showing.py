@@ -48,6 +48,14 @@ def show_svg(svg: str, *, fits: bool = False) -> None:
     )
 
 
+def time_told(seconds: float) -> str:
+    """Return a time with three digits, in s, ms or µs."""
+    for unit, scale in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= scale:
+            return f"{seconds / scale:.3g}\u00a0{unit}"
+    return f"{seconds * 1e6:.3g}\u00a0µs"
+
+
 def plain(text: str) -> str:
     """Return Markdown that shows a text as it is, whatever it holds."""
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text)

@@ -12,28 +12,16 @@ import streamlit as st
 
 from mt_operators import OPERATORS
 from mt_tensor.errors import TensorError
-from mt_tensor.extending import Shape
-from play.comparison import (
-    DTYPES,
-    MOST_ELEMENTS,
-    PRODUCT,
-    REDUCTIONS,
-    Measured,
-    Operation,
-    agreement,
-    kernels,
-    measure,
-)
-from play.showing import DERIVATIVE, VALUE, plain, refuse
-from play.views import ViewError, as_shape
-
-FIRST = "tanh"
+from play.choosing import choose_operation
+from play.comparison import Measured, Operation, agreement, kernels, measure
+from play.showing import DERIVATIVE, VALUE, plain, refuse, time_told
+from play.views import ViewError
 
 
 def show() -> None:
     """Measure what the reader has chosen, or say why it cannot be computed."""
     try:
-        operation = _chosen()
+        operation = choose_operation("64, 100", "100", ("24, 20", "20, 30"))
         with st.spinner("Compiling what is new, and measuring"):
             measured = list(measure(operation))
             texts = {each.backend: kernels(each.backend, operation) for each in measured}
@@ -45,37 +33,6 @@ def show() -> None:
     _show_kernels(operation, texts)
 
 
-def _chosen() -> Operation:
-    """Return the operation that the reader wants."""
-    names = [*(name for name in OPERATORS), *REDUCTIONS, PRODUCT]
-    left, middle, right = st.columns([2, 2, 1])
-    name = str(left.selectbox("operation", names, index=names.index(FIRST)))
-    dtype = str(right.selectbox("dtype", DTYPES))
-    shapes: tuple[Shape, ...]
-    dim = -1
-    if name == PRODUCT:
-        first, second = middle.columns(2)
-        shapes = (_shape(first, "shape of a", "24, 20"), _shape(second, "shape of b", "20, 30"))
-    elif name in REDUCTIONS:
-        first, second = middle.columns(2)
-        shapes = (_shape(first, "shape", "64, 100"),)
-        over = second.selectbox("over the dimension", ("last", "first"))
-        dim = 0 if over == "first" else -1
-    else:
-        arity = OPERATORS[name].arity
-        if arity == 1:
-            shapes = (_shape(middle, "shape", "64, 100"),)
-        else:
-            first, second = middle.columns(2)
-            shape, other = _shape(first, "shape", "64, 100"), _shape(second, "the others", "100")
-            shapes = (shape, *(other for _ in range(arity - 1)))
-    return Operation(name, shapes, dtype, dim)
-
-
-def _shape(place: Any, label: str, first: str) -> Shape:
-    return as_shape(place.text_input(label, first, key=f"{label}.{first}"), label, MOST_ELEMENTS)
-
-
 def _show_times(measured: list[Measured]) -> None:
     reference = next(each.result for each in measured if each.backend == "numpy")
     ran = [each for each in measured if not each.refusal]
@@ -85,9 +42,9 @@ def _show_times(measured: list[Measured]) -> None:
         rows.append(
             {
                 "backend": _called(each),
-                "first call": _time(each.first),
-                "fastest": _time(each.fastest),
-                "median": _time(each.median),
+                "first call": time_told(each.first),
+                "fastest": time_told(each.fastest),
+                "median": time_told(each.median),
                 "calls": str(len(each.times)),
                 "result, beside NumPy's": how if same else f"wrong: {how}",
             }
@@ -107,13 +64,6 @@ def _show_times(measured: list[Measured]) -> None:
 
 def _called(measured: Measured) -> str:
     return f"{measured.backend}, simulated" if measured.simulated else measured.backend
-
-
-def _time(seconds: float) -> str:
-    for unit, scale in (("s", 1.0), ("ms", 1e-3)):
-        if seconds >= scale:
-            return f"{seconds / scale:.3g}\u00a0{unit}"
-    return f"{seconds * 1e6:.3g}\u00a0µs"
 
 
 def _chart(measured: list[Measured]) -> Any:

@@ -1,0 +1,52 @@
+"""What to compute, as a reader chooses it: an operation, and the shapes that it works on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from mt_operators import OPERATORS
+from mt_tensor.extending import Shape
+from play.comparison import DTYPES, MOST_ELEMENTS, PRODUCT, REDUCTIONS, Operation
+from play.views import as_shape
+
+FIRST = "tanh"
+
+
+def choose_operation(shape: str, row: str, factors: tuple[str, str]) -> Operation:
+    """Return the operation that the reader wants.
+
+    Args:
+        shape: that of a tensor before the reader gives another.
+        row: that of the others of an operator.
+        factors: those of a matrix product.
+
+    Raises:
+        ViewError: what is written is no shape, or one that is too large.
+    """
+    names = [*OPERATORS, *REDUCTIONS, PRODUCT]
+    left, middle, right = st.columns([2, 2, 1])
+    name = str(left.selectbox("operation", names, index=names.index(FIRST)))
+    dtype = str(right.selectbox("dtype", DTYPES))
+    shapes: tuple[Shape, ...]
+    dim = -1
+    if name == PRODUCT:
+        first, second = middle.columns(2)
+        shapes = _shape(first, "shape of a", factors[0]), _shape(second, "shape of b", factors[1])
+    elif name in REDUCTIONS:
+        first, second = middle.columns(2)
+        shapes = (_shape(first, "shape", shape),)
+        over = second.selectbox("over the dimension", ("last", "first"))
+        dim = 0 if over == "first" else -1
+    elif (arity := OPERATORS[name].arity) == 1:
+        shapes = (_shape(middle, "shape", shape),)
+    else:
+        first, second = middle.columns(2)
+        extents, other = _shape(first, "shape", shape), _shape(second, "the others", row)
+        shapes = (extents, *(other for _ in range(arity - 1)))
+    return Operation(name, shapes, dtype, dim)
+
+
+def _shape(place: Any, label: str, first: str) -> Shape:
+    return as_shape(place.text_input(label, first, key=f"{label}.{first}"), label, MOST_ELEMENTS)
