@@ -1,15 +1,18 @@
 """Which kernels of mt-fast a computation runs, seen while it runs.
 
-mt-fast chooses a kernel for each layout, and leaves some of the work to NumPy. So that nothing has
-to be guessed, Python's own hook for profilers looks on while the computation goes through mt-fast.
+mt-fast chooses a kernel for each layout, leaves some of the work to NumPy, and shares some between
+threads. So that nothing has to be guessed, Python's own hook for profilers looks on while the
+computation goes through mt-fast.
 """
 
 from __future__ import annotations
 
+import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from types import FrameType
+from types import FrameType, FunctionType
 from typing import Any
 
 from mt_fast.compilation.kernel import Kernel
@@ -30,23 +33,86 @@ class Ran:
     units: int
 
 
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A run of a kernel.
+
+    Attributes:
+        kernel: which one.
+        units: how many units of work there were.
+        parts: how many threads shared them.
+        arguments: what the kernel was given after its first unit and the one after its last.
+    """
+
+    kernel: Kernel
+    units: int
+    parts: int
+    arguments: tuple[Any, ...]
+
+    @property
+    def launch(self) -> FunctionType:
+        """What mt-fast compiles to share the units, as the function of Python that it was."""
+        parallel: Any = self.kernel.parallel
+        launch: FunctionType = parallel.py_func
+        return launch
+
+    @property
+    def text(self) -> str:
+        """The text of that function."""
+        return inspect.getsource(self.launch).strip()
+
+    def shares(self) -> list[range]:
+        """Return the units of each thread, as that function divides them."""
+        if self.parts == 1:
+            return [range(self.units)]
+        found: list[range] = []
+        names = {"prange": range, "kernel": lambda _, lo, hi, *rest: found.append(range(lo, hi))}
+        FunctionType(self.launch.__code__, names)(self.parts, self.units, 0, *self.arguments)
+        return found
+
+
 def kernels_of(computation: Callable[[], Any]) -> list[Ran]:
     """Return the kernels that a computation runs, each once."""
     found: dict[Kernel, int] = {}
 
-    def look(frame: FrameType, event: str, _: Any) -> None:
-        if event == "return" and frame.f_globals.get("__name__", "").startswith("mt_fast."):
+    def look(frame: FrameType) -> None:
+        held = frame.f_locals
+        for value in held.values():
+            if isinstance(value, Kernel):
+                found.setdefault(value, 0)
+        if frame.f_code is RUN and held["parallel"]:
+            found[held["self"]] = held["units"]
+
+    with _watched(look):
+        computation()
+    return [Ran(kernel, units) for kernel, units in found.items()]
+
+
+def runs_of(computation: Callable[[], Any]) -> tuple[list[Run], Any]:
+    """Return the runs of kernels that threads might have shared, and what was computed."""
+    found: list[Run] = []
+
+    def look(frame: FrameType) -> None:
+        if frame.f_code is RUN:
             held = frame.f_locals
-            for value in held.values():
-                if isinstance(value, Kernel):
-                    found.setdefault(value, 0)
-            if frame.f_code is RUN and held["parallel"]:
-                found[held["self"]] = held["units"]
+            found.append(Run(held["self"], held["units"], held.get("parts", 1), held["args"]))
+
+    with _watched(look):
+        result = computation()
+    return found, result
+
+
+@contextmanager
+def _watched(look: Callable[[FrameType], None]) -> Iterator[None]:
+    """Let somebody look at each function of mt-fast that returns."""
+
+    def returned(frame: FrameType, event: str, _: Any) -> None:
+        if event == "return" and frame.f_globals.get("__name__", "").startswith("mt_fast."):
+            look(frame)
 
     before = sys.getprofile()
-    sys.setprofile(look)
+    sys.setprofile(returned)
     try:
-        computation()
+        yield
     finally:
         sys.setprofile(before)
-    return [Ran(kernel, units) for kernel, units in found.items()]
