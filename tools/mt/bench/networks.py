@@ -128,28 +128,31 @@ def language_model(side: Library, tokens: int, width: int, dropout: float, **set
             self.embedding = nn.Embedding(tokens, width)
             nn.init.uniform_(self.embedding.weight, -0.1, 0.1)
             self.bias = nn.Parameter(side.tensors.zeros(tokens))
-            self.dropout = nn.Dropout(dropout)
 
         def scores(self, seen: Any) -> Any:
-            rows = self.dropout(seen).flatten(0, 1)
-            return functional.linear(rows, self.embedding.weight, self.bias)
+            return functional.linear(seen.flatten(0, 1), self.embedding.weight, self.bias)
 
     class LSTM(LanguageModel):
         def __init__(self, layers: int = 1) -> None:
             super().__init__()
+            self.dropout = nn.Dropout1d(dropout)
             between = dropout if layers > 1 else 0.0
             self.lstm = nn.LSTM(width, width, layers, dropout=between)
             self.states: dict[bool, Any] = {}
 
         def forward(self, codes: Any, begins: bool = True) -> Any:
             before = None if begins else self.states[self.training]
-            seen, after = self.lstm(self.dropout(self.embedding(codes)), before)
+            seen, after = self.lstm(self.leave_out(self.embedding(codes)), before)
             self.states[self.training] = tuple(state.detach() for state in after)
-            return self.scores(seen)
+            return self.scores(self.leave_out(seen))
+
+        def leave_out(self, seen: Any) -> Any:
+            return self.dropout(seen.permute(1, 2, 0)).permute(2, 0, 1)
 
     class Transformer(LanguageModel):
         def __init__(self, layers: int, heads: int, window: int) -> None:
             super().__init__()
+            self.dropout = nn.Dropout(dropout)
             self.positions = nn.Parameter(0.02 * side.tensors.randn(window, width))
             layer = nn.TransformerEncoderLayer(
                 width, heads, 4 * width, dropout, activation="gelu", norm_first=True
@@ -162,6 +165,7 @@ def language_model(side: Library, tokens: int, width: int, dropout: float, **set
             steps = len(codes)
             mask = nn.Transformer.generate_square_subsequent_mask(steps)
             seen = self.embedding(codes) + self.positions[:steps].unsqueeze(1)
-            return self.scores(self.encoder(self.dropout(seen), mask, is_causal=True))
+            encoded = self.encoder(self.dropout(seen), mask, is_causal=True)
+            return self.scores(self.dropout(encoded))
 
     return (Transformer if "heads" in settings else LSTM)(**settings)

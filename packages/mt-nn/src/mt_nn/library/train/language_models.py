@@ -10,6 +10,7 @@ from __future__ import annotations
 from mt_nn import init
 from mt_nn.functional import linear
 from mt_nn.layers.dropout import Dropout
+from mt_nn.library.layers.dropout import Dropout1d
 from mt_nn.library.layers.embedding import Embedding
 from mt_nn.library.layers.normalization import LayerNorm
 from mt_nn.library.layers.positions import LearnedPositions
@@ -28,24 +29,22 @@ States = tuple[Tensor, Tensor]
 
 
 class _LanguageModel(Module):
-    """What both have: the table of tokens at both ends, and dropout beside it.
+    """What both have: the table of tokens at both ends.
 
     Args:
         tokens: how many there are.
         width: features of each.
-        dropout: how likely a feature is left out in training.
     """
 
-    def __init__(self, tokens: int, width: int, dropout: float) -> None:
+    def __init__(self, tokens: int, width: int) -> None:
         super().__init__()
         self.embedding = Embedding(tokens, width)
         init.uniform_(self.embedding.weight, -0.1, 0.1)
         self.bias = Parameter(zeros(tokens))
-        self.dropout = Dropout(dropout)
 
     def scores(self, seen: Tensor) -> Tensor:
         """Return scores, shape (steps * batch, tokens), of features (steps, batch, width)."""
-        return linear(self.dropout(seen).flatten(0, 1), self.embedding.weight, self.bias)
+        return linear(seen.flatten(0, 1), self.embedding.weight, self.bias)
 
 
 class LSTMLanguageModel(_LanguageModel):
@@ -58,6 +57,9 @@ class LSTMLanguageModel(_LanguageModel):
         width: features of each, and of the states.
         layers: how many LSTMs there are, one after the other.
         dropout: how likely a feature is left out in training: of tokens, between layers, at last.
+            Before the layers and after them it is left out at all steps of a window (Gal and
+            Ghahramani, A theoretically grounded application of dropout in recurrent neural
+            networks, 2016), so that no other step can tell it.
 
     Attributes:
         learning: the states after the last window that it has learnt from; None before the first.
@@ -65,7 +67,8 @@ class LSTMLanguageModel(_LanguageModel):
     """
 
     def __init__(self, tokens: int, width: int, layers: int = 1, dropout: float = 0.0) -> None:
-        super().__init__(tokens, width, dropout)
+        super().__init__(tokens, width)
+        self.dropout = Dropout1d(dropout)
         self.lstm = LSTM(width, width, layers, dropout=dropout if layers > 1 else 0.0)
         self.learning: States | None = None
         self._evaluated: States | None = None
@@ -79,15 +82,18 @@ class LSTMLanguageModel(_LanguageModel):
                 mode, training or evaluation, has ended.
         """
         before = self.learning if self.training else self._evaluated
-        seen, (hidden, cell) = self.lstm(
-            self.dropout(self.embedding(tokens)), None if begins else before
-        )
+        embedded = self._leave_out(self.embedding(tokens))
+        seen, (hidden, cell) = self.lstm(embedded, None if begins else before)
         after = hidden.detach(), cell.detach()
         if self.training:
             self.learning = after
         else:
             self._evaluated = after
-        return self.scores(seen)
+        return self.scores(self._leave_out(seen))
+
+    def _leave_out(self, seen: Tensor) -> Tensor:
+        """Leave features out, in training, at all steps: (steps, batch, width)."""
+        return self.dropout(seen.permute(1, 2, 0)).permute(2, 0, 1)
 
 
 class TransformerLanguageModel(_LanguageModel):
@@ -105,7 +111,8 @@ class TransformerLanguageModel(_LanguageModel):
     def __init__(
         self, tokens: int, width: int, layers: int, heads: int, window: int, dropout: float = 0.0
     ) -> None:
-        super().__init__(tokens, width, dropout)
+        super().__init__(tokens, width)
+        self.dropout = Dropout(dropout)
         self.positions = LearnedPositions(window, width, dim=0)
         layer = TransformerEncoderLayer(
             width, heads, 4 * width, dropout, activation="gelu", norm_first=True
@@ -122,4 +129,4 @@ class TransformerLanguageModel(_LanguageModel):
         """
         mask = Transformer.generate_square_subsequent_mask(len(tokens))
         seen = self.dropout(self.positions(self.embedding(tokens)))
-        return self.scores(self.encoder(seen, mask, is_causal=True))
+        return self.scores(self.dropout(self.encoder(seen, mask, is_causal=True)))
