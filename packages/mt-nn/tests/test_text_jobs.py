@@ -172,7 +172,7 @@ def test_a_network_that_has_learnt_nonsense_writes_nothing(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("lines", [0.0, 0.02], ids=["nothing", "too little"])
+@pytest.mark.parametrize("lines", [0.0, 0.01], ids=["nothing", "too little"])
 def test_too_short_a_text_is_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, lines: float
 ) -> None:
