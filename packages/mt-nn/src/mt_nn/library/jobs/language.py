@@ -6,10 +6,10 @@ for the validation. A word that does not occur in what it learns from is `<unk>`
 in these files already.
 
 So few words are soon known by heart. The validation had a perplexity of 161.7 with an LSTM of 200
-features, dropout of 0.5 and 20 columns, and of 152.8 with 300 and 0.6. Leaving out the same features
-at all steps of a window made that 152.1, 10 columns 148.8, and 400 features with dropout of 0.65
-145.2; more decay, 150.2, or 5 columns, 147.5, did not. Transformers had 190 to 236, the least with
-dropout of 0.2.
+features, dropout of 0.5 and 20 columns, and of 152.8 with 300 and 0.6. Leaving out the same ones at
+all steps of a window made that 152.1, 10 columns 148.8, and 400 features with dropout of 0.65 made
+it 145.2; more decay, 150.2, or 5 columns, 147.5, did less. Transformers had 190 to 236, the least
+with dropout of 0.2.
 """
 
 from __future__ import annotations
