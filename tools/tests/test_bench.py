@@ -228,6 +228,8 @@ def test_a_job_learns_beside_its_twin_in_torch(
     assert middle.startswith("median epoch: ")
 
 
-def test_a_twin_that_ends_is_reported(tmp_path: Path) -> None:
+def test_a_twin_that_ends_is_reported_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    before = dict(os.environ)
     with pytest.raises(ToolError, match="the process that learns ended"):
         twin.main(["mnist", "--data-dir", str(tmp_path)])
+    assert dict(os.environ) == before

@@ -13,8 +13,8 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from statistics import median
 from typing import Any
@@ -79,17 +79,28 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"{what} epoch: {ours:.2f} s beside {theirs:.2f} s, ratio {ours / theirs:.2f}")
 
 
+@contextmanager
+def _variables(values: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables for what is started meanwhile, and nothing that comes after."""
+    before = dict(os.environ)
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
 class _Process:
     """A side in a process of its own: two libraries in one fight for its threads."""
 
     def __init__(self, side: str, job: str, settings: Settings, backend: str, threads: int) -> None:
-        for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-            os.environ[name] = str(threads)
-        os.environ["MT_BACKEND"] = backend
+        counts = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
         context = get_context("spawn")
         self._answers, answers = context.Pipe()
         arguments = (answers, side, job, settings, threads)
-        context.Process(target=_answer, args=arguments, daemon=True).start()
+        with _variables(dict.fromkeys(counts, str(threads)) | {"MT_BACKEND": backend}):
+            context.Process(target=_answer, args=arguments, daemon=True).start()
         answers.close()
 
     def ask(self, epoch: int | None) -> Any:
