@@ -868,7 +868,7 @@ def test_a_training_that_diverges_says_so(
     assert re.fullmatch(r"mt-train: the training has diverged: .* Take a smaller --lr\.\n", printed)
 
 
-COMMAND = [sys.executable, "-m", "mt_nn.library.jobs.cli"]
+COMMAND = [sys.executable, "-m", "mt_train"]
 
 
 def run_command(*arguments: str, **settings: Any) -> subprocess.CompletedProcess[str]:
@@ -903,6 +903,33 @@ def test_an_answer_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> Non
         result = run_command("predict", str(tmp_path), "0.1 0.2", stdout=full)
     assert result.returncode == 1
     assert result.stderr == "mt-train: not all could be told (No space left on device).\n"
+
+
+PRESSED = """
+import atexit, signal, sys
+import mt_train
+
+class Finder:
+    def find_spec(self, name, *others):
+        if name == moment:
+            signal.raise_signal(signal.SIGINT)
+
+moment, *sys.argv[1:] = sys.argv[1:]
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Finder())
+if moment == "the end":
+    atexit.register(signal.raise_signal, signal.SIGINT)
+sys.exit(mt_train.main())
+"""
+"""Presses Control-C when a module is imported, or when the process ends."""
+
+
+@pytest.mark.parametrize("moment", ["numpy", "mt_tensor", "mt_nn.library.jobs.training", "the end"])
+def test_control_c_is_answered_before_the_command_is_there_and_after(moment: str) -> None:
+    command = [sys.executable, "-c", PRESSED, moment, "--help"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (130, "mt-train: interrupted.\n")
+    assert bool(result.stdout) == (moment == "the end")
 
 
 def test_a_terminal_without_letters_is_told_all(tmp_path: Path) -> None:
