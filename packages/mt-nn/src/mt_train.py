@@ -33,7 +33,7 @@ def _answer_control_c(handler: Callable[[int, FrameType | None], Any]) -> None:
         signal.signal(signal.SIGINT, handler)
 
 
-def _end(number: int, frame: FrameType | None) -> None:
+def _end(*_: object) -> None:
     """End the process, whatever it is doing."""
     os.write(2, b"mt-train: interrupted.\n")
     os._exit(130)

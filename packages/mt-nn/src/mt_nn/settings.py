@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mt_nn.errors import SettingError, SettingTypeError
+from mt_operators.errors import nearest
 from mt_tensor.errors import DomainError
 from mt_tensor.extending import as_integer
 
@@ -99,6 +100,7 @@ def choice(name: str, value: Any, options: Iterable[str]) -> str:
     """
     options = tuple(options)
     if not isinstance(value, str) or value not in options:
-        message = f"{name} must be one of {', '.join(options)}; got {value!r}."
+        hint = nearest(value, options)
+        message = f"{name} must be one of {', '.join(options)}; got {value!r}.{hint}"
         raise SettingError(message) if isinstance(value, str) else SettingTypeError(message)
     return value

@@ -19,6 +19,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import mt_tensor as mt
 from mt_nn.errors import FileError, NetworkError, SettingError
@@ -34,6 +35,10 @@ from mt_tensor.errors import BackendError
 
 SETTINGS = tuple(field.name for field in dataclasses.fields(Settings))
 """The options that are settings of a training, and stay what they are when it is resumed."""
+
+
+MOST_THREADS = 1024
+"""More are no help on any machine, and from some number on libraries refuse them or crash."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -109,10 +114,10 @@ def _ended_as_by_control_c() -> Iterator[None]:
 
 def _learn(arguments: list[str]) -> int:
     options = _learning().parse_args(arguments)
-    run = _resumed(options) if options.resume else _begun(options)
+    run = _begun(options) if options.resume is None else _resumed(options)
     use_threads(options.threads)
     try:
-        with mt.use_backend(options.backend or mt.current_backend()):
+        with _backend(options):
             train(run, sys.stdout, resume=options.resume is not None)
     except KeyboardInterrupt:
         return _complain(f"interrupted; {_how_to_go_on(run)}", 130)
@@ -123,6 +128,10 @@ def _learn(arguments: list[str]) -> int:
             f"what happens cannot be told ({error.strerror or error}); {_how_to_go_on(run)}"
         ) from error
     return 0
+
+
+def _backend(options: argparse.Namespace) -> contextlib.AbstractContextManager[Any]:
+    return mt.use_backend(mt.current_backend() if options.backend is None else options.backend)
 
 
 def _how_to_go_on(run: Run) -> str:
@@ -137,9 +146,10 @@ def _begun(options: argparse.Namespace) -> Run:
     Raises:
         SettingError: there is no such job or network, or the options do not fit it.
     """
-    name = options.job or next(iter(JOBS))
+    name = next(iter(JOBS)) if options.job is None else options.job
     job = job_class(name)
-    model = choice(f"--model of {name}", options.model or next(iter(job.models)), job.models)
+    model = next(iter(job.models)) if options.model is None else options.model
+    choice(f"--model of {name}", model, job.models)
     recipe = job.models[model]
     _refuse_what_does_not_fit(options, name, model)
     settings = Settings(
@@ -196,7 +206,7 @@ def _resumed(options: argparse.Namespace) -> Run:
 
 def _ask(arguments: list[str]) -> int:
     options = _asking().parse_args(arguments[1:])
-    with mt.use_backend(options.backend or mt.current_backend()):
+    with _backend(options):
         for answer in predict(options.folder, options.inputs):
             print(answer)
     return 0
@@ -236,7 +246,9 @@ def _learning() -> argparse.ArgumentParser:
     parser.add_argument(
         "--resume", type=Path, metavar="DIR", help="go on with the training whose files lie there"
     )
-    parser.add_argument("--threads", type=_integer_from(1), help="how many to compute with")
+    parser.add_argument(
+        "--threads", type=_integer_from(1, MOST_THREADS), help="how many to compute with"
+    )
     parser.add_argument(
         "--batches", type=_integer_from(1), help="stop each epoch after so many batches"
     )
@@ -264,8 +276,8 @@ def _sentence() -> str:
     return str(__doc__).partition("\n\n")[0].partition(": ")[2].capitalize()
 
 
-def _integer_from(least: int) -> Callable[[str], int]:
-    """Return what reads an integer from `least` on."""
+def _integer_from(least: int, most: int | None = None) -> Callable[[str], int]:
+    """Return what reads an integer from `least` on, up to `most` if there is such a limit."""
 
     def read(text: str) -> int:
         try:
@@ -274,6 +286,8 @@ def _integer_from(least: int) -> Callable[[str], int]:
             raise argparse.ArgumentTypeError(f"must be an integer, got {text!r}") from None
         if value < least:
             raise argparse.ArgumentTypeError(f"must be at least {least}, got {text}")
+        if most is not None and value > most:
+            raise argparse.ArgumentTypeError(f"must be at most {most}, got {text}")
         return value
 
     return read
