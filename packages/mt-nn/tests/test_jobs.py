@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -851,6 +852,51 @@ def test_files_of_others_are_left_alone(tmp_path: Path, capsys: pytest.CaptureFi
     assert cli.main(["xor", "--model", "weights", "--out", str(tmp_path)]) == 1
     assert "is no folder of a training, and holds model.safetensors" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["model.safetensors"]
+
+
+@pytest.fixture
+def nobody() -> Iterator[None]:
+    """Let root, who may do everything, be somebody else."""
+    if os.geteuid():
+        yield
+        return
+    os.seteuid(65534)
+    yield
+    os.seteuid(0)
+
+
+@pytest.mark.parametrize("mode", [0o000, 0o444, 0o555])
+def test_a_folder_of_somebody_else_is_one_sentence(
+    capsys: pytest.CaptureFixture[str], nobody: None, mode: int
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder, "out")
+        out.mkdir()
+        out.chmod(mode)
+        assert cli.main(["xor", "--model", "weights", "--out", str(out)]) == 1
+        out.chmod(0o755)
+    printed = capsys.readouterr().err
+    assert re.fullmatch(rf"mt-train: .*{out}.* \(Permission denied\).*\n", printed)
+
+
+@pytest.mark.parametrize("asked", [["--resume"], ["predict"]])
+@pytest.mark.parametrize("kind", ["file", "file/below", "loop", "x" * 300])
+def test_what_is_no_folder_is_no_folder_of_a_training(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], asked: list[str], kind: str
+) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "loop").symlink_to("loop")
+    assert cli.main([*asked, str(tmp_path / kind), *["0 0"] * (asked == ["predict"])]) == 1
+    assert "is no folder of a training: it holds no run.json" in capsys.readouterr().err
+
+
+def test_a_description_that_is_a_pipe_is_not_waited_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    os.mkfifo(tmp_path / "run.json")
+    for arguments in (["xor", "--out"], ["--resume"]):
+        assert cli.main([*arguments, str(tmp_path)]) == 1
+        assert "it is a device or a pipe, and no file" in capsys.readouterr().err
 
 
 def test_two_trainings_cannot_share_a_folder(

@@ -15,7 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from mt_nn.errors import FileError
+from mt_nn.errors import FileError, MissingFileError
+from mt_nn.library.files.reading import read_bytes
 from mt_nn.library.files.writing import make_folder, write_atomically
 from mt_nn.library.jobs import job_class
 from mt_nn.library.jobs.job import Job, Settings
@@ -72,15 +73,16 @@ class Run:
             FileError: that is not finished, or the folder is one of other files; or something
                 cannot be written or removed.
         """
-        if (self.folder / FILE).exists():
+        try:
             before = Run.read(self.folder)
+        except MissingFileError:
+            self._check_empty()
+        else:
             if before.has_checkpoint() and not before.finished:
                 raise FileError(
                     f"{self.folder} holds a training that is not finished: go on with mt-train "
                     f"--resume {self.folder}, remove it, or name another folder with --out."
                 )
-        else:
-            self._check_empty()
         self._remove(*self.checkpoints.glob("*.safetensors"))
         self.write()
         self._remove(self.model)  # the last thing, for a full disk may have been in the way
@@ -99,7 +101,10 @@ class Run:
             for path in paths:
                 path.unlink(missing_ok=True)
         except OSError as error:
-            raise FileError(f"{self.folder} cannot be cleared: {error.strerror}.") from error
+            raise FileError(
+                f"{self.folder} cannot be cleared ({error.strerror or error}): name another folder "
+                "with --out."
+            ) from error
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
@@ -108,13 +113,19 @@ class Run:
         Where there are no locks, as on Windows, nobody is kept away.
 
         Raises:
-            FileError: the folder cannot be made, or somebody trains there.
+            FileError: the folder cannot be made or opened, or somebody trains there.
         """
         make_folder(self.folder)
         if sys.platform == "win32":
             yield
             return
-        folder = os.open(self.folder, os.O_RDONLY)
+        try:
+            folder = os.open(self.folder, os.O_RDONLY)
+        except OSError as error:
+            raise FileError(
+                f"{self.folder} cannot be opened ({error.strerror or error}): name another folder "
+                "with --out."
+            ) from error
         try:
             fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -154,24 +165,25 @@ class Run:
         """Return the training whose files lie in a folder.
 
         Raises:
-            FileError: there is none, or the file that describes it is damaged.
+            MissingFileError: there is none.
+            FileError: the file that describes it cannot be read, or is damaged.
         """
         path = folder / FILE
         try:
-            content = json.loads(path.read_bytes())
+            content = json.loads(read_bytes(path, "json"))
             settings = Settings(**content["settings"])
             run = cls(folder, content["job"], settings, content["known"], content["finished"])
             check_flags(finished=run.finished)
             if settings.model in job_class(run.name).models and isinstance(run.known, dict):
                 run.job()
                 return run
-        except FileNotFoundError:
-            raise FileError(
+        except FileError as error:
+            if os.path.isdir(folder) and not isinstance(error, MissingFileError):  # noqa: PTH112
+                raise
+            raise MissingFileError(
                 f"{folder} is no folder of a training: it holds no {FILE}. Name what --out was, "
                 "or runs/ and the name of the job."
             ) from None
-        except OSError as error:
-            raise FileError(f"{path} cannot be read: {error.strerror or error}.") from error
         except (ValueError, KeyError, TypeError, RecursionError):
             pass
         raise FileError(f"{path} is damaged: it describes no training of mt-train.")
