@@ -18,6 +18,7 @@ from typing import Any
 def main() -> int:
     """Import the command, run it, and return its exit code."""
     _answer_control_c(_end)
+    _open_streams()
     from mt_nn.library.jobs import cli
 
     try:
@@ -37,6 +38,17 @@ def _end(*_: object) -> None:
     """End the process, whatever it is doing."""
     os.write(2, b"mt-train: interrupted.\n")
     os._exit(130)
+
+
+def _open_streams() -> None:
+    """Let nobody hear what goes to a stream that is closed.
+
+    Its number would be that of the next file to be opened, which others might then write into.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            nothing = os.open(os.devnull, os.O_RDWR)  # has the least number that is free, this one
+            setattr(sys, name, os.fdopen(nothing, "w" if number else "r", closefd=False))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -950,10 +951,24 @@ def test_a_training_ends_when_nobody_listens_any_more_and_goes_on(tmp_path: Path
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_an_answer_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     assert cli.main(["xor", "--model", "weights", "--out", str(tmp_path)]) == 0
-    with Path("/dev/full").open("w") as full:
-        result = run_command("predict", str(tmp_path), "0.1 0.2", stdout=full)
-    assert result.returncode == 1
-    assert result.stderr == "mt-train: not all could be told (No space left on device).\n"
+    for asked in (["predict", str(tmp_path), "0.1 0.2"], ["--help"]):
+        with Path("/dev/full").open("w") as full:
+            buffered = {**os.environ, "PYTHONUNBUFFERED": ""}  # or argparse would pass over it
+            result = run_command(*asked, stdout=full, env=buffered)
+        assert result.returncode == 1
+        assert result.stderr == "mt-train: not all could be told (No space left on device).\n"
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_are_no_obstacle(tmp_path: Path, closed: str) -> None:
+    out = ["xor", "--epochs", "1", "--batches", "2", "--out", str(tmp_path)]
+    for arguments in (out, ["predict", str(tmp_path), "0.1 0.2"]):
+        command = shlex.join([*COMMAND, *arguments])
+        result = subprocess.run(
+            ["sh", "-c", f"{command} {closed}"], capture_output=True, text=True, check=False
+        )
+        assert (result.returncode, result.stderr) == (0, "")
+        assert bool(result.stdout) != (">&-" in closed.split())
 
 
 PRESSED = """

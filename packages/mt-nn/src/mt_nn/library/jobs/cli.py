@@ -48,8 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code = _run(sys.argv[1:] if arguments is None else list(arguments))
     except SystemExit:  # after --help, or a wrong option
-        _flush()
-        raise
+        if (failure := _flush()) is None:
+            raise
+        return _complain(failure)
     failure = _flush()
     if failure is None or code:
         return code
