@@ -202,3 +202,27 @@ def test_mnist_folders(tmp_path: Path) -> None:
         mnist(tmp_path)
     with pytest.raises(nn.FileError, match="could not read"):
         read_idx(tmp_path / "missing")
+
+
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("images", np.full((6, 28, 28), np.nan, np.float64)),
+        ("images", np.full((6, 28, 28), 1e300, np.float64)),
+        ("labels", np.full(6, -1, np.int8)),
+        ("labels", np.full(6, np.nan, np.float32)),
+        ("labels", np.full(6, 0.5, np.float32)),
+    ],
+)
+def test_images_and_labels_are_bytes(tmp_path: Path, name: str, array: Any) -> None:
+    write_mnist(tmp_path)
+    (tmp_path / f"t10k-{name}-idx{array.ndim}-ubyte").write_bytes(idx(array))
+    with pytest.raises(nn.FileError, match=f"t10k holds images of .*{array.dtype}.* has bytes"):
+        mnist(tmp_path)
+
+
+def test_the_error_for_many_dimensions_is_short(tmp_path: Path) -> None:
+    (tmp_path / "many").write_bytes(bytes([0, 0, 8, 255]) + bytes([0, 0, 0, 1]) * 255 + b"x")
+    with pytest.raises(nn.FileError, match="no array has the shape") as raised:
+        read_idx(tmp_path / "many")
+    assert len(str(raised.value)) < 400

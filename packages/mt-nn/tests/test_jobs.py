@@ -758,6 +758,7 @@ def test_too_few_images_end_with_one_line(
         (["--model", "resnet9"], "--model of digits must be one of lenet"),
         (["mnist", "--data-dir", "no-such-folder"], "holds no t10k-images-idx3-ubyte"),
         (["mnist", "--data-dir", "{broken}"], "is damaged"),
+        (["mnist", "--data-dir", "x" * 300], "could not read"),
         (["--out", "{file}"], "could not make the folder"),
         (["sentiment", "--data-dir", "no-such-folder"], "No such file"),
         (["sentiment", "--data-dir", "{file}"], "Not a directory"),

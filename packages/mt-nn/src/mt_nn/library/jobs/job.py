@@ -8,6 +8,7 @@ optimizer; and, for those who look at it, curves, examples and a prediction in w
 from __future__ import annotations
 
 import dataclasses
+import os
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -124,7 +125,7 @@ class Job(ABC):
     def folder(self, name: str) -> Path:
         """Return where the files of a data set lie: in the data folder, or in a folder of it."""
         folder = Path(self.settings.data_dir, name)
-        return folder if folder.is_dir() else Path(self.settings.data_dir)
+        return folder if os.path.isdir(folder) else Path(self.settings.data_dir)  # noqa: PTH112
 
     def in_batches(
         self,

@@ -6,6 +6,7 @@ Bytes: two zeros, the element type, the number of dimensions; then each extent a
 
 from __future__ import annotations
 
+import reprlib
 import struct
 from pathlib import Path
 from typing import Any
@@ -50,15 +51,15 @@ def read_idx(path: PathLike) -> npt.NDArray[Any]:
     if len(shape) != ndim or len(content) != expected:
         more = "more" if len(content) > expected else len(content)
         raise FileError(
-            f"{path} is damaged: a header of {ndim} dimension(s), here {shape}, needs {expected} "
-            f"bytes of elements, but there are {more}. Fetch the file again."
+            f"{path} is damaged: a header of {ndim} dimension(s), here {reprlib.repr(shape)}, needs "
+            f"{expected} bytes of elements, but there are {more}. Fetch the file again."
         )
     try:
         return np.frombuffer(content, dtype).astype(native, copy=False).reshape(shape)
     except ValueError as error:  # more dimensions or, beside an extent of 0, larger ones than NumPy
         raise FileError(
-            f"{path} is damaged: no array has the shape in its header, {shape} ({error}). Fetch "
-            "the file again."
+            f"{path} is damaged: no array has the shape in its header, {reprlib.repr(shape)} "
+            f"({error}). Fetch the file again."
         ) from error
 
 
@@ -73,8 +74,8 @@ def mnist(folder: PathLike) -> tuple[TensorDataset, TensorDataset]:
             each possibly with `.gz`.
 
     Raises:
-        FileError: a file is missing or damaged, images and labels differ in number, or they take
-            more than `mt_nn.limits` allow.
+        FileError: a file is missing or damaged, images and labels differ in number or are no bytes,
+            or they take more than `mt_nn.limits` allow.
     """
     allowance = Allowance(folder)
     train, test = (labelled_images(folder, name, allowance) for name in ("train", "t10k"))
@@ -97,6 +98,11 @@ def labelled_images(
     folder, allowance = Path(folder), allowance or Allowance(folder)
     images = read_idx(find(folder, f"{name}-images-idx3-ubyte"))
     labels = read_idx(find(folder, f"{name}-labels-idx1-ubyte"))
+    if not images.dtype == labels.dtype == np.uint8:
+        raise FileError(
+            f"{folder}: {name} holds images of {images.dtype} and labels of {labels.dtype}, where a "
+            "data set like MNIST's has bytes, uint8."
+        )
     if images.ndim != 3 or labels.shape != images.shape[:1]:
         raise FileError(
             f"{folder}: {name} holds images of shape {images.shape} and labels of shape "

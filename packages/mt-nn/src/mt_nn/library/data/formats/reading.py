@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mt_nn.errors import FileError
-from mt_nn.library.files.reading import PathLike, Source, opened
+from mt_nn.library.files.reading import PathLike, Source, opened, unreadable
 
 
 def read_text(path: PathLike) -> str:
@@ -49,17 +49,30 @@ def find(folder: Path, name: str) -> Path:
     """Return the path of a file in a folder, or of its packed form, whose name ends in `.gz`.
 
     Raises:
-        FileError: neither is there.
+        FileError: neither is there, or it cannot be known.
     """
     for candidate in _forms(folder, name):
-        if candidate.exists():
+        if _exists(candidate):
             return candidate
-    raise FileError(f"{folder} holds no {name} or {name}.gz.")
+    raise FileError(
+        f"{folder} holds no {name} or {name}.gz: name the folder where it lies, or put it there."
+    )
 
 
 def holds(folder: Path, name: str) -> bool:
-    """Whether a folder has a file, or its packed form."""
-    return any(candidate.exists() for candidate in _forms(folder, name))
+    """Whether a folder has a file, or its packed form.
+
+    Raises:
+        FileError: it cannot be known.
+    """
+    return any(map(_exists, _forms(folder, name)))
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError as error:  # nobody may look there, or the name is too long
+        raise unreadable(path, error) from error
 
 
 def _forms(folder: Path, name: str) -> tuple[Path, Path]:
