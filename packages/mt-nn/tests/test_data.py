@@ -213,6 +213,7 @@ def test_mnist_folders(tmp_path: Path) -> None:
         ("labels", np.full(6, np.nan, np.float32)),
         ("labels", np.full(6, 0.5, np.float32)),
     ],
+    ids=["nan", "large", "negative", "nan as a class", "a half"],
 )
 def test_images_and_labels_are_bytes(tmp_path: Path, name: str, array: Any) -> None:
     write_mnist(tmp_path)

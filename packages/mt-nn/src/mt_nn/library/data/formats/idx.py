@@ -51,8 +51,8 @@ def read_idx(path: PathLike) -> npt.NDArray[Any]:
     if len(shape) != ndim or len(content) != expected:
         more = "more" if len(content) > expected else len(content)
         raise FileError(
-            f"{path} is damaged: a header of {ndim} dimension(s), here {reprlib.repr(shape)}, needs "
-            f"{expected} bytes of elements, but there are {more}. Fetch the file again."
+            f"{path} is damaged: a header of {ndim} dimension(s), here {reprlib.repr(shape)}, "
+            f"needs {expected} bytes of elements, but there are {more}. Fetch the file again."
         )
     try:
         return np.frombuffer(content, dtype).astype(native, copy=False).reshape(shape)
@@ -100,8 +100,8 @@ def labelled_images(
     labels = read_idx(find(folder, f"{name}-labels-idx1-ubyte"))
     if not images.dtype == labels.dtype == np.uint8:
         raise FileError(
-            f"{folder}: {name} holds images of {images.dtype} and labels of {labels.dtype}, where a "
-            "data set like MNIST's has bytes, uint8."
+            f"{folder}: {name} holds images of {images.dtype} and labels of {labels.dtype}, where "
+            "a data set like MNIST's has bytes, uint8."
         )
     if images.ndim != 3 or labels.shape != images.shape[:1]:
         raise FileError(
