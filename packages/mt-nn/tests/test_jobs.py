@@ -493,8 +493,17 @@ def test_a_checkpoint_of_another_network_is_refused(
         b'{"job": "sentiment", "settings": {"model": "random", "epochs": 1, "batch_size": 1, '
         b'"lr": 0.1, "seed": 0, "data_dir": ""}, "known": {"tokens": 5}, "finished": true}',
         b"[" * 100_000,
+        *(
+            b'{"job": "sentiment", "settings": {"model": "random", "epochs": 1, "batch_size": 1, '
+            b'"lr": 0.1, "seed": 0, "data_dir": ""}, "known": {"tokens": ["<pad>", "<unk>"], '
+            b'"features": %s}, "finished": true}' % features
+            for features in (b"1000000000000000", b"-1", b"1.5", b'"4"')
+        ),
     ],
-    ids=["nothing", "a list", "cut off", "not all", "another job", "no name", "known", "nested"],
+    ids=[
+        *("nothing", "a list", "cut off", "not all", "another job", "no name", "known", "nested"),
+        *("many features", "negative", "no integer", "text"),
+    ],
 )
 def test_a_damaged_description_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "run.json").write_bytes(content)
@@ -503,6 +512,19 @@ def test_a_damaged_description_is_refused(tmp_path: Path, content: bytes) -> Non
 
 
 # --- Asking ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "saved", [None, 5, [1, 2], {}, {"x": 1}, {0: mt.ones(2)}, {"weights": {"a": mt.ones(2)}}]
+)
+def test_a_file_of_something_else_than_the_network_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], saved: Any
+) -> None:
+    runs.Run(tmp_path, "xor", Settings("tensors", 1, 1, 0.1, 0, ""), finished=True).write()
+    nn.save(saved, tmp_path / "model.safetensors")
+    assert cli.main(["predict", str(tmp_path), "0 0"]) == 1
+    message = f"mt-train: {tmp_path}/model.safetensors is not of this network: "
+    assert re.fullmatch(f"{re.escape(message)}.*\n", capsys.readouterr().err)
 
 
 def test_a_network_is_asked_about_a_users_image(
@@ -909,6 +931,25 @@ def test_two_trainings_cannot_share_a_folder(
         assert cli.main(["xor", "--model", "weights", "--out", str(run.folder)]) == 1
     assert "another mt-train is training in" in capsys.readouterr().err
     assert cli.main(["xor", "--model", "weights", "--out", str(run.folder)]) == 0
+
+
+def test_vectors_of_too_many_numbers_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_reviews(tmp_path / "movie-reviews")
+    path = tmp_path / "wide.txt"
+    path.write_text("film" + " 1" * 5000)
+    assert sentiment_of(tmp_path, "--model", "glove", "--vectors", str(path)) == 1
+    message = f"{path} has 5000 numbers for a word; the network takes 4096 at most."
+    assert capsys.readouterr().err == f"mt-train: {message}\n"
+
+
+@pytest.mark.filterwarnings("error")
+def test_letters_that_no_font_has_are_drawn_without_a_warning(tmp_path: Path) -> None:
+    write_reviews(tmp_path / "movie-reviews")
+    (path,) = (tmp_path / "movie-reviews").iterdir()
+    path.write_text(path.read_text().replace("film", "\U0001f600 \u6f22 \x07 \x00"))
+    assert sentiment_of(tmp_path, *SHORT) == 0
 
 
 @pytest.mark.parametrize("model", ["tensors", "scalars"])

@@ -9,7 +9,7 @@ from mt_nn import saving
 from mt_nn.errors import FileError
 from mt_nn.library.jobs.job import Job
 from mt_nn.library.jobs.runs import Run
-from mt_operators import Module
+from mt_operators import Module, StateDictError
 
 
 def load(folder: Path) -> tuple[Job, Module]:
@@ -26,7 +26,10 @@ def load(folder: Path) -> tuple[Job, Module]:
         )
     job = run.job()
     network = job.network()
-    network.load_state_dict(saving.load(run.model))
+    try:
+        network.load_state_dict(saving.load(run.model))
+    except (StateDictError, TypeError) as error:  # the latter if it is no dictionary
+        raise StateDictError(f"{run.model} is not of this network: {error}") from error
     network.eval()
     return job, network
 

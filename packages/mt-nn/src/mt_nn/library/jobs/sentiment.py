@@ -31,7 +31,7 @@ from mt_nn.data import (
     read_sst2,
     tokenize,
 )
-from mt_nn.errors import InputError
+from mt_nn.errors import InputError, SettingError
 from mt_nn.library.data.formats.glove import WordVectors
 from mt_nn.library.data.formats.reading import holds
 from mt_nn.library.data.formats.sentences import Sentences
@@ -43,12 +43,14 @@ from mt_nn.library.modes import evaluation
 from mt_nn.library.train.callbacks import EarlyStopping
 from mt_nn.library.train.text_cnn import TextCNN
 from mt_nn.library.train.trainer import Callback, Trainer
+from mt_nn.settings import integer
 from mt_operators import Module
 from mt_tensor import Tensor, no_grad, tensor
 
 PADDING, UNKNOWN = "<pad>", "<unk>"
 HELD_OUT = 0.1
 FEATURES = 128
+MOST_FEATURES = 4096
 MIN_FREQUENCY = 2
 WORD_DROPOUT = 0.5
 PATIENCE = 2
@@ -122,6 +124,11 @@ class Sentiment(Classification):
         if not len(self._vectors):
             raise InputError(f"{path} has a vector for none of the words to learn from.")
         self.features = self._vectors.vectors.shape[1]
+        if self.features > MOST_FEATURES:
+            raise InputError(
+                f"{path} has {self.features} numbers for a word; the network takes "
+                f"{MOST_FEATURES} at most."
+            )
 
     @no_grad()
     def network(self) -> Module:
@@ -172,7 +179,10 @@ class Sentiment(Classification):
     def recall(self, known: Mapping[str, Any]) -> None:
         """Take over both."""
         if known:
-            self._take_over(known["tokens"], known["features"])
+            features = integer("features", known["features"], 1)
+            if features > MOST_FEATURES:
+                raise SettingError(f"features must be at most {MOST_FEATURES}; got {features}.")
+            self._take_over(known["tokens"], features)
 
     def predict(self, network: Module, text: str) -> str:
         """Return the class of a sentence, its probability, and the words that decided.

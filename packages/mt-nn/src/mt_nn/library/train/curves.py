@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from typing import Any
 
 from mt_nn.errors import MissingPackageError, SettingError
@@ -72,7 +73,9 @@ def draw_curve(axes: Any, history: History, name: str) -> None:
 
 
 def as_png(figure: Any) -> bytes:
-    """Return a figure as the content of a PNG file."""
+    """Return a figure as the content of a PNG file; letters that the font lacks are boxes in it."""
     content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=110)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
+        figure.savefig(content, format="png", dpi=110)
     return content.getvalue()

@@ -195,8 +195,12 @@ class Trainer:
 
     def _resume(self, path: Path) -> None:
         found = Checkpoints(path).last() if path.is_dir() else path
-        if found is not None:
+        if found is None:
+            return
+        try:
             self.load(found)
+        except StateDictError as error:
+            raise StateDictError(f"{found} is not of this training: {error}") from error
 
     def _notify(self, moment: str) -> None:
         for callback in self.callbacks:
