@@ -93,7 +93,8 @@ class LSTMLanguageModel(_LanguageModel):
 
     def _leave_out(self, seen: Tensor) -> Tensor:
         """Leave features out, in training, at all steps: (steps, batch, width)."""
-        return self.dropout(seen.permute(1, 2, 0)).permute(2, 0, 1)
+        left: Tensor = self.dropout(seen.permute(1, 2, 0))
+        return left.permute(2, 0, 1)
 
 
 class TransformerLanguageModel(_LanguageModel):
