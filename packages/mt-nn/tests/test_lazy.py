@@ -71,7 +71,7 @@ def test_a_state_can_be_loaded_before(
 
 
 def test_an_optimizer_knows_parameters_that_come_later() -> None:
-    model = nn.Sequential(nn.LazyLinear(2), nn.ReLU(), nn.LazyLinear(1)).double()
+    model = nn.Sequential(nn.LazyLinear(2), nn.Tanh(), nn.LazyLinear(1)).double()
     optimizer = nn.optim.SGD(model.parameters(), lr=0.1)
     x = mt.rand(4, 3, dtype="float64")
     model(x).sum().backward()
