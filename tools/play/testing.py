@@ -148,6 +148,7 @@ class Reader:
         self.until(f"{wanted} !== undefined")
         self.page.value(f"{wanted}.click()")
         self.until("document.querySelector('[role=option]') === null")
+        time.sleep(0.1)  # until the page knows
         self.settle()
 
     def slide(self, label: str, key: str, times: int = 1) -> None:

@@ -222,6 +222,19 @@ def test_images_and_labels_are_bytes(tmp_path: Path, name: str, array: Any) -> N
         mnist(tmp_path)
 
 
+def test_images_are_held_once(tmp_path: Path) -> None:
+    write_mnist(tmp_path, 10_000, 10_000)
+    images, floats = 2 * 10_000 * 28 * 28, 4
+    tracemalloc.start()
+    try:
+        training, _ = mnist(tmp_path)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert training.tensors[0].dtype == mt.float32
+    assert peak < (floats + 1.5) * images  # and the bytes of a file, with a portion as numbers
+
+
 def test_the_error_for_many_dimensions_is_short(tmp_path: Path) -> None:
     (tmp_path / "many").write_bytes(bytes([0, 0, 8, 255]) + bytes([0, 0, 0, 1]) * 255 + b"x")
     with pytest.raises(nn.FileError, match="no array has the shape") as raised:

@@ -215,6 +215,7 @@ def test_small_operations_have_a_curve_too_unless_others_compute_them() -> None:
 
 def elements(reader: Reader) -> list[list[int]]:
     """Return for each picture how many elements each thread writes."""
+    reader.settle()  # before that, pictures of what was asked earlier may be there
     told = reader.page.value("[...document.images].map(image => image.alt)")
     return [
         [int(count.replace(",", "")) for count in re.findall(r"thread \d+: ([\d,]+)", each)]

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from mt_nn.data.dataset import TensorDataset
 from mt_nn.errors import FileError
 from mt_nn.library.data.formats.archives import read_members
+from mt_nn.library.data.formats.images import scaled
 from mt_nn.library.data.formats.reading import find
 from mt_nn.library.files.limits import Allowance
 from mt_nn.library.files.reading import PathLike, read_bytes
@@ -148,10 +149,9 @@ def _joined(parts: Sequence[tuple[Bytes, Bytes]], allowance: Allowance) -> Tenso
     """Return a data set of images, with the last of their classes."""
     for images, _ in parts:
         allowance.take("memory", 4 * images.size)
-    pixels = np.concatenate([images for images, _ in parts]).astype(np.float32)
-    pixels /= np.float32(255)
     labels = np.concatenate([classes[-1] for _, classes in parts])
-    return TensorDataset(tensor(pixels), tensor(labels.astype(np.int64)))
+    pixels = scaled([images for images, _ in parts])
+    return TensorDataset(pixels, tensor(labels.astype(np.int64)))
 
 
 def _parsed(version: _Version, path: PathLike, content: bytearray) -> tuple[Bytes, Bytes]:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from mt_nn.data.dataset import TensorDataset
 from mt_nn.errors import FileError
+from mt_nn.library.data.formats.images import scaled
 from mt_nn.library.data.formats.reading import find
 from mt_nn.library.files.limits import Allowance
 from mt_nn.library.files.reading import PathLike, opened
@@ -109,5 +110,4 @@ def labelled_images(
             f"{labels.shape}, which do not belong together."
         )
     allowance.take("memory", 4 * images.size)
-    pixels = np.divide(images[:, None], 255, dtype=np.float32)
-    return TensorDataset(tensor(pixels), tensor(labels.astype(np.int64)))
+    return TensorDataset(scaled([images[:, None]]), tensor(labels.astype(np.int64)))
