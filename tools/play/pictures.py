@@ -63,6 +63,17 @@ def _view(reader: Reader) -> None:
     reader.sees("x[2, 1] lies at")
 
 
+def _backends(reader: Reader) -> None:
+    reader.open("backends")
+    reader.sees("What is run")
+
+
+def _sharing(reader: Reader) -> None:
+    reader.open("sharing")
+    reader.choose("operation", "sum")
+    reader.sees("What is compiled")
+
+
 def _simulator(reader: Reader) -> None:
     reader.open("simulator")
     reader.slide("turns done", "ARROW_RIGHT", 12)
@@ -128,6 +139,8 @@ PICTURES = (
     Picture("backwards", _backwards),
     Picture("points", _learning("circle"), scheme="dark"),
     Picture("views", _view),
+    Picture("backends", _backends),
+    Picture("sharing", _sharing, scheme="dark"),
     Picture("simulator", _simulator, scheme="dark"),
     Picture("lenet", _lenet, scrolled=220),
     Picture("draw", _draw, scheme="dark"),

@@ -101,7 +101,8 @@ def _show_times(taken: dict[int, Measured]) -> None:
     st.altair_chart(times_chart(taken), width="stretch")
     st.caption(
         "A bar is the fastest call, orange the median, grey the ideal: an equal share of the time "
-        "of one thread."
+        "of one thread. Less than that is possible: a share may have room in a processor's own "
+        "cache, where the whole has none."
     )
     st.table(
         [
