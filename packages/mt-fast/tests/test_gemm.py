@@ -33,8 +33,9 @@ def draw(*shape, dtype="float32"):
     transposed=st.sampled_from([(False, False), (False, True), (True, False)]),
     dtype=st.sampled_from(["float32", "float64"]),
     panel=st.sampled_from([1, 2**12, gemm.PANEL_BYTES]),
+    longest=st.sampled_from([1, 48, gemm.LONGEST]),
 )
-def test_any_extents_and_orders(batch, extents, transposed, dtype, panel):
+def test_any_extents_and_orders(batch, extents, transposed, dtype, panel, longest):
     n, m, k = extents
     a = draw(*batch, *((m, n) if transposed[0] else (n, m)), dtype=dtype)
     b = draw(*batch, *((k, m) if transposed[1] else (m, k)), dtype=dtype)
@@ -45,6 +46,7 @@ def test_any_extents_and_orders(batch, extents, transposed, dtype, panel):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gemm, "PANEL_BYTES", panel)
         patch.setattr(gemm, "IN_PLACE_BYTES", 4 * panel)
+        patch.setattr(gemm, "LONGEST", longest)
         patch.setattr(gemm, "PARALLEL_FROM", 2**15)
         gemm._plan.cache_clear()
         out = multiply(a, b, *transposed)
@@ -60,6 +62,14 @@ def test_threads_do_not_change_a_bit():
     both = multiply(a, b)
     numba.set_num_threads(1)
     assert np.array_equal(multiply(a, b), both)
+
+
+def test_long_sums_are_more_exact_in_parts(monkeypatch):
+    a, b = draw(16, 3 * gemm.LONGEST + 1), draw(3 * gemm.LONGEST + 1, 64)
+    exact = a.astype("f8") @ b.astype("f8")
+    apart = np.abs(multiply(a, b) - exact).max()
+    monkeypatch.setattr(gemm, "LONGEST", a.shape[1])
+    assert apart < np.abs(multiply(a, b) - exact).max()
 
 
 def test_nan_and_infinity_stay_in_their_rows_and_columns():
@@ -89,9 +99,8 @@ def test_large_products_of_tensors_are_made_here(monkeypatch):
 
 
 def test_small_and_narrow_products_are_left_to_blas():
-    assert not gemm.pays(64, 64, 64, 4)
-    assert not gemm.pays(4096, 4096, 1, 4)
-    assert not gemm.pays(1, 4096, 4096, 4)
-    assert not gemm.pays(64, 10**6, 1000, 4)
-    assert gemm.pays(1024, 1024, 1024, 8)
+    assert not gemm.pays(64, 64, 64)
+    assert not gemm.pays(4096, 4096, 1)
+    assert not gemm.pays(1, 4096, 4096)
+    assert gemm.pays(1024, 1024, 1024)
     assert products.product(draw(3, 4), draw(4, 5)).shape == (3, 5)

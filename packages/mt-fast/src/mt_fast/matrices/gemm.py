@@ -4,8 +4,9 @@ Tiles make a product of matrices of any size. A tile of results (`tiles.py`) rea
 first factor and a few columns of the second, both where they are. If the second is too large for
 the cache, *panels* of its columns are copied there, one after the other, and stay while all rows of
 the first pass by. If it is transposed, its columns are rows in memory, and the tile is one of inner
-products. Every element is added up in one go and in one order, so that the result does not depend
-on the number of threads.
+products. Sums too long for a panel to fit the cache are cut into equal *lengths*, whose products
+are added. Every element is added up in one order, so that the result does not depend on the number
+of threads.
 
 BLAS has threads of its own. After a product they keep spinning for a while, and the next loop on
 Numba's threads has to share the processor with them; these here are the same threads.
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -46,16 +47,16 @@ FROM = 2**19
 PARALLEL_FROM = 2**21
 """Multiplications from which all threads are used: starting them costs as much as so many."""
 
+LONGEST = 2**12
+"""How long the sums of a product may be: a panel of such columns fits the second cache."""
+
 NARROW = 16
 """With fewer rows, a product waits for memory, and tiles do not help."""
 
 
-def pays(n: int, m: int, k: int, itemsize: int) -> bool:
+def pays(n: int, m: int, k: int) -> bool:
     """Whether a product of matrices (n, m) and (m, k) is made here in less time than by BLAS."""
-    if n * m * k < FROM or min(n, m, k) < NARROW:
-        return False
-    tile = COLUMNS[LARGEST] * VECTOR_BYTES // itemsize
-    return m * tile * itemsize <= 2 * PANEL_BYTES  # it fits the cache
+    return n * m * k >= FROM and min(n, m, k) >= NARROW
 
 
 def multiply(a: Array, b: Array, transposed_a: bool = False, transposed_b: bool = False) -> Array:
@@ -70,18 +71,26 @@ def multiply(a: Array, b: Array, transposed_a: bool = False, transposed_b: bool 
     """
     n, m = a.shape[:-3:-1] if transposed_a else a.shape[-2:]
     k = b.shape[-2] if transposed_b else b.shape[-1]
-    batch = math.prod(a.shape[:-2])
+    batch, shape = math.prod(a.shape[:-2]), (*a.shape[:-2], n, k)
     parallel = batch * n * m * k >= PARALLEL_FROM
     threads = thread_count() if parallel else 1
-    units, extents, offsets = _plan(batch, n, m, k, a.itemsize, transposed_b, threads)
-    shape = (*a.shape[:-2], n, k)
-    out = np.zeros(shape, a.dtype) if transposed_b else empty(shape, a.dtype)
-    flat = (a.reshape(-1), b.reshape(-1), offsets, out.reshape(-1))
+    a, b = a.reshape(-1), b.reshape(-1)
     if transposed_b:
-        _MULTIPLY_BY_ROWS.run(units, parallel, *flat, extents)
-    else:
-        _MULTIPLY.run(units, parallel, *flat, extents, (1, n) if transposed_a else (m, 1))
-    return out
+        units, extents, offsets = _plan(batch, n, m, k, a.itemsize, True, threads)
+        out = np.zeros(shape, a.dtype)
+        _MULTIPLY_BY_ROWS.run(units, parallel, a, b, offsets, out.reshape(-1), extents)
+        return out
+    steps = (m, 1, n) if transposed_a else (m, m, 1)
+    length = -(-m // -(-m // LONGEST))
+    total: Array | None = None
+    for begin in range(0, m, length):
+        part = min(length, m - begin)
+        units, extents, offsets = _plan(batch, n, part, k, a.itemsize, False, threads)
+        out = empty(shape, a.dtype)
+        factors = a[begin * steps[2] :], b[begin * k :]
+        _MULTIPLY.run(units, parallel, *factors, offsets, out.reshape(-1), extents, steps)
+        total = out if total is None else np.add(total, out, total)
+    return cast("Array", total)
 
 
 @functools.lru_cache(256)
@@ -128,9 +137,11 @@ def _multiply(
         offsets: where the rows of a panel begin.
         out: the products, flat.
         extents: see `_plan`.
-        steps: how far apart in `a` are rows and columns.
+        steps: how long sums are together with those that are computed apart; and how far apart in
+            `a` are rows and columns.
     """
     n, m, k, width, panels, parts = extents
+    whole, down, across = steps
     in_place = width == k
     panel = b if in_place else scratch(m * width, b)
     nothing = np.zeros(LARGEST, b.dtype)
@@ -140,16 +151,16 @@ def _multiply(
         which, part = unit // parts, unit % parts
         batch, column = which // panels, which % panels * width
         count = min(width, k - column)
-        start = batch * m * k if in_place else 0
+        start = batch * whole * k if in_place else 0
         if not in_place and which != filled:
             for i in range(m):
-                copy(panel, i * width, b, (batch * m + i) * k + column, count)
+                copy(panel, i * width, b, (batch * whole + i) * k + column, count)
             filled = which
         for tile in range(tiles * part // parts, tiles * (part + 1) // parts):
             first = tile * LARGEST
             product(
                 out, (batch * n + first) * k + column, k, min(LARGEST, n - first), count, nothing,
-                0, a, batch * n * m + first * steps[0], steps, panel, start, offsets, 0, m,
+                0, a, batch * n * whole + first * down, (down, across), panel, start, offsets, 0, m,
             )  # fmt: skip
 
 

@@ -54,7 +54,7 @@ def product(a: Array, b: Array) -> Array:
     """Return the product of matrices or vectors of floats as a new contiguous array."""
     if a.size * b.shape[-1] >= gemm.FROM and a.ndim == b.ndim > 1:
         transposed_a, transposed_b = _transposed(a), _transposed(b)
-        pays = gemm.pays(a.shape[-2], a.shape[-1], b.shape[-1], a.itemsize)
+        pays = gemm.pays(a.shape[-2], a.shape[-1], b.shape[-1])
         if pays and None not in (transposed_a, transposed_b) and a.shape[:-2] == b.shape[:-2]:
             return _by_tiles(a, b, bool(transposed_a), bool(transposed_b))
     if a.ndim <= 2 and b.ndim <= 2:
