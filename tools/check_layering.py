@@ -35,6 +35,7 @@ import tempfile
 import venv
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
+from configparser import ConfigParser
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -99,6 +100,7 @@ class Wheel:
         """What is wrong with the contents."""
         with zipfile.ZipFile(self.path) as archive:
             names = archive.namelist()
+            beginnings = set(_beginnings(archive))
         package = f"{self.stage.import_name}/"
         for needed in ("__init__.py", "py.typed"):
             if package + needed not in names:
@@ -106,7 +108,8 @@ class Wheel:
         if not any(".dist-info/" in name and name.endswith("/LICENSE") for name in names):
             yield f"{self.path.name} lacks the licence"
         for name in names:
-            if not name.startswith(package) and ".dist-info/" not in name:
+            own = name.startswith(package) or ".dist-info/" in name or name in beginnings
+            if not own:
                 yield f"{self.path.name} holds {name}, which is outside its package"
             if "/tests/" in name:
                 yield f"{self.path.name} holds a test: {name}"
@@ -118,6 +121,18 @@ class Wheel:
                 if name.endswith(".py"):
                     for module, line in imported_modules(archive.read(name), name):
                         yield module, f"{name}:{line}"
+
+
+def _beginnings(archive: zipfile.ZipFile) -> Iterator[str]:
+    """Yield the files of modules beside the package in which a wheel's commands begin."""
+    for file in archive.namelist():
+        if file.endswith(".dist-info/entry_points.txt"):
+            points = ConfigParser(delimiters=("=",))
+            points.read_string(archive.read(file).decode())
+            for command in (
+                points["console_scripts"].values() if "console_scripts" in points else ()
+            ):
+                yield f"{command.partition(':')[0]}.py"
 
 
 def unpacked(wheels: Iterable[Wheel], folder: Path) -> Library:
@@ -387,7 +402,9 @@ def prove(workspace: Workspace, wheels: Sequence[Wheel], wanted: Sequence[Stage]
             if stage not in wanted:
                 continue
             print(stage.name, flush=True)
-            report.check("the wheel holds the package and nothing else", wheel.problems())
+            report.check(
+                "the wheel holds the package and its commands, and nothing else", wheel.problems()
+            )
             report.check(
                 "its source imports only what it may, also inside functions",
                 forbidden_imports(workspace, stage, wheel.imports()),

@@ -74,6 +74,16 @@ def test_a_wheel_with_something_else_is_named(tmp_path: Path, added: str, compla
     assert any(complaint in problem for problem in problems)
 
 
+def test_a_command_may_begin_beside_the_package(tmp_path: Path) -> None:
+    points = "[console_scripts]\nmt-tensor = mt_begin:main\n\n[other]\nx = mt_more:main\n"
+    added = {"mt_begin.py": "import torch", "mt_tensor-0.1.0.dist-info/entry_points.txt": points}
+    good = wheel(tmp_path, "tensor", GOOD | added)
+    assert list(good.problems()) == []
+    assert ("torch", "mt_begin.py:1") in good.imports()  # it is looked at as the others are
+    (problem,) = wheel(tmp_path, "tensor", GOOD | added | {"mt_more.py": ""}).problems()
+    assert "holds mt_more.py, which is outside its package" in problem
+
+
 @pytest.mark.parametrize("lost", GOOD)
 def test_a_wheel_that_lacks_something_is_named(tmp_path: Path, lost: str) -> None:
     files = {name: text for name, text in GOOD.items() if name != lost}
