@@ -129,9 +129,8 @@ def _beginnings(archive: zipfile.ZipFile) -> Iterator[str]:
         if file.endswith(".dist-info/entry_points.txt"):
             points = ConfigParser(delimiters=("=",))
             points.read_string(archive.read(file).decode())
-            for command in (
-                points["console_scripts"].values() if "console_scripts" in points else ()
-            ):
+            commands = points["console_scripts"] if points.has_section("console_scripts") else {}
+            for command in commands.values():
                 yield f"{command.partition(':')[0]}.py"
 
 
