@@ -244,7 +244,6 @@ def in_torch(weights: dict[str, mt.Tensor], settings: dict[str, Any]) -> Callabl
         inner = functional.gelu(linear(f"{name}.intermediate.dense", x))
         return norm(f"{name}.output.LayerNorm", x + linear(f"{name}.output.dense", inner))
 
-    @torch.inference_mode()
     def encode(pieces: Any, present: Any) -> Any:
         x = tensors["embeddings.word_embeddings.weight"][pieces]
         x = x + tensors["embeddings.position_embeddings.weight"][: pieces.shape[1]]
@@ -276,7 +275,8 @@ def compare(embedder: Embedder, sentences: Sequence[str], rounds: int = 20) -> f
             return [embedder.encoder(*batch).numpy() for batch in batches]
 
     def run_torch() -> list[Any]:
-        return [encoder(*batch).numpy() for batch in theirs]
+        with torch.inference_mode():
+            return [encoder(*batch).numpy() for batch in theirs]
 
     pairs = zip(run_here(), run_torch(), strict=True)
     difference = max(float(abs(here - there).max()) for here, there in pairs)
