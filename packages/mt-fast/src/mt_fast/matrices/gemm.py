@@ -50,6 +50,10 @@ PARALLEL_FROM = 2**21
 LONGEST = 2**12
 """How long the sums of a product may be: a panel of such columns fits the second cache."""
 
+LONGEST_DOWN = 2**8
+"""How long those may be that run down columns: each element is in a line and on a page of its own,
+of which the first cache and the table of pages have few."""
+
 NARROW = 16
 """With fewer rows, a product waits for memory, and tiles do not help."""
 
@@ -81,7 +85,8 @@ def multiply(a: Array, b: Array, transposed_a: bool = False, transposed_b: bool 
         _MULTIPLY_BY_ROWS.run(units, parallel, a, b, offsets, out.reshape(-1), extents)
         return out
     steps = (m, 1, n) if transposed_a else (m, m, 1)
-    length = -(-m // -(-m // LONGEST))
+    longest = LONGEST_DOWN if transposed_a else LONGEST
+    length = -(-m // -(-m // longest))
     total: Array | None = None
     for begin in range(0, m, length):
         part = min(length, m - begin)
@@ -142,8 +147,10 @@ def _multiply(
     """
     n, m, k, width, panels, parts = extents
     whole, down, across = steps
-    in_place = width == k
-    panel = b if in_place else scratch(m * width, b)
+    in_place, packed = width == k, across != 1
+    strip = 0 if in_place else m * width
+    memory = scratch(strip + LARGEST * m, b)
+    panel = b if in_place else memory
     nothing = np.zeros(LARGEST, b.dtype)
     tiles = (n + LARGEST - 1) // LARGEST
     filled = -1
@@ -158,9 +165,15 @@ def _multiply(
             filled = which
         for tile in range(tiles * part // parts, tiles * (part + 1) // parts):
             first = tile * LARGEST
+            rows, place = min(LARGEST, n - first), batch * n * whole + first * down
+            weights, apart = a, (down, across)
+            if packed:
+                for i in range(m):
+                    copy(memory, strip + i * LARGEST, a, place + i * across, rows)
+                weights, place, apart = memory, strip, (1, LARGEST)
             product(
-                out, (batch * n + first) * k + column, k, min(LARGEST, n - first), count, nothing,
-                0, a, batch * n * whole + first * down, (down, across), panel, start, offsets, 0, m,
+                out, (batch * n + first) * k + column, k, rows, count, nothing, 0, weights, place,
+                apart, panel, start, offsets, 0, m,
             )  # fmt: skip
 
 
