@@ -50,6 +50,10 @@ def losses(folder: Path) -> list[float]:
     return [float(row["loss"]) for row in table(folder / "losses.csv")]
 
 
+def names_in(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
 # --- Data like that of the publishers, made here --------------------------------------------------
 
 
@@ -154,6 +158,30 @@ def test_every_job_is_trained_and_tested_in_a_short_form(
     assert len(table(out / "log.csv")) == len((out / "log.jsonl").read_text().splitlines()) == 1
     assert len(losses(out)) == 2
     assert runs.Run.read(out).finished
+    told = set(re.findall(rf"^wrote {re.escape(str(out))}/(.*)$", printed, re.MULTILINE))
+    assert told == names_in(out) - {"run.json", "checkpoints"}
+
+
+class WideDigits(digits.Digits):
+    """A job of one's own."""
+
+    about = "the digits, by a wider network"
+
+    def network(self) -> nn.Module:
+        return LeNet(8, channels=(16, 32))
+
+
+def test_a_job_of_ones_own_is_trained_and_asked_like_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(JOBS, "wide-digits", WideDigits)
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["wide-digits", *SHORT]) == 0
+    weights = nn.load("runs/wide-digits/model.safetensors").values()
+    assert any(weight.shape[:2] == (16, 1) for weight in weights)
+    Image.new("L", (8, 8)).save("7.png")
+    assert cli.main(["predict", "runs/wide-digits", "7.png"]) == 0
+    assert " %, " in capsys.readouterr().out.splitlines()[-1]
 
 
 def test_the_digits_are_learnt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -387,6 +415,9 @@ def interrupt_after(
     [
         ("digits", [], 1),
         ("digits", [], 7),
+        ("cifar10", [], 5),
+        ("sentiment", [], 3),
+        ("sentiment", ["--model", "glove", "--vectors", "{folder}/vectors.txt"], 6),
         ("language", [], 3),
         ("shakespeare", [], 6),
         ("xor", [], 7),
@@ -402,7 +433,8 @@ def test_a_training_goes_on_after_control_c_as_if_nothing_had_been(
     batches: int,
 ) -> None:
     DATA[job](tmp_path)
-    settings = [job, *options, "--epochs", "2", "--batches", "4", "--batch-size", "8"]
+    settings = [job, *(option.format(folder=tmp_path) for option in options)]
+    settings += ["--epochs", "2", "--batches", "4", "--batch-size", "8"]
     settings += ["--data-dir", str(tmp_path)]
     whole, parted = tmp_path / "whole", tmp_path / "parted"
     assert cli.main([*settings, "--out", str(whole)]) == 0
@@ -434,6 +466,65 @@ def test_control_c_before_the_first_batch_leaves_nothing(
     assert cli.main(["--out", str(tmp_path / "out")]) == 130
     assert capsys.readouterr().err == "mt-train: interrupted; nothing was saved.\n"
     assert not (tmp_path / "out").exists()
+
+
+def test_control_c_while_data_are_read_does_not_speak_of_an_earlier_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(self: Any) -> Any:
+        raise KeyboardInterrupt
+
+    assert cli.main([*SHORT, "--out", str(tmp_path)]) == 0
+    monkeypatch.setattr(digits.Digits, "read", stopped)
+    assert cli.main([*SHORT, "--out", str(tmp_path)]) == 130
+    assert capsys.readouterr().err == "mt-train: interrupted; nothing was saved.\n"
+    assert runs.Run.read(tmp_path).finished
+
+
+def test_a_folder_is_refused_before_data_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "thesis.tex").write_text("mine")
+    monkeypatch.setattr(digits.Digits, "read", lambda self: pytest.fail("it reads"))
+    assert cli.main(["--out", str(tmp_path)]) == 1
+    assert "and holds thesis.tex: name a folder that is empty" in capsys.readouterr().err
+
+
+def test_vectors_are_read_again_where_nothing_was_learnt_from_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_reviews(tmp_path / "movie-reviews")
+    options = ["--model", "glove", "--vectors", str(tmp_path / "vectors.txt"), *SHORT]
+
+    def killed(*arguments: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(training, "_learn", killed)
+        assert sentiment_of(tmp_path, *options) == 130
+    assert cli.main(["--resume", str(tmp_path / "out")]) == 0
+    whole = ["sentiment", *options, "--data-dir", str(tmp_path), "--out", str(tmp_path / "whole")]
+    assert cli.main(whole) == 0
+    assert losses(tmp_path / "out") == losses(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("job", ["language", "sentiment"])
+def test_a_training_does_not_go_on_with_other_data(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    job: str,
+) -> None:
+    DATA[job](tmp_path)
+    out = tmp_path / "out"
+    interrupt_after(1, monkeypatch)
+    assert cli.main([job, *SHORT, "--data-dir", str(tmp_path), "--out", str(out)]) == 130
+    for path in [*tmp_path.rglob("*.train.txt"), *tmp_path.rglob("movieReview*.txt")]:
+        path.write_text(path.read_text().replace("company", "firm").replace("plot", "story"))
+    capsys.readouterr()
+    assert cli.main(["--resume", str(out)]) == 1
+    printed = capsys.readouterr().err
+    assert f"the data in {tmp_path} are not those that the training in {out} began with" in printed
 
 
 @pytest.mark.parametrize(
@@ -952,6 +1043,32 @@ def test_letters_that_no_font_has_are_drawn_without_a_warning(tmp_path: Path) ->
     assert sentiment_of(tmp_path, *SHORT) == 0
 
 
+def test_a_folder_holds_the_results_of_one_training(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert cli.main([*SHORT, "--out", str(out)]) == 0
+    (out / "notes.txt").write_text("mine")
+    assert {"confusion.csv", "confusion.png", "mistakes.csv", "mistakes.png"} <= names_in(out)
+    assert cli.main(["xor", *SHORT, "--no-test", "--out", str(out)]) == 0
+    written = {"log.csv", "log.jsonl", "losses.csv", "model.safetensors", "training.png"}
+    assert names_in(out) == {"run.json", "checkpoints", "notes.txt", *written}
+
+
+def test_after_a_divergence_there_is_a_way_to_begin_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train_on = Trainer._train_on
+
+    def diverged(self: Trainer, batch: Any) -> None:
+        if self.epoch == 1:
+            self.optimizer.param_groups[0]["params"][0].data.fill_(math.nan)
+        train_on(self, batch)
+
+    monkeypatch.setattr(Trainer, "_train_on", diverged)
+    again = ["xor", "--epochs", "2", "--batches", "2"]
+    assert cli.main([*again, "--out", str(tmp_path / "out")]) == 1
+    assert capsys.readouterr().err.endswith("Take a smaller --lr, and another --out.\n")
+
+
 @pytest.mark.parametrize("model", ["tensors", "scalars"])
 def test_a_training_that_diverges_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], model: str
@@ -1050,9 +1167,14 @@ def test_a_terminal_without_letters_is_told_all(tmp_path: Path) -> None:
     assert "ol\\xe9/training.png" in result.stdout
 
 
+@pytest.mark.parametrize("control_c", [signal.default_int_handler, signal.SIG_IGN])
 def test_a_system_that_ends_a_training_has_it_saved(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    control_c: Any,
 ) -> None:
+    signal.signal(signal.SIGINT, control_c)  # which is ignored behind `nohup`, or in a batch job
     interrupt_after(3, monkeypatch, signal.SIGTERM)
     before = signal.getsignal(signal.SIGTERM)
     assert cli.main(["xor", *SHORT, "--batches", "5", "--out", str(tmp_path)]) == 130

@@ -78,6 +78,20 @@ def test_no_step_sees_a_later_one(network: nn.Module) -> None:
 # --- The data -------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("job", FILES)
+def test_a_text_is_judged_in_the_same_way_whatever_a_batch_is(tmp_path: Path, job: str) -> None:
+    write(tmp_path, job, 4)
+    judged = []
+    for columns in (4, 16):
+        settings = Settings("lstm", EPOCHS, columns, 0.01, 0, str(tmp_path))
+        parts = job_class(job)(settings).read()
+        judged.append([*parts.validation, *parts.test])
+    for one, other in zip(*judged, strict=True):
+        assert one[1] == other[1]
+        assert (one[0] == other[0]).all()
+        assert (one[2] == other[2]).all()
+
+
 @pytest.mark.parametrize(("name", "model"), EVERY)
 def test_every_token_but_the_first_ones_is_guessed_once(
     tmp_path: Path, name: str, model: str
@@ -90,8 +104,7 @@ def test_every_token_but_the_first_ones_is_guessed_once(
         assert sum(len(targets) for *_, targets in windows) == count
         assert sum(begins for _, begins, _ in windows) == 1
         for tokens, _, targets in windows:
-            rows = targets.view(-1, 4)
-            assert tokens.shape == rows.shape
+            rows = targets.view(tokens.shape)
             assert mt.equal(tokens[1:], rows[:-1])
     begins = [begins for _, begins, _ in parts.training]
     assert (begins == sorted(begins, reverse=True)) or not job.remembers()
@@ -99,15 +112,15 @@ def test_every_token_but_the_first_ones_is_guessed_once(
 
 def test_a_network_learns_words_from_what_there_is(tmp_path: Path) -> None:
     write(tmp_path, "language")
-    (tmp_path / "ptb.test.txt").write_text("to be is news\n" * 10)
+    (tmp_path / "ptb.test.txt").write_text("to be is news\n" * 13)
     job = job_of(tmp_path, "language", "lstm")
     whole = job.read().counts
-    assert whole == (300 * 11 - 4, 100 * 11 - 4, 48 - 4)
+    assert whole == (300 * 11 - 4, 100 * 11 - 10, 60 - 10)
     (tmp_path / "ptb.train.txt").unlink()
-    assert job.read().counts == (988 - 4, 108 - 4, 48 - 4)  # of 1,100, in four columns
+    assert job.read().counts == (988 - 4, 110 - 10, 60 - 10)  # of 1,100, in columns
     assert len(job.vocabulary) == 10
     assert job.vocabulary.decode(job.read().test.dataset[0][-1][:4].tolist()) == [
-        "be", "<unk>", "to", "is",
+        "be", "is", "<unk>", "<eos>",
     ]  # fmt: skip
 
 

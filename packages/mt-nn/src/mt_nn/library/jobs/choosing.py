@@ -35,7 +35,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for rate, smoothing, dropout in itertools.product(RATES, SMOOTHINGS, DROPOUTS):
         wrong = []
         for seed in range(options.seeds):
-            settings = Settings("lenet", options.epochs, recipe.batch_size, rate, seed, "")
+            settings = Settings(
+                model="lenet",
+                epochs=options.epochs,
+                batch_size=recipe.batch_size,
+                lr=rate,
+                seed=seed,
+                data_dir="",
+            )
             wrong.append(_wrong(_variant(smoothing, dropout)(settings)))
         mean = sum(wrong) / len(wrong)
         print(f"{rate:6}  {smoothing:9}  {dropout:7}  {mean:5.1f}  {wrong}", flush=True)

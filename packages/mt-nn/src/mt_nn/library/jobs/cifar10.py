@@ -16,8 +16,6 @@ from mt_nn.library.jobs.job import Parts, Recipe
 from mt_nn.library.train.resnet9 import ResNet9
 from mt_operators import Module
 
-HELD_OUT = 0.1
-
 
 class CIFAR10(Images):
     """Tells four kinds of vehicles and six of animals apart."""
@@ -33,7 +31,7 @@ class CIFAR10(Images):
     def read(self) -> Parts:
         """Return the images in three parts, the first of variants: moved, and mirrored."""
         images, test = cifar10(self.folder("cifar10"))
-        training, validation = divided(images, HELD_OUT)
+        training, validation = divided(images)
         variants = Compose([RandomCrop(32, padding=4), RandomHorizontalFlip()])
         return self.in_batches(TransformedDataset(training, variants), validation, test)
 

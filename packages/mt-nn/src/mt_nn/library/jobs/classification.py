@@ -28,14 +28,14 @@ from mt_nn.library.train.metrics import Accuracy, ConfusionMatrix, Mean, Metric
 from mt_nn.library.train.trainer import Trainer
 from mt_tensor import Generator, Tensor, cat, no_grad
 
-VALIDATION = 0.2
-"""The share of the samples to learn from that is held out for the validation."""
+HELD_OUT = 0.1
+"""The share of the samples to learn from that is held out for the validation, as a rule."""
 
 SPLIT_SEED = 0
 """Which samples these are is the same in every training."""
 
 
-def divided(samples: Dataset, share: float = VALIDATION) -> tuple[Subset, Subset]:
+def divided(samples: Dataset, share: float = HELD_OUT) -> tuple[Subset, Subset]:
     """Return the samples that a network learns from, and a share held out, always the same one."""
     generator = Generator().manual_seed(SPLIT_SEED)
     rest, held_out = random_split(samples, [1 - share, share], generator)
@@ -66,6 +66,7 @@ class Classification(Job):
         smoothing: how much of a label is shared among all classes.
     """
 
+    results = ("confusion.csv", "confusion.png", "mistakes.csv")
     classes: ClassVar[tuple[str, ...]]
     smoothing: ClassVar[float] = 0.0
 
@@ -93,8 +94,7 @@ class Classification(Job):
         confusion.update(scores, labels)
         write_table(folder / "confusion.csv", self._named(confusion.matrix()))
         write_atomically(folder / "confusion.png", self._drawn(confusion.matrix()))
-        mistakes = [each for each in answers(scores, labels) if each.right != each.predicted]
-        mistakes.sort(key=lambda each: -each.probability)
+        mistakes = mistakes_of(answers(scores, labels))
         self.write_mistakes(mistakes, batches.dataset, folder)
         loss = cross_entropy(scores, labels).item()
         return (
@@ -149,3 +149,9 @@ def answers(scores: Tensor, labels: Tensor) -> list[Answer]:
     predicted = shares.argmax(1).tolist()
     each = zip(labels.tolist(), predicted, shares.amax(1).tolist(), strict=True)
     return [Answer(number, *answer) for number, answer in enumerate(each)]
+
+
+def mistakes_of(answers: Sequence[Answer]) -> list[Answer]:
+    """Return the wrong answers, the surest first."""
+    wrong = [each for each in answers if each.right != each.predicted]
+    return sorted(wrong, key=lambda each: -each.probability)

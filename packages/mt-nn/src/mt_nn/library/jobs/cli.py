@@ -18,7 +18,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import mt_tensor as mt
@@ -95,18 +94,10 @@ def _flush() -> str | None:
 @contextlib.contextmanager
 def _ended_as_by_control_c() -> Iterator[None]:
     """Take the signal by which systems end processes, SIGTERM, for Control-C in this block."""
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        handler = signal.getsignal(signal.SIGINT)
-        if callable(handler):
-            handler(number, frame)
-        else:  # Control-C is ignored, as behind `nohup`
-            raise KeyboardInterrupt
-
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, interrupt)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
     finally:
@@ -136,8 +127,9 @@ def _backend(options: argparse.Namespace) -> contextlib.AbstractContextManager[A
 
 
 def _how_to_go_on(run: Run) -> str:
-    if run.has_checkpoint():
-        return f"mt-train --resume {run.folder} goes on."
+    with contextlib.suppress(FileError):
+        if run.has_checkpoint() and not Run.read(run.folder).finished:
+            return f"mt-train --resume {run.folder} goes on."
     return "nothing was saved."
 
 
@@ -148,40 +140,34 @@ def _begun(options: argparse.Namespace) -> Run:
         SettingError: there is no such job or network, or the options do not fit it.
     """
     name = next(iter(JOBS)) if options.job is None else options.job
-    job = job_class(name)
-    model = next(iter(job.models)) if options.model is None else options.model
-    choice(f"--model of {name}", model, job.models)
-    recipe = job.models[model]
+    models = job_class(name).models
+    model = next(iter(models)) if options.model is None else options.model
+    choice(f"--model of {name}", model, models)
+    recipe = models[model]
     _refuse_what_does_not_fit(options, name, model)
     settings = Settings(
-        model,
-        options.epochs or recipe.epochs,
-        options.batch_size or recipe.batch_size,
-        recipe.lr if options.lr is None else options.lr,
-        options.seed or 0,
-        str(options.data_dir or "data"),
-        options.batches,
-        options.test is not False,
-        None if options.vectors is None else str(options.vectors),
+        model=model,
+        epochs=options.epochs or recipe.epochs,
+        batch_size=options.batch_size or recipe.batch_size,
+        lr=recipe.lr if options.lr is None else options.lr,
+        seed=options.seed or 0,
+        data_dir=str(options.data_dir or "data"),
+        batches=options.batches,
+        test=options.test is not False,
+        vectors=None if options.vectors is None else str(options.vectors),
     )
     return Run(options.out or Path("runs", name), name, settings)
 
 
 def _refuse_what_does_not_fit(options: argparse.Namespace, name: str, model: str) -> None:
-    """Raise SettingError if an option says something that a network cannot use, or lacks."""
-    job = job_class(name)
-    if not job.models[model].epochs:
+    """Raise SettingError if an option says something that a network cannot use."""
+    if not job_class(name).models[model].epochs:
         for option in ("epochs", "batch_size", "lr"):
             if getattr(options, option) is not None:
                 raise SettingError(
                     f"--model {model} of {name} has nothing to learn: leave out "
                     f"--{option.replace('_', '-')}."
                 )
-    if (model in job.with_vectors) != (options.vectors is not None):
-        does = "begins" if model in job.with_vectors else "does not begin"
-        raise SettingError(
-            f"{name} with --model {model} {does} with word vectors: --vectors names their file."
-        )
 
 
 def _resumed(options: argparse.Namespace) -> Run:
@@ -192,8 +178,7 @@ def _resumed(options: argparse.Namespace) -> Run:
         SettingError: something else was said about it than when it was begun.
     """
     run = Run.read(options.resume)
-    if run.finished:
-        raise SettingError(f"the training in {run.folder} has been finished.")
+    run.check_unfinished()
     said = {"job": run.name, "out": run.folder, **vars(run.settings)}
     for name in ("job", "out", *SETTINGS):
         other, own = getattr(options, name), said[name]

@@ -17,6 +17,9 @@ from mt_nn.library.jobs.job import Parts, Recipe
 from mt_nn.library.train.lenet import LeNet
 from mt_operators import Module
 
+HELD_OUT = 0.2
+"""More than other jobs hold out: there are so few digits."""
+
 
 class Digits(Images):
     """Tells ten digits apart."""
@@ -30,7 +33,7 @@ class Digits(Images):
     def read(self) -> Parts:
         """Return 1,150 images to learn from, 287 for the validation, and 360 for the test."""
         images, test = digits()
-        return self.in_batches(*divided(images), test)
+        return self.in_batches(*divided(images, HELD_OUT), test)
 
     def network(self) -> Module:
         """Return a LeNet."""

@@ -29,11 +29,10 @@ class Images(Classification):
 
     Attributes:
         shape: channels, height and width of an image.
-        bright: whether what is seen is bright on a dark ground, as the digits of MNIST are.
     """
 
     shape: ClassVar[tuple[int, int, int]]
-    bright: ClassVar[bool] = False
+    results = (*Classification.results, "mistakes.png")
 
     def checked(self, samples: TensorDataset, folder: Path) -> TensorDataset:
         """Return images with their labels if they are what this job is about.

@@ -106,20 +106,31 @@ class Job(ABC):
         models: the networks to choose from, each with its settings; the first is taken if none is
             named.
         with_vectors: which of them begin with word vectors from a file.
+        results: names of the files that it writes, beside those of every training.
         samples: what the samples are called.
         curves: what of the epochs is drawn: names in the history.
         clip_norm: the largest norm that all gradients together may have; None for any.
         settings: what was said about this training.
+
+    Raises:
+        SettingError: `settings` name word vectors for a network that does not begin with any, or
+            the other way round.
     """
 
     about: ClassVar[str]
     models: ClassVar[Mapping[str, Recipe]]
     with_vectors: ClassVar[tuple[str, ...]] = ()
+    results: ClassVar[tuple[str, ...]] = ()
     samples: ClassVar[str] = "images"
     curves: ClassVar[tuple[str, ...]] = ("cross_entropy", "accuracy")
     clip_norm: ClassVar[float | None] = None
 
     def __init__(self, settings: Settings) -> None:
+        if (settings.model in self.with_vectors) != (settings.vectors is not None):
+            does = "begins" if settings.model in self.with_vectors else "does not begin"
+            raise SettingError(
+                f"--model {settings.model} {does} with word vectors: --vectors names their file."
+            )
         self.settings = settings
 
     def folder(self, name: str) -> Path:

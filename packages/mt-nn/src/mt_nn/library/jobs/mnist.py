@@ -19,8 +19,6 @@ from mt_nn.library.train.lenet import LeNet
 from mt_nn.library.train.resnet9 import ResNet9
 from mt_operators import Module
 
-HELD_OUT = 0.1
-
 
 class MNIST(Images):
     """Tells ten digits apart.
@@ -41,7 +39,7 @@ class MNIST(Images):
     def read(self) -> Parts:
         """Return the images in three parts; a ResNet learns from variants of them."""
         images, test = self.images()
-        training, validation = divided(images, HELD_OUT)
+        training, validation = divided(images)
         if self.settings.model == "resnet9":
             return self.in_batches(TransformedDataset(training, self.variants()), validation, test)
         return self.in_batches(training, validation, test)
@@ -54,7 +52,7 @@ class MNIST(Images):
         folder = self.folder(self.published)
         others = self.checked(labelled_images(folder, "t10k"), folder)
         if not holds(folder, "train-images-idx3-ubyte"):
-            return divided(others, 0.1)
+            return divided(others)
         return self.checked(labelled_images(folder, "train"), folder), others
 
     def variants(self) -> Compose:

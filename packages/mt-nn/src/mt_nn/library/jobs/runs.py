@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from mt_nn.errors import FileError, MissingFileError
+from mt_nn.errors import FileError, MissingFileError, SettingError
 from mt_nn.library.files.reading import read_bytes
 from mt_nn.library.files.writing import make_folder, write_atomically
 from mt_nn.library.jobs import job_class
@@ -26,6 +26,9 @@ if sys.platform != "win32":
     import fcntl
 
 FILE = "run.json"
+
+RESULTS = ("log.csv", "log.jsonl", "losses.csv", "model.safetensors", "training.png")
+"""The files that every training writes."""
 
 
 @dataclasses.dataclass
@@ -66,30 +69,52 @@ class Run:
         """Whether there is something to go on from."""
         return any(self.checkpoints.glob("*.safetensors"))
 
+    def results(self) -> list[Path]:
+        """Return the files that it has written for those who look at it."""
+        paths = [self.folder / name for name in (*RESULTS, *job_class(self.name).results)]
+        return sorted(path for path in paths if path.is_file())
+
     def begin(self) -> None:
-        """Take the folder over from a training that has been finished.
+        """Take the folder over from a training that has been finished, and remove its files.
 
         Raises:
-            FileError: that is not finished, or the folder is one of other files; or something
-                cannot be written or removed.
+            FileError: as `predecessor`; or something cannot be written or removed.
+        """
+        before = self.predecessor()
+        self._remove(*self.checkpoints.glob("*.safetensors"))
+        self.write()
+        if before is not None:  # the last thing, for a full disk may have been in the way
+            self._remove(*before.results())
+
+    def predecessor(self) -> Run | None:
+        """Return the training whose folder this one may take over, None if there is none.
+
+        Raises:
+            FileError: that is not finished, or the folder is one of other files.
         """
         try:
             before = Run.read(self.folder)
         except MissingFileError:
             self._check_empty()
-        else:
-            if before.has_checkpoint() and not before.finished:
-                raise FileError(
-                    f"{self.folder} holds a training that is not finished: go on with mt-train "
-                    f"--resume {self.folder}, remove it, or name another folder with --out."
-                )
-        self._remove(*self.checkpoints.glob("*.safetensors"))
-        self.write()
-        self._remove(self.model)  # the last thing, for a full disk may have been in the way
+            return None
+        if before.has_checkpoint() and not before.finished:
+            raise FileError(
+                f"{self.folder} holds a training that is not finished: go on with mt-train "
+                f"--resume {self.folder}, remove it, or name another folder with --out."
+            )
+        return before
+
+    def check_unfinished(self) -> None:
+        """Raise SettingError if there is nothing left to go on with."""
+        if Run.read(self.folder).finished:
+            raise SettingError(f"the training in {self.folder} has been finished.")
 
     def _check_empty(self) -> None:
         """Raise FileError if there are files of somebody else, which might be written over."""
-        names = [path.name for path in self.folder.iterdir() if not path.name.startswith(".")]
+        try:
+            names = [name for name in os.listdir(self.folder) if name[0] != "."]  # noqa: PTH208
+        except OSError:  # it is not there yet, or `held` will say what is wrong with it
+            return
         if names:
             raise FileError(
                 f"{self.folder} is no folder of a training, and holds {min(names)}: name a folder "

@@ -48,7 +48,6 @@ from mt_operators import Module
 from mt_tensor import Tensor, no_grad, tensor
 
 PADDING, UNKNOWN = "<pad>", "<unk>"
-HELD_OUT = 0.1
 FEATURES = 128
 MOST_FEATURES = 4096
 MIN_FREQUENCY = 2
@@ -83,6 +82,7 @@ class Sentiment(Classification):
         super().__init__(settings)
         self._take_over([PADDING, UNKNOWN], FEATURES)
         self._vectors: WordVectors | None = None
+        self._recalled = False  # words that have a vector have learnt from there already
         self._tested: list[str] = []
 
     def _take_over(self, tokens: Sequence[str], features: int) -> None:
@@ -93,11 +93,11 @@ class Sentiment(Classification):
     def read(self) -> Parts:
         """Return the sentences in three parts, as numbers of the first part's words."""
         rest, test = self.reviews()
-        training, validation = divided(rest, HELD_OUT)
-        if len(self.vocabulary) == 2:  # and not that of a training which goes on
-            words = (word for text, _ in training for word in tokenize(text))
-            tokens = Vocabulary.build(words, MIN_FREQUENCY, None, UNKNOWN, PADDING).tokens
-            self._take_over(tokens, FEATURES)
+        training, validation = divided(rest)
+        words = (word for text, _ in training for word in tokenize(text))
+        tokens = Vocabulary.build(words, MIN_FREQUENCY, None, UNKNOWN, PADDING).tokens
+        self._take_over(tokens, self.features)
+        if not self._recalled:
             self._read_vectors()
         self._tested = [text for text, _ in test]
         parts = [self._numbered(part) for part in (training, validation, test)]
@@ -110,7 +110,7 @@ class Sentiment(Classification):
             rest, test = (read_sst2(folder / name) for name in ("train.tsv", "dev.tsv"))
             return _Reviews(rest), _Reviews(test)
         reviews = read_movie_reviews(folder / "movieReviewSnippets_GroundTruth.txt")
-        return divided(_Reviews(reviews), HELD_OUT)
+        return divided(_Reviews(reviews))
 
     def _numbered(self, part: Dataset) -> SentenceDataset:
         texts, labels = [text for text, _ in part], [label for _, label in part]
@@ -183,6 +183,7 @@ class Sentiment(Classification):
             if features > MOST_FEATURES:
                 raise SettingError(f"features must be at most {MOST_FEATURES}; got {features}.")
             self._take_over(known["tokens"], features)
+            self._recalled = True
 
     def predict(self, network: Module, text: str) -> str:
         """Return the class of a sentence, its probability, and the words that decided.

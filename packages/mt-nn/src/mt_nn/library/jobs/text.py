@@ -28,6 +28,11 @@ TEMPERATURE = 0.8
 """By what scores are divided before a token is drawn: below 1, likely ones are drawn more often."""
 
 
+EVALUATION_COLUMNS = 10
+"""How many columns a text has that is not learnt from: the same text is then judged in the same
+way, whatever `--batch-size` is."""
+
+
 COLUMNS = 70
 """How many characters a line has in the picture, at most."""
 
@@ -54,6 +59,7 @@ class Text(Job):
         written: what the network has written after the last epoch.
     """
 
+    results = ("samples.txt",)
     curves = ("loss",)
     clip_norm = 1.0
     window: ClassVar[int]
@@ -82,18 +88,20 @@ class Text(Job):
         Raises:
             InputError: a text is too short.
         """
-        columns, most = self.settings.batch_size, self.settings.batches
-        if min(map(len, texts)) < 2 * columns:
-            lengths = "{} {} to learn from, {} for the validation and {} for the test".format(
+        columns = (self.settings.batch_size, EVALUATION_COLUMNS, EVALUATION_COLUMNS)
+        most = self.settings.batches
+        least = [2 * each for each in columns]
+        if any(len(text) < each for text, each in zip(texts, least, strict=True)):
+            had = "{} {} to learn from, {} for the validation and {} for the test".format(
                 len(texts[0]), self.samples, *map(len, texts[1:])
             )
             raise InputError(
-                f"{lengths} are too few for batches of {columns}: each needs {2 * columns} at "
-                "least."
+                f"{had} are too few for batches of {columns[0]}: {', '.join(map(str, least))} are "
+                "needed at least."
             )
         parts: list[Dataset] = []
-        for text in texts:
-            windows = Windows(batchify(self.vocabulary.encode(text), columns), self.window)
+        for text, each in zip(texts, columns, strict=True):
+            windows = Windows(batchify(self.vocabulary.encode(text), each), self.window)
             parts.append(Subset(windows, range(min(most or len(windows), len(windows)))))
         counts = [sum(len(part[number][-1]) for number in range(len(part))) for part in parts]
         return Parts(

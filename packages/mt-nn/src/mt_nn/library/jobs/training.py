@@ -6,6 +6,7 @@ at the end, the network and what the test gave.
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from typing import Any, TextIO
 import mt_tensor as mt
 from mt_nn import saving
 from mt_nn.data import DataLoader
-from mt_nn.errors import SettingError
+from mt_nn.errors import FileError, SettingError
 from mt_nn.library.files.writing import write_atomically
 from mt_nn.library.jobs.job import Job, Parts
 from mt_nn.library.jobs.runs import Run
@@ -38,29 +39,44 @@ def train(run: Run, out: TextIO, resume: bool = False) -> None:
 
     Raises:
         FileError: a file of data is missing or damaged, or one of the training cannot be written;
-            or another training in the folder is not finished.
+            or another training in the folder is not finished, or the data of this one have changed.
         InputError: there are too few samples.
         KeyboardInterrupt: somebody pressed Control-C; a checkpoint was saved before.
         MissingPackageError: what draws pictures, or saves networks, is not installed.
         OSError: what happens cannot be told.
-        SettingError: the training has diverged.
+        SettingError: the training has diverged, or there is nothing left of it to go on with.
         StateDictError: the checkpoint is not of this training.
     """
-    began = time.time()
+    began = time.perf_counter()
     mt.manual_seed(run.settings.seed)
+    goes_on = resume and run.has_checkpoint()
+    if not goes_on:
+        run.predecessor()  # refused before data are read, which may take long
+        run.known = {}  # nothing has been learnt with what was known
     job = run.job()
     parts = job.read()
     _tell_counts(job, parts, out)
     with run.held():
-        if not resume:
+        if resume:
+            run.check_unfinished()
+        if goes_on:
+            _check_known(run, job)
+        else:
             run.known = job.known()
             run.begin()
-        _learn(run, job, parts, out, resume)
+        _learn(run, job, parts, out, goes_on)
         run.finish()
-    _tell_cost(time.time() - began, out)
-    for path in sorted(run.folder.iterdir()):
-        if path.is_file() and path.stat().st_mtime >= began - 1:
-            out.write(f"wrote {path}\n")
+    _tell_cost(time.perf_counter() - began, out)
+    out.writelines(f"wrote {path}\n" for path in run.results())
+
+
+def _check_known(run: Run, job: Job) -> None:
+    """Raise FileError unless the data are those that a training began with."""
+    if json.loads(json.dumps(job.known())) != run.known:
+        raise FileError(
+            f"the data in {run.settings.data_dir} are not those that the training in {run.folder} "
+            "began with: bring those back, or begin again with another --out."
+        )
 
 
 def _learn(run: Run, job: Job, parts: Parts, out: TextIO, resume: bool) -> None:
@@ -115,7 +131,7 @@ def trainer_of(job: Job, parts: Parts, callbacks: Sequence[Callback] = ()) -> Tr
 
 def _callbacks(run: Run, job: Job, parts: Parts) -> list[Callback]:
     return [
-        _Divergence(),
+        _Divergence(run),
         CSVLog(run.folder / "log.csv"),
         JSONLinesLog(run.folder / "log.jsonl"),
         *job.callbacks(run.folder),
@@ -126,13 +142,17 @@ def _callbacks(run: Run, job: Job, parts: Parts) -> list[Callback]:
 class _Divergence(Callback):
     """Ends a training that leads nowhere."""
 
+    def __init__(self, run: Run) -> None:
+        self.run = run
+
     def on_batch_end(self, trainer: Trainer) -> None:
         """Look at the loss."""
         loss = trainer.history.losses[-1]
         if not math.isfinite(loss):
+            kept = ", and another --out" if self.run.has_checkpoint() else ""
             raise SettingError(
                 f"the training has diverged: the loss of batch {trainer.batch} of epoch "
-                f"{trainer.epoch + 1} is {loss}. Take a smaller --lr."
+                f"{trainer.epoch + 1} is {loss}. Take a smaller --lr{kept}."
             )
 
 

@@ -84,7 +84,8 @@ class SaveCheckpoints(Callback):
     """Saves checkpoints of the training in a folder, from which `fit(resume=folder)` goes on.
 
     Control-C waits for the end of the step and saves one, too, before it ends the training; pressed
-    again, it ends it at once. (In Python's main thread only, and if nobody else handles it.)
+    again, it ends it at once. So does SIGTERM, where `signal.default_int_handler` handles it. (In
+    Python's main thread only, and if nobody else handles the signal.)
 
     Args:
         folder: where they lie.
@@ -113,14 +114,17 @@ class SaveCheckpoints(Callback):
         self.every_steps = None if every_steps is None else integer("every_steps", every_steps, 1)
         self.checkpoints = Checkpoints(folder, keep_last, keep_best, mode)
         self.monitor = monitor
-        self._interrupted = self._handles = False
+        self._interrupted = False
+        self._handled: list[signal.Signals] = []
 
     def on_fit_start(self, trainer: Trainer) -> None:
-        """Take over Control-C."""
-        in_main_thread = threading.current_thread() is threading.main_thread()
-        if in_main_thread and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            signal.signal(signal.SIGINT, self._interrupt)
-            self._handles = True
+        """Take over Control-C, and what is answered like it."""
+        if threading.current_thread() is not threading.main_thread():
+            return
+        for each in (signal.SIGINT, signal.SIGTERM):
+            if signal.getsignal(each) is signal.default_int_handler:
+                signal.signal(each, self._interrupt)
+                self._handled.append(each)
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         if self._interrupted:
@@ -148,8 +152,7 @@ class SaveCheckpoints(Callback):
 
     def on_fit_end(self, trainer: Trainer) -> None:
         """Give Control-C back."""
-        if self._handles:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-            self._handles = False
+        while self._handled:
+            signal.signal(self._handled.pop(), signal.default_int_handler)
         if self._interrupted:
             self._end()
