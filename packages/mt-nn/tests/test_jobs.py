@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PIL import Image
+from PIL import Image, ImageOps
 
 import mt_nn as nn
 import mt_tensor as mt
@@ -159,7 +159,7 @@ def test_every_job_is_trained_and_tested_in_a_short_form(
     assert len(losses(out)) == 2
     assert runs.Run.read(out).finished
     told = set(re.findall(rf"^wrote {re.escape(str(out))}/(.*)$", printed, re.MULTILINE))
-    assert told == names_in(out) - {"run.json", "checkpoints"}
+    assert told == names_in(out) - {"checkpoints"}
 
 
 class WideDigits(digits.Digits):
@@ -262,11 +262,11 @@ def test_the_test_part_can_be_left_alone(
 
 def test_what_is_held_out_for_the_validation_is_always_the_same() -> None:
     images, _ = nn.data.digits()
-    learnt, validation = divided(images)
+    learnt, validation = divided(images, digits.HELD_OUT)
     assert (len(learnt), len(validation)) == (1150, 287)
     assert set(learnt.indices) | set(validation.indices) == set(range(1437))
     mt.manual_seed(1)
-    again = divided(images)
+    again = divided(images, digits.HELD_OUT)
     assert [part.indices.tolist() for part in again] == [
         part.indices.tolist() for part in (learnt, validation)
     ]
@@ -552,6 +552,124 @@ def test_what_is_resumed_stays_what_it_was(
     assert "has been finished" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("job", "options", "named"),
+    [("diag", [], '"job": "diag"'), ("xor", ["--seed", "1"], '"seed": 1')],
+)
+def test_a_checkpoint_of_another_training_of_the_same_network_is_refused(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    job: str,
+    options: list[str],
+    named: str,
+) -> None:
+    own, other = tmp_path / "own", tmp_path / "other"
+    interrupt_after(1, monkeypatch)
+    assert cli.main(["xor", *SHORT, "--out", str(own)]) == 130
+    interrupt_after(1, monkeypatch)
+    assert cli.main([job, *SHORT, *options, "--out", str(other)]) == 130
+    (checkpoint,) = (own / "checkpoints").iterdir()
+    before = checkpoint.read_bytes()
+    checkpoint.write_bytes(next((other / "checkpoints").iterdir()).read_bytes())
+    capsys.readouterr()
+    assert cli.main(["--resume", str(own)]) == 1
+    printed = capsys.readouterr().err
+    assert printed.startswith(f"mt-train: {checkpoint} is of another training, ")
+    assert named in printed.partition("; that in")[0]
+    checkpoint.write_bytes(before)
+    assert cli.main(["--resume", str(own)]) == 0
+    assert cli.main(["--resume", str(other)]) == 0
+    (own / "model.safetensors").write_bytes((other / "model.safetensors").read_bytes())
+    assert cli.main(["predict", str(own), "0.1 0.2"]) == 1
+    assert "is of another training" in capsys.readouterr().err
+
+
+def test_a_damaged_checkpoint_is_not_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole, parted = tmp_path / "whole", tmp_path / "parted"
+    settings = ["xor", "--epochs", "3", "--batches", "2"]
+    assert cli.main([*settings, "--out", str(whole)]) == 0
+    interrupt_after(5, monkeypatch)
+    assert cli.main([*settings, "--out", str(parted)]) == 130
+    *_, last = sorted((parted / "checkpoints").iterdir())
+    content = bytearray(last.read_bytes())
+    content[-20] ^= 1
+    last.write_bytes(content)
+    capsys.readouterr()
+    assert cli.main(["--resume", str(parted)]) == 1
+    message = f"{last} is missing or damaged: remove it, and mt-train --resume {parted} goes on "
+    assert message in capsys.readouterr().err
+    last.unlink()
+    assert cli.main(["--resume", str(parted)]) == 0
+    assert "goes on in epoch 3, after 0 batches" in capsys.readouterr().out
+    assert losses(parted) == losses(whole)
+    (parted / "model.safetensors").write_bytes(content[:50])
+    assert cli.main(["predict", str(parted), "0.1 0.2"]) == 1
+    assert "is missing or damaged: bring it back, or train again" in capsys.readouterr().err
+
+
+def test_a_training_goes_on_where_it_computed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupt_after(1, monkeypatch)
+    assert cli.main(["xor", *SHORT, "--backend", "simple", "--out", str(tmp_path)]) == 130
+    seen = []
+    evaluate = Trainer.evaluate
+
+    def noted(self: Trainer, loader: Any) -> Any:
+        seen.append(mt.current_backend().name)
+        return evaluate(self, loader)
+
+    monkeypatch.setattr(Trainer, "evaluate", noted)
+    assert cli.main(["--resume", str(tmp_path)]) == 0
+    assert set(seen) == {"simple"}
+
+
+def test_data_may_move_while_a_training_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_shakespeare(tmp_path / "plays")
+    interrupt_after(1, monkeypatch)
+    assert cli.main(["shakespeare", *SHORT, "--data-dir", "plays"]) == 130
+    Path("plays").rename("moved")
+    assert cli.main(["--resume", "runs/shakespeare"]) == 1
+    assert "plays: No such file or directory. --data-dir names" in capsys.readouterr().err
+    assert cli.main(["--resume", "runs/shakespeare", "--data-dir", "moved"]) == 0
+
+
+def test_a_picture_that_finds_no_space_loses_no_epoch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(path: Path, content: bytes) -> None:
+        raise FileError(f"could not write {path} (No space left on device).")
+
+    settings = ["xor", "--epochs", "2", "--batches", "2"]
+    with monkeypatch.context() as patch:
+        patch.setattr(training, "write_atomically", full)
+        assert cli.main([*settings, "--out", str(tmp_path)]) == 1
+    printed = capsys.readouterr().err
+    assert printed.endswith(f" Then mt-train --resume {tmp_path} goes on.\n")
+    assert cli.main(["--resume", str(tmp_path)]) == 0
+    assert "goes on in epoch 2, after 0 batches" in capsys.readouterr().out
+
+
+def test_an_image_that_is_dark_on_a_bright_ground_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert cli.main([*SHORT, "--out", str(out)]) == 0
+    page = Image.new("L", (8, 8), 255)
+    page.paste(0, (2, 2, 6, 6))
+    page.save(tmp_path / "7.png")
+    assert cli.main(["predict", str(out), str(tmp_path / "7.png")]) == 1
+    assert "has a bright ground" in capsys.readouterr().err
+    ImageOps.invert(page).save(tmp_path / "7.png")
+    assert cli.main(["predict", str(out), str(tmp_path / "7.png")]) == 0
+
+
 def test_a_checkpoint_of_another_network_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -665,8 +783,9 @@ def test_an_image_that_cannot_be_taken_is_one_sentence(
     frames[1].save(tmp_path / "whole.png")
     (tmp_path / "cut.png").write_bytes((tmp_path / "whole.png").read_bytes()[:50])
     job = digits.Digits(Settings("lenet", 1, 1, 0.1, 0, ""))
-    nn.save(job.network().state_dict(), tmp_path / "model.safetensors")
-    runs.Run(tmp_path, "digits", job.settings, finished=True).write()
+    run = runs.Run(tmp_path, "digits", job.settings, finished=True)
+    run.save(job.network())
+    run.write()
     assert cli.main(["predict", str(tmp_path), str(tmp_path / name)]) == 1
     printed = capsys.readouterr().err
     assert re.match(r"mt-train: .*\n\Z", printed)
@@ -801,8 +920,9 @@ def test_a_sentence_that_cannot_be_judged_is_one_sentence(
 ) -> None:
     job = sentiment.Sentiment(Settings("random", 1, 1, 0.1, 0, ""))
     job.recall({"tokens": ["<pad>", "<unk>", "fine"], "features": 4})
-    nn.save(job.network().state_dict(), tmp_path / "model.safetensors")
-    runs.Run(tmp_path, "sentiment", job.settings, job.known(), finished=True).write()
+    run = runs.Run(tmp_path, "sentiment", job.settings, job.known(), finished=True)
+    run.save(job.network())
+    run.write()
     assert cli.main(["predict", str(tmp_path), "fine", text]) == 1
     out, printed = capsys.readouterr()
     assert out.count("\n") == 1  # what was asked before is answered
@@ -869,14 +989,19 @@ def test_too_few_images_end_with_one_line(
         (["--model", ""], "--model of digits must be one of lenet"),
         (["--backend", ""], "no backend is called ''"),
         (["--model", "resnet9"], "--model of digits must be one of lenet"),
-        (["mnist", "--data-dir", "no-such-folder"], "holds no t10k-images-idx3-ubyte"),
+        (
+            ["mnist", "--data-dir", "no-such-folder"],
+            "no-such-folder: No such file or directory. --data-dir names the folder of the data "
+            "sets, with those of this job in mnist; mt_nn.data.fetch('mnist') makes them.",
+        ),
+        (["mnist", "--data-dir", "."], "holds no t10k-images-idx3-ubyte"),
         (["mnist", "--data-dir", "{broken}"], "is damaged"),
         (["mnist", "--data-dir", "x" * 300], "could not read"),
         (["--out", "{file}"], "could not make the folder"),
         (["sentiment", "--data-dir", "no-such-folder"], "No such file"),
         (["sentiment", "--data-dir", "{file}"], "Not a directory"),
         (["sentiment", "--model", "glove"], "begins with word vectors: --vectors names their file"),
-        (["--vectors", "{file}"], "--model lenet does not begin with word vectors"),
+        (["--vectors", "{file}"], "does not begin with word vectors: leave out --vectors"),
         (["--resume", "no-such-folder"], "is no folder of a training"),
         (["predict", "no-such-folder", "x.png"], "is no folder of a training"),
     ],
@@ -1050,7 +1175,22 @@ def test_a_folder_holds_the_results_of_one_training(tmp_path: Path) -> None:
     assert {"confusion.csv", "confusion.png", "mistakes.csv", "mistakes.png"} <= names_in(out)
     assert cli.main(["xor", *SHORT, "--no-test", "--out", str(out)]) == 0
     written = {"log.csv", "log.jsonl", "losses.csv", "model.safetensors", "training.png"}
-    assert names_in(out) == {"run.json", "checkpoints", "notes.txt", *written}
+    assert names_in(out) == {"run.json", "checkpoints", "earlier", "notes.txt", *written}
+
+
+def test_a_training_that_is_finished_is_not_lost_to_the_next(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert cli.main([*SHORT, "--out", str(out)]) == 0
+    Image.new("L", (8, 8)).save(tmp_path / "7.png")
+    asked = str(tmp_path / "7.png")
+    assert cli.main(["predict", str(out), asked]) == 0
+    answer = capsys.readouterr().out.splitlines()[-1]
+    for _ in range(2):
+        assert cli.main(["xor", "--lr", "1e30", "--out", str(out)]) == 1
+        assert cli.main(["predict", str(out / "earlier"), asked]) == 0
+        assert capsys.readouterr().out.splitlines()[-1] == answer
 
 
 def test_after_a_divergence_there_is_a_way_to_begin_again(
@@ -1167,18 +1307,20 @@ def test_a_terminal_without_letters_is_told_all(tmp_path: Path) -> None:
     assert "ol\\xe9/training.png" in result.stdout
 
 
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("control_c", [signal.default_int_handler, signal.SIG_IGN])
 def test_a_system_that_ends_a_training_has_it_saved(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     control_c: Any,
+    ending: signal.Signals,
 ) -> None:
     signal.signal(signal.SIGINT, control_c)  # which is ignored behind `nohup`, or in a batch job
-    interrupt_after(3, monkeypatch, signal.SIGTERM)
-    before = signal.getsignal(signal.SIGTERM)
+    interrupt_after(3, monkeypatch, ending)
+    before = signal.getsignal(ending)
     assert cli.main(["xor", *SHORT, "--batches", "5", "--out", str(tmp_path)]) == 130
-    assert signal.getsignal(signal.SIGTERM) is before
+    assert signal.getsignal(ending) is before
     assert f"interrupted; mt-train --resume {tmp_path} goes on." in capsys.readouterr().err
     assert cli.main(["--resume", str(tmp_path)]) == 0
     assert len(losses(tmp_path)) == 5

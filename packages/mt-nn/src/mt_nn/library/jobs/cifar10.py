@@ -27,6 +27,7 @@ class CIFAR10(Images):
         *("dog", "frog", "horse", "ship", "truck"),
     )
     shape = (3, 32, 32)
+    dark_ground = False
 
     def read(self) -> Parts:
         """Return the images in three parts, the first of variants: moved, and mirrored."""

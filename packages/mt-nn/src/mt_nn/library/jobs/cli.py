@@ -18,7 +18,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import mt_tensor as mt
 from mt_nn.errors import FileError, NetworkError, SettingError
@@ -28,6 +27,7 @@ from mt_nn.library.jobs.prediction import predict
 from mt_nn.library.jobs.runs import Run
 from mt_nn.library.jobs.threads import use_threads
 from mt_nn.library.jobs.training import train
+from mt_nn.library.train.callbacks import ENDING
 from mt_nn.settings import choice
 from mt_operators import StateDictError
 from mt_tensor.errors import BackendError
@@ -93,23 +93,26 @@ def _flush() -> str | None:
 
 @contextlib.contextmanager
 def _ended_as_by_control_c() -> Iterator[None]:
-    """Take the signal by which systems end processes, SIGTERM, for Control-C in this block."""
+    """Take other signals that end a process for Control-C in this block, unless ignored."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    others = [each for each in ENDING if signal.getsignal(each) is signal.SIG_DFL]
+    for each in others:
+        signal.signal(each, signal.default_int_handler)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for each in others:
+            signal.signal(each, signal.SIG_DFL)
 
 
 def _learn(arguments: list[str]) -> int:
     options = _learning().parse_args(arguments)
-    run = _begun(options) if options.resume is None else _resumed(options)
     use_threads(options.threads)
+    run = _begun(options) if options.resume is None else _resumed(options)
     try:
-        with _backend(options):
+        with mt.use_backend(run.backend):
             train(run, sys.stdout, resume=options.resume is not None)
     except KeyboardInterrupt:
         return _complain(f"interrupted; {_how_to_go_on(run)}", 130)
@@ -120,10 +123,6 @@ def _learn(arguments: list[str]) -> int:
             f"what happens cannot be told ({error.strerror or error}); {_how_to_go_on(run)}"
         ) from error
     return 0
-
-
-def _backend(options: argparse.Namespace) -> contextlib.AbstractContextManager[Any]:
-    return mt.use_backend(mt.current_backend() if options.backend is None else options.backend)
 
 
 def _how_to_go_on(run: Run) -> str:
@@ -156,7 +155,8 @@ def _begun(options: argparse.Namespace) -> Run:
         test=options.test is not False,
         vectors=None if options.vectors is None else str(options.vectors),
     )
-    return Run(options.out or Path("runs", name), name, settings)
+    backend = mt.get_backend(options.backend).name
+    return Run(options.out or Path("runs", name), name, settings, backend=backend)
 
 
 def _refuse_what_does_not_fit(options: argparse.Namespace, name: str, model: str) -> None:
@@ -179,6 +179,13 @@ def _resumed(options: argparse.Namespace) -> Run:
     """
     run = Run.read(options.resume)
     run.check_unfinished()
+    run.backend = options.backend or run.backend
+    moved = {
+        name: str(getattr(options, name))
+        for name in ("data_dir", "vectors")
+        if getattr(options, name) is not None and getattr(run.settings, name) is not None
+    }
+    run.settings = dataclasses.replace(run.settings, **moved)
     said = {"job": run.name, "out": run.folder, **vars(run.settings)}
     for name in ("job", "out", *SETTINGS):
         other, own = getattr(options, name), said[name]
@@ -192,7 +199,8 @@ def _resumed(options: argparse.Namespace) -> Run:
 
 def _ask(arguments: list[str]) -> int:
     options = _asking().parse_args(arguments[1:])
-    with _backend(options):
+    use_threads(options.threads)
+    with mt.use_backend(mt.get_backend(options.backend)):
         for answer in predict(options.folder, options.inputs):
             print(answer)
     return 0
@@ -212,11 +220,17 @@ def _learning() -> argparse.ArgumentParser:
     )
     parser.add_argument("job", nargs="?", metavar="JOB", help="what to learn (default: digits)")
     parser.add_argument("--model", help="which of the job's networks")
-    parser.add_argument("--backend", help="where to compute (default: MT_BACKEND, then numpy)")
-    parser.add_argument("--epochs", type=_integer_from(1), help="how often to see each sample")
-    parser.add_argument("--batch-size", type=_integer_from(1), help="samples that make a step")
+    _add_computing(parser)
+    parser.add_argument(
+        "--epochs", type=_integer_from(1, sys.maxsize), help="how often to see each sample"
+    )
+    parser.add_argument(
+        "--batch-size", type=_integer_from(1, sys.maxsize), help="samples that make a step"
+    )
     parser.add_argument("--lr", type=_rate, help="the highest learning rate")
-    parser.add_argument("--seed", type=_integer_from(0), help="what random numbers begin with (0)")
+    parser.add_argument(
+        "--seed", type=_integer_from(0, sys.maxsize), help="what random numbers begin with (0)"
+    )
     parser.add_argument(
         "--data-dir", type=Path, metavar="DIR", help="where data sets lie (default: data)"
     )
@@ -227,16 +241,16 @@ def _learning() -> argparse.ArgumentParser:
         "--out",
         type=Path,
         metavar="DIR",
-        help="where files go, in place of those of a finished training (default: runs/JOB)",
+        help="where files go; those of a finished training are moved to DIR/earlier "
+        "(default: runs/JOB)",
     )
     parser.add_argument(
         "--resume", type=Path, metavar="DIR", help="go on with the training whose files lie there"
     )
     parser.add_argument(
-        "--threads", type=_integer_from(1, MOST_THREADS), help="how many to compute with"
-    )
-    parser.add_argument(
-        "--batches", type=_integer_from(1), help="stop each epoch after so many batches"
+        "--batches",
+        type=_integer_from(1, sys.maxsize),
+        help="stop each epoch after so many batches",
     )
     parser.add_argument(
         "--no-test",
@@ -254,16 +268,23 @@ def _asking() -> argparse.ArgumentParser:
     )
     parser.add_argument("folder", type=Path, help="the folder of its training, such as runs/mnist")
     parser.add_argument("inputs", nargs="+", metavar="INPUT", help="an image file, or a text")
-    parser.add_argument("--backend", help="where to compute (default: MT_BACKEND, then numpy)")
+    _add_computing(parser)
     return parser
+
+
+def _add_computing(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--backend", help="where to compute (default: MT_BACKEND, then numpy)")
+    parser.add_argument(
+        "--threads", type=_integer_from(1, MOST_THREADS), help="how many to compute with"
+    )
 
 
 def _sentence() -> str:
     return str(__doc__).partition("\n\n")[0].partition(": ")[2].capitalize()
 
 
-def _integer_from(least: int, most: int | None = None) -> Callable[[str], int]:
-    """Return what reads an integer from `least` on, up to `most` if there is such a limit."""
+def _integer_from(least: int, most: int) -> Callable[[str], int]:
+    """Return what reads an integer from `least` to `most`."""
 
     def read(text: str) -> int:
         try:
@@ -272,7 +293,7 @@ def _integer_from(least: int, most: int | None = None) -> Callable[[str], int]:
             raise argparse.ArgumentTypeError(f"must be an integer, got {text!r}") from None
         if value < least:
             raise argparse.ArgumentTypeError(f"must be at least {least}, got {text}")
-        if most is not None and value > most:
+        if value > most:
             raise argparse.ArgumentTypeError(f"must be at most {most}, got {text}")
         return value
 

@@ -29,9 +29,11 @@ class Images(Classification):
 
     Attributes:
         shape: channels, height and width of an image.
+        dark_ground: whether all images are bright on a dark ground, as those of MNIST are.
     """
 
     shape: ClassVar[tuple[int, int, int]]
+    dark_ground: ClassVar[bool] = True
     results = (*Classification.results, "mistakes.png")
 
     def checked(self, samples: TensorDataset, folder: Path) -> TensorDataset:
@@ -126,6 +128,11 @@ class Images(Classification):
             reason = getattr(error, "strerror", None) or "it holds no image that can be read"
             raise FileError(f"{path}: {reason}.") from error
         pixels = pixels.reshape(height, width, channels).transpose(2, 0, 1) / np.float32(255)
+        if self.dark_ground and pixels[:, :: height - 1, :: width - 1].min() > 0.5:
+            raise InputError(
+                f"{path} has a bright ground; the network has learnt images that are bright on a "
+                "dark one. Invert it first."
+            )
         return np.ascontiguousarray(pixels)
 
     def _check(self, path: Path, image: Any) -> None:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from mt_nn import optim
 from mt_nn.data import DataLoader, Dataset, RandomSampler, Subset
-from mt_nn.errors import InputError, SettingError
+from mt_nn.errors import InputError, MissingFileError, SettingError
+from mt_nn.library.data.downloads.published import PUBLISHED
 from mt_nn.library.train.metrics import Metric
 from mt_nn.settings import check_flags, integer, number
 from mt_operators import Module
@@ -127,14 +128,30 @@ class Job(ABC):
 
     def __init__(self, settings: Settings) -> None:
         if (settings.model in self.with_vectors) != (settings.vectors is not None):
-            does = "begins" if settings.model in self.with_vectors else "does not begin"
-            raise SettingError(
-                f"--model {settings.model} {does} with word vectors: --vectors names their file."
+            told = (
+                "begins with word vectors: --vectors names their file"
+                if settings.model in self.with_vectors
+                else "does not begin with word vectors: leave out --vectors"
             )
+            raise SettingError(f"--model {settings.model} {told}.")
         self.settings = settings
 
     def folder(self, name: str) -> Path:
-        """Return where the files of a data set lie: in the data folder, or in a folder of it."""
+        """Return where the files of a data set lie: in the data folder, or in a folder of it.
+
+        Raises:
+            MissingFileError: there is no data folder.
+        """
+        try:
+            os.lstat(self.settings.data_dir)
+        except FileNotFoundError:
+            fetched = f"; mt_nn.data.fetch({name!r}) makes them" if name in PUBLISHED else ""
+            raise MissingFileError(
+                f"{self.settings.data_dir}: No such file or directory. --data-dir names the folder "
+                f"of the data sets, with those of this job in {name}{fetched}."
+            ) from None
+        except OSError:  # whoever opens a file in it will say what is wrong
+            pass
         folder = Path(self.settings.data_dir, name)
         return folder if os.path.isdir(folder) else Path(self.settings.data_dir)  # noqa: PTH112
 

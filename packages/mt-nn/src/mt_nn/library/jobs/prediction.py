@@ -21,13 +21,19 @@ def load(folder: Path) -> tuple[Job, Module]:
     """
     run = Run.read(folder)
     if not run.finished:
+        done = "goes on" if run.has_checkpoint() else "begins anew, for nothing was saved"
         raise FileError(
-            f"the training in {folder} is not finished: mt-train --resume {folder} goes on."
+            f"the training in {folder} is not finished: mt-train --resume {folder} {done}."
         )
     job = run.job()
     network = job.network()
     try:
+        run.check_identity(run.model)
         network.load_state_dict(saving.load(run.model))
+    except FileError as error:
+        raise FileError(
+            f"{run.model} is missing or damaged: bring it back, or train again."
+        ) from error
     except (StateDictError, TypeError) as error:  # the latter if it is no dictionary
         raise StateDictError(f"{run.model} is not of this network: {error}") from error
     network.eval()

@@ -15,12 +15,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from mt_nn import saving
 from mt_nn.errors import FileError, MissingFileError, SettingError
 from mt_nn.library.files.reading import read_bytes
 from mt_nn.library.files.writing import make_folder, write_atomically
 from mt_nn.library.jobs import job_class
 from mt_nn.library.jobs.job import Job, Settings
+from mt_nn.library.saving.folder import Checkpoints
 from mt_nn.settings import check_flags
+from mt_operators import Module, StateDictError
+from mt_tensor import get_backend
 
 if sys.platform != "win32":
     import fcntl
@@ -29,6 +33,15 @@ FILE = "run.json"
 
 RESULTS = ("log.csv", "log.jsonl", "losses.csv", "model.safetensors", "training.png")
 """The files that every training writes."""
+
+EARLIER = "earlier"
+"""The folder, below that of a training, of the one that was trained there before."""
+
+TRAINING = "training"
+"""The name under which files of parameters say which training they are of."""
+
+IRRELEVANT = ("data_dir", "test", "vectors")
+"""Settings that may change while a training is interrupted: files may have moved."""
 
 
 @dataclasses.dataclass
@@ -41,6 +54,7 @@ class Run:
         settings: those of the training.
         known: what the job has learnt from its data besides; see `Job.known`.
         finished: whether it has been trained to the end, and tested.
+        backend: the name of the backend that computes.
     """
 
     folder: Path
@@ -48,6 +62,7 @@ class Run:
     settings: Settings
     known: dict[str, Any] = dataclasses.field(default_factory=dict)
     finished: bool = False
+    backend: str = "numpy"
 
     @property
     def checkpoints(self) -> Path:
@@ -65,9 +80,47 @@ class Run:
         job.recall(self.known)
         return job
 
+    def identity(self) -> str:
+        """Return what tells this training from others, as the files of its parameters say it."""
+        settings = dataclasses.asdict(self.settings)
+        told = {name: settings[name] for name in settings if name not in IRRELEVANT}
+        return json.dumps({"job": self.name, **told})
+
+    def metadata(self) -> dict[str, str]:
+        """Return what files of parameters say beside them."""
+        return {TRAINING: self.identity()}
+
+    def save(self, network: Module) -> None:
+        """Save the parameters of the network that came of it.
+
+        Raises:
+            FileError: they cannot be written.
+        """
+        saving.save(network.state_dict(), self.model, self.metadata())
+
+    def check_identity(self, path: Path) -> None:
+        """Check that parameters in a file are of this training.
+
+        Raises:
+            FileError: the file is missing or damaged.
+            StateDictError: they are of another one.
+        """
+        theirs = saving.read_metadata(path).get(TRAINING, "unknown to mt-train")
+        if theirs != self.identity():
+            raise StateDictError(
+                f"{path} is of another training, {theirs}; that in {self.folder} is "
+                f"{self.identity()}. Bring its own file back, or begin again with another --out."
+            )
+
+    def checkpoint(self) -> Path | None:
+        """Return the last checkpoint; None if there is nothing to go on from."""
+        if not self.checkpoints.is_dir():
+            return None
+        return Checkpoints(self.checkpoints).last()
+
     def has_checkpoint(self) -> bool:
         """Whether there is something to go on from."""
-        return any(self.checkpoints.glob("*.safetensors"))
+        return self.checkpoint() is not None
 
     def results(self) -> list[Path]:
         """Return the files that it has written for those who look at it."""
@@ -75,16 +128,28 @@ class Run:
         return sorted(path for path in paths if path.is_file())
 
     def begin(self) -> None:
-        """Take the folder over from a training that has been finished, and remove its files.
+        """Take the folder over; what a finished training has left goes into `earlier`.
 
         Raises:
-            FileError: as `predecessor`; or something cannot be written or removed.
+            FileError: as `predecessor`; or something cannot be written or moved.
         """
         before = self.predecessor()
+        if before is None or not before.finished:
+            self.write()
+            if before is not None:
+                self._remove(*before.results())
+            return
+        earlier = dataclasses.replace(before, folder=self.folder / EARLIER)
+        make_folder(earlier.folder)
+        earlier._remove(*earlier.results())
+        earlier.write()
+        self.write()  # nothing has been moved yet, if the disk is full
         self._remove(*self.checkpoints.glob("*.safetensors"))
-        self.write()
-        if before is not None:  # the last thing, for a full disk may have been in the way
-            self._remove(*before.results())
+        try:
+            for path in before.results():
+                path.replace(earlier.folder / path.name)
+        except OSError as error:
+            raise self._not_cleared(error) from error
 
     def predecessor(self) -> Run | None:
         """Return the training whose folder this one may take over, None if there is none.
@@ -107,7 +172,10 @@ class Run:
     def check_unfinished(self) -> None:
         """Raise SettingError if there is nothing left to go on with."""
         if Run.read(self.folder).finished:
-            raise SettingError(f"the training in {self.folder} has been finished.")
+            raise SettingError(
+                f"the training in {self.folder} has been finished: mt-train predict {self.folder} "
+                "asks its network, and without --resume another one begins."
+            )
 
     def _check_empty(self) -> None:
         """Raise FileError if there are files of somebody else, which might be written over."""
@@ -126,10 +194,13 @@ class Run:
             for path in paths:
                 path.unlink(missing_ok=True)
         except OSError as error:
-            raise FileError(
-                f"{self.folder} cannot be cleared ({error.strerror or error}): name another folder "
-                "with --out."
-            ) from error
+            raise self._not_cleared(error) from error
+
+    def _not_cleared(self, error: OSError) -> FileError:
+        return FileError(
+            f"{self.folder} cannot be cleared ({error.strerror or error}): name another folder "
+            "with --out."
+        )
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
@@ -182,6 +253,7 @@ class Run:
             "settings": dataclasses.asdict(self.settings),
             "known": self.known,
             "finished": self.finished,
+            "backend": self.backend,
         }
         write_atomically(self.folder / FILE, json.dumps(content).encode())
 
@@ -197,9 +269,12 @@ class Run:
         try:
             content = json.loads(read_bytes(path, "json"))
             settings = Settings(**content["settings"])
-            run = cls(folder, content["job"], settings, content["known"], content["finished"])
+            names = ("known", "finished", "backend")
+            run = cls(folder, content["job"], settings, *(content[name] for name in names))
             check_flags(finished=run.finished)
-            if settings.model in job_class(run.name).models and isinstance(run.known, dict):
+            models = job_class(run.name).models
+            if settings.model in models and isinstance(run.known, dict):
+                get_backend(run.backend)
                 run.job()
                 return run
         except FileError as error:
@@ -211,4 +286,7 @@ class Run:
             ) from None
         except (ValueError, KeyError, TypeError, RecursionError):
             pass
-        raise FileError(f"{path} is damaged: it describes no training of mt-train.")
+        raise FileError(
+            f"{path} is damaged: it describes no training of mt-train. Remove the folder, or name "
+            "another one."
+        )

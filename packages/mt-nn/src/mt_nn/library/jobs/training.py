@@ -10,15 +10,15 @@ import json
 import math
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, TextIO
 
 import mt_tensor as mt
-from mt_nn import saving
 from mt_nn.data import DataLoader
 from mt_nn.errors import FileError, SettingError
 from mt_nn.library.files.writing import write_atomically
 from mt_nn.library.jobs.job import Job, Parts
-from mt_nn.library.jobs.runs import Run
+from mt_nn.library.jobs.runs import FILE, Run
 from mt_nn.library.jobs.tables import write_table
 from mt_nn.library.jobs.threads import peak_memory
 from mt_nn.library.train.callbacks import SaveCheckpoints
@@ -45,29 +45,31 @@ def train(run: Run, out: TextIO, resume: bool = False) -> None:
         MissingPackageError: what draws pictures, or saves networks, is not installed.
         OSError: what happens cannot be told.
         SettingError: the training has diverged, or there is nothing left of it to go on with.
-        StateDictError: the checkpoint is not of this training.
+        StateDictError: the checkpoint is of another training.
     """
     began = time.perf_counter()
     mt.manual_seed(run.settings.seed)
-    goes_on = resume and run.has_checkpoint()
-    if not goes_on:
+    checkpoint = run.checkpoint() if resume else None
+    if checkpoint is None:
         run.predecessor()  # refused before data are read, which may take long
         run.known = {}  # nothing has been learnt with what was known
+        if resume:
+            out.write("no checkpoint was saved: the training begins anew\n")
     job = run.job()
     parts = job.read()
     _tell_counts(job, parts, out)
     with run.held():
         if resume:
             run.check_unfinished()
-        if goes_on:
-            _check_known(run, job)
-        else:
+        if checkpoint is None:
             run.known = job.known()
             run.begin()
-        _learn(run, job, parts, out, goes_on)
+        else:
+            _check_known(run, job)
+        _learn(run, job, parts, out, checkpoint)
         run.finish()
     _tell_cost(time.perf_counter() - began, out)
-    out.writelines(f"wrote {path}\n" for path in run.results())
+    out.writelines(f"wrote {path}\n" for path in sorted([*run.results(), run.folder / FILE]))
 
 
 def _check_known(run: Run, job: Job) -> None:
@@ -79,16 +81,26 @@ def _check_known(run: Run, job: Job) -> None:
         )
 
 
-def _learn(run: Run, job: Job, parts: Parts, out: TextIO, resume: bool) -> None:
+def _learn(run: Run, job: Job, parts: Parts, out: TextIO, checkpoint: Path | None) -> None:
     """Train, test, and write what came of it."""
     progress = _Progress(job, out)
-    last = [progress, SaveCheckpoints(run.checkpoints)]
-    trainer = trainer_of(job, parts, [*_callbacks(run, job, parts), *last])
-    checkpoints = run.checkpoints if resume else None
-    trainer.fit(parts.training, run.settings.epochs, parts.validation, checkpoints)
+    trainer = trainer_of(job, parts, _callbacks(run, job, parts, progress))
+    try:
+        if checkpoint is not None:
+            run.check_identity(checkpoint)
+        trainer.fit(parts.training, run.settings.epochs, parts.validation, checkpoint)
+    except FileError as error:
+        if trainer.step:
+            raise FileError(f"{error} Then mt-train --resume {run.folder} goes on.") from error
+        if checkpoint is None:
+            raise
+        raise FileError(
+            f"{checkpoint} is missing or damaged: remove it, and mt-train --resume {run.folder} "
+            "goes on from the checkpoint before, or begins anew."
+        ) from error
     if progress.failure is not None:
         raise progress.failure
-    saving.save(trainer.model.state_dict(), run.model)
+    run.save(trainer.model)
     losses = enumerate(trainer.history.losses, 1)
     write_table(run.folder / "losses.csv", [("batch", "loss"), *((n, repr(x)) for n, x in losses)])
     if run.settings.test:
@@ -129,12 +141,15 @@ def trainer_of(job: Job, parts: Parts, callbacks: Sequence[Callback] = ()) -> Tr
     )
 
 
-def _callbacks(run: Run, job: Job, parts: Parts) -> list[Callback]:
+def _callbacks(run: Run, job: Job, parts: Parts, progress: _Progress) -> list[Callback]:
+    """Return what is done besides: a checkpoint is saved before anything large is written."""
     return [
         _Divergence(run),
         CSVLog(run.folder / "log.csv"),
         JSONLinesLog(run.folder / "log.jsonl"),
         *job.callbacks(run.folder),
+        progress,
+        SaveCheckpoints(run.checkpoints, keep_last=2, metadata=run.metadata()),
         _Picture(job, parts, run),
     ]
 
@@ -168,6 +183,12 @@ class _Progress(ProgressBar):
         self.failure: OSError | None = None
         self.line = job.line  # type: ignore[method-assign]
 
+    def on_fit_start(self, trainer: Trainer) -> None:
+        """Show the bar, and tell where the training goes on."""
+        super().on_fit_start(trainer)
+        if trainer.step and trainer.epoch < trainer.epochs:
+            self._print(f"goes on in epoch {trainer.epoch + 1}, after {trainer.batch} batches")
+
     def on_epoch_end(self, trainer: Trainer) -> None:
         """Tell of the epoch; if that is impossible, end when the epoch has been saved."""
         try:
@@ -183,6 +204,8 @@ class _Picture(Callback):
     one, and after as many of those between as are long enough.
     """
 
+    comes_last = True
+
     def __init__(self, job: Job, parts: Parts, run: Run) -> None:
         loader = parts.validation
         alone = Generator()  # random numbers of the training are not for pictures
@@ -193,8 +216,8 @@ class _Picture(Callback):
         self._next = 0.0
 
     def on_fit_start(self, trainer: Trainer) -> None:
-        """Draw, if there is nothing to learn."""
-        if not trainer.epochs:
+        """Draw, if there is nothing left to learn."""
+        if trainer.epoch == trainer.epochs:
             self._draw(trainer)
 
     def on_epoch_end(self, trainer: Trainer) -> None:

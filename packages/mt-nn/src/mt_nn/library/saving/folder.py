@@ -33,6 +33,8 @@ class Checkpoints:
         keep_last: how many of the last are kept, at least one.
         keep_best: how many of the best are kept beside those.
         mode: whether the best score is the least, "min", or the greatest, "max".
+        metadata: strings by name that are kept in each, such as what is trained; `read_metadata`
+            returns them. "score" is the name of the score.
 
     Raises:
         FileError: the folder cannot be made.
@@ -45,12 +47,13 @@ class Checkpoints:
         keep_last: int = 1,
         keep_best: int = 0,
         mode: Literal["min", "max"] = "min",
+        metadata: Mapping[str, str] | None = None,
     ) -> None:
         self.keep_last = integer("keep_last", keep_last, 1)
         self.keep_best = integer("keep_best", keep_best, 0)
         if mode not in ("min", "max"):
             raise SettingError(f"mode must be 'min' or 'max'; got {mode!r}.")
-        self.folder, self.mode = Path(folder), mode
+        self.folder, self.mode, self.metadata = Path(folder), mode, metadata or {}
         make_folder(self.folder)
 
     def paths(self) -> list[Path]:
@@ -110,8 +113,8 @@ class Checkpoints:
         """
         number = integer("step", step, 0)
         path = self.folder / f"step-{number:08}.safetensors"
-        metadata = {} if score is None else {"score": repr(float(score))}
-        save_checkpoint(path, metadata=metadata, **parts)
+        rated = {} if score is None else {"score": repr(float(score))}
+        save_checkpoint(path, metadata={**self.metadata, **rated}, **parts)
         self._remove_others(path)
         return path
 

@@ -80,12 +80,18 @@ class EarlyStopping(Callback):
         self.best, self.waited, self.best_model = best, waited, best_model
 
 
+ENDING = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
+"""The signals by which somebody, the system, or the terminal that is closed ends a process."""
+
+
 class SaveCheckpoints(Callback):
     """Saves checkpoints of the training in a folder, from which `fit(resume=folder)` goes on.
 
     Control-C waits for the end of the step and saves one, too, before it ends the training; pressed
-    again, it ends it at once. So does SIGTERM, where `signal.default_int_handler` handles it. (In
-    Python's main thread only, and if nobody else handles the signal.)
+    again, it ends it at once. So do SIGTERM and SIGHUP where `signal.default_int_handler` handles
+    them. (In Python's main thread only, and if nobody else handles the signal.)
 
     Args:
         folder: where they lie.
@@ -94,6 +100,7 @@ class SaveCheckpoints(Callback):
         keep_best: how many of the best are kept beside those, of the ones at the end of an epoch.
         monitor: what of an epoch says how good it is.
         mode: whether less is better, "min", or more, "max".
+        metadata: as `Checkpoints` takes it.
 
     Raises:
         FileError: the folder cannot be made.
@@ -110,9 +117,10 @@ class SaveCheckpoints(Callback):
         keep_best: int = 0,
         monitor: str = "validation_loss",
         mode: Literal["min", "max"] = "min",
+        metadata: Mapping[str, str] | None = None,
     ) -> None:
         self.every_steps = None if every_steps is None else integer("every_steps", every_steps, 1)
-        self.checkpoints = Checkpoints(folder, keep_last, keep_best, mode)
+        self.checkpoints = Checkpoints(folder, keep_last, keep_best, mode, metadata)
         self.monitor = monitor
         self._interrupted = False
         self._handled: list[signal.Signals] = []
@@ -121,7 +129,7 @@ class SaveCheckpoints(Callback):
         """Take over Control-C, and what is answered like it."""
         if threading.current_thread() is not threading.main_thread():
             return
-        for each in (signal.SIGINT, signal.SIGTERM):
+        for each in ENDING:
             if signal.getsignal(each) is signal.default_int_handler:
                 signal.signal(each, self._interrupt)
                 self._handled.append(each)

@@ -11,7 +11,7 @@ import io
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -79,12 +79,17 @@ def _json(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
+SHORTEST_BAR = 8
+"""How many letters wide a bar is at least, where that is possible."""
+
+
 class ProgressBar(Callback):
     """A bar for the batches of an epoch, drawn with rich, and a line for each epoch.
 
     Beside the bar are the loss of the last batch, the metrics of the epoch so far, the samples a
     second, and the time until the last epoch will end, if the next batches take as long as those
-    before, with validation and whatever else lies between them. Only a terminal or a notebook shows
+    before, with validation and whatever else lies between them; a narrow terminal shows fewer of
+    these. Only a terminal or a notebook shows
     the bar; a file gets the lines alone. Without rich there are the lines, and a first one that
     says so.
 
@@ -118,10 +123,11 @@ class ProgressBar(Callback):
         except ImportError:
             return None
         pace = TextColumn("{task.fields[pace]}")
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), pace)
+        bar = BarColumn(bar_width=None)  # as wide as what is said leaves room for
+        columns = (TextColumn("{task.description}"), bar, MofNCompleteColumn(), pace)
         console = Console(file=self.file or sys.stderr)
         hidden = not (console.is_terminal or console.is_jupyter)
-        return Progress(*columns, console=console, transient=True, disable=hidden)
+        return Progress(*columns, console=console, transient=True, disable=hidden, expand=True)
 
     def _print(self, text: str) -> None:
         if self._progress is None or self._progress.disable:
@@ -149,22 +155,28 @@ class ProgressBar(Callback):
         if self._progress is not None:
             self._batches += 1
             text = f"epoch {trainer.epoch + 1}  loss {trainer.history.losses[-1]:.4f}"
+            counted = f" {trainer.batches}/{trainer.batches} "
+            room = self._progress.console.width - len(text) - len(counted) - SHORTEST_BAR - 1
+            pace = ""
+            for part in self._pace(trainer):
+                if len(pace) + len(part) <= room:
+                    pace += f"{part}  "
             self._progress.update(
-                self._task, completed=trainer.batch, description=text, pace=self._pace(trainer)
+                self._task, completed=trainer.batch, description=text, pace=pace.rstrip()
             )
 
-    def _pace(self, trainer: Trainer) -> str:
-        """Return what the epoch measures so far, how fast it goes, and how long it will take."""
+    def _pace(self, trainer: Trainer) -> Iterator[str]:
+        """Yield how long it will take, how fast it goes, and what the epoch measures so far."""
         seconds = time.perf_counter() - self._began
-        measured = {k: v for k, v in trainer.measured().items() if isinstance(v, float)}
-        parts = [f"{name} {value:.4g}" for name, value in measured.items() if name != "loss"]
-        parts.append(f"{trainer.samples / seconds:,.0f} {self.samples}/s")
         if trainer.batches is not None:
             batches = (trainer.epochs - trainer.epoch) * trainer.batches - trainer.batch
             left = round(batches * seconds / self._batches)
             hours, minutes = divmod(left // 60, 60)
-            parts.append(f"{hours}:{minutes:02}:{left % 60:02} left")
-        return "  ".join(parts)
+            yield f"{hours}:{minutes:02}:{left % 60:02} left"
+        yield f"{trainer.samples / seconds:,.0f} {self.samples}/s"
+        for name, value in trainer.measured().items():
+            if isinstance(value, float) and name != "loss":
+                yield f"{name} {value:.4g}"
 
     def on_epoch_end(self, trainer: Trainer) -> None:
         """Replace the bar by a line."""
