@@ -79,7 +79,7 @@ class LiftedOperator:
 
 
 def _check_unchanged(name: str, inputs: Iterable[Scalar], known: Iterable[float]) -> None:
-    """Raise if a recorded derivative would be that at another point than the value's."""
+    """Raise if an input has changed since: a recorded derivative would be that at another point."""
     for scalar, before in zip(inputs, known, strict=False):
         if scalar._data != before and before == before:
             raise GradientError(

@@ -79,7 +79,7 @@ class _Switch(ContextDecorator):
         return super().__call__(function)
 
     def _recreate_cm(self) -> _Switch:
-        """Return a fresh instance for each call of a decorated function, in whatever thread."""
+        """Return a fresh instance: `ContextDecorator` asks for one at each call, in any thread."""
         return _Switch(self._enabled)
 
 

@@ -1,7 +1,7 @@
 """Derivatives by finite differences, to check the exact ones against.
 
-The last file of the lesson, and its proof: what backpropagation yields is compared with slopes that
-need no calculus.
+The last file of the lesson, but for `__init__.py`, and its proof: what backpropagation yields is
+compared with slopes that need no calculus.
 """
 
 from __future__ import annotations

@@ -229,7 +229,7 @@ class Scalar(Infix):
         made_by = f", made by {self.history.name}" if self.history else ""
         return f"Scalar({self.data!r}{name}{made_by})"
 
-    if TYPE_CHECKING:  # the table's methods are installed below, for each row of the table
+    if TYPE_CHECKING:  # `lifted.py` adds a method for each row of the table
 
         def __getattr__(self, name: str) -> Callable[..., Scalar]: ...
 

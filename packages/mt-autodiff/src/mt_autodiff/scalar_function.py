@@ -1,8 +1,8 @@
 """Functions of Scalars whose backward is written by hand.
 
-All so far were rows of the table. Whatever is composed of the table's operators needs none. A
-function of one's own is for what the table does not have, or where a derivative is known in a
-better form.
+All so far were rows of the table. Whatever is composed of the table's operators needs no backward
+of its own. One is for what the table does not have, or where a derivative is known in a better
+form.
 """
 
 from __future__ import annotations

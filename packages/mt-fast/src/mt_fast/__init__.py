@@ -59,10 +59,10 @@ def source(
         operation: the operator's name in the table, or a function made by `mt_tensor.fuse`.
         gradient: for the fused backward, which arguments want a gradient; None for the value.
         dtype: the element type of the arguments.
-        layout: `"flat"` for contiguous tensors, `"rows"` for contiguous rows,
-            `"transposed"` for rows too, but of which the first argument's are columns;
-            `"fold"` and `"columns"` for the reduction over the last and the first
-            dimension, of operators that reduce.
+        layout: the form of the loop, after how the tensors lie: `"flat"` for contiguous tensors,
+            `"rows"` for contiguous rows, `"transposed"` for rows too, but of which the first
+            argument's are columns; `"fold"` and `"columns"` for the reduction over the last and
+            the first dimension, of operators that reduce.
         repeats: for each argument, whether it stays at one element all along a row, as one that is
             broadcast does; None if each has all of its elements.
 

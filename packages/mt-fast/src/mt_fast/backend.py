@@ -1,9 +1,9 @@
 """The `fast` backend: the primitives of the contract as compiled loops.
 
-The last file of the lesson: all primitives have been read, and stand here together. `FastOps`
-decides as little as it can: empty views, float16, and from how many elements on a primitive uses
-all threads. How loops are chosen and run is in the modules named after the primitives; what the
-loops compute comes from the operator table by way of `mt_operators.graph`.
+The last file of the lesson, but for `__init__.py`: all primitives have been read, and stand here
+together. `FastOps` decides as little as it can: empty views, float16, and from how many elements on
+a primitive uses all threads. How loops are chosen and run is in the modules named after the
+primitives; what the loops compute comes from the operator table by way of `mt_operators.graph`.
 
 The storage of a tensor is a writeable NumPy array, so that views cost nothing and tensors can share
 memory with NumPy. LLVM has no fast float16 arithmetic on most CPUs: float16 tensors are computed
@@ -27,6 +27,8 @@ from mt_fast.primitives import calls, elementwise, movement, products, reduction
 from mt_fast.primitives.loops import WORTH_A_KERNEL
 from mt_operators import OPERATORS, Formula, Operator
 from mt_tensor import DType, TensorData, float16, float32
+
+# `HostBackend` and `copied` are not the lesson's: mt_tensor/library/backends/host.py.
 from mt_tensor.backends.extending import (
     MOST_DIMENSIONS,
     HostBackend,
@@ -135,7 +137,7 @@ class FastOps(HostBackend):
     def _fold(
         self, operator: Operator, source: TensorData, dims: tuple[int, ...], out: TensorData
     ) -> None:
-        """Run the plan of a reduction that is not empty; `out` lies in a row."""
+        """Run the plan of a reduction that is not empty; `out` is contiguous."""
         shape = folded_shape(source.shape, dims, True)
         view = TensorData(out.storage, shape, dtype=out.dtype)
         plan = reductions.plan(operator, source, view, dims, self.parallel_from)
@@ -147,7 +149,7 @@ class FastOps(HostBackend):
             self.elementwise(operator.value)((view,), operator.identity, source)
 
     def matmul(self, a: TensorData, b: TensorData) -> TensorData:
-        """Multiply with BLAS, integers with a compiled loop."""
+        """Multiply with BLAS or in tiles, integers with a compiled loop."""
         dtype = a.layout.dtype
         if dtype is float16:
             wide = products.product(self._widened(a).array, self._widened(b).array)

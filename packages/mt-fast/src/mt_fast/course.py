@@ -1,9 +1,10 @@
 """The course's exercise: the loops of `simple`, compiled and on all threads.
 
-The backend generates its kernels, for speed. These here are written by hand, to be read:
-`tensor_map`, `tensor_zip` and `tensor_reduce` do what their namesakes in
-`mt_tensor.backends.simple` do, but `prange` shares the elements of the result between threads, and
-Numba compiles what is inside. `hatch run mt parallel-check` shows what it has made of them.
+Read it before the lesson. The backend generates its kernels, for speed. These here are written by
+hand, to be read: `tensor_map`, `tensor_zip` and `tensor_reduce` do what their namesakes in
+`mt_tensor.backends.simple` do, but Numba compiles them, and `prange` is a range whose iterations
+threads share. `_launch` starts the threads (`compilation/threads.py`, which is read later).
+`hatch run mt parallel-check` shows what Numba has made of these loops.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 There are kernels now; the rest of the lesson runs them over tensors, which need memory. NumPy's
 memory begins anywhere, so that a vector of 64 bytes lies in two lines, and reading or writing it
-takes two turns. In a transposition of what is larger than the caches this is a third of the time,
-in other loops up to a twentieth.
+takes two accesses. In a transposition of what is larger than the caches this is a third of the
+time, in other loops up to a twentieth.
 """
 
 from __future__ import annotations

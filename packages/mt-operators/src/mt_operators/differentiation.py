@@ -49,6 +49,8 @@ def derivative(graph: Graph, argument: int) -> Graph:
 def derived(name: str, parameters: Sequence[str], graph: Graph) -> Operator:
     """Return a graph as an operator, whose partial derivatives are worked out when needed.
 
+    Stage 2 needs it, for gradients that are differentiated again and for functions that it fuses.
+
     Args:
         name: what to call it.
         parameters: the names of its arguments.

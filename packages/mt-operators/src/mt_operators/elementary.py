@@ -7,7 +7,7 @@ On floats these functions compute, with `math`. Any other value they *ask*, as P
 ask their operands: `exp(x)` is `x.__operator__("exp", (x,))` where `x` has such a method. So the
 function of a row runs as it stands on floats, on recorded scalars, on tensors, and on symbols that
 write down what is computed (`mt_operators.tracing`). These functions are all that a stage or a
-compiler has to spell in its own way.
+compiler has to *spell* in its own way: to say, for each name, by what it is computed there.
 
 Python's own functions raise where IEEE 754 has an answer (`1.0 / 0.0`, `math.exp(1000)`,
 `math.log(-1)`). All other stages follow IEEE 754, and so do these: a pole gives an infinity and a
@@ -33,7 +33,7 @@ ELEMENTARY: dict[str, Callable[..., Any]] = {}
 
 
 def ask(name: str, operands: tuple[Any, ...]) -> Any:
-    """Return what the first operand that can say so makes of an operator; else NotImplemented."""
+    """Return the answer of the first operand that has `__operator__`, or else NotImplemented."""
     for operand in operands:
         if operand.__class__ is not float:
             answer = getattr(operand, "__operator__", None)
@@ -60,7 +60,7 @@ def asking(function: F) -> F:
 
 
 def composition(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what a function computes with if it first asks its operands, or else itself."""
+    """Return what an `asking` function is written with; an elementary one, or any other, itself."""
     inner: Callable[..., Any] = getattr(function, "composition", function)
     return inner
 
@@ -68,7 +68,8 @@ def composition(function: Callable[..., Any]) -> Callable[..., Any]:
 def elementary(function: F) -> F:
     """Let `function` ask its operands, and enter it into `ELEMENTARY` under its own name."""
     asks = ELEMENTARY[function.__name__] = asking(function)
-    asks.composition = asks  # type: ignore[attr-defined]  # inside, it takes floats only
+    # What it computes with takes floats only: it is written with nothing but itself.
+    asks.composition = asks  # type: ignore[attr-defined]
     return asks
 
 
@@ -171,7 +172,7 @@ def floor_divide(x: float, y: float) -> float:
 
 @elementary
 def fmod(x: float, y: float) -> float:
-    """Return what a division without fraction leaves, with the sign of `x`; nan where `y` is 0."""
+    """Return the remainder of `x / y` rounded towards 0, with the sign of `x`; nan if `y` is 0."""
     if isinstance(x, int) and isinstance(y, int) and y != 0:
         rest = abs(x) % abs(y)
         return -rest if x < 0 else rest

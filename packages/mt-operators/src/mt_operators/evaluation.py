@@ -113,7 +113,10 @@ def is_value(formula: Formula) -> bool:
 
 
 class Evaluation:
-    """A graph as a function of its arguments, for an operator that is no row of the table."""
+    """A graph as a function of its arguments, for an operator that is no row of the table.
+
+    Stage 2 needs it; see `derived` in the next file.
+    """
 
     def __init__(self, name: str, parameters: Sequence[str], graph: Graph) -> None:
         self.graph = graph

@@ -176,8 +176,8 @@ class Operator:
             reduce an empty axis; None for the others.
         chooses: whether the first argument is a condition, by which it chooses.
         takes_integers: whether integers stay what they are; else they are made floating point.
-        closed: whether two integers always have an integer as result, as they have not where they
-            are divided: if not, they are checked first.
+        closed: whether any two integers have an integer as result, as they have not if they are
+            divided and the second is 0. If not, stage 2 checks integers before it computes.
         takes_bool: whether truth values are taken.
         for_bool: the operator of truth values that is taken in place of this one or, where truth
             values are refused, that is recommended.

@@ -1,8 +1,8 @@
 """Trees of modules and what they hold.
 
-The last file of the lesson. A `Module` is a node: it finds its parameters, buffers and child
-modules by watching what is assigned to its attributes. What a `Parameter` or a `Buffer` holds is
-open, so one `Module` serves every stage. Names and order are torch's.
+The last file of the lesson, but for `__init__.py`. A `Module` is a node: it finds its parameters,
+buffers and child modules by watching what is assigned to its attributes. What a `Parameter` or a
+`Buffer` holds is open, so one `Module` serves every stage. Names and order are torch's.
 """
 
 from __future__ import annotations

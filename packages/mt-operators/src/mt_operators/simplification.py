@@ -86,9 +86,11 @@ def _of_two(operation: str, x: T, y: T) -> T | None:
 def simpler_choice(condition: T, if_true: T, if_false: T) -> T | None:
     """Return a simpler term for `where(condition, if_true, if_false)`; None if there is none.
 
-    `where(slope == 0, 0, upstream * slope)`, which is the gradient of operators that have kinks, is
-    one choice if the slope itself is nothing but a choice between 0 and something: then its
-    condition decides, and the slope is not compared with 0.
+    `where(slope == 0, 0, upstream * slope)` is the gradient of operators whose derivative only says
+    which argument the value comes from (`gated` in `formula.py`, two files on): `slope` is that
+    derivative, `upstream` the gradient of the result. If the slope is itself a choice between two
+    constants, one of them 0, all is one choice: the slope's condition decides, and the slope is not
+    compared with 0.
     """
     x, y = _decided(condition, if_true, 1), _decided(condition, if_false, 2)
     if x.is_same(y):

@@ -488,11 +488,11 @@ define_steps(
     note="the nearest whole number, of two the even one; derivative 0",
 )
 
-# --- Division that is rounded, and what it leaves -----------------------------------------------
+# --- Division that is rounded, and its remainder ------------------------------------------------
 
 
 def remainder(x: float, y: float) -> float:
-    """Return what `floor_divide` leaves, which has the sign of `y`."""
+    """Return the remainder of `floor_divide`, which has the sign of `y`."""
     rest = fmod(x, y)
     return where((rest != 0.0) & ((rest < 0.0) != (y < 0.0)), rest + y, rest)
 
@@ -511,7 +511,7 @@ define(
     lambda x, y, out: -floor_divide(x, y),
     closed=False,
     takes_bool=False,
-    note="what x / y rounded down leaves, with the sign of y",
+    note="the remainder of x / y rounded down, with the sign of y",
 )
 define(
     "fmod",
@@ -520,7 +520,7 @@ define(
     lambda x, y, out: -trunc(div(x, y)),
     closed=False,
     takes_bool=False,
-    note="what x / y without its fraction leaves, with the sign of x",
+    note="the remainder of x / y rounded towards zero, with the sign of x",
 )
 
 # --- Comparisons and logic: steps too -----------------------------------------------------------

@@ -225,8 +225,9 @@ class Symbol(Term):
 
     def _unknown(self, *_: Any) -> NoReturn:
         self.recorder.refuse(
-            "uses an operator that kernels do not have (//, %, ~, ^, <<, >>, ...)",
-            "write it with arithmetic, comparisons, & and |, and mt_operators.elementary",
+            "uses an operator that does not mean the same on floats and in kernels (//, %, ~, ^, "
+            "<<, >>, round(), int(), ...)",
+            "call floor_divide(x, y) and the like of mt_operators.elementary",
         )
 
     __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _unknown

@@ -824,7 +824,7 @@ def floor(input: Tensor) -> Tensor:
 def floor_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Element by element: x / y rounded down; derivative 0."""
 def fmod(input: Tensor | Number, other: Tensor | Number) -> Tensor:
-    """Element by element: what x / y without its fraction leaves, with the sign of x."""
+    """Element by element: the remainder of x / y rounded towards zero, with the sign of x."""
 def ge(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Element by element: x >= y."""
 def gelu_tanh(input: Tensor) -> Tensor:
@@ -919,7 +919,7 @@ def relu(input: Tensor) -> Tensor:
 def relu6(input: Tensor) -> Tensor:
     """Element by element: x between 0 and 6; derivative 0 at both."""
 def remainder(input: Tensor | Number, other: Tensor | Number) -> Tensor:
-    """Element by element: what x / y rounded down leaves, with the sign of y."""
+    """Element by element: the remainder of x / y rounded down, with the sign of y."""
 row_stack = _vstack
 def rsqrt(input: Tensor) -> Tensor:
     """Element by element: 1 / sqrt(x)."""

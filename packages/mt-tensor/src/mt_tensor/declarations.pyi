@@ -125,7 +125,7 @@ class Methods:
     def __matmul__(self, other: Tensor) -> Tensor:
         ...
     def __mod__(self, other: Any) -> Tensor:
-        """Element by element: what x / y rounded down leaves, with the sign of y."""
+        """Element by element: the remainder of x / y rounded down, with the sign of y."""
     def __mul__(self, other: Any) -> Tensor:
         """Element by element: x y."""
     def __ne__(self, other: Any) -> Tensor:  # type: ignore[override]
@@ -597,7 +597,7 @@ class Methods:
     def fmin(self, other: Tensor) -> Tensor:
         """Return the smaller, or the one that is no nan; of equal ones `input` has the derivative."""
     def fmod(self, other: Any) -> Tensor:
-        """Element by element: what x / y without its fraction leaves, with the sign of x."""
+        """Element by element: the remainder of x / y rounded towards zero, with the sign of x."""
     def fmod_(self, other: Any) -> Self:
         """Store the result of `fmod` in place, and return self."""
     def frac(self) -> Tensor:
@@ -981,7 +981,7 @@ class Methods:
     def relu_(self) -> Self:
         """Store the result of `relu` in place, and return self."""
     def remainder(self, other: Any) -> Tensor:
-        """Element by element: what x / y rounded down leaves, with the sign of y."""
+        """Element by element: the remainder of x / y rounded down, with the sign of y."""
     def remainder_(self, other: Any) -> Self:
         """Store the result of `remainder` in place, and return self."""
     def repeat(self, *times: Any, repeats: Any = ...) -> Tensor:

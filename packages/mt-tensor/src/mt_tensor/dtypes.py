@@ -127,7 +127,7 @@ _BY_NUMPY = {dtype.numpy: dtype for dtype in DTYPES.values()}
 _default = float32
 
 _NAMED: dict[Any, DType] = {**DTYPES, **_BY_NUMPY, float: float32}
-"""Element types by all that names them here; what else does, NumPy knows."""
+"""Element types by their names, NumPy's dtypes and `float`; what else names one, NumPy is asked."""
 
 
 def get_default_dtype() -> DType:
@@ -138,8 +138,8 @@ def get_default_dtype() -> DType:
 def set_default_dtype(d: Any) -> None:
     """Choose the element type of Python's floats, and of new tensors that are given none.
 
-    It also is that of means, roots and quotients of integers. It holds for the whole process, as in
-    torch, and for what is made from now on.
+    It also is that of roots and quotients of integers. It holds for the whole process, as in torch,
+    and for what is made from now on.
 
     >>> import mt_tensor as mt
     >>> mt.set_default_dtype(mt.float64)

@@ -1,10 +1,12 @@
 """The errors of tensors and backends.
 
-The lesson begins with what can go wrong. All errors derive from `TensorError`. It is a
-`RuntimeError`, because torch raises that for most of what it refuses. Each also derives from the
-builtin exception that code written for torch or NumPy would catch (`ValueError`, `TypeError`,
-`IndexError`, `NotImplementedError`). Those at the end are about backends, the places where tensors
-live; some in the middle belong to operations of the library.
+The lesson begins with what can go wrong. The errors of this file derive from `TensorError`. It is a
+`RuntimeError`, because torch raises that for most of what it refuses. Where code written for torch
+or NumPy would catch another builtin exception (`ValueError`, `TypeError`, `IndexError`,
+`NotImplementedError`), the error derives from that as well. Those at the end are about backends,
+the places where tensors live; some in the middle belong to operations of the library. Beside these,
+operations raise stage 1's errors of gradients, which are `RuntimeError`s too, and Python's
+`TypeError` for an argument of a type that they do not take.
 """
 
 from __future__ import annotations

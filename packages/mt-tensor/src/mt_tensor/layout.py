@@ -2,7 +2,8 @@
 
 A shape, strides and an offset, as in `strides.py`, and an element type together make a layout. A
 layout never changes, and most tensors of a program have one of a few. So layouts are remembered,
-and tensors of the same layout share one object: to compare two layouts is to compare identities.
+and tensors of the same layout nearly always share one object. That two are one object is a quick
+test; if they are not, their shapes and types are compared.
 """
 
 from __future__ import annotations

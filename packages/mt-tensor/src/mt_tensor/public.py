@@ -23,7 +23,7 @@ FUNCTIONS: dict[str, Any] = {}
 """The functions of `mt_tensor`, by name, of the files that have been imported."""
 
 ADAPTERS: list[Callable[[Any], Any]] = []
-"""What each of them passes through before users have it: the library lets them say `axis`."""
+"""Functions that change each of them before users have it: the library's lets users say `axis`."""
 
 
 class _Offer:

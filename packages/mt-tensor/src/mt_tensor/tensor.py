@@ -6,8 +6,11 @@ backend that the storage belongs to. It is a `Variable` of stage 1, and is diffe
 
 The class says what a tensor is. What can be done with it are operations: functions in the files
 that follow, which import `Tensor` from here and become its methods (`public.py`). A few methods
-that are called in the lesson, such as `_refresh`, belong to the library, which gives them to
-`Tensor` when they are first called: they serve changes in place, hooks, threads and rare arguments.
+that are called in the lesson belong to the library, which gives them to `Tensor` when they are
+first called: they serve changes in place, hooks, threads and rare arguments. Here these are
+`_initialize`, `_refresh`, `_check_gradient`, `_backward_to`, `_as_weights` and `add_to_grad`, in
+later files `_note_base`, `_check_integers`, `_operate_foreign`, `_reflect_foreign`, `_part_of` and
+`_advanced_index`.
 """
 
 from __future__ import annotations
@@ -32,7 +35,12 @@ else:
 _new = object.__new__
 
 VIEW = 2
-"""Stands for "perhaps" in `_requires_grad`: what a view is of may have been changed in place."""
+"""What `_requires_grad` of a view is: "perhaps".
+
+A `ViewFunction` (`recording/linear.py`) sets it, for the tensor whose memory the view shows may be
+changed in place later, by something that is recorded. Whether a gradient is wanted of the view is
+then found out when somebody asks.
+"""
 
 
 class Tensor(Methods):
@@ -64,7 +72,8 @@ class Tensor(Methods):
     )
 
     _base: Tensor | None  # the tensor that this one is a view of
-    _fresh: bool  # whether it is a gradient that nobody else holds, which a leaf may keep
+    _fresh: bool  # whether it is a gradient that nobody else holds, which a leaf may keep; None in
+    # a `Part`, which takes the place of a gradient for a while (library/recording/part.py)
     _grad: Tensor | None
     _lock: Any  # what a thread must hold to change `_grad`; missing until it is first needed
     _node: Node | None
@@ -170,7 +179,7 @@ class Tensor(Methods):
         Raises:
             GradientError: it has another shape, for the tensor's was changed in place since.
         """
-        if derivative._fresh is None:  # a sum of parts
+        if derivative._fresh is None:  # a Part, see `Node.completed`
             derivative = derivative._whole()
         if derivative._tensor.layout.shape != self._tensor.layout.shape:
             raise GradientError(

@@ -51,7 +51,8 @@ class TensorData:
 
     __slots__ = ("_array", "_storage", "_version", "layout")
 
-    # Somebody seldom asks for both of these: until then an array is missing, or a storage None.
+    # One of these two is made from the other when it is first asked for, which is seldom; until
+    # then `_array` is missing, or `_storage` is None.
     _array: Array
     _storage: Any
     _version: list[int] | None  # None: never changed, nor shared with another view

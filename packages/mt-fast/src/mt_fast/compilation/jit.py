@@ -1,10 +1,10 @@
 """Numba's `njit`, with vectors as wide as the processor's.
 
-The first use of Numba in the lesson. If a processor has vectors of 64 bytes, LLVM may still use
-only half of that: those of Intel's first generations that had them slowed down for a while when
-they did. Today's do not, and with the whole width an exponential takes two thirds of the time. LLVM
-can be told so for single functions, so that neither Numba's settings nor the functions that a
-program compiles for itself are touched.
+The first use of Numba's compiler in the lesson. If a processor has vectors of 64 bytes, LLVM may
+still use only half of that: those of Intel's first generations that had them slowed down for a
+while when they did. Today's do not, and with the whole width an exponential takes two thirds of the
+time. LLVM can be told so for single functions, so that neither Numba's settings nor the functions
+that a program compiles for itself are touched.
 """
 
 from __future__ import annotations

@@ -40,7 +40,9 @@ def read(path: Path) -> bytes | None:
 
 
 def write(path: Path, data: bytes) -> None:
-    """Write a file at once: others see all of it or nothing. Nothing is, if it could not be read.
+    """Write a file in one step: others see all of it or nothing.
+
+    In a folder of which `read` would trust nothing, nothing is written.
 
     Raises:
         OSError: it cannot be written.

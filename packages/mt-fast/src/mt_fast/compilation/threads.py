@@ -23,8 +23,8 @@ from one loop to the next, a hundred microseconds or two, and then sleep.
 
 A thread that sleeps has to be woken, which takes longer than half a million additions. By default
 they look for milliseconds, and on a machine with other work to do each loop waits for a thread that
-has so lost its processor. (The first is for GNU's library, turns of a loop; the second for LLVM's,
-milliseconds.)
+has so lost its processor. (The first is for GNU's library, iterations of a loop; the second for
+LLVM's, milliseconds.)
 """
 
 

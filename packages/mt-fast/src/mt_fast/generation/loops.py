@@ -11,8 +11,11 @@ The statements for one element are put into a loop here. There are four forms:
 A view called `x` enters a kernel as `x_data`, its storage, and `x_layout`, the position of its
 first element followed by its strides (`x_start`, the position alone, in a flat loop). Rows are cut
 out of the storage before the inner loop, which then runs from 0: that is the form that LLVM
-vectorises. Positions that no row is cut out for are unsigned: others would be looked at for being
-negative, which takes as long as the copy of an element.
+vectorises. Where no row is cut out, positions are unsigned. As a negative index counts from the
+end, each signed one would be tested for its sign, which takes as long as the copy of an element.
+
+What the text calls follows later: `first_row`, `next_row`, `row_at`, `unsigned`, `position` and
+`tile` in `positions.py`, `scratch` and `transpose_tile` in `transposition.py`.
 """
 
 from __future__ import annotations
@@ -32,8 +35,8 @@ ROWS_OUTER = 5
 """How many dimensions other kernels have around their rows."""
 
 TILE_ROWS = 32
-"""How many rows are made of columns before the next columns are read: what follows in these, to the
-end of what memory fetches at a time, is still in the cache then."""
+"""How many rows a tile has at most: so many neighbours are read of each column. What a line of the
+cache holds beyond them is still in the cache when the next rows are made of the same columns."""
 
 TILE_COLUMNS = 256
 """How many columns a tile has at most: few enough for its elements to stay in the cache, and enough
@@ -56,7 +59,7 @@ class View:
 
 
 Element = Callable[[str], str]
-"""Maps the name of a view to an expression of its current element, or of its position."""
+"""Maps the name of a view to an expression of its current element."""
 
 
 def loop(

@@ -37,14 +37,31 @@ hold the strides of what is kept, `strides` those of the source along what is fo
 
 
 EXTREMES = {"maximum": "larger", "minimum": "smaller"}
-"""What folds take in place of functions that have to look out for nan at every step."""
+"""What folds call (see `spelling.py`) in place of functions that look out for nan at every step."""
 
 REMEMBER_NAN = "has_nan |= value != value"
 """Remembers that there was a nan; once, at the end of a run, it takes the place of the result."""
 
 
 class _Combining:
-    """How an operator folds elements of one dtype, as text."""
+    """How an operator folds elements of one dtype, as text.
+
+    A *run* are the elements that are folded before the result joins others: along memory a block of
+    neighbours, across it one element of each of a few rows. What has been folded of it is `part`.
+
+    Attributes:
+        graph: what the operator computes.
+        table: how elementary functions are written.
+        source: the type of the elements.
+        target: the type of the results.
+        computed: the type that the operator computes in.
+        truth: whether it yields truth values.
+        held: the type of `part`.
+        simple: whether it is just a sum or a product.
+        identity: what these start with.
+        fastmath: what LLVM may assume.
+        extreme: what folds floats in place of a maximum or minimum; None for other operators.
+    """
 
     def __init__(self, operator: Operator, source: DType, target: DType, table: Table) -> None:
         self.graph: Graph = traced(operator.value, table)

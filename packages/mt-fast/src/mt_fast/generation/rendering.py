@@ -28,7 +28,7 @@ from mt_tensor.extending import DTYPES
 
 Table = Mapping[str, str]
 """How a target writes operations: name to a template with the operands `{0}`, `{1}`, ...; also
-those operators that it has whole."""
+operators for which it has a function, though others would be composed of several operations."""
 
 PYTHON: Table = {
     **NOTATION,
@@ -96,8 +96,8 @@ def constant(value: Number, dtype: DType) -> str:
 def converted(text: str, source: DType, target: DType) -> str:
     """Return an expression of one type as an expression of another, converted as C does.
 
-    Floats become integers by way of int64, so that they wrap around instead of being undefined;
-    but those that only uint64 holds.
+    Floats become integers by way of int64, so that they wrap around instead of being undefined.
+    Only what is too large for int64 becomes a uint64 directly.
     """
     if source is target:
         return text

@@ -1,9 +1,9 @@
 """Kernels as text.
 
 Here the lesson begins, with what all of it is about. Every kernel is a Python function that does a
-*part* of the work, the units from `lo` to `hi`, so that the same code runs as a whole on one thread
-or in parts on several. The text is plain Python to be read (`mt_fast.source`) and compiled
-(`compilation/kernel.py`).
+*part* of the work. The work is counted in units, such as elements, rows or tiles, and the part is
+those from `lo` to `hi`: so the same code runs as a whole on one thread or in parts on several. The
+text is plain Python to be read (`mt_fast.source`) and compiled (`compilation/kernel.py`).
 """
 
 from __future__ import annotations

@@ -3,11 +3,15 @@
 The form `transposed` of a loop (`loops.py`) calls this. Where elements in a row come from a column,
 copying them one by one takes a load and a store for each. Here as many rows as a vector has
 elements are loaded as vectors, and interleaved again and again: the first half of the rows with the
-second half, element by element, like two halves of a pack of cards. After as many shuffles as it
-takes to halve the block down to one row, each vector is what was a column.
+second half, element by element, like two halves of a pack of cards. After log2(rows) such rounds
+each vector is what was a column.
 
 Blocks make up tiles, which are what a loop does at a time: into where its result lies, or into
 scratch memory that the cache holds until its rows have been used.
+
+Numba does not compile what stands below its `intrinsic`, but calls it with the types of arguments.
+It returns a signature and `generate`, which has a `builder` append LLVM's instructions for a call.
+(`gep` is the address of an element; `cgutils` has some instructions that often go together.)
 """
 
 from __future__ import annotations
@@ -98,6 +102,7 @@ def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
     return rows
 
 
+# For kernels only, and without counting references: see `inner` in compilation/kernel.py.
 @jit(no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)
 def transpose_tile(
     source: Any,

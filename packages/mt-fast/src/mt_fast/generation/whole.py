@@ -1,10 +1,11 @@
-"""Functions of kernels that take more than one expression: quotients, shifts and divisors.
+"""Operations that kernels call as whole functions: quotients, shifts and divisors.
 
-The next file writes an operation as one expression; these it calls. What Python and C say in one
-sign, kernels may need several steps for. They are text, like the kernels that call them, for Numba
-on the CPU and for a GPU alike. Among integers they compute in int64 or uint64, and nothing traps: a
-quotient by zero is 0, and the one quotient that is too large, of the smallest integer and -1, wraps
-around. Among floats they compute in the type of the kernel, which is written for `{kind}`.
+The functions are whole here, not the numbers. The next file writes most operations as one
+expression; for these, also where Python has a sign for them, it writes a call, since kernels need
+several steps. They are text, like the kernels that call them, for Numba on the CPU and for a GPU
+alike. Among integers they compute in int64 or uint64, and nothing traps: a quotient by zero is 0,
+and the one quotient that is too large, of the smallest integer and -1, wraps around. Among floats
+they compute in the type of the kernel, for which `{kind}` stands in the text.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ def floor_divide(x, y):
     return int64(x // y)
 """,
     "fmod": """\
-def fmod(x, y):  # the rest has the sign of x, where that of % has the sign of y
+def fmod(x, y):  # the remainder has the sign of x, where that of % has the sign of y
     if (y == 0) | (y == -1):
         return int64(0)
     rest = int64(x % y)
@@ -98,7 +99,7 @@ def floor_divide(x, y):
 """,
 }
 """The functions of floats by name: `{kind}` is the type of their arguments, and `{fmod}` what the
-target calls the rest of a division with the sign of `x`."""
+target calls the remainder of a division with the sign of `x`."""
 
 NAMES = INTEGERS.keys() | FLOATS.keys()
 """All of them."""

@@ -1,12 +1,13 @@
 """Matrix products, a tile at a time on Numba's own threads.
 
 Tiles make a product of matrices of any size. A tile of results (`tiles.py`) reads a few rows of the
-first factor and a few columns of the second, both where they are. If the second is too large for
-the cache, *panels* of its columns are copied there, one after the other, and stay while all rows of
-the first pass by. If it is transposed, its columns are rows in memory, and the tile is one of inner
-products. Sums too long for a panel to fit the cache are cut into equal *lengths*, whose products
-are added. Every element is added up in one order, so that the result does not depend on the number
-of threads.
+first factor and a few columns of the second, both where they are. If the first is transposed, its
+rows run down columns in memory: those of a tile are packed, that is copied side by side. If the
+second is too large for the cache, *panels* of its columns are copied there, one after the other,
+and stay while all rows of the first pass by. If the second is transposed, its columns are rows in
+memory, and the tile is one of inner products. An inner dimension that is too long for the caches is
+cut into blocks of equal *length*, whose products are added. Every element is added up in one order,
+so that the result does not depend on the number of threads.
 
 BLAS has threads of its own. After a product they keep spinning for a while, and the next loop on
 Numba's threads has to share the processor with them; these here are the same threads.
@@ -32,14 +33,14 @@ from mt_fast.processor import VECTOR_BYTES
 Array = npt.NDArray[Any]
 
 IN_PLACE_BYTES = 2**18
-"""How large a second factor may be that is read where it is: it stays in the second cache."""
+"""How large a second factor may be that is read where it is: it stays in the L2 cache."""
 
 REUSED = 128
-"""From how many rows on it is worth a copy nevertheless. There, no vector lies across two lines of
-the cache, and no more of these lines than their share fall into one set of it."""
+"""From how many rows of the first factor on even such a second one is copied into panels. There no
+vector lies across two lines of the cache, and the lines are spread evenly over its sets."""
 
 PANEL_BYTES = 2**19
-"""How large a panel of a larger one should be at most: half of the second cache, or less."""
+"""How large a panel of a larger one should be at most: half of the L2 cache, or less."""
 
 FROM = 2**19
 """Multiplications from which a product is made here: fewer take BLAS less time, and one thread."""
@@ -48,11 +49,11 @@ PARALLEL_FROM = 2**21
 """Multiplications from which all threads are used: starting them costs as much as so many."""
 
 LONGEST = 2**12
-"""How long the sums of a product may be: a panel of such columns fits the second cache."""
+"""How long a block of the inner dimension may be: a panel of such columns fits the L2 cache."""
 
 LONGEST_DOWN = 2**8
-"""How long those may be that run down columns: each element is in a line and on a page of its own,
-of which the first cache and the table of pages have few."""
+"""The same for a first factor that is transposed: down its columns each element is in a line and on
+a page of its own, of which the L1 cache and the TLB have few."""
 
 NARROW = 16
 """With fewer rows, a product waits for memory, and tiles do not help."""
@@ -142,8 +143,8 @@ def _multiply(
         offsets: where the rows of a panel begin.
         out: the products, flat.
         extents: see `_plan`.
-        steps: how long sums are together with those that are computed apart; and how far apart in
-            `a` are rows and columns.
+        steps: the whole inner dimension, of which m may be a block; and how far apart in `a` are
+            neighbouring rows, and neighbouring columns.
     """
     n, m, k, width, panels, parts = extents
     whole, down, across = steps

@@ -132,8 +132,9 @@ class Vectors:
     def opaque(self, value: Any) -> Any:
         """Return a value of type `INDEX`, of which LLVM no longer knows how it was computed.
 
-        It replaces `x[i]` and `y[i]` in a loop by pointers that it moves along both arrays, and for
-        a tile of many rows the additions take a part of the time of the multiplications.
+        Otherwise LLVM would replace `x[i]` and `y[i]` in a loop by pointers that it moves along
+        both arrays, and for a tile of many rows these additions would take a part of the time of
+        the multiplications.
         """
         kind = ir.FunctionType(INDEX, [INDEX])
         return self.builder.asm(kind, "", "=r,0", [value], side_effect=False)
@@ -142,7 +143,7 @@ class Vectors:
     def loop(self, count: Any) -> Iterator[Any]:
         """Write a loop, whose body is what is written inside, and yield its index.
 
-        LLVM is told to leave it as it is: two turns at once want more registers than there are.
+        LLVM is told to leave it as it is: two iterations at once want more registers than exist.
         """
         b = self.builder
         before = b.block
@@ -247,7 +248,7 @@ def instruction(write: Callable[..., None]) -> Any:
     return intrinsic(typed)
 
 
-# --- Copying between flat arrays ------------------------------------------------------------------
+# --- Copying between flat arrays: the lesson needs `copy`, the library the others too -------------
 
 
 @instruction

@@ -10,6 +10,10 @@ of a convolution do.
 - `inner_products` multiplies by its transpose, so that the sums run along its rows.
 
 Both do a few rows of the result, at most as many as a tile has (`tile_rows`).
+
+Some arguments have names of a convolution, which the library computes with the same tiles. A *tap*
+is a place in its window: in `product` an index of the sum, in `inner_products` a column of the
+result. Its *images* are a batch that is summed over; a product of matrices has 1.
 """
 
 from __future__ import annotations
@@ -31,7 +35,7 @@ COLUMNS = {LARGEST: SUMS // LARGEST, SMALLER: SUMS // SMALLER, 1: 8}
 """How many vectors wide a tile of a product is, by its rows."""
 
 INNER_COLUMNS = 3
-"""How many columns a tile of inner products has: kernels often have 3, 9 or 27 elements."""
+"""How many columns a tile of inner products has: convolutions often have 3, 9 or 27 taps."""
 
 
 @inner

@@ -1,10 +1,10 @@
-"""How a formula of tensors that lie in a row is computed: with one call of its kernel.
+"""How a formula of contiguous tensors is computed: with one call of its kernel.
 
-The short way to both, for what is small. Working out how loops may run over any layout (`loops.py`)
-takes ten times as long as adding eight numbers. Most tensors are contiguous and of one shape, or
-one element over and over; these go straight to the kernel, which is remembered with the layouts. A
-single step that rounds once is NumPy's while it is small: the call of its function is shorter
-still.
+A short way to the kernels of the last two files, for small tensors. Working out how loops may run
+over any layout (`loops.py`) takes ten times as long as adding eight numbers. Most tensors are
+contiguous and of one shape, or one element over and over; these go straight to the kernel, which is
+remembered with the layouts. A single step that rounds once is NumPy's while it is small: the call
+of its function is shorter still.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from mt_fast.primitives.updates import update
 from mt_operators import Formula, TracingError
 from mt_operators.evaluation import expanded
 from mt_tensor import TensorData, float16
+
+# `shorter_for_two` and `running` are not the lesson's: mt_tensor/library/backends/numpy/calls.py.
 from mt_tensor.backends.extending import UFUNCS, Layout, function_of, shorter_for_two
 from mt_tensor.backends.extending import running as running_numpy
 
@@ -81,7 +83,7 @@ def _running_kernels(
 
     @functools.lru_cache(REMEMBERED)
     def kernel_for(out: Layout, *layouts: Layout) -> Kernel | None:
-        """Return the kernel for what lies in rows or repeats one element, or None."""
+        """Return the kernel for what is contiguous or repeats one element, or None."""
         rows = [layout.row_major and layout.shape == out.shape for layout in layouts]
         fit = all(row or layout.repeats for row, layout in zip(rows, layouts, strict=True))
         types = tuple(layout.dtype for layout in layouts)

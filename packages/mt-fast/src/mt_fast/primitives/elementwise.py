@@ -3,8 +3,8 @@
 With copies to fall back on, the primitive that most of a program is. Contiguous memory, and numbers
 broadcast over it, need one loop. Broadcast rows have a kernel of their own once a tensor is large
 enough to repay compiling it, and so have rows that are made of columns, a tile at a time. All else
-is copied into a row first: that costs a pass over memory, but loops that jump would cost more, and
-a kernel for each formula.
+is made contiguous first. This copy costs a pass over memory, but loops that jump would cost more,
+and each formula would need one more kernel.
 """
 
 from __future__ import annotations

@@ -22,6 +22,9 @@ REMEMBERED = 4096
 class Layout:
     """The dimensions of a loop, the innermost last.
 
+    It is of all views of the loop. Stage 2's `Layout` is that of one view, and the layout that a
+    kernel takes (`positions.py`) a tuple of start and strides.
+
     Attributes:
         extents: how many steps each dimension has, all above 1.
         strides: for each view, its strides.

@@ -58,7 +58,7 @@ def product(a: Array, b: Array) -> Array:
         if pays and None not in (transposed_a, transposed_b) and a.shape[:-2] == b.shape[:-2]:
             return _by_tiles(a, b, bool(transposed_a), bool(transposed_b))
     if a.ndim <= 2 and b.ndim <= 2:
-        return np.asarray(quiet().run(a.dot, b))  # which knows more layouts, and begins sooner
+        return np.asarray(quiet().run(a.dot, b))  # which knows more layouts, and starts faster
     return np.asarray(quiet().run(np.matmul, _for_blas(a), _for_blas(b)), order="C")
 
 

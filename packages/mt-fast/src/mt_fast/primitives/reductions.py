@@ -31,7 +31,7 @@ from mt_tensor import DType, TensorData
 from mt_tensor.extending import Shape, Strides, size_of
 
 COLUMNS = 4096
-"""How many outputs are folded at once when rows are added to rows: they fit the first cache."""
+"""How many outputs are folded at once when rows are added to rows: they fit the L1 cache."""
 
 SHARE = 16384
 """A fold is not split into parts of fewer elements than this."""
@@ -70,11 +70,11 @@ def rows_kernel(operator: Operator, source: DType, target: DType) -> Kernel:
     return compiled(texts.fold_rows(operator, source, target, table=TABLE))
 
 
-# --- Tensors that lie in a row ------------------------------------------------------------------
+# --- Contiguous tensors -------------------------------------------------------------------------
 
 
 def fold_rows(operator: Operator, source: TensorData, count: int, parallel_from: int) -> Any:
-    """Fold the last `count` dimensions of a view that lies in a row and is not empty.
+    """Fold the last `count` dimensions of a view that is contiguous and not empty.
 
     What a plan would find out is known beforehand then.
 

@@ -1,9 +1,9 @@
 """Whole slices along a dimension, read by number and added up by number.
 
-A shorter way for `gather` and `scatter`, too. What lies in a row is seen as (outer, extent, inner):
-the slices along the middle dimension have `outer` pieces of `inner` elements in a row. Many numbers
-may name one slice, so that threads must not add wherever these lead: each adds what belongs to its
-own pieces, in the order in which it comes.
+A shorter way for `gather` and `scatter`, too. What is contiguous is seen as (outer, extent, inner):
+the slices along the middle dimension have `outer` pieces of `inner` contiguous elements. Many
+numbers may name one slice, so that threads must not add wherever these lead: each adds what belongs
+to its own pieces, in the order in which it comes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mt_tensor import TensorData
 from mt_tensor.backends.extending import row_major
 from mt_tensor.extending import size_of
 
-# --- Kernels on rows: the numbers are unsigned, and so not looked at for being negative -----------
+# --- Kernels: the numbers of single elements are unsigned, and so not tested for their sign -------
 
 
 def _read_elements(lo: Any, hi: Any, source: Any, numbers: Any, out: Any) -> None:
@@ -80,7 +80,7 @@ def _numbers(dim: int, index: TensorData) -> Any:
 
 
 def read(source: TensorData, dim: int, index: TensorData, parallel: bool) -> TensorData:
-    """Return the slices that an index names of a view in a row; neither is empty."""
+    """Return the slices that an index names of a contiguous view; neither is empty."""
     row = _numbers(dim, index)
     bits = np.dtype(f"u{source.dtype.itemsize}")
     pieces = _pieces(source, dim).view(bits)
@@ -102,7 +102,7 @@ def read(source: TensorData, dim: int, index: TensorData, parallel: bool) -> Ten
 
 
 def add(source: TensorData, dim: int, index: TensorData, out: TensorData, parallel: bool) -> None:
-    """Add slices to those that an index names; all lie in rows."""
+    """Add slices to those that an index names; both views are contiguous."""
     row = _numbers(dim, index)
     parts, sums = _pieces(source, dim), _pieces(out, dim)
     outer, extent, inner = sums.shape
@@ -115,6 +115,6 @@ def add(source: TensorData, dim: int, index: TensorData, out: TensorData, parall
 
 
 def _pieces(data: TensorData, dim: int) -> Any:
-    """Return a view in a row as an array of shape (outer, extent, inner)."""
+    """Return a contiguous view as an array of shape (outer, extent, inner)."""
     shape = data.shape
     return data.array.reshape(size_of(shape[:dim]), shape[dim], size_of(shape[dim + 1 :]))

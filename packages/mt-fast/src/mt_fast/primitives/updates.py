@@ -34,7 +34,9 @@ def update(
     inputs: Sequence[TensorData | Number],
     parallel_from: int,
 ) -> bool:
-    """Run the kernel of a formula over rows and numbers, and return whether they are that.
+    """Run the kernel of a formula if that takes such inputs, and return whether it does.
+
+    It takes contiguous views, views that repeat one element, and numbers.
 
     Args:
         formula: what to compute.

@@ -1,9 +1,10 @@
 """Devices: torch's word for where elements are, in terms of backends.
 
-The other word for the same choice. Several backends may keep their elements on one device: those of
-`numpy`, `simple` and `fast` are in the memory of this machine, "cpu". So a program that names only
-"cpu" and "cuda", as torch's do, runs on whichever backend was chosen: what is on the CPU already
-stays on its backend, and what is made there lives on the current one.
+Operations have been read; the last part is how tensors are made, and first where. torch's programs
+choose a device, not a backend as in `registry.py`. Several backends may keep their elements on one:
+those of `numpy`, `simple` and `fast` are in the memory of this machine, "cpu". So a program that
+names only "cpu" and "cuda", as torch's do, runs on whichever backend was chosen: what is on the CPU
+already stays on its backend, and what is made there lives on the current one.
 """
 
 from __future__ import annotations

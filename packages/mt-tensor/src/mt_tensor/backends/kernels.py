@@ -1,9 +1,10 @@
 """Kernels for named operations (`mt_tensor.fused`), by the backend that they are for.
 
-A dictionary that a method of the contract, `TensorBackend.kernel`, looks into; no operation of the
-lesson needs it. A package that defines an operation, such as a convolution, may have a kernel for
-it that suits a backend, which knows nothing of the operation. The package says in which module its
-kernels are, and that is imported when the backend is first asked for one that it lacks.
+The part about backends begins with a small dictionary, which a method of the contract,
+`TensorBackend.kernel`, looks into. No operation of the lesson needs it: skip it at first. A package
+that defines an operation, such as a convolution, may have a kernel for it that suits a backend,
+which knows nothing of the operation. The package says in which module its kernels are, and that is
+imported when the backend is first asked for one that it lacks.
 """
 
 from __future__ import annotations

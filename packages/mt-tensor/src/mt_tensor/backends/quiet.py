@@ -17,7 +17,8 @@ quiet = _quiet.copy
 """`quiet().run(function, ...)` calls a function in a context of its own, where NumPy is quiet."""
 
 run_quietly = _quiet.run
-"""`run_quietly(function, ...)` is the same, sooner, in a context that all calls share.
+"""`run_quietly(function, ...)` does so in less time, in a context that all calls share.
 
-RuntimeError is raised while another call uses it: in another thread, or further out in this one.
+It is for the library. RuntimeError is raised while another call uses the context: in another
+thread, or further out in this one.
 """

@@ -254,7 +254,7 @@ class use_backend(ContextDecorator):  # noqa: N801 - reads as a statement
         self._tokens: list[contextvars.Token[TensorBackend | None]] = []
 
     def _recreate_cm(self) -> use_backend:
-        """Return a fresh instance for each call of a decorated function, in whatever thread."""
+        """Return a fresh instance: `ContextDecorator` asks for one at each call, in any thread."""
         return use_backend(self._name)
 
     def __enter__(self) -> Self:

@@ -61,6 +61,7 @@ class Select(ViewFunction):
     def backward(grad: Tensor, shape: Shape, entries: Sequence[Any]) -> Tensor:
         if recording.get():
             return Unselect.apply(grad, shape, entries)
+        # The library's `Part` is zero everywhere else, and becomes a tensor only when it must.
         return grad._part_of(shape, Select, entries)  # type: ignore[no-any-return]
 
 

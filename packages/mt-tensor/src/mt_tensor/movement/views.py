@@ -61,7 +61,7 @@ class Expand(ViewFunction):
 
     @staticmethod
     def backward(grad: Tensor, shape: Shape, _: Shape) -> Tensor:
-        return grad.sum_to_size(shape)
+        return grad.sum_to_size(shape)  # which follows in reductions/sums.py
 
 
 def reshaped(x: Tensor, shape: Shape) -> Tensor:

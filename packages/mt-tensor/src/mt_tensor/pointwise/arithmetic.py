@@ -31,7 +31,7 @@ REFLECTED = {
     "lshift": "bitwise_left_shift",
     "rshift": "bitwise_right_shift",
 }
-"""Python's operators that ask the right side, too, without underscores, and their rows."""
+"""Python's operators with a reflected form (`__radd__`), without underscores, and their rows."""
 
 OTHERS = {"invert": "bitwise_not", "neg": "neg", "abs": "abs"} | {
     name: name for name in ("lt", "le", "gt", "ge", "eq", "ne")

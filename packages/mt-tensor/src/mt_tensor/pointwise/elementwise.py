@@ -140,7 +140,7 @@ class ElementwiseOperation:
             first = _as_tensor(condition, bool_, backend)
             return first, *[_as_tensor(value, dtype, backend) for value in values]
         operands = tuple([_as_tensor(arg, dtype, backend) for arg in args])
-        if dtype.kind == "integer" and not self.operator.closed:
+        if dtype.kind == "integer" and not self.operator.closed:  # the library's check follows
             operands[0]._check_integers(self.operator.name, args[1], operands[1])
         return operands
 

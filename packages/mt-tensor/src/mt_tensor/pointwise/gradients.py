@@ -203,7 +203,7 @@ class OperatorNode(Node):
         shape = self.shape  # that of all shares
         passed = []
         for parent, share in zip(parents, shares):  # noqa: B905 - one for each
-            wanted = parent.shape
+            wanted = parent.shape  # `sum_to_size` follows in reductions/sums.py
             passed.append((parent, share if wanted == shape else share.sum_to_size(wanted)))
         return passed
 

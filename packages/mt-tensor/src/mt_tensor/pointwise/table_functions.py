@@ -46,7 +46,7 @@ def of_one(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Ca
         otherwise: the same for what needs conversion or a check, or is no tensor.
     """
     computing, record, truth, direct = _facts(operation)
-    asked: dict[TensorBackend, Callable[..., Any]] = {}  # as `computing`, and sooner read
+    asked: dict[TensorBackend, Callable[..., Any]] = {}  # as `computing`, but read faster
 
     def function(input: Any) -> Tensor:
         if not isinstance(input, Tensor) or input._tensor.layout.dtype not in direct:
@@ -70,7 +70,7 @@ def of_one(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Ca
 def of_two(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Callable[..., Any]:
     """Return an operation of two arguments as a function; see `of_one`."""
     computing, record, truth, direct = _facts(operation)
-    asked: dict[TensorBackend, Callable[..., Any]] = {}  # as `computing`, and sooner read
+    asked: dict[TensorBackend, Callable[..., Any]] = {}  # as `computing`, but read faster
 
     def function(input: Any, other: Any) -> Tensor:
         x = input if input.__class__ is Tensor else _operand(input, other)
@@ -164,7 +164,7 @@ def describe(function: Callable[..., Any], operator: Operator, module: str = __n
 
 def _is_taken(name: str) -> bool:
     """Whether tensors use a name for something else."""
-    there = vars(Tensor).get(name)
+    there = vars(Tensor).get(name)  # with a `module` until it is imported: library/deferred.py
     return there is not None and getattr(there, "module", None) != __name__
 
 

@@ -46,8 +46,12 @@ class Node(History):
         return False
 
     def completed(self, derivative: Any) -> Any:
-        """Return the gradient, or what hooks make of it; it will be read, and may be passed on."""
-        if derivative._fresh is None:  # a sum of parts
+        """Return the gradient, or what hooks make of it; it will be read, and may be passed on.
+
+        It may come as a `Part` (library/recording/part.py): the gradient of a view, which is not a
+        tensor of the whole yet.
+        """
+        if derivative._fresh is None:  # a Part
             derivative = derivative._whole()
         if self._watch is not None:
             derivative = self._watch.completed(self, derivative)
@@ -124,6 +128,7 @@ def fitting(gradient: Any, variable: Any, name: str | None = None) -> Any:
             f"{_origin(name)} returned a gradient of shape {data.shape} for a tensor of shape "
             f"{variable.shape}; it must have the shape of the tensor."
         )
+    # `to` is the library's (library/exchange/conversion.py).
     return gradient if data.dtype is variable.dtype else gradient.to(variable.dtype)
 
 

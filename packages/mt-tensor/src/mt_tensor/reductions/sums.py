@@ -38,8 +38,9 @@ def named_dims(dim: Any, ndim: int, keepdim: Any) -> tuple[int, ...]:
     """Return the dimensions meant, counted from the front: all of them for None.
 
     Raises:
-        IndexingError: a dimension does not exist, is named twice or is no integer.
-        TypeError: `keepdim`, which every reduction takes beside them, is no bool.
+        IndexingError: a dimension does not exist, or is named twice.
+        TypeError: a dimension is no integer, or `keepdim`, which every reduction takes beside them,
+            is no bool.
     """
     if keepdim.__class__ is not bool:  # asked here, for a call would cost more
         check_flags(keepdim=keepdim)

@@ -55,7 +55,7 @@ ADDITIONS = 2
 
 POSITIONS = 1024
 """How many positions a strip should have when kernels are differentiated: the gradients at so many
-positions, in a tile of rows, are to stay in the first cache."""
+positions, in a tile of rows, are to stay in the L1 cache."""
 
 
 def _threads(multiplications: int) -> int:

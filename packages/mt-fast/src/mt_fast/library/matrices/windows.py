@@ -29,7 +29,7 @@ from mt_fast.matrices.simd import clear, clear_every, copy, copy_every
 from mt_fast.processor import VECTOR_BYTES
 
 BUFFER = 3 * 2**18
-"""How many bytes the buffer of a strip should have: it is to stay in the second cache."""
+"""How many bytes the buffer of a strip should have: it is to stay in the L2 cache."""
 
 
 class Windows(NamedTuple):

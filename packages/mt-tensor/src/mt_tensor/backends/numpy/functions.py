@@ -1,6 +1,6 @@
 """What NumPy has for operators: functions of whole arrays.
 
-The `simple` backend is made of loops; the next three files are the second backend, which has none.
+The `simple` backend is made of loops; this file and the next two are the second, which has none.
 An operator that NumPy has is one call, any other formula is a walk over its graph with such calls.
 `calls.py` gives them views, and `backend.py` has the other primitives.
 """
