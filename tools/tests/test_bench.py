@@ -189,6 +189,15 @@ def test_a_process_that_fails_is_reported() -> None:
 JOBS = [(name, model) for name in twin.JOBS for model in job_class(name).models]
 
 
+def dropouts(network: Any) -> dict[str, float]:
+    """Return the share that each layer of a network leaves out in training."""
+    shares = {
+        name: getattr(module, "p", getattr(module, "dropout", None))
+        for name, module in network.named_modules()
+    }
+    return {name: share for name, share in shares.items() if isinstance(share, float)}
+
+
 @pytest.mark.parametrize(("name", "model"), JOBS)
 def test_the_networks_are_those_of_the_jobs(name: str, model: str) -> None:
     job: Any = job_class(name)(Settings(model, 1, 4, 0.1, 0, "."))
@@ -205,6 +214,7 @@ def test_the_networks_are_those_of_the_jobs(name: str, model: str) -> None:
     )
     with mt.no_grad():
         assert copy.eval()(inputs).allclose(ours.eval()(inputs), rtol=1e-4, atol=1e-5)
+    assert dropouts(copy) == dropouts(ours)
 
 
 @pytest.mark.parametrize("model", ["lstm", "transformer"])

@@ -222,19 +222,36 @@ def twin_of(job: Job, side: Library) -> Any:
     ours: Any = job.network()
     makers: dict[type, Callable[[], Any]] = {
         LeNet: lambda: lenet(
-            *(side, job.shape[1] if isinstance(job, Images) else 0),
-            (ours.features[0].out_channels, ours.features[2].out_channels),
-            ours.classifier[0].out_features,
+            side,
+            size=job.shape[1] if isinstance(job, Images) else 0,
+            channels=(ours.features[0].out_channels, ours.features[2].out_channels),
+            hidden=ours.classifier[0].out_features,
+            dropout=ours.classifier[2].p,
         ),
         ResNet9: lambda: resnet9(
-            side, ours.features[0][0].in_channels, ours.features[0][0].out_channels
+            side,
+            channels=ours.features[0][0].in_channels,
+            width=ours.features[0][0].out_channels,
         ),
-        TextCNN: lambda: text_cnn(side, *ours.embedding.weight.shape),
+        TextCNN: lambda: text_cnn(
+            side,
+            tokens=ours.embedding.num_embeddings,
+            features=ours.embedding.embedding_dim,
+            dropout=ours.dropout.p,
+            word_dropout=ours.word_dropout.p,
+        ),
         LSTMLanguageModel: lambda: language_model(
-            *(side, *ours.embedding.weight.shape, ours.dropout.p), layers=ours.lstm.num_layers
+            side,
+            tokens=ours.embedding.num_embeddings,
+            width=ours.embedding.embedding_dim,
+            dropout=ours.dropout.p,
+            layers=ours.lstm.num_layers,
         ),
         TransformerLanguageModel: lambda: language_model(
-            *(side, *ours.embedding.weight.shape, ours.dropout.p),
+            side,
+            tokens=ours.embedding.num_embeddings,
+            width=ours.embedding.embedding_dim,
+            dropout=ours.dropout.p,
             layers=ours.encoder.num_layers,
             heads=ours.encoder.layers[0].self_attn.num_heads,
             window=len(ours.positions.weight),

@@ -24,13 +24,15 @@ def step_of(side: Library, model: Any, inputs: Any, classes: Any) -> Program:
 @workload("mnist, LeNet: a step of 64 images", 0.8, "jobs")
 def _lenet(side: Library) -> Program:
     images = side.tensors.randn(64, 1, 28, 28)
-    return step_of(side, lenet(side), images, side.tensors.randint(0, 10, (64,)))
+    model = lenet(side, size=28, channels=(16, 32), hidden=128, dropout=0.25)
+    return step_of(side, model, images, side.tensors.randint(0, 10, (64,)))
 
 
 @workload("fashion, ResNet-9: a step of 128 images", 0.8, "jobs")
 def _resnet9(side: Library) -> Program:
     images = side.tensors.randn(128, 1, 28, 28)
-    return step_of(side, resnet9(side), images, side.tensors.randint(0, 10, (128,)))
+    model = resnet9(side, channels=1, width=32)
+    return step_of(side, model, images, side.tensors.randint(0, 10, (128,)))
 
 
 @workload("sentiment, convolutions: a step of 50 sentences", 0.8, "jobs")
@@ -38,14 +40,15 @@ def _text_cnn(side: Library) -> Program:
     sentences = side.tensors.randint(1, 9000, (50, 45))
     for number, sentence in enumerate(sentences):
         sentence[5 + 40 * number // 49 :] = 0  # padding
-    return step_of(side, text_cnn(side, 9000), sentences, side.tensors.randint(0, 2, (50,)))
+    model = text_cnn(side, tokens=9000, features=128, dropout=0.5, word_dropout=0.5)
+    return step_of(side, model, sentences, side.tensors.randint(0, 2, (50,)))
 
 
 def _reading(tokens: int, steps: int, columns: int, **settings: Any) -> Make:
     """Return what makes a step of a network that reads windows of texts side by side."""
 
     def make(side: Library) -> Program:
-        model = language_model(side, tokens, **settings)
+        model = language_model(side, tokens=tokens, **settings)
         codes = side.tensors.randint(0, tokens, (steps, columns))
         return step_of(side, model, codes, side.tensors.randint(0, tokens, (steps * columns,)))
 
