@@ -2,7 +2,7 @@
 
 mt bench --backend fast matmul     the rows whose names match that pattern
 mt bench --group layers            every layer and loss, forward and backward
-mt bench --group jobs              a step of each job of mt-train
+mt bench --group jobs              steps of the jobs of mt-train, on random data
 mt bench startup                   what a newcomer waits for
 mt bench chart rows.json out.svg   a picture of what --json has written
 """

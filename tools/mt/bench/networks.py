@@ -6,9 +6,25 @@ that both libraries have.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from mt.bench.libraries import Library
+
+
+def perceptron(side: Library, *, widths: Sequence[int]) -> Any:
+    """Return linear layers with relu between them.
+
+    Args:
+        side: the library.
+        widths: how many features go into the first layer, and come out of each.
+    """
+    nn = side.nn
+    layers = []
+    for before, after in pairwise(widths):
+        layers += [nn.Linear(before, after), nn.ReLU()]
+    return nn.Sequential(*layers[:-1])
 
 
 def lenet(
