@@ -1,7 +1,7 @@
 """The networks of the jobs of `mt-train`, in either library.
 
-They are those of `mt_nn.train`, with the same parameters under the same names, composed of layers
-that both libraries have.
+They are those of `mt_nn.train` and of the sets of points, with the same parameters under the same
+names, composed of layers that both libraries have.
 """
 
 from __future__ import annotations

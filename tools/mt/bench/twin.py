@@ -21,7 +21,7 @@ from statistics import median
 from typing import Any
 
 import mt_tensor as mt
-from mt.arguments import positive
+from mt.arguments import parser_of, positive
 from mt.bench.learning import Learner, models_of
 from mt.bench.libraries import Library, environment, library
 from mt.elsewhere import missing
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m mt.bench.twin", description=__doc__)
+    parser = parser_of("python -m mt.bench.twin", __doc__)
     parser.add_argument("job", choices=JOBS)
     parser.add_argument("--model", help="one of the job's; its first if none is named")
     parser.add_argument("--backend", default="fast", help="the project's backend")
