@@ -12,7 +12,8 @@ environment `search` of hatch leaves it out. Other sentences than the few below 
     hatch run search:find "a pet takes a nap"
     python examples/search.py "who won?" --sentences lines.txt --backend fast
 
-`--compare` has torch, where that is installed, work out the same vectors, and takes the time.
+`--compare` has torch, where that is installed, work out the same vectors, and takes the time of
+both, each on one thread.
 """
 
 import argparse
@@ -21,6 +22,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -140,7 +142,7 @@ class Embedder:
         except KeyError as error:
             message = f"{folder} holds no whole BERT: there is no {error} in its files."
             raise nn.FileError(message) from error
-        except (MemoryError, TypeError, ValueError) as error:
+        except (MemoryError, RecursionError, TypeError, ValueError) as error:
             raise nn.FileError(f"{folder} holds no BERT that can be read: {error}") from error
         self.tokenizer = tokenizer(folder / "tokenizer.json")
         self.tokenizer.enable_truncation(min(LONGEST, self.settings["max_position_embeddings"]))
@@ -256,16 +258,42 @@ def in_torch(weights: dict[str, mt.Tensor], settings: dict[str, Any]) -> Callabl
     return encode
 
 
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let both libraries compute on one thread meanwhile: more of each would fight for processors.
+
+    Raises:
+        MissingPackageError: torch, or what limits the threads of NumPy, is not installed.
+    """
+    try:
+        import torch
+        from threadpoolctl import threadpool_limits
+    except ImportError as error:
+        message = "--compare needs torch and threadpoolctl: pip install torch threadpoolctl"
+        raise nn.MissingPackageError(message) from error
+    libraries = [torch]
+    if "numba" in sys.modules:  # as it is where the backend compiles
+        libraries.append(sys.modules["numba"])
+    counts = [library.get_num_threads() for library in libraries]
+    with threadpool_limits(1):
+        for library in libraries:
+            library.set_num_threads(1)
+        try:
+            yield
+        finally:
+            for library, count in zip(libraries, counts, strict=True):
+                library.set_num_threads(count)
+
+
+@one_thread()
 def compare(embedder: Embedder, sentences: Sequence[str], rounds: int = 20) -> float:
     """Print how long a sentence takes here and in torch, by turns; return the largest difference.
 
     Raises:
         MissingPackageError: torch is not installed.
     """
-    try:
-        import torch
-    except ImportError as error:
-        raise nn.MissingPackageError("--compare needs torch: pip install torch") from error
+    import torch
+
     batches = [batch for _, *batch in embedder.batches(sentences)]
     theirs = [[torch.from_numpy(part.numpy()) for part in batch] for batch in batches]
     encoder = in_torch(embedder.weights, embedder.settings)
@@ -281,7 +309,7 @@ def compare(embedder: Embedder, sentences: Sequence[str], rounds: int = 20) -> f
     pairs = zip(run_here(), run_torch(), strict=True)
     difference = max(float(abs(here - there).max()) for here, there in pairs)
     times = [(seconds(run_here), seconds(run_torch)) for _ in range(rounds)]
-    table = Table("milliseconds a sentence", "fastest", "median")
+    table = Table("milliseconds a sentence, on one thread", "fastest", "median")
     names = f"mt-nn on {mt.current_backend().name}", f"torch {torch.__version__}"
     for name, taken in zip(names, zip(*times, strict=True), strict=True):
         figures = (f"{1000 * of(taken) / len(sentences):.2f}" for of in (min, statistics.median))
@@ -294,8 +322,7 @@ def compare(embedder: Embedder, sentences: Sequence[str], rounds: int = 20) -> f
 
 
 def seconds(run: Callable[[], Any]) -> float:
-    """Return how long something takes, when threads that still look for work have gone to sleep."""
-    time.sleep(0.02)
+    """Return how long something takes."""
     began = time.perf_counter()
     run()
     return time.perf_counter() - began
@@ -352,7 +379,9 @@ def main(arguments: list[str] | None = None) -> int:
         "--best", type=positive_int, default=3, metavar="N", help="how many are shown"
     )
     parser.add_argument("--model", type=Path, metavar="DIR", help="another BERT made for means")
-    parser.add_argument("--compare", action="store_true", help="take the time beside torch's")
+    parser.add_argument(
+        "--compare", action="store_true", help="take the time beside torch's, each on one thread"
+    )
     parser.add_argument("--backend", help="where to compute; by default the current backend")
     options = parser.parse_args(arguments)
     try:

@@ -19,3 +19,17 @@ def parser_of(command: str, documentation: str | None) -> argparse.ArgumentParse
         epilog=examples,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+
+
+def positive(text: str) -> int:
+    """Return an argument that is a whole number from 1 on.
+
+    Raises:
+        ArgumentTypeError: it is smaller.
+        ValueError: it is no whole number.
+    """
+    number = int(text)
+    if number < 1:
+        message = f"{number} is not positive"
+        raise argparse.ArgumentTypeError(message)
+    return number

@@ -12,13 +12,17 @@ from mt import elsewhere
 from mt.bench import command, twin
 from mt.bench.chart import draw
 from mt.bench.command import main
+from mt.bench.learning import Learner, models_of, twin_of
 from mt.bench.libraries import library
 from mt.bench.startup import first_step, import_seconds
 from mt.bench.workloads import WORKLOADS
 from mt.errors import ToolError
-from mt_nn.library.jobs import job_class
+from mt_nn.library.jobs import JOBS, job_class
 from mt_nn.library.jobs.images import Images
 from mt_nn.library.jobs.job import Settings
+from mt_nn.library.jobs.points import Points
+from mt_nn.library.jobs.text import Text
+from mt_nn.library.train.trainer import Trainer
 
 ITSELF = ("--against", "mt_tensor", "--rounds", "2")
 
@@ -170,7 +174,10 @@ def test_a_chart_of_something_else_is_refused(
 
 def test_every_workload_runs_here_and_says_what_is_expected_of_it() -> None:
     side = library("mt_tensor", 1)
-    small = ("(x * y + z).sum(), 8 elements: forward and backward", "matmul, 64 x 64", "Linear(")
+    small = (
+        *("(x * y + z).sum(), 8 elements: forward and backward", "matmul, 64 x 64", "Linear("),
+        *("digits, ", "spiral, "),
+    )
     for name in (name for name in WORKLOADS if name.startswith(small)):
         WORKLOADS[name].make(side)()
     assert all(0 < workload.target <= 1.5 for workload in WORKLOADS.values())
@@ -186,25 +193,71 @@ def test_a_process_that_fails_is_reported() -> None:
         import_seconds("no_such_module", 1)
 
 
-JOBS = [(name, model) for name in twin.JOBS for model in job_class(name).models]
+def test_a_row_of_a_job_is_as_large_as_its_step() -> None:
+    rows = [name for name, workload in WORKLOADS.items() if workload.group == "jobs"]
+    for name in ("digits", "mnist", "cifar10", "sentiment", "language", "shakespeare", "spiral"):
+        assert any(row.startswith(f"{name}, ") for row in rows)
+    assert "language, lstm: a step of 35 x 10 words" in rows
 
 
-@pytest.mark.parametrize(("name", "model"), JOBS)
-def test_the_networks_are_those_of_the_jobs(name: str, model: str) -> None:
-    job: Any = job_class(name)(Settings(model, 1, 4, 0.1, 0, "."))
+MODELS = [(name, model) for name in JOBS for model in models_of(name)]
+
+
+def job_and_batch(name: str, model: str) -> tuple[Any, Any, Any]:
+    """Return a job with a vocabulary of its own, and samples with their targets."""
+    settings = Settings(model=model, epochs=1, batch_size=4, lr=0.1, seed=0, data_dir=".")
+    job: Any = job_class(name)(settings)
     if isinstance(job, Images):
-        inputs = mt.randn(3, *job.shape)
-    else:
-        tokens = ["<pad>", "<unk>", *"abcdef"]
-        job.recall({"tokens": tokens, "unknown": "<unk>", "features": 5})
-        inputs = mt.randint(1, 7, (4, 3))
-    ours, copy = job.network(), twin.twin_of(job, library("mt_tensor", 1))
-    values = copy.state_dict()
-    ours.load_state_dict(
-        {key: values[key.replace("positions.weight", "positions")] for key in ours.state_dict()}
-    )
+        return job, mt.rand(4, *job.shape), mt.randint(0, 10, (4,))
+    if isinstance(job, Points):
+        return job, mt.rand(4, 2), mt.randint(0, 2, (4,))
+    tokens = ["<pad>", "<unk>", *"abcdef"]
+    job.recall({"tokens": tokens, "unknown": "<unk>", "features": 5})
+    targets = mt.randint(0, 7, (12,)) if isinstance(job, Text) else mt.randint(0, 2, (4,))
+    return job, mt.randint(1, 7, (4, 3)), targets
+
+
+def values_of(copy: Any) -> dict[str, mt.Tensor]:
+    """Return the parameters and buffers of a copy, under their names in the job's network."""
+    return {
+        "positions.weight" if name == "positions" else name: value
+        for name, value in copy.state_dict().items()
+    }
+
+
+def dropouts(network: Any) -> dict[str, float]:
+    """Return the share that each layer of a network leaves out in training."""
+    shares = {
+        name: getattr(module, "p", getattr(module, "dropout", None))
+        for name, module in network.named_modules()
+    }
+    return {name: share for name, share in shares.items() if isinstance(share, float)}
+
+
+@pytest.mark.parametrize(("name", "model"), MODELS)
+def test_the_networks_are_those_of_the_jobs(name: str, model: str) -> None:
+    job, inputs, _ = job_and_batch(name, model)
+    ours, copy = job.network(), twin_of(job, library("mt_tensor", 1))
+    ours.load_state_dict(values_of(copy))
     with mt.no_grad():
         assert copy.eval()(inputs).allclose(ours.eval()(inputs), rtol=1e-4, atol=1e-5)
+    assert dropouts(copy) == dropouts(ours)
+
+
+@pytest.mark.parametrize(("name", "model"), MODELS)
+def test_a_step_is_that_of_the_job(name: str, model: str) -> None:
+    job, inputs, target = job_and_batch(name, model)
+    learner = Learner(job, library("mt_tensor", 1))
+    ours = job.network()
+    ours.load_state_dict(values_of(learner.network))
+    trainer = Trainer(ours, job.optimizer(ours), job.loss, clip_norm=job.clip_norm)
+    mt.manual_seed(0)
+    trainer.fit([(inputs, target)], 1)
+    mt.manual_seed(0)
+    learner.step(inputs, target)
+    learnt = values_of(learner.network)
+    for value_name, value in ours.state_dict().items():
+        assert value.allclose(learnt[value_name], rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("model", ["lstm", "transformer"])
@@ -228,8 +281,66 @@ def test_a_job_learns_beside_its_twin_in_torch(
     assert middle.startswith("median epoch: ")
 
 
-def test_a_twin_that_ends_is_reported_and_leaves_nothing_behind(tmp_path: Path) -> None:
+def refusal(capfd: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Return the one line that a twin says of what it cannot do."""
+    with pytest.raises(SystemExit, match="1"):
+        twin.main(arguments)
+    said = capfd.readouterr().err
+    assert said.startswith("mt bench.twin: ")
+    assert said.count("\n") == 1
+    return said
+
+
+def test_a_twin_that_cannot_learn_says_why_and_leaves_nothing_behind(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("torch")
     before = dict(os.environ)
-    with pytest.raises(ToolError, match="the process that learns ended"):
-        twin.main(["mnist", "--data-dir", str(tmp_path)])
+    assert "holds no t10k-images" in refusal(capfd, "mnist", "--data-dir", str(tmp_path))
+    assert "no backend is called 'nobody'" in refusal(capfd, "digits", "--backend", "nobody")
     assert dict(os.environ) == before
+
+
+def test_a_twin_that_ends_is_reported(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(twin, "missing", lambda _: [])
+    monkeypatch.setattr(twin, "_answer", abs)  # which takes other arguments
+    with pytest.raises(SystemExit, match="1"):
+        twin.main(["digits"])
+    assert "mt bench.twin: the process that learns ended" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("digits", "--model", "resnet9"), "--model must be one of lenet; got 'resnet9'"),
+        (("sentiment", "--model", "glove"), "--model must be one of random; got 'glove'"),
+        (("digits", "--seed", "-1"), "seed is an integer from 0 on"),
+    ],
+)
+def test_settings_of_a_twin_that_make_no_sense(
+    arguments: tuple[str, ...],
+    says: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(twin, "missing", lambda _: [])
+    assert says in refusal(capfd, *arguments)
+
+
+def test_a_twin_needs_torch(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(twin, "missing", list)
+    assert "hatch run torch:python -m mt.bench.twin" in refusal(capfd, "digits")
+
+
+def test_torch_learns_without_the_backend_of_the_other_side() -> None:
+    pytest.importorskip("torch")
+    settings = Settings(
+        model="lenet", epochs=1, batch_size=4, lr=0.01, seed=0, data_dir="", batches=1
+    )
+    side = twin._Process("torch", "digits", settings, "nobody", 1)
+    side.wait()
+    assert side.ask(1)[0] > 0

@@ -154,6 +154,30 @@ def test_vectors_are_those_of_torch(backend: str, model: Path) -> None:
         assert search.compare(embedder, SENTENCES, rounds=2) > 1e-3
 
 
+def test_times_are_taken_on_one_thread(
+    model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    torch, numba = pytest.importorskip("torch"), pytest.importorskip("numba")
+    counts = []
+
+    def seconds(run: Callable[[], object]) -> float:
+        run()
+        counts.append((torch.get_num_threads(), numba.get_num_threads()))
+        return 1.0
+
+    monkeypatch.setattr(search, "seconds", seconds)
+    before = torch.get_num_threads(), numba.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        with mt.use_backend("fast"):
+            search.compare(search.Embedder(model), SENTENCES, rounds=2)
+        assert counts == [(1, 1)] * 4
+        assert (torch.get_num_threads(), numba.get_num_threads()) == (2, before[1])
+    finally:
+        torch.set_num_threads(before[0])
+    assert "on one thread" in capsys.readouterr().out
+
+
 # --- What is refused ----------------------------------------------------------------------------
 
 
@@ -185,6 +209,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "layers.2": change_settings(num_hidden_layers=3),
     "'sin' was given": change_settings(hidden_act="sin"),
     "no BERT that can be read": lambda folder: (folder / "config.json").write_text("[1"),
+    "recursion depth exceeded": lambda folder: (folder / "config.json").write_text("[" * 100_000),
     "config.json (No such file": lambda folder: (folder / "config.json").unlink(),
     "is no vocabulary": lambda folder: (folder / "tokenizer.json").write_text('{"a": 1}'),
 }

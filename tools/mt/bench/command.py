@@ -2,7 +2,7 @@
 
 mt bench --backend fast matmul     the rows whose names match that pattern
 mt bench --group layers            every layer and loss, forward and backward
-mt bench --group jobs              a step of each job of mt-train
+mt bench --group jobs              steps of the jobs of mt-train, on random data
 mt bench startup                   what a newcomer waits for
 mt bench chart rows.json out.svg   a picture of what --json has written
 """
@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
-from mt.arguments import parser_of
+from mt.arguments import parser_of, positive
 from mt.elsewhere import missing, run_elsewhere
 from mt.errors import reported
 
@@ -39,7 +39,7 @@ def _parser(which: str) -> argparse.ArgumentParser:
     """Return what reads the arguments of a part; their `needs` are modules."""
     parser = parser_of(f"mt bench {which}".strip(), __doc__)
     if which == "startup":
-        parser.add_argument("--runs", type=_positive, default=15, help="processes for each import")
+        parser.add_argument("--runs", type=positive, default=15, help="processes for each import")
         parser.set_defaults(needs=["torch"])
     elif which == "chart":
         parser.add_argument("rows", type=Path, help="what --json has written")
@@ -49,17 +49,9 @@ def _parser(which: str) -> argparse.ArgumentParser:
         parser.add_argument("pattern", nargs="?", default="", help="what names of rows must match")
         parser.add_argument("--group", choices=("kernels", "layers", "jobs"), default="kernels")
         parser.add_argument("--backend", default="numpy", help="the project's backend")
-        parser.add_argument("--threads", type=_positive, default=os.cpu_count() or 1)
-        parser.add_argument("--rounds", type=_positive, default=15, help="measurements of each row")
+        parser.add_argument("--threads", type=positive, default=os.cpu_count() or 1)
+        parser.add_argument("--rounds", type=positive, default=15, help="measurements of each row")
         parser.add_argument("--against", choices=("torch", "mt_tensor"), default="torch")
         parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows there")
         parser.set_defaults(needs=[])
     return parser
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        message = f"{number} is not positive"
-        raise argparse.ArgumentTypeError(message)
-    return number

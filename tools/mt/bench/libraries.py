@@ -41,3 +41,19 @@ def library(name: str, threads: int) -> Library:
     functional: Any = importlib.import_module(f"{networks}nn.functional")
     optim: Any = importlib.import_module("torch.optim" if is_torch else "mt_nn.optim")
     return Library(tensors, nn, functional, optim, {"fused": True} if is_torch else {})
+
+
+def environment(name: str, backend: str, threads: int) -> dict[str, str]:
+    """Return the variables that a process of a side is started with.
+
+    Beside torch, the project reads data and knows the settings of its jobs. It does so with NumPy,
+    as users of torch do: compiled loops have threads of their own, which would fight with torch's.
+
+    Args:
+        name: the side's: "torch", or one of the project's.
+        backend: with which the project computes on its own side.
+        threads: how many a side may use.
+    """
+    counts = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+    chosen = "numpy" if name == "torch" else backend
+    return dict.fromkeys(counts, str(threads)) | {"MT_BACKEND": chosen}

@@ -15,6 +15,7 @@ import sys
 from dataclasses import dataclass
 from typing import IO, Self
 
+from mt.bench.libraries import environment
 from mt.bench.workloads import WORKLOADS
 from mt.errors import ToolError
 from mt.workspace import ROOT
@@ -24,20 +25,13 @@ class Side:
     """A running process of `mt.bench.side`."""
 
     def __init__(self, library: str, threads: int, backend: str) -> None:
-        number = str(threads)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "mt.bench.side", library, number],
+            [sys.executable, "-m", "mt.bench.side", library, str(threads)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
             cwd=ROOT / "tools",
-            env={
-                **os.environ,
-                "MT_BACKEND": backend,
-                "NUMBA_NUM_THREADS": number,
-                "OMP_NUM_THREADS": number,
-                "OPENBLAS_NUM_THREADS": number,
-            },
+            env=os.environ | environment(library, backend, threads),
         )
 
     def seconds(self, name: str) -> float:

@@ -1,20 +1,44 @@
 """The networks of the jobs of `mt-train`, in either library.
 
-They are those of `mt_nn.train`, with the same parameters under the same names, composed of layers
-that both libraries have.
+They are those of `mt_nn.train` and of the sets of points, with the same parameters under the same
+names, composed of layers that both libraries have.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from mt.bench.libraries import Library
 
 
+def perceptron(side: Library, *, widths: Sequence[int]) -> Any:
+    """Return linear layers with relu between them.
+
+    Args:
+        side: the library.
+        widths: how many features go into the first layer, and come out of each.
+    """
+    nn = side.nn
+    layers = []
+    for before, after in pairwise(widths):
+        layers += [nn.Linear(before, after), nn.ReLU()]
+    return nn.Sequential(*layers[:-1])
+
+
 def lenet(
-    side: Library, size: int = 28, channels: tuple[int, int] = (16, 32), hidden: int = 128
+    side: Library, *, size: int, channels: tuple[int, int], hidden: int, dropout: float
 ) -> Any:
-    """Return a LeNet for images of one channel and so many points at each side."""
+    """Return a LeNet for images of one channel.
+
+    Args:
+        side: the library.
+        size: how many points there are at each side of an image.
+        channels: those after the first and the second convolution.
+        hidden: features between the linear layers.
+        dropout: the share of these that is left out in training.
+    """
     nn = side.nn
     pool = 2 if size <= 16 else 4
 
@@ -32,7 +56,7 @@ def lenet(
             self.classifier = nn.Sequential(
                 nn.Linear(channels[1] * (size // pool) ** 2, hidden),
                 nn.ReLU(),
-                nn.Dropout(0.25),
+                nn.Dropout(dropout),
                 nn.Linear(hidden, 10),
             )
 
@@ -42,8 +66,14 @@ def lenet(
     return LeNet()
 
 
-def resnet9(side: Library, channels: int = 1, width: int = 32) -> Any:
-    """Return a ResNet-9 with so many channels after its first convolution."""
+def resnet9(side: Library, *, channels: int, width: int) -> Any:
+    """Return a ResNet-9.
+
+    Args:
+        side: the library.
+        channels: those of an image.
+        width: channels after the first convolution.
+    """
     nn = side.nn
 
     def convolved(inputs: int, outputs: int, pool: bool = False) -> Any:
@@ -85,8 +115,18 @@ def resnet9(side: Library, channels: int = 1, width: int = 32) -> Any:
     return ResNet9()
 
 
-def text_cnn(side: Library, tokens: int, features: int = 128) -> Any:
-    """Return convolutions over the words of a sentence, of two classes."""
+def text_cnn(
+    side: Library, *, tokens: int, features: int, dropout: float, word_dropout: float
+) -> Any:
+    """Return convolutions over the words of a sentence, of two classes.
+
+    Args:
+        side: the library.
+        tokens: how many words there are.
+        features: numbers that stand for a word.
+        dropout: the share of maxima that is left out in training.
+        word_dropout: the share of a word's numbers that is left out likewise.
+    """
     nn = side.nn
 
     class TextCNN(nn.Module):  # type: ignore[misc, name-defined]
@@ -95,7 +135,7 @@ def text_cnn(side: Library, tokens: int, features: int = 128) -> Any:
             self.embedding = nn.Embedding(tokens, features, padding_idx=0)
             with side.tensors.no_grad():
                 self.embedding.weight.mul_(0.1)
-            self.word_dropout, self.dropout = nn.Dropout(0.5), nn.Dropout(0.5)
+            self.word_dropout, self.dropout = nn.Dropout(word_dropout), nn.Dropout(dropout)
             self.convolutions = nn.ModuleList(
                 [nn.Conv1d(features, 100, width, padding=width) for width in (3, 4, 5)]
             )
@@ -110,7 +150,9 @@ def text_cnn(side: Library, tokens: int, features: int = 128) -> Any:
     return TextCNN()
 
 
-def language_model(side: Library, tokens: int, width: int, dropout: float, **settings: Any) -> Any:
+def language_model(
+    side: Library, *, tokens: int, width: int, dropout: float, **settings: Any
+) -> Any:
     """Return an LSTM or, given `heads`, a transformer.
 
     Args:

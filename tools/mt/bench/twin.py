@@ -1,9 +1,10 @@
 """A job learnt with torch beside `mt-train`, epoch by epoch: `python -m` with this module.
 
 Both sides have the same batches, network, optimizer, schedule and number of epochs, and are judged
-by the same metrics; torch's optimizer takes its fastest way. They take turns, so that their times
-can be compared on a machine that others use, too. What is drawn at random differs, first values,
-dropout and the order of samples: so the results differ by chance, as those of two seeds do.
+by the same metrics; torch's optimizer takes its fastest way. Each reads its batches itself, torch's
+side with NumPy, and the times have that in them. They take turns, so that their times can be
+compared on a machine that others use, too. What is drawn at random differs, first values, dropout
+and the order of samples: so the results differ by chance, as those of two seeds do.
 
     cd tools && python -m mt.bench.twin language --model lstm --data-dir ../data
 """
@@ -13,64 +14,94 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from statistics import median
 from typing import Any
 
 import mt_tensor as mt
-from mt.bench.libraries import Library, library
-from mt.bench.networks import language_model, lenet, resnet9, text_cnn
-from mt.errors import ToolError
-from mt_nn.library.jobs import job_class
-from mt_nn.library.jobs.classification import Classification
-from mt_nn.library.jobs.images import Images
+from mt.arguments import parser_of, positive
+from mt.bench.learning import Learner, models_of
+from mt.bench.libraries import Library, environment, library
+from mt.elsewhere import missing
+from mt.errors import ToolError, reported
+from mt_nn.errors import NetworkError, SettingError
+from mt_nn.library.jobs import JOBS, job_class
 from mt_nn.library.jobs.job import Job, Parts, Settings
 from mt_nn.library.jobs.text import Text
 from mt_nn.library.jobs.training import trainer_of
-from mt_nn.library.train.language_models import LSTMLanguageModel, TransformerLanguageModel
-from mt_nn.library.train.lenet import LeNet
-from mt_nn.library.train.resnet9 import ResNet9
-from mt_nn.library.train.text_cnn import TextCNN
 from mt_nn.library.train.trainer import Trainer
+from mt_nn.settings import choice
 from mt_operators import Module
-
-JOBS = ("digits", "mnist", "fashion", "cifar10", "sentiment", "language", "shakespeare")
+from mt_tensor.errors import TensorError
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train both, and print what comes of each epoch and of the test, and how the times compare."""
-    parser = argparse.ArgumentParser(prog=f"python -m {__spec__.name}", description=__doc__)
+    options = _parser().parse_args(arguments)
+    with reported("bench.twin"):
+        if missing(["torch"]):
+            raise ToolError("torch is not installed here: hatch run torch:python -m mt.bench.twin")
+        _compare(options, _settings(options))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = parser_of("python -m mt.bench.twin", __doc__)
     parser.add_argument("job", choices=JOBS)
     parser.add_argument("--model", help="one of the job's; its first if none is named")
-    parser.add_argument("--backend", default="fast")
+    parser.add_argument("--backend", default="fast", help="the project's backend")
     parser.add_argument("--data-dir", default="data")
-    parser.add_argument("--epochs", type=int)
-    parser.add_argument("--batches", type=int, help="after which an epoch ends")
-    parser.add_argument("--batch-size", type=int)
+    parser.add_argument("--epochs", type=positive)
+    parser.add_argument("--batches", type=positive, help="after which an epoch ends")
+    parser.add_argument("--batch-size", type=positive)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--threads", type=positive, default=2)
     parser.add_argument("--no-test", action="store_true")
-    options = parser.parse_args(arguments)
-    models = job_class(options.job).models
-    model = options.model or next(iter(models))
-    recipe = models[model]
-    epochs, size = options.epochs or recipe.epochs, options.batch_size or recipe.batch_size
-    settings = Settings(
-        *(model, epochs, size, recipe.lr, options.seed, options.data_dir, options.batches),
-        test=not options.no_test,
-    )
+    return parser
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    """Return the settings that were given, and for the others those of the model.
+
+    Raises:
+        ToolError: one of them makes no sense.
+    """
+    models = models_of(options.job)
+    try:
+        model = choice("--model", options.model or next(iter(models)), models)
+        return Settings(
+            model=model,
+            epochs=options.epochs or models[model].epochs,
+            batch_size=options.batch_size or models[model].batch_size,
+            lr=models[model].lr,
+            seed=options.seed,
+            data_dir=options.data_dir,
+            batches=options.batches,
+            test=not options.no_test,
+        )
+    except SettingError as error:
+        raise ToolError(str(error)) from error
+
+
+def _compare(options: argparse.Namespace, settings: Settings) -> None:
+    """Train both sides in turn, and print what comes of it.
+
+    Raises:
+        ToolError: a side cannot go on.
+    """
     sides = {
         name: _Process(name, options.job, settings, options.backend, options.threads)
         for name in ("mt", "torch")
     }
+    for side in sides.values():
+        side.wait()
     seconds: dict[str, list[float]] = {name: [] for name in sides}
-    for epoch in range(1, epochs + 1):
+    for epoch in range(1, settings.epochs + 1):
         for name, side in sides.items():
             taken, told = side.ask(epoch)
             seconds[name].append(taken)
-            print(f"epoch {epoch:2}  {name:5}  {taken:6.1f} s  {told}", flush=True)
+            print(f"epoch {epoch:2}  {name:5}  {taken:6.2f} s  {told}", flush=True)
     if settings.test:
         for name, side in sides.items():
             print(f"test      {name:5}  {side.ask(None)[1]}")
@@ -95,42 +126,64 @@ class _Process:
     """A side in a process of its own: two libraries in one fight for its threads."""
 
     def __init__(self, side: str, job: str, settings: Settings, backend: str, threads: int) -> None:
-        counts = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
         context = get_context("spawn")
         self._answers, answers = context.Pipe()
         arguments = (answers, side, job, settings, threads)
-        with _variables(dict.fromkeys(counts, str(threads)) | {"MT_BACKEND": backend}):
+        with _variables(environment(side, backend, threads)):
             context.Process(target=_answer, args=arguments, daemon=True).start()
         answers.close()
+
+    def wait(self) -> None:
+        """Wait until it can learn: until then it reads data, which must disturb no measurement.
+
+        Raises:
+            ToolError: it never can.
+        """
+        self._receive()
 
     def ask(self, epoch: int | None) -> Any:
         """Return seconds of an epoch, and what the validation tells; of the test if it is None.
 
         Raises:
-            ToolError: the process has ended.
+            ToolError: the process cannot go on, or has ended.
         """
-        try:
+        with suppress(OSError):  # no answer will come, then
             self._answers.send(epoch)
-            return self._answers.recv()
+        return self._receive()
+
+    def _receive(self) -> Any:
+        try:
+            answer = self._answers.recv()
         except (EOFError, OSError) as error:
             raise ToolError("the process that learns ended; its own message is above") from error
+        if isinstance(answer, ToolError):
+            raise answer
+        return answer
 
 
 def _answer(questions: Any, side: str, name: str, settings: Settings, threads: int) -> None:
-    """Answer `_Process` until nobody asks any more."""
-    mt.manual_seed(settings.seed)
-    job = job_class(name)(settings)
-    parts = job.read()
-    learner = _Torch(job, parts, threads) if side == "torch" else _Own(job, parts)
-    with suppress(EOFError):
-        while True:
-            epoch = questions.recv()
-            began = time.perf_counter()
-            if epoch is not None:
-                learner.learn(epoch)
-            taken = time.perf_counter() - began
-            held_out = parts.test if epoch is None else parts.validation
-            questions.send((taken, _told(job, learner.judge.evaluate(held_out))))
+    """Say when the job can be learnt, and answer `_Process` until nobody asks any more."""
+    with suppress(EOFError, BrokenPipeError):
+        try:
+            mt.manual_seed(settings.seed)
+            job = job_class(name)(settings)
+            parts = job.read()
+            learner = _Torch(job, parts, threads) if side == "torch" else _Own(job, parts)
+            questions.send(None)
+            while True:
+                questions.send(_answered(learner, questions.recv(), job, parts))
+        except (NetworkError, TensorError) as error:
+            questions.send(ToolError(str(error)))
+
+
+def _answered(learner: _Side, epoch: int | None, job: Job, parts: Parts) -> tuple[float, str]:
+    """Return the answer to a question of `_Process.ask`."""
+    began = time.perf_counter()
+    if epoch is not None:
+        learner.learn(epoch)
+    taken = time.perf_counter() - began
+    held_out = parts.test if epoch is None else parts.validation
+    return taken, _told(job, learner.judge.evaluate(held_out))
 
 
 def _told(job: Job, measured: Mapping[str, Any]) -> str:
@@ -164,34 +217,25 @@ class _Own(_Side):
 
 
 class _Torch(_Side):
-    """The same in torch, with a loop as torch's users write it."""
+    """The same in torch."""
 
     def __init__(self, job: Job, parts: Parts, threads: int) -> None:
         side = library("torch", threads)
         torch = side.tensors
         torch.manual_seed(job.settings.seed)
-        self._job, self._batches, self._side = job, parts.training, side
-        self._network = twin_of(job, side)
-        self._optimizer = _optimizer(job, self._network, side)
+        self._learner, self._batches, self._torch = Learner(job, side), parts.training, torch
         self._schedule = torch.optim.lr_scheduler.OneCycleLR(
-            self._optimizer, job.settings.lr, total_steps=job.settings.epochs * len(parts.training)
+            self._learner.optimizer,
+            job.settings.lr,
+            total_steps=job.settings.epochs * len(parts.training),
         )
-        judged = _Answering(self._network, side)
+        judged = _Answering(self._learner.network, side)
         self.judge = Trainer(judged, job.optimizer(job.network()), job.loss, job.metrics())
 
     def learn(self, epoch: int) -> None:
-        smoothing = self._job.smoothing if isinstance(self._job, Classification) else 0.0
-        limit, torch = self._job.clip_norm, self._side.tensors
-        self._network.train()
+        self._learner.network.train()
         for batch in self._batches:
-            *inputs, target = _as_torch(batch, torch)
-            self._optimizer.zero_grad()
-            scores = self._network(*inputs)
-            loss = self._side.functional.cross_entropy(scores, target, label_smoothing=smoothing)
-            loss.backward()
-            if limit is not None:
-                torch.nn.utils.clip_grad_norm_(self._network.parameters(), limit)
-            self._optimizer.step()
+            self._learner.step(*_as_torch(batch, self._torch))
             self._schedule.step()
 
 
@@ -211,47 +255,6 @@ class _Answering(Module):
 def _as_torch(batch: Sequence[Any], torch: Any) -> list[Any]:
     """Return a batch with torch's tensors."""
     return [torch.from_numpy(x.numpy()) if isinstance(x, mt.Tensor) else x for x in batch]
-
-
-def twin_of(job: Job, side: Library) -> Any:
-    """Return the network of a job, with first values of its own, in either library.
-
-    Raises:
-        TypeError: it has none here.
-    """
-    ours: Any = job.network()
-    makers: dict[type, Callable[[], Any]] = {
-        LeNet: lambda: lenet(
-            *(side, job.shape[1] if isinstance(job, Images) else 0),
-            (ours.features[0].out_channels, ours.features[2].out_channels),
-            ours.classifier[0].out_features,
-        ),
-        ResNet9: lambda: resnet9(
-            side, ours.features[0][0].in_channels, ours.features[0][0].out_channels
-        ),
-        TextCNN: lambda: text_cnn(side, *ours.embedding.weight.shape),
-        LSTMLanguageModel: lambda: language_model(
-            *(side, *ours.embedding.weight.shape, ours.dropout.p), layers=ours.lstm.num_layers
-        ),
-        TransformerLanguageModel: lambda: language_model(
-            *(side, *ours.embedding.weight.shape, ours.dropout.p),
-            layers=ours.encoder.num_layers,
-            heads=ours.encoder.layers[0].self_attn.num_heads,
-            window=len(ours.positions.weight),
-        ),
-    }
-    if type(ours) not in makers:
-        raise TypeError(f"{type(ours).__name__} has no twin in torch.")
-    return makers[type(ours)]()
-
-
-def _optimizer(job: Job, network: Any, side: Library) -> Any:
-    """Return the optimizer of a job with its settings, in torch."""
-    ours = job.optimizer(job.network())
-    (group,) = ours.param_groups
-    settings = {name: group[name] for name in ("lr", "betas", "eps", "weight_decay")}
-    kind = getattr(side.optim, type(ours).__name__)
-    return kind(network.parameters(), **settings, **side.fastest)
 
 
 if __name__ == "__main__":

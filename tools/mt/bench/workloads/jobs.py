@@ -1,66 +1,85 @@
-"""Steps of the jobs of `mt-train`, on data of the shapes that they learn from."""
+"""Steps of the jobs of `mt-train`, on random data of the shapes that they learn from.
+
+Network, optimizer, clipping and the size of a batch are those of the job; the rate of all steps is
+the highest that it has. Jobs whose networks learn from batches of one shape have a row together:
+Fashion-MNIST is learnt as MNIST is, and each set of points as the spiral is.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
 from typing import Any
 
+from mt.bench.learning import Learner, models_of
 from mt.bench.libraries import Library
-from mt.bench.networks import language_model, lenet, resnet9, text_cnn
 from mt.bench.workloads.registry import Make, Program, workload
+from mt_nn.library.jobs import job_class
+from mt_nn.library.jobs.job import Recipe, Settings
+
+SHORTEST, LONGEST = 5, 45
+"""How many words a sentence of a batch has."""
+
+Draw = Callable[[Any, Library], tuple[Any, Any]]
+"""Draws a batch of a job in a library: samples, and their target."""
 
 
-def step_of(side: Library, model: Any, inputs: Any, classes: Any) -> Program:
-    """Return a step of Adam by the cross-entropy of what a model makes of its inputs."""
-    optimizer = side.optim.Adam(model.parameters(), lr=1e-3, **side.fastest)
-
-    def step() -> None:
-        optimizer.zero_grad()
-        side.functional.cross_entropy(model(inputs), classes).backward()
-        optimizer.step()
-
-    return step
+def _classes(job: Any, side: Library) -> Any:
+    return side.tensors.randint(0, len(job.classes), (job.settings.batch_size,))
 
 
-@workload("mnist, LeNet: a step of 64 images", 0.8, "jobs")
-def _lenet(side: Library) -> Program:
-    images = side.tensors.randn(64, 1, 28, 28)
-    return step_of(side, lenet(side), images, side.tensors.randint(0, 10, (64,)))
+def _images(job: Any, side: Library) -> tuple[Any, Any]:
+    return side.tensors.randn(job.settings.batch_size, *job.shape), _classes(job, side)
 
 
-@workload("fashion, ResNet-9: a step of 128 images", 0.8, "jobs")
-def _resnet9(side: Library) -> Program:
-    images = side.tensors.randn(128, 1, 28, 28)
-    return step_of(side, resnet9(side), images, side.tensors.randint(0, 10, (128,)))
+def _points(job: Any, side: Library) -> tuple[Any, Any]:
+    return side.tensors.rand(job.settings.batch_size, 2), _classes(job, side)
 
 
-@workload("sentiment, convolutions: a step of 50 sentences", 0.8, "jobs")
-def _text_cnn(side: Library) -> Program:
-    sentences = side.tensors.randint(1, 9000, (50, 45))
+def _sentences(job: Any, side: Library) -> tuple[Any, Any]:
+    size = job.settings.batch_size
+    sentences = side.tensors.randint(1, len(job.vocabulary), (size, LONGEST))
     for number, sentence in enumerate(sentences):
-        sentence[5 + 40 * number // 49 :] = 0  # padding
-    return step_of(side, text_cnn(side, 9000), sentences, side.tensors.randint(0, 2, (50,)))
+        sentence[SHORTEST + (LONGEST - SHORTEST) * number // (size - 1) :] = 0  # padding
+    return sentences, _classes(job, side)
 
 
-def _reading(tokens: int, steps: int, columns: int, **settings: Any) -> Make:
-    """Return what makes a step of a network that reads windows of texts side by side."""
+def _windows(job: Any, side: Library) -> tuple[Any, Any]:
+    tokens, columns = len(job.vocabulary), job.settings.batch_size
+    draw = side.tensors.randint
+    return draw(0, tokens, (job.window, columns)), draw(0, tokens, (job.window * columns,))
+
+
+def _job_of(name: str, model: str, recipe: Recipe, tokens: int) -> Any:
+    """Return a job that has read a text with so many tokens, if it reads any."""
+    settings = Settings(model=model, seed=0, data_dir="", **dataclasses.asdict(recipe))
+    job: Any = job_class(name)(settings)
+    if tokens:
+        job.recall(job.known() | {"tokens": ["<pad>", "<unk>", *map(str, range(2, tokens))]})
+    return job
+
+
+def _step_of(job: Any, batch: Draw) -> Make:
+    """Return what makes a step of a job."""
 
     def make(side: Library) -> Program:
-        model = language_model(side, tokens, **settings)
-        codes = side.tensors.randint(0, tokens, (steps, columns))
-        return step_of(side, model, codes, side.tensors.randint(0, tokens, (steps * columns,)))
+        learner, samples = Learner(job, side), batch(job, side)
+        return lambda: learner.step(*samples)
 
     return make
 
 
-workload("language, LSTM: a step of 35 x 20 words", 0.8, "jobs")(
-    _reading(5800, 35, 20, width=300, dropout=0.6)
-)
-workload("language, transformer: a step of 35 x 20 words", 0.8, "jobs")(
-    _reading(5800, 35, 20, width=128, dropout=0.2, layers=2, heads=4, window=35)
-)
-workload("shakespeare, LSTM: a step of 64 x 64 characters", 0.8, "jobs")(
-    _reading(65, 64, 64, width=256, dropout=0.0)
-)
-workload("shakespeare, transformer: a step of 64 x 32 characters", 0.8, "jobs")(
-    _reading(65, 64, 32, width=128, dropout=0.0, layers=4, heads=4, window=64)
-)
+for _name, _batch, _tokens in (
+    ("digits", _images, 0),
+    ("mnist", _images, 0),
+    ("cifar10", _images, 0),
+    ("sentiment", _sentences, 8925),
+    ("language", _windows, 5792),
+    ("shakespeare", _windows, 65),
+    ("spiral", _points, 0),
+):
+    for _model, _recipe in models_of(_name).items():
+        _job = _job_of(_name, _model, _recipe, _tokens)
+        _size = f"{_job.window} x " if _batch is _windows else ""
+        _title = f"{_name}, {_model}: a step of {_size}{_recipe.batch_size} {_job.samples}"
+        workload(_title, 0.8, "jobs")(_step_of(_job, _batch))

@@ -1,0 +1,122 @@
+"""How a job of `mt-train` learns, in either library: its network, its optimizer, and a step.
+
+All settings are asked of the job itself, so that what is measured is what it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from mt.bench.libraries import Library
+from mt.bench.networks import language_model, lenet, perceptron, resnet9, text_cnn
+from mt_nn.layers.containers import Sequential
+from mt_nn.library.jobs import job_class
+from mt_nn.library.jobs.classification import Classification
+from mt_nn.library.jobs.images import Images
+from mt_nn.library.jobs.job import Job, Recipe
+from mt_nn.library.train.language_models import LSTMLanguageModel, TransformerLanguageModel
+from mt_nn.library.train.lenet import LeNet
+from mt_nn.library.train.resnet9 import ResNet9
+from mt_nn.library.train.text_cnn import TextCNN
+
+EARLIER = ("scalars", "weights")
+"""Models of the stages before tensors, which torch has no like of."""
+
+
+def models_of(name: str) -> Mapping[str, Recipe]:
+    """Return the models of a job that have a twin and need nothing but its data.
+
+    A model that begins with word vectors from a file is, without them, another one of the job.
+    """
+    job = job_class(name)
+    left_out = {*EARLIER, *job.with_vectors}
+    return {model: recipe for model, recipe in job.models.items() if model not in left_out}
+
+
+class Learner:
+    """The network of a job in either library, which learns batch by batch as their users write it.
+
+    Attributes:
+        network: with first values of its own.
+        optimizer: takes its fastest way.
+    """
+
+    def __init__(self, job: Job, side: Library) -> None:
+        self.network = twin_of(job, side)
+        self.optimizer = _optimizer(job, self.network, side)
+        self._side, self._limit = side, job.clip_norm
+        self._smoothing = job.smoothing if isinstance(job, Classification) else 0.0
+
+    def step(self, *batch: Any) -> None:
+        """Make a step by what the network takes and, at last, the target."""
+        *inputs, target = batch
+        self.optimizer.zero_grad()
+        scores = self.network(*inputs)
+        loss = self._side.functional.cross_entropy(scores, target, label_smoothing=self._smoothing)
+        loss.backward()
+        if self._limit is not None:
+            self._side.nn.utils.clip_grad_norm_(self.network.parameters(), self._limit)
+        self.optimizer.step()
+
+
+def twin_of(job: Job, side: Library) -> Any:
+    """Return the network of a job, with first values of its own, in either library.
+
+    Raises:
+        TypeError: it has none here.
+    """
+    ours: Any = job.network()
+    makers: dict[type, Callable[[], Any]] = {
+        Sequential: lambda: perceptron(
+            side,
+            widths=[layer.in_features for layer in ours[::2]] + [ours[-1].out_features],
+        ),
+        LeNet: lambda: lenet(
+            side,
+            size=job.shape[1] if isinstance(job, Images) else 0,
+            channels=(ours.features[0].out_channels, ours.features[2].out_channels),
+            hidden=ours.classifier[0].out_features,
+            dropout=ours.classifier[2].p,
+        ),
+        ResNet9: lambda: resnet9(
+            side,
+            channels=ours.features[0][0].in_channels,
+            width=ours.features[0][0].out_channels,
+        ),
+        TextCNN: lambda: text_cnn(
+            side,
+            tokens=ours.embedding.num_embeddings,
+            features=ours.embedding.embedding_dim,
+            dropout=ours.dropout.p,
+            word_dropout=ours.word_dropout.p,
+        ),
+        LSTMLanguageModel: lambda: language_model(
+            side,
+            tokens=ours.embedding.num_embeddings,
+            width=ours.embedding.embedding_dim,
+            dropout=ours.dropout.p,
+            layers=ours.lstm.num_layers,
+        ),
+        TransformerLanguageModel: lambda: language_model(
+            side,
+            tokens=ours.embedding.num_embeddings,
+            width=ours.embedding.embedding_dim,
+            dropout=ours.dropout.p,
+            layers=ours.encoder.num_layers,
+            heads=ours.encoder.layers[0].self_attn.num_heads,
+            window=len(ours.positions.weight),
+        ),
+    }
+    if type(ours) not in makers:
+        raise TypeError(f"{type(ours).__name__} has no twin in torch.")
+    return makers[type(ours)]()
+
+
+def _optimizer(job: Job, network: Any, side: Library) -> Any:
+    """Return the optimizer of a job with its settings, in torch."""
+    ours = job.optimizer(job.network())
+    (group,) = ours.param_groups
+    settings = {name: group[name] for name in ("lr", "betas", "eps", "weight_decay")}
+    kind = getattr(side.optim, type(ours).__name__)
+    return kind(network.parameters(), **settings, **side.fastest)
