@@ -72,14 +72,13 @@ def called(program: Program, column: str | None) -> set[Place]:
         program: what is run.
         column: the backend on which it is; None for the default.
     """
-    seen: set[Place] = set()
+    codes: set[CodeType] = set()
 
     def note(frame: FrameType, event: str, _: object) -> None:
-        if event == "call":
-            seen.add(_place(frame.f_code))
+        codes.add(frame.f_code)  # and returns nothing: no line of the call need be reported
 
-    sys.setprofile(note)
-    threading.setprofile(note)
+    sys.settrace(note)
+    threading.settrace(note)
     try:
         if column is None:
             program()
@@ -89,8 +88,9 @@ def called(program: Program, column: str | None) -> set[Place]:
             with mt.use_backend(backend_of(column)[0]):
                 program()
     finally:
-        sys.setprofile(None)
-        threading.setprofile(None)
+        sys.settrace(None)
+        threading.settrace(None)
+    seen = set(map(_place, codes))
     if column == "fast":
         seen |= {_place(function.__code__) for function in _compiled()}
     return seen
