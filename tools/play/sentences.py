@@ -10,15 +10,13 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 
 import mt_tensor as mt
 from mt_nn.data import DataLoader, TensorDataset, Vocabulary, tokenize
 from mt_nn.functional import cross_entropy
-from mt_nn.library.jobs.prediction import load
-from mt_nn.library.jobs.sentiment import LONGEST, PADDING, UNKNOWN, Sentiment, weigh
+from mt_nn.library.jobs.sentiment import LONGEST, PADDING, UNKNOWN, weigh
 from mt_nn.library.train.metrics import Accuracy
 from mt_nn.library.train.text_cnn import TextCNN
 from mt_nn.library.train.trainer import Callback, Trainer
@@ -218,22 +216,6 @@ class _Reporter(Callback):
         self._report(Progress(trainer.history.losses, right, judge))
 
     on_epoch_end = on_batch_end
-
-
-def saved(folder: str) -> Judge:
-    """Return the network that `mt-train sentiment` has saved in a folder.
-
-    Raises:
-        SentenceError: none is named, or it is that of another job.
-        FileError: there is none.
-        StateDictError: its parameters are not of this network.
-    """
-    if not folder.strip():
-        raise SentenceError("no folder is named: write one such as runs/sentiment.")
-    job, network = load(Path(folder.strip()).expanduser())
-    if not isinstance(job, Sentiment):
-        raise SentenceError(f"{folder.strip()} is no training of sentiment: name one.")
-    return Judge(job.vocabulary, network)
 
 
 def judge(who: Judge, text: str) -> Judgement:

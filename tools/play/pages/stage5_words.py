@@ -10,6 +10,7 @@ from html import escape
 import streamlit as st
 
 from mt_nn import NetworkError, StateDictError
+from mt_nn.library.jobs.sentiment import Sentiment
 from play.controls import control, watch
 from play.lines import draw_lines
 from play.sentences import (
@@ -21,10 +22,10 @@ from play.sentences import (
     SentenceError,
     judge,
     learn,
-    saved,
     sentences,
 )
 from play.showing import refuse, show_svg
+from play.trained import FolderError, saved
 
 HERE, SAVED = "learnt here", "saved by mt-train"
 FIRST = "the film is not good"
@@ -46,8 +47,10 @@ def show() -> None:
     text = st.text_input("sentence", example or FIRST, key=f"words.{example}", max_chars=5000)
     if whose == SAVED:
         try:
-            _show_judgement(saved(st.text_input("folder of the training", "runs/sentiment")), text)
-        except (SentenceError, NetworkError, StateDictError) as error:
+            folder = st.text_input("folder of the training", "runs/sentiment")
+            training, network = saved(folder, Sentiment)
+            _show_judgement(Judge(training.vocabulary, network), text)
+        except (FolderError, SentenceError, NetworkError, StateDictError) as error:
             refuse(error)
         return
     job = control("words.job", learn, "Learn")

@@ -1,18 +1,12 @@
 """Words that decide: the numbers are those of leaving words out, and denial is understood."""
 
-import io
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_nn import FileError
-from mt_nn.library.jobs.runs import Run
-from mt_nn.library.jobs.training import train
 from mt_operators import Module
-from play.lenet import Training
 from play.sentences import (
     BAD,
     DENIALS,
@@ -22,7 +16,6 @@ from play.sentences import (
     SentenceError,
     judge,
     learn,
-    saved,
     sentences,
     vocabulary,
 )
@@ -101,17 +94,6 @@ def test_what_cannot_be_judged_is_refused(text: str, said: str) -> None:
         judge(Judge(vocabulary(), Module()), text)
 
 
-def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SentenceError, match="no folder is named"):
-        saved("")
-    with pytest.raises(FileError, match="no folder of a training"):
-        saved(str(tmp_path))
-    run = Run(tmp_path / "digits", "digits", Training(epochs=1).job().settings)
-    train(run, io.StringIO())
-    with pytest.raises(SentenceError, match="no training of sentiment"):
-        saved(str(run.folder))
-
-
 def colours(reader: Reader) -> list[str]:
     found = "[...document.querySelectorAll('.mt-words .word')].map(w => w.getAttribute('style'))"
     return list(json.loads(str(reader.page.value(f"JSON.stringify({found})"))))
@@ -143,3 +125,5 @@ def test_a_reader_names_a_folder_without_a_training(reader: Reader) -> None:
     reader.press("saved by mt-train")
     reader.write("folder of the training", "/nowhere")
     reader.sees("/nowhere is no folder of a training")
+    reader.write("folder of the training", "~nobody-here/runs")
+    reader.sees("~nobody-here/runs begins with a home that nobody here has")
