@@ -161,6 +161,15 @@ def sentences(count: int, seed: int) -> list[tuple[str, int]]:
 
 
 @cache
+def divided() -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
+    """Return the sentences to learn from, and those held out, none of which is among the first."""
+    told = sentences(SENTENCES, 0)
+    held_out = told[:HELD_OUT]
+    known = set(held_out)
+    return [each for each in told[HELD_OUT:] if each not in known], held_out
+
+
+@cache
 def vocabulary() -> Vocabulary:
     """Return the words of the sentences."""
     words = (word for text, _ in sentences(SENTENCES, 0) for word in text.split())
@@ -179,14 +188,13 @@ def learn(report: Callable[[Progress], None]) -> None:
         {"accuracy": Accuracy()},
         callbacks=[_Reporter(known, report)],
     )
-    told = sentences(SENTENCES, 0)
-    held_out, hidden = set(told[:HELD_OUT]), random.Random(1)
+    told, held_out = divided()
+    hidden = random.Random(1)
     learnt = [
         (" ".join(UNKNOWN if hidden.random() < UNKNOWN_SHARE else w for w in text.split()), label)
-        for text, label in told[HELD_OUT:]
-        if (text, label) not in held_out
+        for text, label in told
     ]
-    trainer.fit(_batches(learnt, known, shuffle=True), EPOCHS, _batches(told[:HELD_OUT], known))
+    trainer.fit(_batches(learnt, known, shuffle=True), EPOCHS, _batches(held_out, known))
 
 
 def _batches(

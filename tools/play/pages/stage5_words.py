@@ -14,15 +14,13 @@ from mt_nn.library.jobs.sentiment import Sentiment
 from play.controls import control, watch
 from play.lines import draw_lines
 from play.sentences import (
-    HELD_OUT,
-    SENTENCES,
     Judge,
     Judgement,
     Progress,
     SentenceError,
+    divided,
     judge,
     learn,
-    sentences,
 )
 from play.showing import refuse, show_svg
 from play.trained import FolderError, saved
@@ -59,16 +57,14 @@ def show() -> None:
 
 def _show(progress: Progress | None, text: str) -> None:
     """Show what the network of this page says, as far as it has come."""
+    learnt, held_out = divided()
     if progress is None:
         st.info(
-            f"No network has read anything yet: Learn teaches one {SENTENCES - HELD_OUT:,} "
-            "sentences of praise and blame, which takes some seconds. These are some of them."
+            f"No network has read anything yet: Learn teaches one {len(learnt):,} sentences of "
+            "praise and blame, which takes some seconds. These are some of them."
         )
         st.table(
-            [
-                {"sentence": told, "praise": "yes" if label else "no"}
-                for told, label in sentences(6, 0)
-            ]
+            [{"sentence": told, "praise": "yes" if label else "no"} for told, label in learnt[:6]]
         )
         return
     try:
@@ -78,7 +74,7 @@ def _show(progress: Progress | None, text: str) -> None:
     left, _ = st.columns(2)
     with left:
         right = "not looked at yet" if progress.right is None else f"{progress.right:.1%} are right"
-        st.caption(f"loss; of {HELD_OUT} sentences that were held out: {right}")
+        st.caption(f"loss; of {len(held_out)} sentences that were held out: {right}")
         show_svg(draw_lines({"training": list(progress.losses)}, "batch"), fits=True)
 
 

@@ -11,9 +11,11 @@ from play.sentences import (
     BAD,
     DENIALS,
     GOOD,
+    SENTENCES,
     Judge,
     Progress,
     SentenceError,
+    divided,
     judge,
     learn,
     sentences,
@@ -38,6 +40,12 @@ def test_sentences_say_what_they_are_labelled() -> None:
         praise = bool(words & set(GOOD)) != bool(words & set(DENIALS))
         assert bool(words & set(GOOD)) != bool(words & set(BAD))
         assert praise == bool(label)
+
+
+def test_what_is_held_out_is_not_learnt() -> None:
+    learnt, held_out = divided()
+    assert not set(learnt) & set(held_out)
+    assert {*learnt, *held_out} == set(sentences(SENTENCES, 0))
 
 
 def test_it_learns_in_a_moment(reports: list[Progress]) -> None:
@@ -101,7 +109,10 @@ def colours(reader: Reader) -> list[str]:
 
 def test_a_reader_sees_which_words_decided(reader: Reader) -> None:
     reader.open("words")
-    reader.sees("Learn teaches one")
+    learnt, _ = divided()
+    reader.sees(f"Learn teaches one {len(learnt):,} sentences")
+    for text, _ in learnt[:3]:
+        reader.sees(text, "table")
     reader.press("Learn")
     reader.sees("ended")
     reader.sees("are right")
