@@ -176,9 +176,24 @@ def test_results_are_compared() -> None:
     assert not agreement(np.array([2.0, math.nan], np.float32), one)[0]
     assert not agreement(np.array([1.0, 0.0], np.float32), one)[0]
     assert not agreement(np.array([1, 2]), np.array([1, 3]))[0]
+    assert not agreement(np.array([2**62, 7]), np.array([2**62, 1]))[0]
     empty = np.zeros((0,), np.float32)
     assert_array_equal(empty, empty)
     assert agreement(empty, empty)[0]
+
+
+def test_results_beside_an_infinity_are_compared() -> None:
+    right = np.array([math.inf, -math.inf, math.nan, 1.0])
+    near = np.array([math.inf, -math.inf, math.nan, 1.0 + 1e-13])
+    assert agreement(near, right) == (True, "rounded otherwise, by 1e-13")
+    assert agreement(np.array([math.inf, -math.inf, math.nan, 5.0]), right) == (
+        False,
+        "rounded otherwise, by 4e+00",
+    )
+    for place, other in ((0, -math.inf), (0, 1.0), (1, math.nan), (2, 1.0), (3, math.inf)):
+        wrong = right.copy()
+        wrong[place] = other
+        assert agreement(wrong, right) == (False, "nan or infinity in other places")
 
 
 def test_the_choices_of_the_page_are_those_of_the_table() -> None:
