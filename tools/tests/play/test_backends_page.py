@@ -27,6 +27,7 @@ from play.comparison import (
     agreement,
     kernels,
     measure,
+    measuring,
 )
 from play.compiled import kernels_of
 from play.testing import Reader, answers
@@ -127,6 +128,22 @@ def test_a_backend_that_fails_is_told_beside_the_others(monkeypatch: pytest.Monk
     measured = {each.backend: each for each in measure(Operation("sum", ((6, 5),)))}
     assert measured["half"].refusal == "it failed: NotImplementedError: not written yet"
     assert not measured["fast"].refusal
+
+
+def test_backends_of_others_come_last_whatever_they_are_called(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+    monkeypatch.setattr(registry, "_created", dict(registry._created))
+    mt.register_backend("fas", SimpleOps)
+    names = [each.backend for each in measure(Operation("neg", ((3,),)))]
+    assert tuple(names[:4]) == BACKENDS
+    assert "fas" in names[4:]
+
+
+def test_nobody_waits_while_a_result_is_looked_at() -> None:
+    for _ in measure(Operation("neg", ((3,),))):
+        assert not measuring.locked()
 
 
 def test_backends_of_python_leave_out_what_takes_them_long() -> None:
