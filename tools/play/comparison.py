@@ -74,6 +74,24 @@ class Operation:
     dtype: str = "float32"
     dim: int = -1
 
+    def size(self) -> int:
+        """Return how many elements the result has; they may be many although nothing is folded.
+
+        Raises:
+            ShapeError: the shapes do not fit each other.
+        """
+        if self.name == PRODUCT:
+            left, right = self.shapes
+            batch = size_of(mt.broadcast_shapes(left[:-2], right[:-2]))
+            return batch * size_of(left[-2:-1]) * (right[-1] if len(right) > 1 else 1)
+        if self.name in REDUCTIONS:
+            folded = self.dim, self.dim + len(self.shapes[0])
+            return size_of(each for i, each in enumerate(self.shapes[0]) if i not in folded)
+        shape: Shape = ()
+        for other in self.shapes:
+            shape = mt.broadcast_shapes(shape, other)
+        return size_of(shape)
+
     def steps(self) -> int:
         """Return how many elements are computed, or how many numbers multiplied.
 
@@ -81,18 +99,12 @@ class Operation:
             ViewError: there is more to compute than anybody wants to wait for.
             ShapeError: the shapes do not fit each other.
         """
+        size = self.size()
+        steps = size
         if self.name == PRODUCT:
-            left, right = self.shapes
-            batch = size_of(mt.broadcast_shapes(left[:-2], right[:-2]))
-            size = batch * size_of(left[-2:-1]) * (right[-1] if len(right) > 1 else 1)
-            steps = size * size_of(left[-1:])
+            steps *= size_of(self.shapes[0][-1:])
         elif self.name in REDUCTIONS:
-            steps = size = size_of(self.shapes[0])
-        else:
-            shape: Shape = ()
-            for other in self.shapes:
-                shape = mt.broadcast_shapes(shape, other)
-            steps = size = size_of(shape)
+            steps = size_of(self.shapes[0])
         if size > MOST_ELEMENTS or steps > MOST_STEPS:
             raise ViewError(
                 f"at most {MOST_ELEMENTS:,} elements or {MOST_STEPS:,} multiplications are "
@@ -164,7 +176,7 @@ def measure(operation: Operation) -> Iterator[Measured]:
         ViewError: there is more to compute than anybody wants to wait for.
         TensorError: the operation does not take these shapes, or this dtype.
     """
-    steps = operation.steps()
+    steps = max(operation.steps(), operation.size())
     arrays = operation.arrays()
     for name in sorted(mt.backends(), key=_place):
         with measuring:

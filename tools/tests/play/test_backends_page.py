@@ -183,6 +183,40 @@ def test_what_does_not_fit_is_refused_in_a_sentence(operation: Operation) -> Non
         list(measure(operation))
 
 
+@pytest.mark.parametrize(
+    "operation",
+    [
+        Operation("sum", ((0, 3 * 10**7),), dim=0),
+        Operation("sum", ((10**6, 0, 10**6),), dim=1),
+        Operation(PRODUCT, ((2000, 0), (0, 2000))),
+    ],
+    ids=str,
+)
+def test_a_large_result_of_nothing_is_refused(operation: Operation) -> None:
+    with pytest.raises(ViewError, match="are computed here; this would be"):
+        list(measure(operation))
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [Operation("sum", ((0, 10**5),), dim=0), Operation(PRODUCT, ((300, 0), (0, 300)))],
+    ids=str,
+)
+def test_backends_of_python_leave_out_a_result_of_nothing(operation: Operation) -> None:
+    measured = {each.backend: each for each in measure(operation)}
+    for name in ("simple", "cuda"):
+        assert measured[name].refusal.startswith("left out")
+    assert not measured["fast"].result.any()
+
+
+@pytest.mark.parametrize("name", [*REDUCTIONS, PRODUCT, "tanh", "add", "where"])
+@pytest.mark.parametrize("dim", [0, -1])
+def test_the_size_is_that_of_the_result(name: str, dim: int) -> None:
+    operation = Operation(name, shapes_of(name), dim=dim)
+    result = operation.function([mt.tensor(array) for array in operation.arrays()])()
+    assert operation.size() == result.numel()
+
+
 def test_results_are_compared() -> None:
     one = np.array([1.0, math.nan], np.float32)
     assert agreement(one, one) == (True, "the same bits")
