@@ -14,6 +14,11 @@ from pathlib import Path
 
 APP = Path(__file__).with_name("frame") / "app.py"
 ADDRESS = "localhost"
+PROMISED = (f"--server.address={ADDRESS}", "--browser.gatherUsageStats=false")
+"""Nobody but this machine is answered, and nobody is told about anybody.
+
+It is said on the command line, which environment variables do not override, as they do files.
+"""
 
 
 def port_number(text: str) -> int:
@@ -53,7 +58,7 @@ def main(arguments: list[str] | None = None) -> int:
     from streamlit.web import cli
 
     port = [] if options.port is None else [f"--server.port={options.port}"]
-    cli.main(["run", str(APP), *port])
+    cli.main(["run", str(APP), *PROMISED, *port])
     return 0
 
 

@@ -10,6 +10,7 @@ import copy
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from mt_nn import (
 from mt_nn.functional import cross_entropy
 from mt_nn.optim import Adam
 from mt_tensor import Tensor
-from mt_tensor.extending import Array
+from mt_tensor.extending import Array, use_generator
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 SHORTEST, LONGEST = 2, 12
@@ -105,6 +106,14 @@ class Rewriter(Module):
             x, seen = block(x)
             weights.append(seen)
         return self.result(x), weights
+
+
+@cache
+def beginner() -> Rewriter:
+    """Return a transformer that has learnt nothing, always the same one."""
+    with use_generator(mt.Generator()):
+        mt.manual_seed(0)
+        return Rewriter()
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,9 @@ import time
 from collections.abc import Callable
 from typing import Generic, Literal, TypeVar
 
+import mt_tensor as mt
+from mt_tensor.extending import use_generator
+
 T = TypeVar("T")
 
 State = Literal["running", "waiting", "ended", "failed"]
@@ -27,6 +30,9 @@ class Ended(Exception):  # noqa: N818 - nothing went wrong
 
 class Job(Generic[T]):
     """A computation in a thread of its own, which begins at once.
+
+    Its default sequence of random numbers is its own as well: a seed gives what it gives alone,
+    whatever is computed beside it.
 
         >>> def count(report: Callable[[int], None]) -> None:
         ...     for number in range(3):
@@ -105,7 +111,8 @@ class Job(Generic[T]):
     def _run(self, work: Work[T]) -> None:
         """Compute, and keep what went wrong; what nobody has foreseen the terminal tells, too."""
         try:
-            work(self._report)
+            with use_generator(mt.Generator()):
+                work(self._report)
         except Ended as error:
             self._finish("ended", str(error))
         except (ArithmeticError, LookupError, OSError, RuntimeError, ValueError) as error:

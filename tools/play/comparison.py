@@ -48,7 +48,7 @@ STEPS_OF_PYTHON = 20_000
 ENOUGH_CALLS, ENOUGH_SECONDS, LEAST_CALLS = 50, 0.15, 3
 """An operation is called so often, or for so long, but no less than three times."""
 
-ORDER = "simple numpy fast cuda"
+ORDER = ("simple", "numpy", "fast", "cuda")
 """In which order backends are shown; those of other people come after these."""
 
 MULTIPROCESSORS = 132
@@ -74,6 +74,24 @@ class Operation:
     dtype: str = "float32"
     dim: int = -1
 
+    def size(self) -> int:
+        """Return how many elements the result has; they may be many although nothing is folded.
+
+        Raises:
+            ShapeError: the shapes do not fit each other.
+        """
+        if self.name == PRODUCT:
+            left, right = self.shapes
+            batch = size_of(mt.broadcast_shapes(left[:-2], right[:-2]))
+            return batch * size_of(left[-2:-1]) * (right[-1] if len(right) > 1 else 1)
+        if self.name in REDUCTIONS:
+            folded = self.dim, self.dim + len(self.shapes[0])
+            return size_of(each for i, each in enumerate(self.shapes[0]) if i not in folded)
+        shape: Shape = ()
+        for other in self.shapes:
+            shape = mt.broadcast_shapes(shape, other)
+        return size_of(shape)
+
     def steps(self) -> int:
         """Return how many elements are computed, or how many numbers multiplied.
 
@@ -81,18 +99,12 @@ class Operation:
             ViewError: there is more to compute than anybody wants to wait for.
             ShapeError: the shapes do not fit each other.
         """
+        size = self.size()
+        steps = size
         if self.name == PRODUCT:
-            left, right = self.shapes
-            batch = size_of(mt.broadcast_shapes(left[:-2], right[:-2]))
-            size = batch * size_of(left[-2:-1]) * (right[-1] if len(right) > 1 else 1)
-            steps = size * size_of(left[-1:])
+            steps *= size_of(self.shapes[0][-1:])
         elif self.name in REDUCTIONS:
-            steps = size = size_of(self.shapes[0])
-        else:
-            shape: Shape = ()
-            for other in self.shapes:
-                shape = mt.broadcast_shapes(shape, other)
-            steps = size = size_of(shape)
+            steps = size_of(self.shapes[0])
         if size > MOST_ELEMENTS or steps > MOST_STEPS:
             raise ViewError(
                 f"at most {MOST_ELEMENTS:,} elements or {MOST_STEPS:,} multiplications are "
@@ -164,11 +176,17 @@ def measure(operation: Operation) -> Iterator[Measured]:
         ViewError: there is more to compute than anybody wants to wait for.
         TensorError: the operation does not take these shapes, or this dtype.
     """
-    steps = operation.steps()
+    steps = max(operation.steps(), operation.size())
     arrays = operation.arrays()
-    for name in sorted(mt.backends(), key=lambda name: (ORDER.find(name) % len(ORDER), name)):
+    for name in sorted(mt.backends(), key=_place):
         with measuring:
-            yield _measured(name, operation, steps, arrays)
+            measured = _measured(name, operation, steps, arrays)
+        yield measured  # nobody waits for what is done with it
+
+
+def _place(backend: str) -> tuple[int, str]:
+    """Return what backends are sorted by."""
+    return ORDER.index(backend) if backend in ORDER else len(ORDER), backend
 
 
 def _measured(name: str, operation: Operation, steps: int, arrays: list[Array]) -> Measured:
@@ -222,16 +240,25 @@ def repeated(call: Callable[[], Any], seconds: float = ENOUGH_SECONDS) -> tuple[
 def agreement(result: Array, reference: Array) -> tuple[bool, str]:
     """Return whether two results are the same but for rounding, and how far they are apart.
 
-    The distance is told as a share of the largest element.
+    Only finite floats are rounded; their distance is told as a share of the largest of them.
     """
-    if np.array_equal(result, reference, equal_nan=result.dtype.kind == "f"):
+    rounded = result.dtype.kind == "f"
+    if np.array_equal(result, reference, equal_nan=rounded):
         return True, "the same bits"
-    apart = np.abs(result.astype(np.float64) - reference.astype(np.float64))
-    largest = float(np.nanmax(np.abs(reference), initial=0.0))
-    relative = float(np.nanmax(apart, initial=0.0)) / (largest or 1.0)
+    if not rounded:
+        return False, "other numbers"
+    finite = np.isfinite(reference)
+    if not np.array_equal(_not_finite(result), _not_finite(reference), equal_nan=True):
+        return False, "nan or infinity in other places"
+    ours, theirs = result[finite].astype(np.float64), reference[finite].astype(np.float64)
+    relative = float(np.abs(ours - theirs).max()) / (float(np.abs(theirs).max()) or 1.0)
     tolerance = 1e-4 if result.dtype == np.float32 else 1e-10
-    alike = bool(np.array_equal(np.isnan(result), np.isnan(reference)))
-    return alike and relative <= tolerance, f"rounded otherwise, by {relative:.0e}"
+    return relative <= tolerance, f"rounded otherwise, by {relative:.0e}"
+
+
+def _not_finite(numbers: Array) -> Array:
+    """Return numbers with 0 in place of all but nan and infinities."""
+    return np.where(np.isfinite(numbers), 0.0, numbers)
 
 
 # --- Kernels ------------------------------------------------------------------------------------

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from PIL import Image, ImageDraw
 
 import mt_tensor as mt
-from mt_nn.library.jobs.images import Images
-from mt_nn.library.jobs.prediction import load
-from mt_operators import Module
 from mt_tensor.extending import Array
 
 Stroke = Sequence[tuple[float, float]]
@@ -33,7 +29,7 @@ MARGINS = {28: 4}
 
 
 class DrawingError(ValueError):
-    """What was given is no drawing, or no network that looks at drawings; says why."""
+    """What was given is no drawing; says why."""
 
 
 def read_strokes(sent: object) -> list[Stroke]:
@@ -90,25 +86,6 @@ def as_seen(strokes: Sequence[Stroke], size: int = 8) -> Array:
             brush.ellipse((x - pen / 2, y - pen / 2, x + pen / 2, y + pen / 2), 255)
     small = paper.resize((size, size), Image.Resampling.BOX)
     return np.asarray(small, np.float32)[None] / np.float32(255)
-
-
-def saved(folder: str) -> tuple[Images, Module]:
-    """Return a job and its network, which `mt-train` has saved.
-
-    Raises:
-        DrawingError: it looks at something else.
-        FileError: there is none.
-        StateDictError: its parameters are not of this network.
-    """
-    if not folder.strip():
-        raise DrawingError("no folder is named: write one such as runs/digits.")
-    job, network = load(Path(folder.strip()).expanduser())
-    if not isinstance(job, Images) or job.shape[0] != 1:
-        raise DrawingError(
-            f"{folder.strip()} holds a network that does not look at grey images: name a training "
-            "of digits, mnist or fashion."
-        )
-    return job, network
 
 
 def shares(network: Any, image: Array) -> Array:

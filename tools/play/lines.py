@@ -38,7 +38,7 @@ def draw_lines(lines: Mapping[str, Sequence[float]], counted: str = "epoch") -> 
     """Return a picture of lines over 1, 2, 3 and so on, as SVG.
 
     Args:
-        lines: by name, the numbers; what is not finite breaks the line.
+        lines: by name, the numbers; what is not finite is left out.
         counted: what is counted below them.
     """
     known = [y for numbers in lines.values() for y in numbers if math.isfinite(y)]

@@ -10,15 +10,13 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 
 import mt_tensor as mt
 from mt_nn.data import DataLoader, TensorDataset, Vocabulary, tokenize
 from mt_nn.functional import cross_entropy
-from mt_nn.library.jobs.prediction import load
-from mt_nn.library.jobs.sentiment import LONGEST, PADDING, UNKNOWN, Sentiment, weigh
+from mt_nn.library.jobs.sentiment import LONGEST, PADDING, UNKNOWN, weigh
 from mt_nn.library.train.metrics import Accuracy
 from mt_nn.library.train.text_cnn import TextCNN
 from mt_nn.library.train.trainer import Callback, Trainer
@@ -163,6 +161,15 @@ def sentences(count: int, seed: int) -> list[tuple[str, int]]:
 
 
 @cache
+def divided() -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
+    """Return the sentences to learn from, and those held out, none of which is among the first."""
+    told = sentences(SENTENCES, 0)
+    held_out = told[:HELD_OUT]
+    known = set(held_out)
+    return [each for each in told[HELD_OUT:] if each not in known], held_out
+
+
+@cache
 def vocabulary() -> Vocabulary:
     """Return the words of the sentences."""
     words = (word for text, _ in sentences(SENTENCES, 0) for word in text.split())
@@ -181,14 +188,13 @@ def learn(report: Callable[[Progress], None]) -> None:
         {"accuracy": Accuracy()},
         callbacks=[_Reporter(known, report)],
     )
-    told = sentences(SENTENCES, 0)
-    held_out, hidden = set(told[:HELD_OUT]), random.Random(1)
+    told, held_out = divided()
+    hidden = random.Random(1)
     learnt = [
         (" ".join(UNKNOWN if hidden.random() < UNKNOWN_SHARE else w for w in text.split()), label)
-        for text, label in told[HELD_OUT:]
-        if (text, label) not in held_out
+        for text, label in told
     ]
-    trainer.fit(_batches(learnt, known, shuffle=True), EPOCHS, _batches(told[:HELD_OUT], known))
+    trainer.fit(_batches(learnt, known, shuffle=True), EPOCHS, _batches(held_out, known))
 
 
 def _batches(
@@ -218,22 +224,6 @@ class _Reporter(Callback):
         self._report(Progress(trainer.history.losses, right, judge))
 
     on_epoch_end = on_batch_end
-
-
-def saved(folder: str) -> Judge:
-    """Return the network that `mt-train sentiment` has saved in a folder.
-
-    Raises:
-        SentenceError: none is named, or it is that of another job.
-        FileError: there is none.
-        StateDictError: its parameters are not of this network.
-    """
-    if not folder.strip():
-        raise SentenceError("no folder is named: write one such as runs/sentiment.")
-    job, network = load(Path(folder.strip()).expanduser())
-    if not isinstance(job, Sentiment):
-        raise SentenceError(f"{folder.strip()} is no training of sentiment: name one.")
-    return Judge(job.vocabulary, network)
 
 
 def judge(who: Judge, text: str) -> Judgement:

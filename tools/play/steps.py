@@ -6,7 +6,6 @@ down as they come.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -34,11 +33,13 @@ class Step:
         variable: whose derivative is complete.
         derivative: of the result, by this Scalar.
         shares: what it hands on, to each Scalar that it was made from.
+        slopes: the partial derivatives by which these came about.
     """
 
     variable: Scalar
     derivative: float
     shares: tuple[tuple[Scalar, float], ...]
+    slopes: tuple[float, ...]
 
 
 def steps_of(result: Scalar) -> list[Step]:
@@ -49,6 +50,7 @@ def steps_of(result: Scalar) -> list[Step]:
                 variable,
                 float(total),
                 tuple((parent, float(share)) for parent, share in variable.chain_rule(total)),
+                tuple(float(slope) for _, slope in variable.chain_rule(1.0)),
             )
             for variable, total in derivatives(result, 1.0, retain_graph=True)
         ]
@@ -60,19 +62,14 @@ def told(step: Step, number: int) -> str:
     if step.variable.is_leaf():
         return f"**{number}.** {name} is an input: its derivative {step.derivative:.4g} is kept."
     shares = " and ".join(
-        f"{_called(parent)} gets {share:.4g} ({step.derivative:.4g} × {_slope(share, step):.4g})"
-        for parent, share in step.shares
+        f"{_called(parent)} gets {share:.4g} ({step.derivative:.4g} × {slope:.4g})"
+        for (parent, share), slope in zip(step.shares, step.slopes, strict=True)
     )
     made_by = step.variable.history.name if step.variable.history else ""
     return (
         f"**{number}.** {name}, made by `{made_by}`, has all of its derivative, "
         f"{step.derivative:.4g}: {shares or 'nobody gets a share'}."
     )
-
-
-def _slope(share: float, step: Step) -> float:
-    """Return the partial derivative by which a share came about."""
-    return share / step.derivative if step.derivative else math.nan
 
 
 def _called(variable: Scalar) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -29,13 +30,18 @@ READY = """(() => {
 
 
 @contextmanager
-def served() -> Iterator[str]:
-    """Start the playground on a free port, and yield its address; stop it at the end."""
+def served(**environment: str) -> Iterator[str]:
+    """Start the playground on a free port, and yield its address; stop it at the end.
+
+    Args:
+        **environment: variables that it finds besides those of this process.
+    """
     with socket.socket() as free:
         free.bind(("localhost", 0))
         port = free.getsockname()[1]
     address = f"http://localhost:{port}"
-    server = subprocess.Popen([sys.executable, "-m", "play", f"--port={port}"])
+    command = [sys.executable, "-m", "play", f"--port={port}"]
+    server = subprocess.Popen(command, env={**os.environ, **environment})
     try:
         wait_for(lambda: answers(address), f"the server at {address}")
         yield address

@@ -5,13 +5,15 @@ Whatever is typed is read by `play.expressions`, and computed on Scalars.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from mt_autodiff import AutodiffError, Scalar, central_difference
 from mt_autodiff.drawing import to_svg
 from play.expressions import Expression, ExpressionError, number, parse
 from play.showing import refuse, show_numbers, show_svg
-from play.steps import MOST_NODES, draw_steps, steps_of, told
+from play.steps import MOST_NODES, Step, draw_steps, steps_of, told
 
 FIRST = "x * y + exp(-x)"
 EXAMPLES = (FIRST, "(x + y) * (x + y)", "sigmoid(w * x + b)", "log(x) / y", "relu(x) ** 2 - y")
@@ -55,7 +57,7 @@ def _show_result(expression: Expression, inputs: dict[str, Scalar], result: Scal
         show_svg(to_svg(result, max_nodes=MOST_NODES))
         _show_gradients(expression, inputs, {step.variable: step.derivative for step in steps})
     with backwards:
-        _show_steps(result)
+        _show_steps(result, steps)
 
 
 def _show_gradients(
@@ -87,9 +89,8 @@ def _show_gradients(
     )
 
 
-def _show_steps(result: Scalar) -> None:
+def _show_steps(result: Scalar, steps: Sequence[Step]) -> None:
     """Show as much of backpropagation as the reader wants."""
-    steps = steps_of(result)
     key = f"steps.{len(steps)}"
     with st.container(horizontal=True):
         for label, by in (("Back", -1), ("Next step", 1)):

@@ -5,11 +5,10 @@ Its layers are `mt_nn.MultiheadAttention`, whose weights are what is drawn.
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import partial
 
 import streamlit as st
 
-import mt_tensor as mt
 from mt_tensor.extending import Array
 from play.attention import (
     HEADS,
@@ -17,8 +16,8 @@ from play.attention import (
     LONGEST,
     TASKS,
     Lesson,
-    Rewriter,
     WordError,
+    beginner,
     learn,
     read_word,
     rewrite,
@@ -50,7 +49,7 @@ def show() -> None:
 
 def _show(lesson: Lesson | None, word: Array, task: str, layer: int, head: int) -> None:
     """Show the transformer as far as it has come."""
-    network = _new() if lesson is None else lesson.network
+    network = beginner() if lesson is None else lesson.network
     result, weights = rewrite(network, word)
     wanted = spelt(TASKS[task](word[None])[0])
     mine, right, letters = st.columns(3)
@@ -77,10 +76,3 @@ def _show(lesson: Lesson | None, word: Array, task: str, layer: int, head: int) 
         else:
             st.caption("loss")
             show_svg(draw_lines({"training": list(lesson.losses)}, "step"), fits=True)
-
-
-@cache
-def _new() -> Rewriter:
-    """Return a transformer that has learnt nothing."""
-    mt.manual_seed(0)
-    return Rewriter()

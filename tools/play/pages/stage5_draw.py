@@ -12,13 +12,15 @@ import streamlit as st
 
 from mt_nn import NetworkError, StateDictError
 from mt_nn.library.jobs.digits import Digits
+from mt_nn.library.jobs.mnist import MNIST
 from mt_tensor.extending import Array
 from play.controls import control, watch
-from play.drawn import DrawingError, as_seen, read_strokes, saved, shares
+from play.drawn import DrawingError, as_seen, read_strokes, shares
 from play.lenet import Snapshot, Training
 from play.paper import paper
 from play.showing import is_dark, refuse
 from play.tiles import tiles
+from play.trained import FolderError, saved
 
 HERE, SAVED = "learnt here", "saved by mt-train"
 
@@ -42,11 +44,12 @@ def show() -> None:
         try:
             strokes = read_strokes(sent)
             if whose == SAVED:
-                job, network = saved(st.text_input("folder of the training", "runs/digits"))
+                folder = st.text_input("folder of the training", "runs/digits")
+                job, network = saved(folder, Digits, MNIST)
                 size = job.shape[1]
                 _show_answer(network, as_seen(strokes, size) if strokes else None, job.classes)
                 return
-        except (DrawingError, NetworkError, StateDictError) as error:
+        except (DrawingError, FolderError, NetworkError, StateDictError) as error:
             refuse(error)
             return
         image = as_seen(strokes) if strokes else None

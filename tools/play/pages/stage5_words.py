@@ -10,21 +10,20 @@ from html import escape
 import streamlit as st
 
 from mt_nn import NetworkError, StateDictError
+from mt_nn.library.jobs.sentiment import Sentiment
 from play.controls import control, watch
 from play.lines import draw_lines
 from play.sentences import (
-    HELD_OUT,
-    SENTENCES,
     Judge,
     Judgement,
     Progress,
     SentenceError,
+    divided,
     judge,
     learn,
-    saved,
-    sentences,
 )
 from play.showing import refuse, show_svg
+from play.trained import FolderError, saved
 
 HERE, SAVED = "learnt here", "saved by mt-train"
 FIRST = "the film is not good"
@@ -46,8 +45,10 @@ def show() -> None:
     text = st.text_input("sentence", example or FIRST, key=f"words.{example}", max_chars=5000)
     if whose == SAVED:
         try:
-            _show_judgement(saved(st.text_input("folder of the training", "runs/sentiment")), text)
-        except (SentenceError, NetworkError, StateDictError) as error:
+            folder = st.text_input("folder of the training", "runs/sentiment")
+            training, network = saved(folder, Sentiment)
+            _show_judgement(Judge(training.vocabulary, network), text)
+        except (FolderError, SentenceError, NetworkError, StateDictError) as error:
             refuse(error)
         return
     job = control("words.job", learn, "Learn")
@@ -56,16 +57,14 @@ def show() -> None:
 
 def _show(progress: Progress | None, text: str) -> None:
     """Show what the network of this page says, as far as it has come."""
+    learnt, held_out = divided()
     if progress is None:
         st.info(
-            f"No network has read anything yet: Learn teaches one {SENTENCES - HELD_OUT:,} "
-            "sentences of praise and blame, which takes some seconds. These are some of them."
+            f"No network has read anything yet: Learn teaches one {len(learnt):,} sentences of "
+            "praise and blame, which takes some seconds. These are some of them."
         )
         st.table(
-            [
-                {"sentence": told, "praise": "yes" if label else "no"}
-                for told, label in sentences(6, 0)
-            ]
+            [{"sentence": told, "praise": "yes" if label else "no"} for told, label in learnt[:6]]
         )
         return
     try:
@@ -75,7 +74,7 @@ def _show(progress: Progress | None, text: str) -> None:
     left, _ = st.columns(2)
     with left:
         right = "not looked at yet" if progress.right is None else f"{progress.right:.1%} are right"
-        st.caption(f"loss; of {HELD_OUT} sentences that were held out: {right}")
+        st.caption(f"loss; of {len(held_out)} sentences that were held out: {right}")
         show_svg(draw_lines({"training": list(progress.losses)}, "batch"), fits=True)
 
 

@@ -15,6 +15,7 @@ from play.attention import (
     Lesson,
     Rewriter,
     WordError,
+    beginner,
     learn,
     read_word,
     rewrite,
@@ -66,6 +67,16 @@ def test_each_letter_gives_away_all_of_its_attention(text: str) -> None:
     assert weights.shape == (LAYERS, HEADS, len(text), len(text))
     assert weights.min() >= 0.0
     np.testing.assert_allclose(weights.sum(-1), 1.0, rtol=1e-5)
+
+
+def test_a_beginner_is_always_the_same_and_draws_no_numbers_of_others() -> None:
+    before = mt.get_rng_state()
+    beginner.cache_clear()
+    one = beginner().state_dict()
+    beginner.cache_clear()
+    other = beginner().state_dict()
+    assert mt.get_rng_state() == before
+    assert all(np.array_equal(one[name], other[name]) for name in one)
 
 
 def test_a_transformer_learns_to_look_at_the_mirrored_letter() -> None:

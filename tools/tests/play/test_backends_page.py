@@ -27,6 +27,7 @@ from play.comparison import (
     agreement,
     kernels,
     measure,
+    measuring,
 )
 from play.compiled import kernels_of
 from play.testing import Reader, answers
@@ -129,6 +130,22 @@ def test_a_backend_that_fails_is_told_beside_the_others(monkeypatch: pytest.Monk
     assert not measured["fast"].refusal
 
 
+def test_backends_of_others_come_last_whatever_they_are_called(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+    monkeypatch.setattr(registry, "_created", dict(registry._created))
+    mt.register_backend("fas", SimpleOps)
+    names = [each.backend for each in measure(Operation("neg", ((3,),)))]
+    assert tuple(names[:4]) == BACKENDS
+    assert "fas" in names[4:]
+
+
+def test_nobody_waits_while_a_result_is_looked_at() -> None:
+    for _ in measure(Operation("neg", ((3,),))):
+        assert not measuring.locked()
+
+
 def test_backends_of_python_leave_out_what_takes_them_long() -> None:
     measured = {each.backend: each for each in measure(Operation("neg", ((STEPS_OF_PYTHON + 1,),)))}
     for name in ("simple", "cuda"):
@@ -166,6 +183,40 @@ def test_what_does_not_fit_is_refused_in_a_sentence(operation: Operation) -> Non
         list(measure(operation))
 
 
+@pytest.mark.parametrize(
+    "operation",
+    [
+        Operation("sum", ((0, 3 * 10**7),), dim=0),
+        Operation("sum", ((10**6, 0, 10**6),), dim=1),
+        Operation(PRODUCT, ((2000, 0), (0, 2000))),
+    ],
+    ids=str,
+)
+def test_a_large_result_of_nothing_is_refused(operation: Operation) -> None:
+    with pytest.raises(ViewError, match="are computed here; this would be"):
+        list(measure(operation))
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [Operation("sum", ((0, 10**5),), dim=0), Operation(PRODUCT, ((300, 0), (0, 300)))],
+    ids=str,
+)
+def test_backends_of_python_leave_out_a_result_of_nothing(operation: Operation) -> None:
+    measured = {each.backend: each for each in measure(operation)}
+    for name in ("simple", "cuda"):
+        assert measured[name].refusal.startswith("left out")
+    assert not measured["fast"].result.any()
+
+
+@pytest.mark.parametrize("name", [*REDUCTIONS, PRODUCT, "tanh", "add", "where"])
+@pytest.mark.parametrize("dim", [0, -1])
+def test_the_size_is_that_of_the_result(name: str, dim: int) -> None:
+    operation = Operation(name, shapes_of(name), dim=dim)
+    result = operation.function([mt.tensor(array) for array in operation.arrays()])()
+    assert operation.size() == result.numel()
+
+
 def test_results_are_compared() -> None:
     one = np.array([1.0, math.nan], np.float32)
     assert agreement(one, one) == (True, "the same bits")
@@ -176,9 +227,24 @@ def test_results_are_compared() -> None:
     assert not agreement(np.array([2.0, math.nan], np.float32), one)[0]
     assert not agreement(np.array([1.0, 0.0], np.float32), one)[0]
     assert not agreement(np.array([1, 2]), np.array([1, 3]))[0]
+    assert not agreement(np.array([2**62, 7]), np.array([2**62, 1]))[0]
     empty = np.zeros((0,), np.float32)
     assert_array_equal(empty, empty)
     assert agreement(empty, empty)[0]
+
+
+def test_results_beside_an_infinity_are_compared() -> None:
+    right = np.array([math.inf, -math.inf, math.nan, 1.0])
+    near = np.array([math.inf, -math.inf, math.nan, 1.0 + 1e-13])
+    assert agreement(near, right) == (True, "rounded otherwise, by 1e-13")
+    assert agreement(np.array([math.inf, -math.inf, math.nan, 5.0]), right) == (
+        False,
+        "rounded otherwise, by 4e+00",
+    )
+    for place, other in ((0, -math.inf), (0, 1.0), (1, math.nan), (2, 1.0), (3, math.inf)):
+        wrong = right.copy()
+        wrong[place] = other
+        assert agreement(wrong, right) == (False, "nan or infinity in other places")
 
 
 def test_the_choices_of_the_page_are_those_of_the_table() -> None:

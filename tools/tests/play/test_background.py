@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
+import mt_tensor as mt
 from play.background import Job
 
 Report = Callable[[int], None]
@@ -114,3 +115,35 @@ def test_what_nobody_has_foreseen_is_told_too() -> None:
     job: Job[int] = Job(mistaken)
     job.join(LONG)
     assert (job.state, job.failure) == ("failed", "TypeError: no number")
+
+
+def drawn(seeds: list[int]) -> list[list[float]]:
+    """Return what jobs of these seeds draw that take turns."""
+    turn = threading.Barrier(len(seeds), timeout=LONG)
+
+    def drawing(seed: int) -> Job[list[float]]:
+        numbers: list[float] = []
+
+        def draw(report: Callable[[list[float]], None]) -> None:
+            mt.manual_seed(seed)
+            for _ in range(3):
+                turn.wait()
+                numbers.append(mt.rand(()).item())
+            report(numbers)
+
+        return Job(draw)
+
+    jobs = [drawing(seed) for seed in seeds]
+    for job in jobs:
+        job.join(LONG)
+    return [job.look() or [] for job in jobs]
+
+
+def test_jobs_beside_each_other_draw_what_each_draws_alone() -> None:
+    assert drawn([1, 2]) == [*drawn([1]), *drawn([2])]
+
+
+def test_a_job_leaves_the_random_numbers_of_others_as_they_are() -> None:
+    before = mt.get_rng_state()
+    drawn([1])
+    assert mt.get_rng_state() == before

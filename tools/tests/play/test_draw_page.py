@@ -1,16 +1,11 @@
 """Drawing digits: what is drawn becomes what a network has learnt, and a finger is enough."""
 
-import io
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from mt_nn import FileError
-from mt_nn.library.jobs.runs import Run
-from mt_nn.library.jobs.training import train
-from play.drawn import DrawingError, as_seen, read_strokes, saved, shares
+from play.drawn import DrawingError, as_seen, read_strokes, shares
 from play.lenet import Snapshot, Training, validation
 from play.testing import Reader, answers
 
@@ -99,22 +94,6 @@ def test_points_beside_the_paper_are_at_its_edge() -> None:
     assert read_strokes([[[-3, 0.5], [2, 1e30]]]) == [[(0.0, 0.5), (1.0, 1.0)]]
 
 
-def test_a_network_that_was_saved_is_asked(tmp_path: Path) -> None:
-    run = Run(tmp_path / "digits", "digits", Training(epochs=1).job().settings)
-    train(run, io.StringIO())
-    job, network = saved(f" {run.folder} ")
-    given = shares(network, as_seen(DIGITS[3], job.shape[1]))
-    assert given.sum() == pytest.approx(1.0)
-    assert given.shape == (len(job.classes),)
-
-
-def test_a_folder_without_a_network_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DrawingError, match="no folder is named"):
-        saved(" ")
-    with pytest.raises(FileError, match="no folder of a training"):
-        saved(str(tmp_path))
-
-
 def draw(reader: Reader, strokes: list[Points]) -> None:
     """Draw with a finger."""
     for stroke in strokes:
@@ -139,4 +118,6 @@ def test_a_reader_draws_on_a_phone_and_the_network_answers(reader: Reader) -> No
     reader.sees("/nowhere is no folder of a training")
     reader.write("folder of the training", " ")
     reader.sees("no folder is named")
+    reader.write("folder of the training", "~nobody-here/runs")
+    reader.sees("~nobody-here/runs begins with a home that nobody here has")
     assert answers(reader.address)

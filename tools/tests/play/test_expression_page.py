@@ -163,6 +163,21 @@ def test_a_step_is_seen_in_the_picture() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("(x * y) * 0", "`x` gets 0 (0 × 2) and `y` gets 0 (0 × 3)"),
+        ("exp(x) * z", "`x` gets inf (inf × 20.09)"),
+    ],
+)
+def test_a_share_is_the_derivative_times_a_slope_also_of_0_and_infinity(
+    text: str, said: str
+) -> None:
+    values = {"x": 3.0, "y": 2.0, "z": math.inf}
+    result = parse(text).value({name: Scalar(value, name=name) for name, value in values.items()})
+    assert any(said in told(step, 1) for step in steps_of(result))
+
+
 def test_a_graph_that_is_too_large_is_not_drawn() -> None:
     result = x = Scalar(1.0)
     for _ in range(100):

@@ -1,6 +1,7 @@
 """The frame: its pages are the files of a folder, and it serves this machine only."""
 
 import re
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 import play
 from play.__main__ import main
 from play.contents import PageFile, page_files, stage_titles
-from play.testing import Reader, answers
+from play.testing import Reader, answers, served
 
 FILES = list(page_files())
 WIDTHS = (390, 1280)
@@ -72,6 +73,39 @@ def test_a_port_that_is_taken_is_refused(anywhere: Reader) -> None:
     assert f"port {port} cannot be used (Address already in use): give another" in done.stderr
 
 
+def another_address() -> str:
+    """Return an address of this machine that is not localhost's."""
+    with socket.socket(type=socket.SOCK_DGRAM) as asked:
+        try:
+            asked.connect(("192.0.2.1", 9))  # which sends nothing, but finds the way out
+        except OSError:  # of a machine without a network
+            return "127.0.0.2"
+        return str(asked.getsockname()[0])
+
+
+def outside(reader: Reader) -> list[str]:
+    """Return what the page has asked others than its server for."""
+    ours = (reader.address, "data:", "blob:", "ws://localhost")
+    return [url for url in reader.page.requests() if not url.startswith(ours)]
+
+
+def test_nobody_else_is_answered_or_told_whatever_the_environment_says(reader: Reader) -> None:
+    insisting = {
+        "STREAMLIT_SERVER_ADDRESS": "0.0.0.0",
+        "STREAMLIT_BROWSER_GATHER_USAGE_STATS": "true",
+    }
+    with served(**insisting) as address:
+        port = int(address.rpartition(":")[2])
+        with socket.create_connection(("localhost", port)):
+            pass
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection((another_address(), port))
+        guest = Reader(reader.page, address)
+        guest.open("")
+        assert not outside(guest)
+        reader.open("")  # before the other server goes
+
+
 def test_the_first_page_leads_to_every_other(reader: Reader) -> None:
     reader.open("")
     for page in FILES:
@@ -90,8 +124,7 @@ def test_a_page_fits_into_every_window_and_loads_nothing_from_outside(
         reader.page.resize(width, 900)
         for part in ("document.documentElement", "document.querySelector('[data-testid=stMain]')"):
             reader.until(f"innerWidth === {width} && {part}.scrollWidth <= innerWidth")
-    outside = [url for url in reader.page.requests() if not url.startswith(reader.address)]
-    assert not [url for url in outside if not url.startswith(("data:", "blob:", "ws://localhost"))]
+    assert not outside(reader)
 
 
 def test_a_dark_screen_gets_dark_pages(reader: Reader) -> None:

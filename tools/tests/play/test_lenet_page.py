@@ -2,6 +2,9 @@
 
 import base64
 import io
+import math
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +16,7 @@ from mt_nn.library.jobs.digits import Digits
 from mt_nn.library.jobs.runs import Run
 from mt_nn.library.jobs.training import train
 from mt_tensor.extending import Array
+from play.background import Job
 from play.lenet import Snapshot, Training, filters, see, validation
 from play.testing import Reader, answers, wait_for
 from play.tiles import tiles
@@ -34,6 +38,28 @@ def test_a_training_is_that_of_the_command(reports: list[Snapshot], tmp_path: Pa
     theirs = run.folder.joinpath("losses.csv").read_text(encoding="utf-8").split()[1:]
     ours = [f"{n},{loss!r}" for n, loss in enumerate(reports[-1].losses, 1)]
     assert ours == theirs
+
+
+def test_a_training_beside_another_learns_what_it_learns_alone(reports: list[Snapshot]) -> None:
+    turn = threading.Barrier(2, timeout=60.0)
+
+    def begun(seed: int) -> Job[Snapshot]:
+        def learn(report: Callable[[Snapshot], None]) -> None:
+            def in_turn(snapshot: Snapshot) -> None:
+                turn.wait()
+                report(snapshot)
+
+            Training(epochs=2, seed=seed).learn(in_turn)
+
+        return Job(learn, unseen=math.inf)
+
+    jobs = begun(0), begun(1)
+    for job in jobs:
+        job.join()
+        assert not job.failure
+    last = jobs[0].look()
+    assert last is not None
+    assert last.losses == reports[-1].losses
 
 
 def test_a_snapshot_stays_what_it_was(reports: list[Snapshot]) -> None:

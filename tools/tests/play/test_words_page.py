@@ -1,28 +1,23 @@
 """Words that decide: the numbers are those of leaving words out, and denial is understood."""
 
-import io
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_nn import FileError
-from mt_nn.library.jobs.runs import Run
-from mt_nn.library.jobs.training import train
 from mt_operators import Module
-from play.lenet import Training
 from play.sentences import (
     BAD,
     DENIALS,
     GOOD,
+    SENTENCES,
     Judge,
     Progress,
     SentenceError,
+    divided,
     judge,
     learn,
-    saved,
     sentences,
     vocabulary,
 )
@@ -45,6 +40,12 @@ def test_sentences_say_what_they_are_labelled() -> None:
         praise = bool(words & set(GOOD)) != bool(words & set(DENIALS))
         assert bool(words & set(GOOD)) != bool(words & set(BAD))
         assert praise == bool(label)
+
+
+def test_what_is_held_out_is_not_learnt() -> None:
+    learnt, held_out = divided()
+    assert not set(learnt) & set(held_out)
+    assert {*learnt, *held_out} == set(sentences(SENTENCES, 0))
 
 
 def test_it_learns_in_a_moment(reports: list[Progress]) -> None:
@@ -101,17 +102,6 @@ def test_what_cannot_be_judged_is_refused(text: str, said: str) -> None:
         judge(Judge(vocabulary(), Module()), text)
 
 
-def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SentenceError, match="no folder is named"):
-        saved("")
-    with pytest.raises(FileError, match="no folder of a training"):
-        saved(str(tmp_path))
-    run = Run(tmp_path / "digits", "digits", Training(epochs=1).job().settings)
-    train(run, io.StringIO())
-    with pytest.raises(SentenceError, match="no training of sentiment"):
-        saved(str(run.folder))
-
-
 def colours(reader: Reader) -> list[str]:
     found = "[...document.querySelectorAll('.mt-words .word')].map(w => w.getAttribute('style'))"
     return list(json.loads(str(reader.page.value(f"JSON.stringify({found})"))))
@@ -119,7 +109,10 @@ def colours(reader: Reader) -> list[str]:
 
 def test_a_reader_sees_which_words_decided(reader: Reader) -> None:
     reader.open("words")
-    reader.sees("Learn teaches one")
+    learnt, _ = divided()
+    reader.sees(f"Learn teaches one {len(learnt):,} sentences")
+    for text, _ in learnt[:3]:
+        reader.sees(text, "table")
     reader.press("Learn")
     reader.sees("ended")
     reader.sees("are right")
@@ -143,3 +136,5 @@ def test_a_reader_names_a_folder_without_a_training(reader: Reader) -> None:
     reader.press("saved by mt-train")
     reader.write("folder of the training", "/nowhere")
     reader.sees("/nowhere is no folder of a training")
+    reader.write("folder of the training", "~nobody-here/runs")
+    reader.sees("~nobody-here/runs begins with a home that nobody here has")

@@ -8,20 +8,16 @@ reads, and an arrow for each dimension how far away the next element lies.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 import numpy as np
 
 from mt_autodiff.library.drawing.svg import Svg, document, text, text_width
 from mt_tensor.dtypes import Array
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.strides import index_to_position
+from mt_tensor.strides import index_to_position, size_of, to_index
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
-
-T = TypeVar("T")
 
 CELL = 54.0  # the width of a cell
 HEIGHT = 40.0  # and its height
@@ -177,14 +173,14 @@ class _Picture:
         if self.data.size == 0:
             self.say("the view has no elements")
             return
-        before = list(itertools.product(*map(range, leading)))
         x, bottom, top = 0.0, self.y, self.y
-        for index in _first_and_last(before, MOST_GRIDS):
+        for ordinal in _first_and_last(range(size_of(leading)), MOST_GRIDS):
             self.y = top
-            if index is None:
+            if ordinal is None:
                 self.elements.append(text("more", x + CELL / 2, top + HEIGHT, "…"))
                 x += CELL + SPACE
                 continue
+            index = to_index(ordinal, leading)
             if leading:
                 words = f"[{', '.join(map(str, index))}]"
                 self.elements.append(text("note", x, top + 12, words))
@@ -254,12 +250,14 @@ def _shown_positions(size: int, touched: dict[int, int], ends: list[int]) -> lis
     return shown
 
 
-def _first_and_last(items: Iterable[T], most: int) -> list[T | None]:
-    """Return some items; of more than `most` only the first and the last, with None between."""
-    known: Sequence[T] = list(items)
-    if len(known) <= most:
-        return list(known)
-    return [*known[: most - 2], None, known[-1]]
+def _first_and_last(numbers: range, most: int) -> list[int | None]:
+    """Return some numbers; of more than `most` only the first and the last, with None between.
+
+    The others are never made: an extent may be anything where another is 0, or where a stride is.
+    """
+    if len(numbers) <= most:
+        return list(numbers)
+    return [*numbers[: most - 2], None, numbers[-1]]
 
 
 def _written(value: float) -> str:

@@ -1,0 +1,56 @@
+"""Networks that `mt-train` has saved: what is there is read, and all else refused in a sentence."""
+
+import io
+from pathlib import Path
+
+import pytest
+
+import mt_tensor as mt
+from mt_nn import FileError
+from mt_nn.library.jobs.digits import Digits
+from mt_nn.library.jobs.mnist import MNIST
+from mt_nn.library.jobs.runs import Run
+from mt_nn.library.jobs.sentiment import Sentiment
+from mt_nn.library.jobs.training import train
+from play.drawn import as_seen, shares
+from play.lenet import Training
+from play.trained import FolderError, saved
+
+
+@pytest.fixture(scope="module")
+def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a training of digits."""
+    folder = tmp_path_factory.mktemp("runs") / "digits"
+    run = Run(folder, "digits", Training(epochs=1).job().settings)
+    train(run, io.StringIO())
+    return folder
+
+
+def test_a_network_that_was_saved_is_asked(digits: Path) -> None:
+    job, network = saved(f" {digits} ", Digits, MNIST)
+    given = shares(network, as_seen([[(0.3, 0.2), (0.6, 0.8)]], job.shape[1]))
+    assert given.sum() == pytest.approx(1.0)
+    assert given.shape == (len(job.classes),)
+
+
+def test_reading_one_draws_no_random_numbers_of_others(digits: Path) -> None:
+    before = mt.get_rng_state()
+    saved(str(digits), Digits)
+    assert mt.get_rng_state() == before
+
+
+def test_a_training_of_something_else_is_refused(digits: Path) -> None:
+    with pytest.raises(FolderError, match="is no training of sentiment: name one"):
+        saved(str(digits), Sentiment)
+    with pytest.raises(FolderError, match="is no training of mnist or fashion: name one"):
+        saved(str(digits), MNIST)
+
+
+def test_what_is_no_folder_of_a_training_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FolderError, match="no folder is named: write one such as runs/digits"):
+        saved(" ", Digits, MNIST)
+    with pytest.raises(FolderError, match="~nobody-here/runs begins with a home that nobody here"):
+        saved("~nobody-here/runs", Digits)
+    for missing in (str(tmp_path), "long" * 2000, "zero\0byte"):
+        with pytest.raises(FileError, match="no folder of a training"):
+            saved(missing, Digits)
