@@ -16,7 +16,7 @@ import numpy as np
 
 import mt_tensor as mt
 from mt_nn.data import Dataset
-from mt_nn.library.jobs.classification import Answer, answers
+from mt_nn.library.jobs.classification import Answer, answers, mistakes_of
 from mt_nn.library.jobs.digits import Digits
 from mt_nn.library.jobs.job import Settings
 from mt_nn.library.jobs.training import trainer_of
@@ -100,8 +100,7 @@ class _Reporter(Callback):
         """Look at the mistakes, and report."""
         images, labels = stacked(self._validation)
         said = answers(trainer.predict([mt.tensor(images)]), mt.tensor(labels))
-        wrong = [each for each in said if each.right != each.predicted]
-        self._mistakes = sorted(wrong, key=lambda each: -each.probability)
+        self._mistakes = mistakes_of(said)
         self._tell(trainer)
 
     def _tell(self, trainer: Trainer) -> None:

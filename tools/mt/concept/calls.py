@@ -74,7 +74,7 @@ def called(program: Program, column: str | None) -> set[Place]:
     """
     codes: set[CodeType] = set()
 
-    def note(frame: FrameType, event: str, _: object) -> None:
+    def note(frame: FrameType, *_: object) -> None:
         codes.add(frame.f_code)  # and returns nothing: no line of the call need be reported
 
     sys.settrace(note)
