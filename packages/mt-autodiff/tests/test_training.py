@@ -27,6 +27,7 @@ from mt_operators import Module, Parameter
 from mt_operators.datasets import DATASETS, Dataset, xor
 
 
+@pytest.mark.slow
 def test_a_network_separates_xor() -> None:
     dataset = xor(50)
     network = Network(hidden=(10,))

@@ -315,6 +315,7 @@ PROGRAM = textwrap.dedent(
 )
 
 
+@pytest.mark.slow
 def test_processes_share_what_they_compile(folder: Path) -> None:
     """Two at once, a third one after them, and one that has nothing to share."""
 

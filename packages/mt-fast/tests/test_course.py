@@ -26,6 +26,7 @@ def elements(view):
     return [view.get(index) for index in view.indices()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("position", range(4))
 def test_loops_over_views(position):
     x, y = list(views())[position], data(seed=1)

@@ -74,6 +74,7 @@ print("done")
 """
 
 
+@pytest.mark.slow
 def test_threads_may_be_the_first_to_use_the_backend_all_at_once(tmp_path):
     """They import it, make it, and compile and keep the same kernels."""
     done = subprocess.run(

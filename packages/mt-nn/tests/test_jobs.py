@@ -140,6 +140,7 @@ EVERY = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("job", "model"), EVERY)
 def test_every_job_is_trained_and_tested_in_a_short_form(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], job: str, model: str
@@ -300,12 +301,14 @@ def test_the_backends_agree(tmp_path: Path) -> None:
     np.testing.assert_allclose(losses(tmp_path / "simple"), losses(tmp_path / "numpy"), rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_losses(tmp_path: Path) -> None:
     for run, seed in {"a": "0", "b": "0", "c": "1"}.items():
         assert cli.main([*SHORT, "--seed", seed, "--out", str(tmp_path / run)]) == 0
     assert losses(tmp_path / "a") == losses(tmp_path / "b") != losses(tmp_path / "c")
 
 
+@pytest.mark.slow
 def test_pictures_change_no_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = ["--epochs", "3", "--batches", "2", "--batch-size", "8"]
     assert cli.main([*settings, "--out", str(tmp_path / "drawn")]) == 0
@@ -410,6 +413,7 @@ def interrupt_after(
     monkeypatch.setattr(Trainer, "_train_on", counted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("job", "options", "batches"),
     [
@@ -843,6 +847,7 @@ def test_sst2_is_read_where_it_lies_in_the_folder(tmp_path: Path) -> None:
     assert job.read().counts == (36, 4, 10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stopped", [None, 3, 10])
 def test_the_parameters_of_the_best_epoch_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stopped: int | None

@@ -9,6 +9,7 @@ import pytest
 from mt_tensor.backends import backends
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("cuda" not in backends(), reason="mt-cuda is not installed")
 def test_the_kit_passes_on_the_simulator() -> None:
     """In a process of its own, for whether kernels are simulated is decided when Numba loads."""

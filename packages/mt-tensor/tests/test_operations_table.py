@@ -59,6 +59,7 @@ def test_without_reports_it_says_how_to_make_them(capsys):
     assert "--mt-report" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", [[], ["-n", "2"]])
 def test_the_kit_writes_a_report(pytester, processes):
     test = "test_operations::test_operation_gradients"

@@ -345,6 +345,7 @@ def assert_found(run):
     assert "test_planted_faults.py" not in way
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("backend", "test"), FAULTS)
 def test_the_kit_finds_faults_of_a_backend(backend, test, run_the_kit):
     assert_found(run_the_kit(backend, test))
