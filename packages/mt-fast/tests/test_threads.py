@@ -3,12 +3,14 @@
 import os
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numba
 import numpy as np
 import pytest
 
-from mt_fast.compilation import kernel
+from mt_fast.compilation import kernel, threads
 from mt_fast.compilation.kernel import Kernel
 
 PROGRAM = """
@@ -132,3 +134,21 @@ def test_what_shares_units_is_compiled_once():
 def test_there_are_two_threads_to_test_with():
     """Also on one processor: see the conftest of the repository."""
     assert numba.config.NUMBA_NUM_THREADS >= 2
+
+
+def test_there_is_one_lock_also_for_those_who_first_ask_at_once(monkeypatch):
+    together = threading.Barrier(2)
+
+    def layer():
+        together.wait(10)
+        return "workqueue"
+
+    monkeypatch.setattr(threads, "_layer", layer)
+    threads.work_lock.cache_clear()
+    try:
+        with ThreadPoolExecutor(2) as pool:
+            one, other = pool.map(lambda _: threads.work_lock(), range(2))
+    finally:
+        threads.work_lock.cache_clear()
+    assert one is not None
+    assert one is other

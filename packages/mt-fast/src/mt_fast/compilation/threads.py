@@ -54,7 +54,7 @@ def thread_count() -> int:
 @functools.cache
 def work_lock() -> threading.Lock | None:
     """Return what must be held while threads are at work: None, or a lock of the work queue's."""
-    return threading.Lock() if _layer() == "workqueue" else None
+    return _process.lock if _layer() == "workqueue" else None
 
 
 class _Process:
@@ -62,11 +62,13 @@ class _Process:
 
     Attributes:
         alone: whether there are no threads, although Numba believes that there are.
+        lock: held while threads of the work queue are at work.
         count: returns how many threads Numba may use.
     """
 
     def __init__(self, alone: bool) -> None:
         self.alone = alone
+        self.lock = threading.Lock()
         self.count: Callable[[], int] = numba.get_num_threads
 
     def fork(self) -> None:
