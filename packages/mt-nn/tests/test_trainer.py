@@ -752,8 +752,11 @@ def test_the_history() -> None:
     assert repr(history).startswith("History(2 epochs, the last {'epoch': 2,")
 
 
-def test_a_progress_bar_tells_metrics_speed_and_the_time_that_is_left(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("columns", "parts"), [(30, 0), (50, 1), (60, 2), (80, 3), (200, 3)], ids=str
+)
+def test_a_progress_bar_tells_the_time_that_is_left_speed_and_metrics_where_they_fit(
+    monkeypatch: pytest.MonkeyPatch, columns: int, parts: int
 ) -> None:
     progress = pytest.importorskip("rich.progress")
     told: list[str] = []
@@ -764,12 +767,15 @@ def test_a_progress_bar_tells_metrics_speed_and_the_time_that_is_left(
             told.append(pace)
 
     monkeypatch.setattr("rich.progress.Progress", Drawn)
+    monkeypatch.setenv("COLUMNS", str(columns))
     now = itertools.count()  # one second from one look at the clock to the next
     monkeypatch.setattr(logs.time, "perf_counter", lambda: next(now))
     fitted = trainer(train.ProgressBar(io.StringIO(), "images"))
     history = fitted.fit(loader(), 2)
     assert fitted.samples == 2 * 22
-    assert told[0].endswith("  4 images/s  0:00:11 left")
-    for epoch, last in enumerate((told[5], told[11])):
-        assert last.startswith(f"accuracy {history.rows[epoch]['accuracy']:.4g}  ")
-    assert told[-1].endswith("  4 images/s  0:00:00 left")
+    for batch, left, epoch in ((0, "0:00:11", None), (5, "0:00:06", 0), (11, "0:00:00", 1)):
+        shown = told[batch].split("  ") if told[batch] else []
+        assert len(shown) == parts
+        assert shown[:2] == [f"{left} left", "4 images/s"][:parts]
+        if epoch is not None and parts == 3:
+            assert shown[2] == f"accuracy {history.rows[epoch]['accuracy']:.4g}"
