@@ -4,7 +4,8 @@ Tiles make a product of matrices of any size. A tile of results (`tiles.py`) rea
 first factor and a few columns of the second, both where they are. If the first is transposed, its
 rows run down columns in memory: those of a tile are packed, that is copied side by side. If the
 second is too large for the cache, *panels* of its columns are copied there, one after the other,
-and stay while all rows of the first pass by. If the second is transposed, its columns are rows in
+and stay while all rows of the first pass by. A panel is made of *strips* as wide as a tile, which
+so reads one line of the cache after the other. If the second is transposed, its columns are rows in
 memory, and the tile is one of inner products. An inner dimension that is too long for the caches is
 cut into blocks of equal *length*, whose products are added. Every element is added up in one order,
 so that the result does not depend on the number of threads.
@@ -39,8 +40,11 @@ REUSED = 128
 """From how many rows of the first factor on even such a second one is copied into panels. There no
 vector lies across two lines of the cache, and the lines are spread evenly over its sets."""
 
-PANEL_BYTES = 2**19
+PANEL_BYTES = 2**18
 """How large a panel of a larger one should be at most: half of the L2 cache, or less."""
+
+STRIP_BYTES = COLUMNS[LARGEST] * VECTOR_BYTES
+"""How wide a strip of a panel is."""
 
 FROM = 2**19
 """Multiplications from which a product is made here: fewer take BLAS less time, and one thread."""
@@ -113,21 +117,22 @@ def _plan(
     panels = -(-k // width)
     alike = threads // math.gcd(threads, batch * panels)
     parts = min(-(-n // LARGEST), -(-4 * threads // (batch * panels * alike)) * alike)
-    offsets = (
-        np.arange(k, dtype=np.int64) * m if transposed else np.arange(m, dtype=np.int64) * width
-    )
+    if transposed:
+        offsets = np.arange(k, dtype=np.int64) * m
+    else:
+        offsets = np.arange(m, dtype=np.int64) * (k if width == k else STRIP_BYTES // itemsize)
     return batch * panels * parts, (n, m, k, width, panels, parts), offsets
 
 
 def _width(rows: int, m: int, k: int, itemsize: int) -> int:
-    """Return how many columns a panel has: all, or some tiles, and such that panels are alike."""
+    """Return how many columns a panel has: all, or some strips, and such that panels are alike."""
     lanes = VECTOR_BYTES // itemsize
     if k >= lanes and rows < REUSED and m * k * itemsize <= IN_PLACE_BYTES:
         return k
-    tile = COLUMNS[LARGEST] * lanes
-    most = max(PANEL_BYTES // (m * itemsize) // tile, 1) * tile
+    strip = STRIP_BYTES // itemsize
+    most = max(PANEL_BYTES // (m * itemsize) // strip, 1) * strip
     panels = -(-k // most)
-    return -(-k // (panels * tile)) * tile
+    return -(-k // (panels * strip)) * strip
 
 
 def _multiply(
@@ -149,8 +154,9 @@ def _multiply(
     n, m, k, width, panels, parts = extents
     whole, down, across = steps
     in_place, packed = width == k, across != 1
-    strip = 0 if in_place else m * width
-    memory = scratch(strip + LARGEST * m, b)
+    strip = width if in_place else STRIP_BYTES // b.itemsize
+    beyond = 0 if in_place else m * width
+    memory = scratch(beyond + LARGEST * m, b)
     panel = b if in_place else memory
     nothing = np.zeros(LARGEST, b.dtype)
     tiles = (n + LARGEST - 1) // LARGEST
@@ -162,7 +168,9 @@ def _multiply(
         start = batch * whole * k if in_place else 0
         if not in_place and which != filled:
             for i in range(m):
-                copy(panel, i * width, b, (batch * whole + i) * k + column, count)
+                row = (batch * whole + i) * k + column
+                for done in range(0, count, strip):
+                    copy(panel, done * m + i * strip, b, row + done, min(strip, count - done))
             filled = which
         for tile in range(tiles * part // parts, tiles * (part + 1) // parts):
             first = tile * LARGEST
@@ -170,12 +178,13 @@ def _multiply(
             weights, apart = a, (down, across)
             if packed:
                 for i in range(m):
-                    copy(memory, strip + i * LARGEST, a, place + i * across, rows)
-                weights, place, apart = memory, strip, (1, LARGEST)
-            product(
-                out, (batch * n + first) * k + column, k, rows, count, nothing, 0, weights, place,
-                apart, panel, start, offsets, 0, m,
-            )  # fmt: skip
+                    copy(memory, beyond + i * LARGEST, a, place + i * across, rows)
+                weights, place, apart = memory, beyond, (1, LARGEST)
+            for done in range(0, count, strip):
+                product(
+                    out, (batch * n + first) * k + column + done, k, rows, min(strip, count - done),
+                    nothing, 0, weights, place, apart, panel, start + done * m, offsets, 0, m,
+                )  # fmt: skip
 
 
 def _multiply_by_rows(

@@ -22,8 +22,9 @@ from mt_tensor.extending import as_dtype
 Array = npt.NDArray[Any]
 
 TRANSPOSED_BYTES = 2**22
-"""How large a matrix may be that tiles read down its columns: in a larger one, each element is on
-another page of memory than the one before."""
+"""How large a first factor may be that tiles read down its columns: in a larger one, each element
+is on another page of memory than the one before. Nor may the second be larger than a panel, for
+with each panel those columns would be packed once more."""
 
 
 INNER_ROWS = 256
@@ -76,13 +77,18 @@ def _by_tiles(a: Array, b: Array, transposed_a: bool, transposed_b: bool) -> Arr
     """Return the product of arrays that are contiguous, or are once they are transposed."""
     if transposed_b and a.shape[-2] >= INNER_ROWS:
         b, transposed_b = _straightened(b), False
-    if transposed_a and (transposed_b or a.shape[-1] * a.shape[-2] * a.itemsize > TRANSPOSED_BYTES):
+    large = _bytes_of_one(a) > TRANSPOSED_BYTES or _bytes_of_one(b) > gemm.PANEL_BYTES
+    if transposed_a and (transposed_b or large):
         a, transposed_a = _straightened(a), False
     left, right = (
         a.swapaxes(-1, -2) if transposed_a else a,
         b.swapaxes(-1, -2) if transposed_b else b,
     )
     return gemm.multiply(left, right, transposed_a, transposed_b)
+
+
+def _bytes_of_one(matrices: Array) -> int:
+    return matrices.shape[-1] * matrices.shape[-2] * matrices.itemsize
 
 
 def _straightened(array: Array) -> Array:
