@@ -47,6 +47,8 @@ def convolve(
 ) -> Array:
     """Slide kernels over images; see `convolution.convolve`."""
     together = _together(images.shape, kernels.shape, stride)
+    if together == 1:
+        return convolution.convolve(images, kernels, bias, stride, padding, dilation, groups)
     settings = (stride, *_wide(together, padding, dilation), groups)
     return _apart(
         convolution.convolve(_beside(images, together), kernels, bias, *settings),
@@ -65,6 +67,10 @@ def image_gradient(
 ) -> Array:
     """Return the gradient of the images; see `convolution.image_gradient`."""
     together = _together((len(grad), 0, *image_shape), kernels.shape, stride)
+    if together == 1:
+        return convolution.image_gradient(
+            grad, kernels, image_shape, stride, padding, dilation, groups
+        )
     settings = (stride, *_wide(together, padding, dilation), groups)
     height, width = image_shape
     return _apart(
@@ -87,6 +93,10 @@ def kernel_gradient(
     """Return the gradient of the kernels; see `convolution.kernel_gradient`."""
     kernels = (grad.shape[1], images.shape[1] // groups, *kernel_size)
     together = _together(images.shape, kernels, stride)
+    if together == 1:
+        return convolution.kernel_gradient(
+            grad, images, kernel_size, stride, padding, dilation, groups
+        )
     settings = (stride, *_wide(together, padding, dilation), groups)
     return convolution.kernel_gradient(
         _beside(grad, together), _beside(images, together), kernel_size, *settings
@@ -94,7 +104,7 @@ def kernel_gradient(
 
 
 def _together(images: tuple[int, ...], kernels: tuple[int, ...], stride: Pair) -> int:
-    """Return how many images are to be one, given the shapes of images and kernels."""
+    """Return how many images are to be one, given the shapes of images and kernels; 1 for none."""
     n, _, height, width = images
     outputs, channels, *size = kernels
     work = min(outputs, channels) * size[0] * size[1]
@@ -116,8 +126,6 @@ def _beside(images: Array, together: int) -> Array:
 
     There are zeros where the last one lacks some.
     """
-    if together == 1:
-        return images
     n, channels, height, width = images.shape
     count = -(-n // together)
     if n % together:
@@ -130,8 +138,6 @@ def _beside(images: Array, together: int) -> Array:
 
 def _apart(wide: Array, together: int, n: int) -> Array:
     """Return the first n of the images that others are made of, as many of each."""
-    if together == 1:
-        return wide
     count, channels, height, width = wide.shape
     images = empty((count * together, channels, height, width // together), wide.dtype)
     _exchange(wide, images, (count, channels * height * width // together, together))
