@@ -88,7 +88,8 @@ def _by_tiles(a: Array, b: Array, transposed_a: bool, transposed_b: bool) -> Arr
 
 
 def _bytes_of_one(matrices: Array) -> int:
-    return matrices.shape[-1] * matrices.shape[-2] * matrices.itemsize
+    rows, columns = matrices.shape[-2:]
+    return int(rows * columns * matrices.itemsize)
 
 
 def _straightened(array: Array) -> Array:

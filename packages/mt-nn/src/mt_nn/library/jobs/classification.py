@@ -66,7 +66,7 @@ class Classification(Job):
         smoothing: how much of a label is shared among all classes.
     """
 
-    results = ("confusion.csv", "confusion.png", "mistakes.csv")
+    results: ClassVar[tuple[str, ...]] = ("confusion.csv", "confusion.png", "mistakes.csv")
     classes: ClassVar[tuple[str, ...]]
     smoothing: ClassVar[float] = 0.0
 

@@ -180,12 +180,10 @@ def _resumed(options: argparse.Namespace) -> Run:
     run = Run.read(options.resume)
     run.check_unfinished()
     run.backend = options.backend or run.backend
-    moved = {
-        name: str(getattr(options, name))
-        for name in ("data_dir", "vectors")
-        if getattr(options, name) is not None and getattr(run.settings, name) is not None
-    }
-    run.settings = dataclasses.replace(run.settings, **moved)
+    for name in ("data_dir", "vectors"):  # files may have been moved
+        moved: dict[str, Any] = {name: str(getattr(options, name))}
+        if None not in (getattr(options, name), getattr(run.settings, name)):
+            run.settings = dataclasses.replace(run.settings, **moved)
     said = {"job": run.name, "out": run.folder, **vars(run.settings)}
     for name in ("job", "out", *SETTINGS):
         other, own = getattr(options, name), said[name]
