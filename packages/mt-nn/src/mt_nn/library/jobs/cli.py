@@ -18,6 +18,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import mt_tensor as mt
 from mt_nn.errors import FileError, NetworkError, SettingError
