@@ -33,6 +33,7 @@ from mt_nn.library.jobs.classification import divided
 from mt_nn.library.jobs.job import Settings
 from mt_nn.library.jobs.points import point_of
 from mt_nn.library.jobs.words import LINE, placed
+from mt_nn.library.train.callbacks import ENDING
 from mt_nn.library.train.trainer import Trainer
 from mt_nn.train import LeNet, ResNet9, TextCNN
 from mt_operators.datasets import Dataset
@@ -390,10 +391,12 @@ def test_a_point_too_far_away_is_refused(
 
 @pytest.fixture(autouse=True)
 def control_c() -> Iterator[None]:
-    """Control-C interrupts also where whoever started the tests lets it be ignored."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Signals end a process also where whoever started the tests lets them be ignored."""
+    usual = dict.fromkeys(ENDING, signal.SIG_DFL) | {signal.SIGINT: signal.default_int_handler}
+    before = {each: signal.signal(each, handler) for each, handler in usual.items()}
     yield
-    signal.signal(signal.SIGINT, before)
+    for each, handler in before.items():
+        signal.signal(each, handler)
 
 
 def interrupt_after(
