@@ -634,6 +634,21 @@ def test_a_training_goes_on_where_it_computed(
     assert set(seen) == {"simple"}
 
 
+def test_a_network_is_asked_where_the_backend_that_learnt_it_is_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["xor", *SHORT, "--out", str(tmp_path)]) == 0
+    run = runs.Run.read(tmp_path)
+    run.backend = "elsewhere"
+    run.write()
+    assert cli.main(["predict", str(tmp_path), "0.1 0.2"]) == 0
+    run.finished = False
+    run.write()
+    assert cli.main(["--resume", str(tmp_path)]) == 1
+    assert "no backend is called 'elsewhere'" in capsys.readouterr().err
+    assert cli.main(["--resume", str(tmp_path), "--backend", "numpy"]) == 0
+
+
 def test_data_may_move_while_a_training_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -114,7 +114,7 @@ def twin_of(job: Job, side: Library) -> Any:
 
 
 def _optimizer(job: Job, network: Any, side: Library) -> Any:
-    """Return the optimizer of a job with its settings, in torch."""
+    """Return the optimizer of a job with its settings, in either library."""
     ours = job.optimizer(job.network())
     (group,) = ours.param_groups
     settings = {name: group[name] for name in ("lr", "betas", "eps", "weight_decay")}

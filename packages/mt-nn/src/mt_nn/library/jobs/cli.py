@@ -18,7 +18,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import mt_tensor as mt
 from mt_nn.errors import FileError, NetworkError, SettingError
@@ -181,10 +180,12 @@ def _resumed(options: argparse.Namespace) -> Run:
     run = Run.read(options.resume)
     run.check_unfinished()
     run.backend = options.backend or run.backend
-    for name in ("data_dir", "vectors"):  # files may have been moved
-        moved: dict[str, Any] = {name: str(getattr(options, name))}
-        if None not in (getattr(options, name), getattr(run.settings, name)):
-            run.settings = dataclasses.replace(run.settings, **moved)
+    own = run.settings
+    run.settings = dataclasses.replace(  # files may have been moved
+        own,
+        data_dir=str(options.data_dir or own.data_dir),
+        vectors=own.vectors and str(options.vectors or own.vectors),
+    )
     said = {"job": run.name, "out": run.folder, **vars(run.settings)}
     for name in ("job", "out", *SETTINGS):
         other, own = getattr(options, name), said[name]

@@ -24,7 +24,6 @@ from mt_nn.library.jobs.job import Job, Settings
 from mt_nn.library.saving.folder import Checkpoints
 from mt_nn.settings import check_flags
 from mt_operators import Module, StateDictError
-from mt_tensor import get_backend
 
 if sys.platform != "win32":
     import fcntl
@@ -114,7 +113,7 @@ class Run:
 
     def checkpoint(self) -> Path | None:
         """Return the last checkpoint; None if there is nothing to go on from."""
-        if not self.checkpoints.is_dir():
+        if not os.path.isdir(self.checkpoints):  # noqa: PTH112
             return None
         return Checkpoints(self.checkpoints).last()
 
@@ -273,8 +272,9 @@ class Run:
             run = cls(folder, content["job"], settings, *(content[name] for name in names))
             check_flags(finished=run.finished)
             models = job_class(run.name).models
-            if settings.model in models and isinstance(run.known, dict):
-                get_backend(run.backend)
+            kinds = {"known": dict, "backend": str}
+            whole = all(isinstance(content[name], kind) for name, kind in kinds.items())
+            if settings.model in models and whole:
                 run.job()
                 return run
         except FileError as error:

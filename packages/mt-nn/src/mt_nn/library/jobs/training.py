@@ -90,9 +90,9 @@ def _learn(run: Run, job: Job, parts: Parts, out: TextIO, checkpoint: Path | Non
             run.check_identity(checkpoint)
         trainer.fit(parts.training, run.settings.epochs, parts.validation, checkpoint)
     except FileError as error:
-        if trainer.step:
+        if trainer.step and run.has_checkpoint():
             raise FileError(f"{error} Then mt-train --resume {run.folder} goes on.") from error
-        if checkpoint is None:
+        if trainer.step or checkpoint is None:
             raise
         raise FileError(
             f"{checkpoint} is missing or damaged: remove it, and mt-train --resume {run.folder} "

@@ -11,7 +11,7 @@ import io
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -89,9 +89,8 @@ class ProgressBar(Callback):
     Beside the bar are the loss of the last batch, the metrics of the epoch so far, the samples a
     second, and the time until the last epoch will end, if the next batches take as long as those
     before, with validation and whatever else lies between them; a narrow terminal shows fewer of
-    these. Only a terminal or a notebook shows
-    the bar; a file gets the lines alone. Without rich there are the lines, and a first one that
-    says so.
+    these. Only a terminal or a notebook shows the bar; a file gets the lines alone. Without rich
+    there are the lines, and a first one that says so.
 
     Args:
         file: where to; the standard error output if None.
@@ -156,14 +155,9 @@ class ProgressBar(Callback):
             self._batches += 1
             text = f"epoch {trainer.epoch + 1}  loss {trainer.history.losses[-1]:.4f}"
             counted = f" {trainer.batches}/{trainer.batches} "
-            room = self._progress.console.width - len(text) - len(counted) - SHORTEST_BAR - 1
-            pace = ""
-            for part in self._pace(trainer):
-                if len(pace) + len(part) <= room:
-                    pace += f"{part}  "
-            self._progress.update(
-                self._task, completed=trainer.batch, description=text, pace=pace.rstrip()
-            )
+            width = self._progress.console.width - len(text) - len(counted) - SHORTEST_BAR - 1
+            pace = _fitted(self._pace(trainer), width)
+            self._progress.update(self._task, completed=trainer.batch, description=text, pace=pace)
 
     def _pace(self, trainer: Trainer) -> Iterator[str]:
         """Yield how long it will take, how fast it goes, and what the epoch measures so far."""
@@ -190,3 +184,12 @@ class ProgressBar(Callback):
             if not self._progress.disable:  # rich before 14.3 would print an empty line
                 self._progress.stop()
             self._progress = None
+
+
+def _fitted(parts: Iterable[str], width: int) -> str:
+    """Return parts beside each other that fit a width together; the earlier come first."""
+    line = ""
+    for part in parts:
+        if len(line) + len(part) <= width:
+            line += f"{part}  "
+    return line.rstrip()
