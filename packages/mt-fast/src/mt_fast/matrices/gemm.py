@@ -18,12 +18,12 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from mt_fast.compilation.kernel import Kernel
+from mt_fast.compilation.kernel import Kernel, inner
 from mt_fast.compilation.threads import thread_count
 from mt_fast.matrices.scratch import scratch
 from mt_fast.matrices.simd import copy
@@ -42,6 +42,9 @@ vector lies across two lines of the cache, and the lines are spread evenly over 
 
 PANEL_BYTES = 2**18
 """How large a panel of a larger one should be at most: half of the L2 cache, or less."""
+
+PACKED = max(LARGEST, VECTOR_BYTES // 4)
+"""How many rows of a transposed first factor are packed at once: whole vectors of float32."""
 
 STRIP_BYTES = COLUMNS[LARGEST] * VECTOR_BYTES
 """How wide a strip of a panel is."""
@@ -84,55 +87,66 @@ def multiply(a: Array, b: Array, transposed_a: bool = False, transposed_b: bool 
     parallel = batch * n * m * k >= PARALLEL_FROM
     threads = thread_count() if parallel else 1
     a, b = a.reshape(-1), b.reshape(-1)
+    units, extents, offsets = _plan(batch, n, m, k, a.itemsize, transposed_a, transposed_b, threads)
     if transposed_b:
-        units, extents, offsets = _plan(batch, n, m, k, a.itemsize, True, threads)
         out = np.zeros(shape, a.dtype)
         _MULTIPLY_BY_ROWS.run(units, parallel, a, b, offsets, out.reshape(-1), extents)
         return out
-    steps = (m, 1, n) if transposed_a else (m, m, 1)
-    longest = LONGEST_DOWN if transposed_a else LONGEST
-    length = -(-m // -(-m // longest))
-    total: Array | None = None
-    for begin in range(0, m, length):
-        part = min(length, m - begin)
-        units, extents, offsets = _plan(batch, n, part, k, a.itemsize, False, threads)
-        out = empty(shape, a.dtype)
-        factors = a[begin * steps[2] :], b[begin * k :]
-        _MULTIPLY.run(units, parallel, *factors, offsets, out.reshape(-1), extents, steps)
-        total = out if total is None else np.add(total, out, total)
-    return cast("Array", total)
+    out = empty(shape, a.dtype)
+    steps = (1, n) if transposed_a else (m, 1)
+    _MULTIPLY.run(units, parallel, a, b, offsets, out.reshape(-1), extents, steps)
+    return out
 
 
 @functools.lru_cache(256)
 def _plan(
-    batch: int, n: int, m: int, k: int, itemsize: int, transposed: bool, threads: int
-) -> tuple[int, tuple[int, ...], npt.NDArray[np.int64]]:
+    batch: int, n: int, m: int, k: int, itemsize: int, transposed_a: bool, transposed_b: bool,
+    threads: int,
+) -> tuple[int, tuple[int, ...], npt.NDArray[np.int64]]:  # fmt: skip
     """Return how many units there are, the extents for a kernel, and where rows or columns begin.
 
-    The extents are n, m, k, how wide panels are, how many there are, and into how many parts rows
-    are cut: such that each thread has as many units as the others.
+    The extents are n, m, k; the length of blocks of the inner dimension; how wide panels are, and
+    the strips that they are made of; how many panels there are, and into how many parts rows are
+    cut: such that each thread has as many units as the others. What is read in place is one panel
+    of one strip.
     """
+    longest = m if transposed_b else LONGEST_DOWN if transposed_a else LONGEST
+    length = -(-m // -(-m // longest))
     rows = n if batch >= threads else -(-n // threads)  # for which a thread uses a panel
-    width = _width(rows, m, k, itemsize)
+    width, strip = _widths(rows, length, k, itemsize)
     panels = -(-k // width)
-    alike = threads // math.gcd(threads, batch * panels)
-    parts = min(-(-n // LARGEST), -(-4 * threads // (batch * panels * alike)) * alike)
-    if transposed:
-        offsets = np.arange(k, dtype=np.int64) * m
-    else:
-        offsets = np.arange(m, dtype=np.int64) * (k if width == k else STRIP_BYTES // itemsize)
-    return batch * panels * parts, (n, m, k, width, panels, parts), offsets
+    parts = min(-(-n // LARGEST), threads // math.gcd(threads, batch * panels))
+    offsets = np.arange(k) * m if transposed_b else np.arange(length) * strip
+    return batch * panels * parts, (n, m, k, length, width, strip, panels, parts), offsets
 
 
-def _width(rows: int, m: int, k: int, itemsize: int) -> int:
-    """Return how many columns a panel has: all, or some strips, and such that panels are alike."""
+def _widths(rows: int, m: int, k: int, itemsize: int) -> tuple[int, int]:
+    """Return how many columns a panel has, and a strip of it: such that panels are alike."""
     lanes = VECTOR_BYTES // itemsize
     if k >= lanes and rows < REUSED and m * k * itemsize <= IN_PLACE_BYTES:
-        return k
+        return k, k
     strip = STRIP_BYTES // itemsize
     most = max(PANEL_BYTES // (m * itemsize) // strip, 1) * strip
     panels = -(-k // most)
-    return -(-k // (panels * strip)) * strip
+    return -(-k // (panels * strip)) * strip, strip
+
+
+@inner
+def _fill(panel: Any, b: Any, start: Any, k: Any, taps: Any, count: Any, strip: Any) -> None:
+    """Copy `count` columns of `taps` rows of `b`, from `start` on, one strip after the other."""
+    for i in range(taps):
+        for done in range(0, count, strip):
+            place = done * taps + i * strip
+            copy(panel, place, b, start + i * k + done, min(strip, count - done))
+
+
+@inner
+def _add(out: Any, at: Any, step: Any, sums: Any, width: Any, rows: Any, count: Any) -> None:
+    """Add rows of `sums`, which are `width` apart, to those of `out`, which are `step` apart."""
+    for i in range(rows):
+        row, more = out[at + i * step :], sums[i * width :]
+        for j in range(count):
+            row[j] += more[j]
 
 
 def _multiply(
@@ -148,43 +162,51 @@ def _multiply(
         offsets: where the rows of a panel begin.
         out: the products, flat.
         extents: see `_plan`.
-        steps: the whole inner dimension, of which m may be a block; and how far apart in `a` are
-            neighbouring rows, and neighbouring columns.
+        steps: how far apart in `a` are neighbouring rows, and neighbouring columns.
     """
-    n, m, k, width, panels, parts = extents
-    whole, down, across = steps
-    in_place, packed = width == k, across != 1
-    strip = width if in_place else STRIP_BYTES // b.itemsize
-    beyond = 0 if in_place else m * width
-    memory = scratch(beyond + LARGEST * m, b)
-    panel = b if in_place else memory
+    n, m, k, length, width, strip, panels, parts = extents
+    down, across = steps
+    in_place, packed = strip == k, across != 1
+    together = PACKED if packed else LARGEST
+    beyond = 0 if in_place else length * width
+    memory = scratch(beyond + length * together, b)
+    sums = scratch(LARGEST * strip, b)
+    panel, weights = (b if in_place else memory), (memory if packed else a)
+    apart = (1, PACKED) if packed else steps
     nothing = np.zeros(LARGEST, b.dtype)
-    tiles = (n + LARGEST - 1) // LARGEST
+    blocks = (n + together - 1) // together
     filled = -1
     for unit in range(lo, hi):
         which, part = unit // parts, unit % parts
         batch, column = which // panels, which % panels * width
         count = min(width, k - column)
-        start = batch * whole * k if in_place else 0
-        if not in_place and which != filled:
-            for i in range(m):
-                row = (batch * whole + i) * k + column
-                for done in range(0, count, strip):
-                    copy(panel, done * m + i * strip, b, row + done, min(strip, count - done))
-            filled = which
-        for tile in range(tiles * part // parts, tiles * (part + 1) // parts):
-            first = tile * LARGEST
-            rows, place = min(LARGEST, n - first), batch * n * whole + first * down
-            weights, apart = a, (down, across)
-            if packed:
-                for i in range(m):
-                    copy(memory, beyond + i * LARGEST, a, place + i * across, rows)
-                weights, place, apart = memory, beyond, (1, LARGEST)
-            for done in range(0, count, strip):
-                product(
-                    out, (batch * n + first) * k + column + done, k, rows, min(strip, count - done),
-                    nothing, 0, weights, place, apart, panel, start + done * m, offsets, 0, m,
-                )  # fmt: skip
+        for begin in range(0, m, length):
+            taps = min(length, m - begin)
+            start = (batch * m + begin) * k + column
+            if not in_place and start != filled:
+                _fill(panel, b, start, k, taps, count, strip)
+                filled = start
+            for block in range(blocks * part // parts, blocks * (part + 1) // parts):
+                top = block * together
+                end = min(top + together, n)
+                place = batch * n * m + top * down + begin * across
+                if packed:
+                    for i in range(taps):
+                        copy(memory, beyond + i * PACKED, a, place + i * across, end - top)
+                    place = beyond
+                for first in range(top, end, LARGEST):
+                    rows = min(LARGEST, end - first)
+                    for done in range(0, count, strip):
+                        some = min(strip, count - done)
+                        at = (batch * n + first) * k + column + done
+                        target, to, step = (sums, 0, strip) if begin else (out, at, k)
+                        product(
+                            target, to, step, rows, some, nothing, 0, weights,
+                            place + (first - top) * apart[0], apart, panel,
+                            (start if in_place else 0) + done * taps, offsets, 0, taps,
+                        )  # fmt: skip
+                        if begin:
+                            _add(out, at, k, sums, strip, rows, some)
 
 
 def _multiply_by_rows(
@@ -201,7 +223,7 @@ def _multiply_by_rows(
         out: the products, flat, which are 0 before.
         extents: see `_plan`.
     """
-    n, m, k, width, panels, parts = extents
+    n, m, k, _, width, _, panels, parts = extents
     tiles = (n + LARGEST - 1) // LARGEST
     for unit in range(lo, hi):
         which, part = unit // parts, unit % parts

@@ -21,7 +21,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from mt_fast.compilation.kernel import inner
+from mt_fast.compilation.kernel import inlined, inner
 from mt_fast.matrices.simd import Vectors, index, instruction
 from mt_fast.processor import REGISTERS, VECTOR_BYTES
 
@@ -119,7 +119,7 @@ def _product(rows: int) -> Any:
     columns = COLUMNS[rows]
     wide, narrow = _product_tile(rows, columns), _product_tile(rows, 1)
 
-    @inner
+    @inlined
     def product_of_rows(
         out: Any, at: Any, step: Any, used: Any, count: Any, bias: Any, begin: Any, weights: Any,
         first: Any, steps: Any, source: Any, start: Any, offsets: Any, tap: Any, taps: Any,
@@ -147,7 +147,7 @@ def _product(rows: int) -> Any:
 _product_of_many, _product_of_some, _product_of_one = map(_product, (LARGEST, SMALLER, 1))
 
 
-@inner
+@inlined
 def product(
     out: Any, at: Any, step: Any, rows: Any, count: Any, bias: Any, begin: Any, weights: Any,
     first: Any, steps: Any, source: Any, start: Any, offsets: Any, tap: Any, taps: Any,
@@ -259,7 +259,7 @@ def _inner_products(rows: int) -> Any:
     """Return `inner_products` for at most that many rows."""
     tile = _inner_tile(rows, INNER_COLUMNS)
 
-    @inner
+    @inlined
     def inner_products_of_rows(
         out: Any, at: Any, step: Any, used: Any, left: Any, start: Any, steps: Any, right: Any,
         origin: Any, beyond: Any, offsets: Any, tap: Any, taps: Any, images: Any, count: Any,
@@ -278,7 +278,7 @@ def _inner_products(rows: int) -> Any:
 _inner_of_many, _inner_of_some, _inner_of_one = map(_inner_products, (LARGEST, SMALLER, 1))
 
 
-@inner
+@inlined
 def inner_products(
     out: Any, at: Any, step: Any, rows: Any, left: Any, start: Any, steps: Any, right: Any,
     origin: Any, beyond: Any, offsets: Any, tap: Any, taps: Any, images: Any, count: Any,
