@@ -66,9 +66,9 @@ NARROW = 16
 """With fewer rows, a product waits for memory, and tiles do not help."""
 
 
-def pays(n: int, m: int, k: int) -> bool:
-    """Whether a product of matrices (n, m) and (m, k) is made here in less time than by BLAS."""
-    return n * m * k >= FROM and min(n, m, k) >= NARROW
+def pays(batch: int, n: int, m: int, k: int) -> bool:
+    """Whether products of matrices (n, m) and (m, k) are made here in less time than by BLAS."""
+    return batch * n * m * k >= FROM and min(n, m, k) >= NARROW
 
 
 def multiply(a: Array, b: Array, transposed_a: bool = False, transposed_b: bool = False) -> Array:

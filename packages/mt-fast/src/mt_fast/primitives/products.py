@@ -7,6 +7,7 @@ less than NumPy's own loop.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -25,12 +26,6 @@ TRANSPOSED_BYTES = 2**22
 """How large a first factor may be that tiles read down its columns: in a larger one, each element
 is on another page of memory than the one before. Nor may the second be larger than a panel, for
 with each panel those columns would be packed once more."""
-
-
-INNER_ROWS = 256
-"""From how many rows on it pays to copy the columns of a second factor that are its rows in memory:
-a tile of inner products adds up vectors at its end, which for short sums takes as long as the sums.
-"""
 
 
 def of_integers(a: Array, b: Array, parallel: bool) -> Array:
@@ -53,11 +48,11 @@ def of_integers(a: Array, b: Array, parallel: bool) -> Array:
 
 def product(a: Array, b: Array) -> Array:
     """Return the product of matrices or vectors of floats as a new contiguous array."""
-    if a.size * b.shape[-1] >= gemm.FROM and a.ndim == b.ndim > 1:
-        transposed_a, transposed_b = _transposed(a), _transposed(b)
-        pays = gemm.pays(a.shape[-2], a.shape[-1], b.shape[-1])
-        if pays and None not in (transposed_a, transposed_b) and a.shape[:-2] == b.shape[:-2]:
-            return _by_tiles(a, b, bool(transposed_a), bool(transposed_b))
+    if a.ndim == b.ndim > 1 and a.shape[:-2] == b.shape[:-2]:
+        pays = gemm.pays(math.prod(a.shape[:-2]), *a.shape[-2:], b.shape[-1])
+        transposed_a, transposed_b = (_transposed(a), _transposed(b)) if pays else (None, None)
+        if transposed_a is not None and transposed_b is not None:
+            return _by_tiles(a, b, transposed_a, transposed_b)
     if a.ndim <= 2 and b.ndim <= 2:
         return np.asarray(quiet().run(a.dot, b))  # which knows more layouts, and starts faster
     return np.asarray(quiet().run(np.matmul, _for_blas(a), _for_blas(b)), order="C")
@@ -74,8 +69,12 @@ def _transposed(array: Array) -> bool | None:
 
 
 def _by_tiles(a: Array, b: Array, transposed_a: bool, transposed_b: bool) -> Array:
-    """Return the product of arrays that are contiguous, or are once they are transposed."""
-    if transposed_b and a.shape[-2] >= INNER_ROWS:
+    """Return the product of arrays that are contiguous, or are once they are transposed.
+
+    A tile of inner products adds up vectors at its end, which for short sums takes as long as the
+    sums. So it pays to straighten the second factor if there are as many rows as sums are long.
+    """
+    if transposed_b and a.shape[-2] >= a.shape[-1]:
         b, transposed_b = _straightened(b), False
     large = _bytes_of_one(a) > TRANSPOSED_BYTES or _bytes_of_one(b) > gemm.PANEL_BYTES
     if transposed_a and (transposed_b or large):

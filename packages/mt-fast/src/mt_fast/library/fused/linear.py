@@ -7,10 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from mt_fast.library.fused.arrays import array_of, is_compiled, tensor_of
+from mt_fast.compilation.kernel import Kernel
+from mt_fast.library.fused.arrays import array_of, is_compiled, shared, tensor_of
 from mt_fast.primitives.products import product
 from mt_tensor import Tensor
 from mt_tensor.extending import Array, FusedKernel
+
+
+def _add_to_rows(lo: Any, hi: Any, rows: Any, bias: Any) -> None:
+    """Add biases to the rows from `lo` to `hi`, in place."""
+    for i in range(lo, hi):
+        row = rows[i]
+        for j in range(row.size):
+            row[j] += bias[j]
+
+
+_ADD = Kernel.of(_add_to_rows)
 
 
 class _Linear(FusedKernel):
@@ -28,7 +40,7 @@ class _Linear(FusedKernel):
         x, weight, bias = arguments
         out = product(_rows(x), array_of(weight).T)
         if bias is not None:
-            out += array_of(bias)
+            _ADD.run(len(out), shared(out.size, x), out, array_of(bias))
         return tensor_of(out.reshape(*x.shape[:-1], -1), x), ()
 
     def gradient(
