@@ -27,7 +27,7 @@ from mt_fast.compilation.kernel import Kernel, inner
 from mt_fast.compilation.threads import thread_count
 from mt_fast.matrices.scratch import scratch
 from mt_fast.matrices.simd import copy
-from mt_fast.matrices.tiles import COLUMNS, LARGEST, inner_products, product
+from mt_fast.matrices.tiles import LARGEST, WIDE, inner_products, product
 from mt_fast.memory import empty
 from mt_fast.processor import VECTOR_BYTES
 
@@ -46,7 +46,7 @@ PANEL_BYTES = 2**18
 PACKED = max(LARGEST, VECTOR_BYTES // 4)
 """How many rows of a transposed first factor are packed at once: whole vectors of float32."""
 
-STRIP_BYTES = COLUMNS[LARGEST] * VECTOR_BYTES
+STRIP_BYTES = WIDE * VECTOR_BYTES
 """How wide a strip of a panel is."""
 
 FROM = 2**19

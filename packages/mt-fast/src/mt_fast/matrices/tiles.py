@@ -9,7 +9,7 @@ of a convolution do.
 - `product` multiplies by such a matrix, and vectors run along its rows;
 - `inner_products` multiplies by its transpose, so that the sums run along its rows.
 
-Both do a few rows of the result, at most as many as a tile has (`tile_rows`).
+Both do a few rows of the result, at most as many as a tile has (`LARGEST`).
 
 Some arguments have names of a convolution, which the library computes with the same tiles. A *tap*
 is a place in its window: in `product` an index of the sum, in `inner_products` a column of the
@@ -21,7 +21,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from mt_fast.compilation.kernel import inlined, inner
+from mt_fast.compilation.kernel import inlined
 from mt_fast.matrices.simd import Vectors, index, instruction
 from mt_fast.processor import REGISTERS, VECTOR_BYTES
 
@@ -31,19 +31,11 @@ LARGEST, SMALLER = (8, 4) if REGISTERS == 32 else (4, 2)
 SUMS = 3 * REGISTERS // 4
 """How many registers hold the sums of a tile; the others hold what is multiplied."""
 
-COLUMNS = {LARGEST: SUMS // LARGEST, SMALLER: SUMS // SMALLER, 1: 8}
-"""How many vectors wide a tile of a product is, by its rows."""
+WIDE, WIDER, WIDEST = SUMS // LARGEST, SUMS // SMALLER, 8
+"""How many vectors wide the three tiles of a product are: the fewer rows, the wider."""
 
 INNER_COLUMNS = 3
 """How many columns a tile of inner products has: convolutions often have 3, 9 or 27 taps."""
-
-
-@inner
-def tile_rows(left: Any) -> Any:
-    """Return how many rows the next tile has if so many are left to be done."""
-    if left > SMALLER:
-        return LARGEST
-    return SMALLER if left > 1 else 1
 
 
 def _existing(v: Vectors, i: int, extent: Any) -> Any:
@@ -114,9 +106,8 @@ def _store_some(v: Vectors, vector: Any, pointer: Any, count: Any) -> None:
             v.store(vector, pointer, count)
 
 
-def _product(rows: int) -> Any:
-    """Return `product` for at most that many rows."""
-    columns = COLUMNS[rows]
+def _product(rows: int, columns: int) -> Any:
+    """Return `product` for at most that many rows, with tiles of so many columns."""
     wide, narrow = _product_tile(rows, columns), _product_tile(rows, 1)
 
     @inlined
@@ -144,7 +135,9 @@ def _product(rows: int) -> Any:
     return product_of_rows
 
 
-_product_of_many, _product_of_some, _product_of_one = map(_product, (LARGEST, SMALLER, 1))
+_product_of_many = _product(LARGEST, WIDE)
+_product_of_some = _product(SMALLER, WIDER)
+_product_of_one = _product(1, WIDEST)
 
 
 @inlined
@@ -171,13 +164,13 @@ def product(
         tap: where in that the first row is.
         taps: how many rows there are.
     """
-    tile = tile_rows(rows)
-    if tile == LARGEST:
+    vectors = count // (VECTOR_BYTES // source.itemsize)
+    if rows > SMALLER or vectors < WIDER:  # what is no tile wide is done a vector at a time
         _product_of_many(
             out, at, step, rows, count, bias, begin, weights, first, steps, source, start, offsets,
             tap, taps,
         )  # fmt: skip
-    elif tile == SMALLER:
+    elif rows > 1 or vectors < WIDEST:
         _product_of_some(
             out, at, step, rows, count, bias, begin, weights, first, steps, source, start, offsets,
             tap, taps,
@@ -302,13 +295,12 @@ def inner_products(
         images: the extent of n.
         count: the extent of p.
     """
-    tile = tile_rows(rows)
-    if tile == LARGEST:
+    if rows > SMALLER:
         _inner_of_many(
             out, at, step, rows, left, start, steps, right, origin, beyond, offsets, tap, taps,
             images, count,
         )  # fmt: skip
-    elif tile == SMALLER:
+    elif rows > 1:
         _inner_of_some(
             out, at, step, rows, left, start, steps, right, origin, beyond, offsets, tap, taps,
             images, count,

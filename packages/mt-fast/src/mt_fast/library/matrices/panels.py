@@ -16,7 +16,7 @@ import numpy.typing as npt
 from mt_fast.compilation.kernel import Kernel, inner
 from mt_fast.generation.transposition import transpose_tile
 from mt_fast.matrices.simd import copy
-from mt_fast.matrices.tiles import COLUMNS, LARGEST, SMALLER, product
+from mt_fast.matrices.tiles import LARGEST, WIDE, product
 from mt_fast.memory import LINE
 from mt_fast.processor import VECTOR_BYTES
 
@@ -49,7 +49,7 @@ def panels_of(matrix: Array, transposed: bool, parallel: bool) -> Panels:
     """
     taps, columns = matrix.shape[::-1] if transposed else matrix.shape
     lanes = VECTOR_BYTES // matrix.itemsize
-    width = COLUMNS[SMALLER] * lanes
+    width = WIDE * lanes
     count = -(-columns // width)
     memory = np.zeros(count * taps * width + LINE // matrix.itemsize, matrix.dtype)
     first = -memory.ctypes.data % LINE // matrix.itemsize  # so that no vector lies in two lines

@@ -25,7 +25,7 @@ from mt_fast.generation.transposition import transpose_block
 from mt_fast.library.matrices.windows import BUFFER, Windows
 from mt_fast.matrices.scratch import scratch
 from mt_fast.matrices.simd import clear
-from mt_fast.matrices.tiles import COLUMNS, LARGEST, product
+from mt_fast.matrices.tiles import LARGEST, WIDE, product
 from mt_fast.processor import VECTOR_BYTES
 
 Array = npt.NDArray[Any]
@@ -52,7 +52,7 @@ class Strips(NamedTuple):
 
 def pay(windows: Windows, channels: int, itemsize: int) -> bool:
     """Whether this takes less time than sums along windows."""
-    tile = COLUMNS[LARGEST] * VECTOR_BYTES // itemsize
+    tile = WIDE * VECTOR_BYTES // itemsize
     return _run(windows, channels) >= tile and windows.rows * windows.columns >= POSITIONS
 
 
