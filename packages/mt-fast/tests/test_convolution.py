@@ -14,10 +14,14 @@ from hypothesis import strategies as st
 from numpy.lib.stride_tricks import sliding_window_view
 
 from mt_fast.library.matrices import convolution, small_images
+from mt_fast.library.matrices import windows as buffers
 from mt_fast.library.matrices.convolution import bias_gradient
 from mt_fast.library.matrices.small_images import convolve, image_gradient, kernel_gradient
 
 Pair = tuple[int, int]
+
+PLANS: list[Any] = [convolution._forward_plan, convolution._gradient_plan, buffers.plan]
+"""What is remembered of earlier convolutions."""
 
 
 @dataclass(frozen=True)
@@ -234,6 +238,19 @@ def test_any_images_side_by_side(case: Case) -> None:
         for name, value in {"SMALL": 2000, "MANY": 1, "MULTIPLICATIONS": 0, "WIDE": 200}.items():
             patch.setattr(small_images, name, value)
         check(case, np.float32)
+
+
+@settings(max_examples=60, deadline=None)
+@given(cases(), st.sampled_from([2**8, 2**11]))
+def test_any_number_of_channels_at_a_time(case: Case, size: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(buffers, "BUFFER", size)
+        patch.setattr(convolution, "FEWEST", 1)
+        for planned in PLANS:
+            planned.cache_clear()
+        check(case, np.float32)
+    for planned in PLANS:
+        planned.cache_clear()
 
 
 @pytest.mark.parametrize("case", [Case(0, 2, 3, (5, 5), (3, 3)), Case(2, 3, 0, (5, 6), (2, 3))])

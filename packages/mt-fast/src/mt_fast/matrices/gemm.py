@@ -141,7 +141,7 @@ def _fill(panel: Any, b: Any, start: Any, k: Any, taps: Any, count: Any, strip: 
 
 
 @inner
-def _add(out: Any, at: Any, step: Any, sums: Any, width: Any, rows: Any, count: Any) -> None:
+def add_rows(out: Any, at: Any, step: Any, sums: Any, width: Any, rows: Any, count: Any) -> None:
     """Add rows of `sums`, which are `width` apart, to those of `out`, which are `step` apart."""
     for i in range(rows):
         row, more = out[at + i * step :], sums[i * width :]
@@ -206,7 +206,7 @@ def _multiply(
                             (start if in_place else 0) + done * taps, offsets, 0, taps,
                         )  # fmt: skip
                         if begin:
-                            _add(out, at, k, sums, strip, rows, some)
+                            add_rows(out, at, k, sums, strip, rows, some)
 
 
 def _multiply_by_rows(

@@ -38,6 +38,7 @@ from mt_fast.library.matrices.windows import (
     plan,
     rows_that_fit,
 )
+from mt_fast.matrices.gemm import add_rows
 from mt_fast.matrices.simd import copy_to_every
 from mt_fast.matrices.tiles import LARGEST, inner_products, product
 from mt_fast.memory import empty
@@ -49,6 +50,9 @@ Pair = tuple[int, int]
 PARALLEL_FROM = 2**18
 """Multiplications from which all threads are used: waking one that sleeps costs as much as so
 many, and one that is awake next to nothing."""
+
+FEWEST = 32
+"""How many channels are in the buffer at once, at least: what fewer give costs as much to add."""
 
 ADDITIONS = 2
 """How many multiplications take as long as an addition of two elements from memory."""
@@ -209,18 +213,30 @@ def _arranged(
     parallel = positions * outputs * channels * taps >= PARALLEL_FROM
     units = n * groups
     share = -(-windows.rows * units // (threads if parallel else 1))
-    at_once = min(rows_that_fit(windows, channels, itemsize), share)
-    strips, offsets = plan(windows, channels, at_once)
-    by_tap = offsets.reshape(channels, windows.kernel_height * windows.kernel_width)
+    lines = {(1, windows.columns)} == {(part.layout.column, part.layout.row) for part in parts}
+    some = _alike(windows, channels, itemsize) if lines else max(channels, 1)
+    at_once = min(rows_that_fit(windows, some, itemsize), share)
+    strips, offsets = plan(windows, some, at_once)
+    by_tap = offsets.reshape(some, windows.kernel_height * windows.kernel_width)
     seen = [by_tap[:, part.taps].reshape(-1) for part in parts]
     ends = list(itertools.accumulate((len(each) for each in seen), initial=0))
     table = [
         (*part.layout, part.rows, part.columns, *bounds)
         for part, bounds in zip(parts, itertools.pairwise(ends), strict=True)
     ]
-    settings = ((groups, channels, outputs), tuple(windows), tuple(strips))
+    settings = ((groups, channels, outputs, some), tuple(windows), tuple(strips))
     arrays = (np.concatenate(seen), np.array(table, np.int64))
     return Work(units * strips.number, parallel, *arrays, settings)
+
+
+def _alike(windows: Windows, channels: int, itemsize: int) -> int:
+    """Return how many channels are in the buffer at once, such that all times are alike.
+
+    It depends on no number of threads: what channels give to a sum is added up in this order.
+    """
+    channels = max(channels, 1)
+    fit = max(channels_that_fit(windows, windows.rows, itemsize), FEWEST)
+    return -(-channels // -(-channels // fit))
 
 
 def _convolve_into(
@@ -247,41 +263,51 @@ def _convolution(
         offsets: for each part, where the rows of the windows begin in the buffer.
         out: the results, flat.
         table: the parts, see `Work`.
-        extents: groups, channels of one group, and outputs of one group.
+        extents: groups, channels of one group, outputs of one group, and how many channels are in
+            the buffer at once: all, if lines of the result are no lines of the buffer.
         windows: which elements positions see.
         strips: how an image is cut.
     """
-    groups, channels, outputs = extents
+    groups, channels, outputs, some = extents
     windows, strips = Windows(*windows), Strips(*strips)
     planes = buffer(strips, 1, images)
     scratch = np.empty(LARGEST * strips.rows * windows.columns, out.dtype)
+    nothing = np.zeros(LARGEST, out.dtype)
     for unit in range(lo, hi):
         which, strip = unit // strips.number, unit % strips.number
         image, group = which // groups, which % groups
         row = strip * strips.rows
         rows = min(strips.rows, windows.rows - row)
         count = rows * windows.columns
-        start = which * channels * windows.height * windows.width
-        fill(planes, images, start, channels, row, windows, strips)
-        for first in range(0, outputs, LARGEST):
-            used, channel = min(LARGEST, outputs - first), group * outputs + first
-            for part in range(len(table)):
-                layout = Layout(
-                    table[part, 0], table[part, 1], table[part, 2], table[part, 3], table[part, 4]
-                )
-                begin, end = table[part, 7], table[part, 8]
-                taps, weight = end - begin, groups * outputs * begin + channel * (end - begin)
-                at = layout.start + image * layout.image + channel * layout.channel
-                at += row * layout.row
-                in_a_row = layout.column == 1 and layout.row == windows.columns
-                target, to, step = (out, at, layout.channel) if in_a_row else (scratch, 0, count)
-                product(
-                    target, to, step, used, count, bias, channel, weights, weight, (taps, 1),
-                    planes, 0, offsets, begin, taps,
-                )  # fmt: skip
-                if not in_a_row:
-                    extents_of_part = (used, min(rows, table[part, 5] - row), table[part, 6])
-                    _spread(scratch, count, windows.columns, out, at, extents_of_part, layout)
+        for done in range(0, max(channels, 1), some):  # without channels there is a bias
+            now = min(some, channels - done)
+            start = (which * channels + done) * windows.height * windows.width
+            fill(planes, images, start, now, row, windows, strips)
+            for first in range(0, outputs, LARGEST):
+                used, channel = min(LARGEST, outputs - first), group * outputs + first
+                for part in range(len(table)):
+                    layout = Layout(
+                        table[part, 0], table[part, 1], table[part, 2], table[part, 3],
+                        table[part, 4],
+                    )  # fmt: skip
+                    begin, each = table[part, 7], (table[part, 8] - table[part, 7]) // some
+                    taps = each * channels
+                    weight = groups * outputs * begin + channel * taps + each * done
+                    at = layout.start + image * layout.image + channel * layout.channel
+                    at += row * layout.row
+                    in_a_row = layout.column == 1 and layout.row == windows.columns
+                    aside = done > 0 or not in_a_row
+                    target, to, step = (scratch, 0, count) if aside else (out, at, layout.channel)
+                    starts, origin = (nothing, 0) if done else (bias, channel)
+                    product(
+                        target, to, step, used, count, starts, origin, weights, weight, (taps, 1),
+                        planes, 0, offsets, begin, each * now,
+                    )  # fmt: skip
+                    if not in_a_row:
+                        extents_of_part = (used, min(rows, table[part, 5] - row), table[part, 6])
+                        _spread(scratch, count, windows.columns, out, at, extents_of_part, layout)
+                    elif aside:
+                        add_rows(out, at, layout.channel, scratch, count, used, count)
 
 
 @inner
@@ -347,9 +373,10 @@ def image_gradient(
     if work is not None:
         outputs, channels, *kernel = kernels.shape
         by_channel = kernels.reshape(groups, outputs // groups, channels, *kernel).swapaxes(1, 2)
-        weights = [by_channel[..., i, j].reshape(-1) for i, j in taps]
+        weights = [np.ascontiguousarray(by_channel[..., i, j]).reshape(-1) for i, j in taps]
         nothing = np.zeros(shape[1], grad.dtype)
-        _convolve_into(out, work, grad, np.concatenate(weights), nothing)
+        joined = weights[0] if len(weights) == 1 else np.concatenate(weights)
+        _convolve_into(out, work, grad, joined, nothing)
     return out
 
 

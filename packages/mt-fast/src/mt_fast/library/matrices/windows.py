@@ -12,7 +12,8 @@ overlap: they are rows of the matrix that begin at `offsets`. If the stride is s
 rows of the image apart see the same lines, and others none of them; a plane has s *phases* then,
 each with the lines of every s-th row.
 
-A buffer has to fit the cache, so that large images are worked on in *strips* of output rows.
+A buffer has to fit the cache, so that large images are worked on in *strips* of output rows, and
+many channels some at a time.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from mt_fast.matrices.scratch import scratch
 from mt_fast.matrices.simd import clear, clear_every, copy, copy_every
 from mt_fast.processor import VECTOR_BYTES
 
-BUFFER = 3 * 2**18
+BUFFER = 2**18
 """How many bytes the buffer of a strip should have: it is to stay in the L2 cache."""
 
 
