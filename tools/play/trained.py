@@ -7,8 +7,8 @@ from typing import TypeVar
 
 import mt_tensor as mt
 from mt_nn.library.jobs import JOBS, job_class
+from mt_nn.library.jobs.command.prediction import load
 from mt_nn.library.jobs.job import Job
-from mt_nn.library.jobs.prediction import load
 from mt_operators import Module
 from mt_tensor.extending import use_generator
 

@@ -28,8 +28,9 @@ import mt_tensor as mt
 from mt_autodiff.examples import network as of_scalars
 from mt_autodiff.examples import training as by_scalars
 from mt_nn.errors import FileError, InputError
-from mt_nn.library.jobs import JOBS, choosing, cli, digits, job_class, runs, sentiment, training
+from mt_nn.library.jobs import JOBS, digits, job_class, sentiment
 from mt_nn.library.jobs.classification import divided
+from mt_nn.library.jobs.command import choosing, cli, runs, training
 from mt_nn.library.jobs.job import Settings
 from mt_nn.library.jobs.points import point_of
 from mt_nn.library.jobs.words import LINE, placed
@@ -1312,7 +1313,9 @@ sys.exit(mt_train.main())
 """Presses Control-C when a module is imported, or when the process ends."""
 
 
-@pytest.mark.parametrize("moment", ["numpy", "mt_tensor", "mt_nn.library.jobs.training", "the end"])
+@pytest.mark.parametrize(
+    "moment", ["numpy", "mt_tensor", "mt_nn.library.jobs.command.training", "the end"]
+)
 def test_control_c_is_answered_before_the_command_is_there_and_after(moment: str) -> None:
     command = [sys.executable, "-c", PRESSED, moment, "--help"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -1400,7 +1403,7 @@ def test_importing_is_light() -> None:
         "import sys, mt_nn\n"
         "watching = {'mt_nn.library.inspection', 'mt_nn.library.profiling'}\n"
         "print(sorted(watching & set(sys.modules)))\n"
-        "import mt_nn.library.jobs.cli\n"
+        "import mt_nn.library.jobs.command.cli\n"
         "heavy = {'numba', 'sklearn', 'matplotlib', 'rich', 'safetensors', 'PIL'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )

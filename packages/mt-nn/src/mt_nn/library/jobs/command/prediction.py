@@ -7,8 +7,8 @@ from pathlib import Path
 
 from mt_nn import saving
 from mt_nn.errors import FileError
+from mt_nn.library.jobs.command.runs import Run
 from mt_nn.library.jobs.job import Job
-from mt_nn.library.jobs.runs import Run
 from mt_operators import Module, StateDictError
 
 

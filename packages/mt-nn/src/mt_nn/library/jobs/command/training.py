@@ -17,10 +17,10 @@ import mt_tensor as mt
 from mt_nn.data import DataLoader
 from mt_nn.errors import FileError, SettingError
 from mt_nn.library.files.writing import write_atomically
+from mt_nn.library.jobs.command.runs import FILE, Run
+from mt_nn.library.jobs.command.threads import peak_memory
 from mt_nn.library.jobs.job import Job, Parts
-from mt_nn.library.jobs.runs import FILE, Run
 from mt_nn.library.jobs.tables import write_table
-from mt_nn.library.jobs.threads import peak_memory
 from mt_nn.library.train.callbacks import SaveCheckpoints
 from mt_nn.library.train.curves import as_png, draw_curve, make_figure
 from mt_nn.library.train.history import History

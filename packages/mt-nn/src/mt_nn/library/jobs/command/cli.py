@@ -22,11 +22,11 @@ from pathlib import Path
 import mt_tensor as mt
 from mt_nn.errors import FileError, NetworkError, SettingError
 from mt_nn.library.jobs import JOBS, job_class
+from mt_nn.library.jobs.command.prediction import predict
+from mt_nn.library.jobs.command.runs import Run
+from mt_nn.library.jobs.command.threads import use_threads
+from mt_nn.library.jobs.command.training import train
 from mt_nn.library.jobs.job import Settings
-from mt_nn.library.jobs.prediction import predict
-from mt_nn.library.jobs.runs import Run
-from mt_nn.library.jobs.threads import use_threads
-from mt_nn.library.jobs.training import train
 from mt_nn.library.train.callbacks import ENDING
 from mt_nn.settings import choice
 from mt_operators import StateDictError

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import mt_tensor as mt
+from mt_nn.library.jobs.command.training import trainer_of
 from mt_nn.library.jobs.digits import Digits
 from mt_nn.library.jobs.job import Settings
-from mt_nn.library.jobs.training import trainer_of
 from mt_nn.library.train.lenet import LeNet
 
 RATES = (0.003, 0.01, 0.03)
