@@ -79,6 +79,7 @@ def prove(wheels: Sequence[Wheel], folder: Path) -> None:
     """Check every claim in a new environment below `folder`."""
     environment = Environment(folder / "environment")
     environment.install(wheels, "mt-tensor[conformance]")
+    environment.install(wheels, "pytest-xdist")  # the kit does without, in twice the time
     environment.install(wheels, str(shutil.copytree(EXAMPLE, folder / "mt-lists")))
     probe = environment.ask(PROBE)
     require(
@@ -89,6 +90,7 @@ def prove(wheels: Sequence[Wheel], folder: Path) -> None:
     environment.ask(USE)
     require(True, "it is used: created on, computed with, differentiated, chosen", "")
     command = [str(environment.python), "-I", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    command += ["-n", "auto", "--dist", "worksteal"]
     command += ["--pyargs", "mt_tensor.conformance", "--mt-backend", "lists"]
     summary = output(command, folder).splitlines()[-1]
     require(" passed" in summary, f"it passes the conformance kit: {summary}", summary)

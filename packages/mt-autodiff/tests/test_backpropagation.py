@@ -53,6 +53,7 @@ def test_where_the_naive_order_fails() -> None:
     assert a.derivative == 4.0
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_operations() -> None:
     x = Scalar(1.0)
     y = x

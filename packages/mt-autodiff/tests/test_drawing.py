@@ -295,6 +295,7 @@ def test_characters_that_xml_cannot_hold_are_replaced_and_no_others(code: int) -
     assert box.details[0] == f"a{shown}, input"
 
 
+@pytest.mark.slow
 @given(st.text())
 @settings(deadline=None)
 def test_every_name_gives_xml(name: str) -> None:

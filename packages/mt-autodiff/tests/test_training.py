@@ -163,6 +163,7 @@ def test_a_layer_without_width(inputs: int, outputs: int) -> None:
         Network(hidden=(0,))
 
 
+@pytest.mark.slow
 def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "diag.png"
     classify.main(["diag", "--points", "12", "--epochs", "20", "--picture", str(file)])

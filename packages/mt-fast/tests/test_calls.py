@@ -100,6 +100,7 @@ def test_empty_tensors_go_the_other_way() -> None:
     assert _both("exp", (empty,), (0, 3))[1] is False
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(
     st.sampled_from(sorted(calls.EXACT_STEPS)),

@@ -315,6 +315,7 @@ def test_memory_that_cannot_be_written_is_copied(fast):
     assert array.tolist() == [0, 1, 2, 3]
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     shape=st.lists(st.integers(1, 70), min_size=2, max_size=5).filter(

@@ -106,6 +106,7 @@ def test_nothing_is_copied(uncopied, shape):
         assert np.array_equal(out, left.numpy() - right.numpy())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int8", "int32"])
 def test_truth_values_among_numbers(large, dtype):
     condition, (a, b) = random((40, 300), "bool"), random((2, 40, 300), dtype)
@@ -179,6 +180,7 @@ def test_results_in_place(large):
     assert np.array_equal(x[:100], a[:100] - a.T[100:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "target"), [("float32", "float64"), ("bool", "float32"), ("int64", "int8")]
 )

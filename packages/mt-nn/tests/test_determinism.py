@@ -119,6 +119,7 @@ def threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
     numba.set_num_threads(before)
 
 
+@pytest.mark.slow
 @WITH_THREADS
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_any_number_of_threads_gives_the_same_bits(

@@ -187,6 +187,7 @@ def test_a_job_of_ones_own_is_trained_and_asked_like_the_others(
     assert " %, " in capsys.readouterr().out.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_the_digits_are_learnt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["--epochs", "2", "--out", str(tmp_path)]) == 0
     parts, *epochs = capsys.readouterr().out.splitlines()
@@ -233,6 +234,7 @@ class Sealed(nn.data.TensorDataset):
         return super().__getitem__(index)
 
 
+@pytest.mark.slow
 def test_the_test_part_is_looked_at_when_the_training_is_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -347,6 +349,7 @@ def test_weights_set_by_hand_learn_nothing(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["tensors", "scalars"])
 def test_points_are_learnt(tmp_path: Path, capsys: pytest.CaptureFixture[str], model: str) -> None:
     few = ["--epochs", "3", "--batches", "40", "--out", str(tmp_path)]
@@ -535,6 +538,7 @@ def test_a_training_does_not_go_on_with_other_data(
     assert f"the data in {tmp_path} are not those that the training in {out} began with" in printed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -618,6 +622,7 @@ def test_a_damaged_checkpoint_is_not_the_end(
     assert "is missing or damaged: bring it back, or train again" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_training_goes_on_where_it_computed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -759,6 +764,7 @@ def test_a_file_of_something_else_than_the_network_is_one_sentence(
     assert re.fullmatch(f"{re.escape(message)}.*\n", capsys.readouterr().err)
 
 
+@pytest.mark.slow
 def test_a_network_is_asked_about_a_users_image(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -1251,6 +1257,7 @@ def run_command(*arguments: str, **settings: Any) -> subprocess.CompletedProcess
     return subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False, **settings)
 
 
+@pytest.mark.slow
 def test_a_training_ends_when_nobody_listens_any_more_and_goes_on(tmp_path: Path) -> None:
     out = tmp_path / "out"
     command = [*COMMAND, "xor", "--epochs", "99", "--batches", "3", "--out", str(out)]

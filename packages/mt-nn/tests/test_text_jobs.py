@@ -125,6 +125,7 @@ def test_a_network_learns_words_from_what_there_is(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "model"), EVERY)
 def test_a_text_is_learnt_by_heart(tmp_path: Path, name: str, model: str) -> None:
     write(tmp_path, name)

@@ -643,6 +643,7 @@ print(len(wanted), found == wanted, len(steps) > 3, while_writing, len(list(fold
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills processes as only Unix can")
 def test_a_training_that_is_killed_again_and_again_ends_as_if_it_had_not_been(
     tmp_path: Path,
