@@ -1,14 +1,14 @@
 """Matrix products, a tile at a time on Numba's own threads.
 
 Tiles make a product of matrices of any size. A tile of results (`tiles.py`) reads a few rows of the
-first factor and a few columns of the second, both where they are. If the first is transposed, its
-rows run down columns in memory: those of a tile are packed, that is copied side by side. If the
-second is too large for the cache, *panels* of its columns are copied there, one after the other,
-and stay while all rows of the first pass by. A panel is made of *strips* as wide as a tile, which
-so reads one line of the cache after the other. If the second is transposed, its columns are rows in
-memory, and the tile is one of inner products. An inner dimension that is too long for the caches is
-cut into blocks of equal *length*, whose products are added. Every element is added up in one order,
-so that the result does not depend on the number of threads.
+first factor and a few columns of the second. Rows are read where they are; if the first factor is
+transposed, they run down columns in memory, and those of a few tiles are packed, that is copied
+side by side. *Panels* of columns of the second factor are copied to the cache, one after the other,
+and stay there while all rows of the first pass by. A panel is made of *strips* as wide as a tile,
+which so reads one line of the cache after the other; if the second factor is transposed, so is each
+strip. A small one that few rows pass by is read in place. An inner dimension that is too long for
+the caches is cut into blocks of equal *length*, whose products are added. Every element is added up
+in one order, so that the result does not depend on the number of threads.
 
 BLAS has threads of its own. After a product they keep spinning for a while, and the next loop on
 Numba's threads has to share the processor with them; these here are the same threads.
@@ -25,9 +25,10 @@ import numpy.typing as npt
 
 from mt_fast.compilation.kernel import Kernel, inner
 from mt_fast.compilation.threads import thread_count
+from mt_fast.generation.transposition import transpose_tile
 from mt_fast.matrices.scratch import scratch
 from mt_fast.matrices.simd import copy
-from mt_fast.matrices.tiles import LARGEST, WIDE, inner_products, product
+from mt_fast.matrices.tiles import LARGEST, WIDE, product
 from mt_fast.memory import empty
 from mt_fast.processor import VECTOR_BYTES
 
@@ -79,22 +80,18 @@ def multiply(a: Array, b: Array, transposed_a: bool = False, transposed_b: bool 
         b: C-contiguous, shape (*batch, m, k), or (*batch, k, m) if it is transposed; of the same
             dtype, float32 or float64.
         transposed_a: whether the matrices of `a` are to be transposed.
-        transposed_b: whether those of `b` are; not both.
+        transposed_b: whether those of `b` are.
     """
     n, m = a.shape[:-3:-1] if transposed_a else a.shape[-2:]
     k = b.shape[-2] if transposed_b else b.shape[-1]
-    batch, shape = math.prod(a.shape[:-2]), (*a.shape[:-2], n, k)
+    batch = math.prod(a.shape[:-2])
     parallel = batch * n * m * k >= PARALLEL_FROM
     threads = thread_count() if parallel else 1
-    a, b = a.reshape(-1), b.reshape(-1)
+    out = empty((*a.shape[:-2], n, k), a.dtype)
     units, extents, offsets = _plan(batch, n, m, k, a.itemsize, transposed_a, transposed_b, threads)
-    if transposed_b:
-        out = np.zeros(shape, a.dtype)
-        _MULTIPLY_BY_ROWS.run(units, parallel, a, b, offsets, out.reshape(-1), extents)
-        return out
-    out = empty(shape, a.dtype)
-    steps = (1, n) if transposed_a else (m, 1)
-    _MULTIPLY.run(units, parallel, a, b, offsets, out.reshape(-1), extents, steps)
+    steps = (*((1, n) if transposed_a else (m, 1)), *((1, m) if transposed_b else (k, 1)))
+    factors = a.reshape(-1), b.reshape(-1)
+    _MULTIPLY.run(units, parallel, *factors, offsets, out.reshape(-1), extents, steps)
     return out
 
 
@@ -103,41 +100,47 @@ def _plan(
     batch: int, n: int, m: int, k: int, itemsize: int, transposed_a: bool, transposed_b: bool,
     threads: int,
 ) -> tuple[int, tuple[int, ...], npt.NDArray[np.int64]]:  # fmt: skip
-    """Return how many units there are, the extents for a kernel, and where rows or columns begin.
+    """Return how many units there are, the extents for the kernel, and where rows of panels begin.
 
     The extents are n, m, k; the length of blocks of the inner dimension; how wide panels are, and
     the strips that they are made of; how many panels there are, and into how many parts rows are
     cut: such that each thread has as many units as the others. What is read in place is one panel
     of one strip.
     """
-    longest = m if transposed_b else LONGEST_DOWN if transposed_a else LONGEST
+    longest = LONGEST_DOWN if transposed_a else LONGEST
     length = -(-m // -(-m // longest))
     rows = n if batch >= threads else -(-n // threads)  # for which a thread uses a panel
-    width, strip = _widths(rows, length, k, itemsize)
+    in_place = k >= VECTOR_BYTES // itemsize and rows < REUSED and not transposed_b
+    if in_place and length * k * itemsize <= IN_PLACE_BYTES:
+        width, strip = k, k
+    else:
+        width, strip = _widths(length, k, itemsize)
     panels = -(-k // width)
     parts = min(-(-n // LARGEST), threads // math.gcd(threads, batch * panels))
-    offsets = np.arange(k) * m if transposed_b else np.arange(length) * strip
-    return batch * panels * parts, (n, m, k, length, width, strip, panels, parts), offsets
+    extents = (n, m, k, length, width, strip, panels, parts)
+    return batch * panels * parts, extents, np.arange(length) * strip
 
 
-def _widths(rows: int, m: int, k: int, itemsize: int) -> tuple[int, int]:
+def _widths(length: int, k: int, itemsize: int) -> tuple[int, int]:
     """Return how many columns a panel has, and a strip of it: such that panels are alike."""
-    lanes = VECTOR_BYTES // itemsize
-    if k >= lanes and rows < REUSED and m * k * itemsize <= IN_PLACE_BYTES:
-        return k, k
     strip = STRIP_BYTES // itemsize
-    most = max(PANEL_BYTES // (m * itemsize) // strip, 1) * strip
+    most = max(PANEL_BYTES // (length * itemsize) // strip, 1) * strip
     panels = -(-k // most)
     return -(-k // (panels * strip)) * strip, strip
 
 
 @inner
-def _fill(panel: Any, b: Any, start: Any, k: Any, taps: Any, count: Any, strip: Any) -> None:
+def _fill(panel: Any, b: Any, start: Any, steps: Any, taps: Any, count: Any, strip: Any) -> None:
     """Copy `count` columns of `taps` rows of `b`, from `start` on, one strip after the other."""
-    for i in range(taps):
-        for done in range(0, count, strip):
-            place = done * taps + i * strip
-            copy(panel, place, b, start + i * k + done, min(strip, count - done))
+    down, across = steps
+    for done in range(0, count, strip):
+        some = min(strip, count - done)
+        if across == 1:
+            for i in range(taps):
+                copy(panel, done * taps + i * strip, b, start + i * down + done, some)
+        else:
+            first = start + done * across
+            transpose_tile(b, first, across, panel, done * taps, strip, taps, some)
 
 
 @inner
@@ -162,17 +165,17 @@ def _multiply(
         offsets: where the rows of a panel begin.
         out: the products, flat.
         extents: see `_plan`.
-        steps: how far apart in `a` are neighbouring rows, and neighbouring columns.
+        steps: how far apart are neighbouring rows and neighbouring columns, of `a` and of `b`.
     """
     n, m, k, length, width, strip, panels, parts = extents
-    down, across = steps
-    in_place, packed = strip == k, across != 1
+    down, across = steps[:2]
+    in_place, packed = strip == k and steps[3] == 1, across != 1
     together = PACKED if packed else LARGEST
     beyond = 0 if in_place else length * width
     memory = scratch(beyond + length * together, b)
     sums = scratch(LARGEST * strip, b)
     panel, weights = (b if in_place else memory), (memory if packed else a)
-    apart = (1, PACKED) if packed else steps
+    apart = (1, PACKED) if packed else steps[:2]
     nothing = np.zeros(LARGEST, b.dtype)
     blocks = (n + together - 1) // together
     filled = -1
@@ -182,9 +185,9 @@ def _multiply(
         count = min(width, k - column)
         for begin in range(0, m, length):
             taps = min(length, m - begin)
-            start = (batch * m + begin) * k + column
+            start = batch * m * k + begin * steps[2] + column * steps[3]
             if not in_place and start != filled:
-                _fill(panel, b, start, k, taps, count, strip)
+                _fill(panel, b, start, steps[2:], taps, count, strip)
                 filled = start
             for block in range(blocks * part // parts, blocks * (part + 1) // parts):
                 top = block * together
@@ -209,32 +212,4 @@ def _multiply(
                             add_rows(out, at, k, sums, strip, rows, some)
 
 
-def _multiply_by_rows(
-    lo: Any, hi: Any, a: Any, b: Any, offsets: Any, out: Any, extents: Any
-) -> None:
-    """Multiply by a matrix that is transposed; a unit is a part of the rows of one panel.
-
-    Args:
-        lo: the first unit.
-        hi: the unit after the last.
-        a: the first factor, flat.
-        b: the second, flat.
-        offsets: where the rows of one of its matrices begin.
-        out: the products, flat, which are 0 before.
-        extents: see `_plan`.
-    """
-    n, m, k, _, width, _, panels, parts = extents
-    tiles = (n + LARGEST - 1) // LARGEST
-    for unit in range(lo, hi):
-        which, part = unit // parts, unit % parts
-        batch, column = which // panels, which % panels * width
-        for tile in range(tiles * part // parts, tiles * (part + 1) // parts):
-            first = tile * LARGEST
-            inner_products(
-                out, (batch * n + first) * k + column, k, min(LARGEST, n - first), a,
-                (batch * n + first) * m, (m, 0), b, batch * m * k, 0, offsets, column,
-                min(width, k - column), 1, m,
-            )  # fmt: skip
-
-
-_MULTIPLY, _MULTIPLY_BY_ROWS = Kernel.of(_multiply, allocates=True), Kernel.of(_multiply_by_rows)
+_MULTIPLY = Kernel.of(_multiply, allocates=True)

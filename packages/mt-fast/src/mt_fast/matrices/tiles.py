@@ -240,10 +240,16 @@ def _inner_tile(rows: int, columns: int) -> Any:
             column = [b.load(row[j]) for row in sums[i * several : (i + 1) * several]]
             v.store(v.totals(column), b.gep(gathered, [index(j * length + i)]))
         totals = b.bitcast(gathered, out.type)
-        with v.loop(used) as i, v.loop(wanted) as j:
-            place = b.add(b.mul(j, index(length * v.lanes)), i)
-            result = b.gep(out, [b.add(b.add(at, b.mul(i, step)), j)])
-            b.store(b.fadd(b.load(result), b.load(b.gep(totals, [place]))), result)
+        for i in range(rows):
+            row = b.gep(out, [b.add(at, b.mul(index(i), step))])
+            for j in range(columns):
+                there = b.and_(
+                    b.icmp_signed("<", index(i), used), b.icmp_signed("<", index(j), wanted)
+                )
+                with b.if_then(there):
+                    result = b.gep(row, [index(j)])
+                    total = b.load(b.gep(totals, [index(j * length * v.lanes + i)]))
+                    b.store(b.fadd(b.load(result), total), result)
 
     return tile
 

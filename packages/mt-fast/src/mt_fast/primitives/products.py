@@ -69,15 +69,9 @@ def _transposed(array: Array) -> bool | None:
 
 
 def _by_tiles(a: Array, b: Array, transposed_a: bool, transposed_b: bool) -> Array:
-    """Return the product of arrays that are contiguous, or are once they are transposed.
-
-    A tile of inner products adds up vectors at its end, which for short sums takes as long as the
-    sums. So it pays to straighten the second factor if there are as many rows as sums are long.
-    """
-    if transposed_b and a.shape[-2] >= a.shape[-1]:
-        b, transposed_b = _straightened(b), False
+    """Return the product of arrays that are contiguous, or are once they are transposed."""
     large = _bytes_of_one(a) > TRANSPOSED_BYTES or _bytes_of_one(b) > gemm.PANEL_BYTES
-    if transposed_a and (transposed_b or large):
+    if transposed_a and large:
         a, transposed_a = _straightened(a), False
     left, right = (
         a.swapaxes(-1, -2) if transposed_a else a,
