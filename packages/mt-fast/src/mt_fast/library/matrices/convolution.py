@@ -28,6 +28,7 @@ import numpy.typing as npt
 from mt_fast.compilation.kernel import Kernel, inner
 from mt_fast.compilation.threads import thread_count
 from mt_fast.library.matrices import pixels
+from mt_fast.library.matrices.inner_products import inner_products
 from mt_fast.library.matrices.rows import sum_of
 from mt_fast.library.matrices.windows import (
     Strips,
@@ -40,7 +41,7 @@ from mt_fast.library.matrices.windows import (
 )
 from mt_fast.matrices.gemm import add_rows
 from mt_fast.matrices.simd import copy_to_every
-from mt_fast.matrices.tiles import LARGEST, inner_products, product
+from mt_fast.matrices.tiles import LARGEST, product
 from mt_fast.memory import empty
 from mt_tensor.backends.extending import quiet
 
