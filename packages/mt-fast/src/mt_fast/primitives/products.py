@@ -49,7 +49,7 @@ def of_integers(a: Array, b: Array, parallel: bool) -> Array:
 def product(a: Array, b: Array) -> Array:
     """Return the product of matrices or vectors of floats as a new contiguous array."""
     if a.ndim == b.ndim > 1 and a.shape[:-2] == b.shape[:-2]:
-        pays = gemm.pays(math.prod(a.shape[:-2]), *a.shape[-2:], b.shape[-1])
+        pays = gemm.pays(math.prod(a.shape[:-2]), a.shape[-2], a.shape[-1], b.shape[-1])
         transposed_a, transposed_b = (_transposed(a), _transposed(b)) if pays else (None, None)
         if transposed_a is not None and transposed_b is not None:
             return _by_tiles(a, b, transposed_a, transposed_b)
