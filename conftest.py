@@ -9,7 +9,8 @@ Hypothesis has no deadline here: how long an example takes says more of what els
 than of the code. Where the environment variable `CI` is set it takes the same examples every time,
 so that a change is judged by what it does and not by luck; everywhere else it takes new ones, and
 finds what nobody has thought of. In the profile `repeatable` it does not look for simpler ones that
-fail, either: that would take long where tests are expected to fail.
+fail, either: that would take long where tests are expected to fail. `brief` has few examples, too:
+these show whether something that a test needs is missing.
 
 Tests have the marks of the course's tasks by the plugin `tools/task_marks.py`, and those that
 compare with torch the mark `torch` by `tools/torch_marks.py`. These are found wherever pytest is
@@ -46,6 +47,7 @@ settings.register_profile("same examples", deadline=None, derandomize=True)
 settings.register_profile(
     "repeatable", deadline=None, derandomize=True, phases=(Phase.explicit, Phase.generate)
 )
+settings.register_profile("brief", settings.get_profile("repeatable"), max_examples=10)
 settings.load_profile("same examples" if os.environ.get("CI") else "new examples")
 
 FORBIDDEN = os.environ.get("MT_FORBID_SKIPS", "") not in {"", "0"}

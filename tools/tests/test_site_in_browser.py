@@ -23,8 +23,8 @@ FOCUSED = f"{FOCUSABLE}.indexOf(document.activeElement)"
 
 
 @pytest.fixture(scope="module")
-def site_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return site_for_tests(tmp_path_factory.getbasetemp())
+def site_folder() -> Path:
+    return site_for_tests()
 
 
 @pytest.fixture(scope="module")

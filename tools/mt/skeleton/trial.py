@@ -145,7 +145,7 @@ def _command(
 ) -> list[str]:
     command = [
         *(sys.executable, "-m", "pytest", "-q", f"--tb={traceback}", "-m", chosen),
-        *("-p", "no:cacheprovider", "--hypothesis-profile=repeatable"),
+        *("-p", "no:cacheprovider", "--hypothesis-profile=brief"),
         *("-p", "mt.skeleton.recording", f"--record={scratch}"),
     ]
     if only is not None:

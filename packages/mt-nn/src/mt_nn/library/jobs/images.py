@@ -22,6 +22,8 @@ from mt_tensor import Tensor, no_grad, tensor
 
 COLUMNS = 8
 EXAMPLES = 40
+STEP = (1.25, 1.65)
+"""How far images are from each other, in widths and heights of one."""
 
 
 class Images(Classification):
@@ -78,19 +80,33 @@ class Images(Classification):
         write_atomically(folder / "mistakes.png", as_png(figure))
 
     def _draw_images(self, figure: Any, images: Any, said: Sequence[Answer]) -> None:
-        grid = figure.subplots(EXAMPLES // COLUMNS, COLUMNS, squeeze=False)
-        for axes in grid.flat:
-            axes.axis("off")
-        for axes, image, answer in zip(grid.flat, images, said, strict=False):
-            pixels = image.numpy().transpose(1, 2, 0)
-            axes.imshow(pixels.squeeze(), cmap="gray_r", vmin=0, vmax=1)
+        """Draw images in rows, each with the class it was taken for above it.
+
+        All lie in one diagram: forty of them, one for each image, take seconds.
+        """
+        axes = figure.subplots()
+        for place, (image, answer) in enumerate(zip(images, said, strict=True)):
+            row, column = divmod(place, COLUMNS)
+            left, top = column * STEP[0], -row * STEP[1]
+            pixels = image.numpy().transpose(1, 2, 0).squeeze()
+            axes.imshow(
+                pixels, cmap="gray_r", vmin=0, vmax=1, extent=(left, left + 1, top - 1, top)
+            )
             name, right = self.classes[answer.predicted], self.classes[answer.right]
             wrong = name != right
-            axes.set_title(
-                f"{name}, is {right}" if wrong else name,
-                fontsize=9 if len(name) + len(right) < 6 else 6,
+            short = len(name) + len(right) < 6
+            space = " " if short else "\n"
+            axes.text(
+                left + 0.5,
+                top + 0.1,
+                f"{name},{space}is {right}" if wrong else name,
+                ha="center",
+                fontsize=9 if short else 7,
                 color="red" if wrong else "black",
             )
+        rows = EXAMPLES // COLUMNS
+        axes.set(xlim=(0, COLUMNS * STEP[0] - 0.25), ylim=(0.35 - rows * STEP[1], 0.35))
+        axes.axis("off")
 
     def predict(self, network: Module, text: str) -> str:
         """Return the likeliest classes of the image in a file."""
