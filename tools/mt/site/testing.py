@@ -1,4 +1,4 @@
-"""The site that tests look at: it takes a minute to build, which `hatch run prove-site` does once."""
+"""The site that tests look at, which `hatch run prove-site` builds: it takes a minute."""
 
 from __future__ import annotations
 
