@@ -83,26 +83,12 @@ def test_the_command_of_a_step_exists(step: dict[str, str]) -> None:
         assert (ROOT / "tools" / "mt" / command / "command.py").is_file()
 
 
-def test_all_steps_run_most_of_them_in_order(tmp_path: Path) -> None:
+def test_all_steps_run_in_order(tmp_path: Path) -> None:
     status, asked, said = run(tmp_path)
     assert status == 0
     commands = [step["command"].removeprefix("env PYTHONPATH=tools ") for step in STEPS]
-    ran = asked[-len(commands) :]
-    assert sorted(ran) == sorted(commands)
-    first = [step["step"] for step in STEPS].index("play")
-    assert ran[:first] == commands[:first]
-    shown = re.findall(r"^==== (\w+): [A-Z]", said, re.MULTILINE)
-    assert shown == [step["step"] for step in STEPS]
+    assert asked[-len(commands) :] == commands
     assert "All of it holds" in said
-
-
-def test_a_failure_beside_others_is_shown_at_the_end(tmp_path: Path) -> None:
-    command = STEPS[-1]["command"]
-    status, asked, said = run(tmp_path, fail=command.removeprefix("hatch "))
-    assert status == 3
-    assert command in asked
-    assert STEPS[-1]["title"] in said
-    assert "All of it holds" not in said
 
 
 def test_only_the_steps_that_are_named_run(tmp_path: Path) -> None:
