@@ -98,7 +98,7 @@ def prove(
     With everything left out the marked tests fail and the others pass; with each task that is
     solved those of its mark begin to pass; and with all solved the code is that of the package.
     `at_once` solves all tasks together: which of them a test waits for is then not looked at. Tests
-    marked `slow` are left out then.
+    marked `slow` are left out then, and properties are tried with few examples.
 
     Raises:
         ToolError: the tests cannot be run.

@@ -69,12 +69,16 @@ def needs(
         skeleton: a folder in which all tasks are left out; in the end all are solved.
         tasks: those of the stage.
         processes: how many run the tests, for pytest-xdist.
-        at_once: whether all tasks are solved together, and slow tests left out, which spares time.
+        at_once: whether all tasks are solved together, slow tests left out and few examples taken
+            of properties, which spares time.
 
     Raises:
         ToolError: the tests cannot be collected without what is left out.
     """
-    chosen = "not conformance and not slow" if at_once else "not conformance"
+    marks, profile = "not conformance", "repeatable"
+    if at_once:
+        marks, profile = f"{marks} and not slow", "brief"
+    chosen = ["-m", marks, f"--hypothesis-profile={profile}"]
     first = _run(skeleton, "with nothing solved", processes, chosen)
     waiting = first.that("failed")
     found: dict[str, Sequence[Task]] = {}
@@ -95,7 +99,7 @@ def _run(
     skeleton: Skeleton,
     when: str,
     processes: str,
-    chosen: str,
+    chosen: Sequence[str],
     only: Sequence[str] | None = None,
     shown: bool = False,
 ) -> Outcomes:
@@ -105,7 +109,7 @@ def _run(
         skeleton: the folder.
         when: what is solved, for messages.
         processes: how many run the tests.
-        chosen: which marks they have, for pytest's `-m`.
+        chosen: pytest's options that say which of them run, and with which examples.
         only: which of them are run; all, if None.
         shown: whether pytest itself says how it goes, too.
 
@@ -141,11 +145,11 @@ def _run(
 
 
 def _command(
-    scratch: Path, processes: str, chosen: str, only: Sequence[str] | None, traceback: str
+    scratch: Path, processes: str, chosen: Sequence[str], only: Sequence[str] | None, traceback: str
 ) -> list[str]:
     command = [
-        *(sys.executable, "-m", "pytest", "-q", f"--tb={traceback}", "-m", chosen),
-        *("-p", "no:cacheprovider", "--hypothesis-profile=brief"),
+        *(sys.executable, "-m", "pytest", "-q", f"--tb={traceback}", *chosen),
+        *("-p", "no:cacheprovider"),
         *("-p", "mt.skeleton.recording", f"--record={scratch}"),
     ]
     if only is not None:

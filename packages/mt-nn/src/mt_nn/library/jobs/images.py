@@ -104,8 +104,8 @@ class Images(Classification):
                 fontsize=9 if short else 7,
                 color="red" if wrong else "black",
             )
-        rows = EXAMPLES // COLUMNS
-        axes.set(xlim=(0, COLUMNS * STEP[0] - 0.25), ylim=(0.35 - rows * STEP[1], 0.35))
+        last = EXAMPLES // COLUMNS - 1
+        axes.set(xlim=(0, (COLUMNS - 1) * STEP[0] + 1), ylim=(-last * STEP[1] - 1, STEP[1] - 1))
         axes.axis("off")
 
     def predict(self, network: Module, text: str) -> str:
