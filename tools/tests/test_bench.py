@@ -333,7 +333,7 @@ def test_a_twin_needs_torch(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(twin, "missing", list)
-    assert "hatch run torch:python -m mt.bench.twin" in refusal(capfd, "digits")
+    assert "hatch run torch:twin" in refusal(capfd, "digits")
 
 
 def test_torch_learns_without_the_backend_of_the_other_side() -> None:

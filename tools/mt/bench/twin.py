@@ -6,7 +6,7 @@ side with NumPy, and the times have that in them. They take turns, so that their
 compared on a machine that others use, too. What is drawn at random differs, first values, dropout
 and the order of samples: so the results differ by chance, as those of two seeds do.
 
-    cd tools && python -m mt.bench.twin language --model lstm --data-dir ../data
+    hatch run torch:twin language --model lstm --data-dir data
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = _parser().parse_args(arguments)
     with reported("bench.twin"):
         if missing(["torch"]):
-            raise ToolError("torch is not installed here: hatch run torch:python -m mt.bench.twin")
+            raise ToolError("torch is not installed here: hatch run torch:twin")
         _compare(options, _settings(options))
 
 
