@@ -4,7 +4,6 @@ import functools
 import importlib.util
 import re
 import subprocess
-from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -41,26 +40,35 @@ def group(name):
     return re.split(r"_(?:gradient|bool|float|u?int)", name)[0]
 
 
-def kind_type_and_way(name):
+def formula_type_and_way(name):
     """Return what a kernel computes, of which type, and how it walks through memory."""
     return re.fullmatch(rf"(.*?)_({'|'.join(DTYPES)})(?:_\d)?_(.*)", name).groups()
 
 
 @functools.cache
 def covering():
-    """Return kernels in which every two of kind, type and way that occur together do so.
+    """Return kernels among which is each formula in each type that it computes in, and each way to
+    walk through memory, with each number of parameters and for each type of elements.
 
-    A formula is compiled in each type, and in each way to walk through memory; and each way in each
-    type. All three at once have nothing new, and are twice as many.
+    A formula has the same text in every way, and converts a float16 to compute in float32. All of
+    this at once has nothing new, and is twice as many.
     """
-    pairs = {name: set(combinations(enumerate(kind_type_and_way(name)), 2)) for name in kernels()}
+    traits = {name: set(traits_of(kernel)) for name, kernel in kernels().items()}
     chosen, known = set(), set()
     for enough in (3, 2, 1):  # those first that bring most
-        for name, found in pairs.items():
+        for name, found in traits.items():
             if len(found - known) >= enough:
                 chosen.add(name)
                 known |= found
     return chosen
+
+
+def traits_of(kernel):
+    """Yield what is to be compiled once, of what a kernel is."""
+    formula, element, way = formula_type_and_way(kernel.name)
+    yield formula, "float32" if element == "float16" else element
+    yield way, element
+    yield way, len(kernel.parameters)
 
 
 def accesses(ptx, kind):
