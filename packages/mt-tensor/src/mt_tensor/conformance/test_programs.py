@@ -19,7 +19,7 @@ from mt_tensor.backends import use_backend
 from mt_tensor.conformance.choices import Draw
 from mt_tensor.conformance.programs import NumpyReference, Program, Reference, TorchReference
 
-PROGRAMS = int(os.environ.get("MT_PROGRAMS", "100"))
+PROGRAMS = int(os.environ.get("MT_PROGRAMS", settings().max_examples))
 
 REFERENCES: list[type[Reference]] = [NumpyReference]
 if importlib.util.find_spec("torch"):
