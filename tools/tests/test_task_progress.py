@@ -72,7 +72,7 @@ SETTINGS = """\
 [pytest]
 testpaths = tests
 pythonpath = .
-addopts = --import-mode=importlib -ra
+addopts = -p no:anyio --import-mode=importlib -ra
 markers =
     gpu: none
     torch: none
