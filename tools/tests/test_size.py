@@ -10,7 +10,7 @@ import pytest
 from mt.__main__ import main
 from mt.source.imports import import_graph
 from mt.source.modules import Library, Module
-from mt.source.parts import part_of
+from mt.source.parts import lines_of_code, part_of
 from mt.source.reading import disordered, misdirected, reading_order
 from mt.workspace import Stage, Workspace
 
@@ -80,6 +80,22 @@ def test_what_a_stub_passes_on_belongs_to_the_library(tmp_path: Path) -> None:
     parts = {each.path: part_of(each) for each in package(tmp_path, FILES | lazy).modules("p")}
     assert parts["lazy/__init__.py"] == "library"
     assert parts["__init__.py"] == "lesson"
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ('"""More\n\nof it."""\n\nx = 1  # one\n# two\n\n', 1),
+        ("x = [\n    1,\n    # two\n\n]\n", 3),
+        ('x = """one # two\n\n# three"""\n', 3),
+        ('x = (\n    "#"\n    # "two\n    \'"\'\n)\n', 4),
+        ('x = "\\"#"; y = r"\\#"  # """\nz = 1\n# """\n', 2),
+        ("x = f'{1}#' '''\n\n\\'''#'''\n", 3),
+        ("def f():\n    '''More.'''\n    #\n    return 1 + (\n        2\n    )\n", 4),
+    ],
+)
+def test_lines_of_code_compute_something(text: str, count: int) -> None:
+    assert lines_of_code(module("p.low", text)) == count
 
 
 def test_imports_are_seen_wherever_they_stand(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def hole(symbol: Symbol, task: Task) -> str:
         ToolError: a row has no lambda.
     """
     start, _ = _span(symbol)
-    edits = _holes(Text(symbol.module.text), symbol, task)
+    edits = _holes(symbol.module.place, symbol, task)
     return edited(
         whole(symbol), (Edit(edit.start - start, edit.end - start, edit.text) for edit in edits)
     )
@@ -158,7 +158,7 @@ def restored(text: str, solved: Iterable[tuple[Symbol, Symbol]]) -> str:
 
 def _span(symbol: Symbol) -> tuple[int, int]:
     """Return where the lines of a symbol begin and end."""
-    place = Text(symbol.module.text)
+    place = symbol.module.place
     first, last = lines_of(symbol.node)
     return place.starts[first - 1], place.end_of_line(last)
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 from mt.errors import ToolError
+from mt.source.editing import Text
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 Statement = Definition | ast.Assign | ast.AnnAssign | ast.Expr
@@ -67,6 +68,11 @@ class Module:
     def names(self) -> Mapping[str, Statement | Imported]:
         """What each name of the module is; of several statements about one, the last."""
         return dict(self._bound(self.tree.body))
+
+    @cached_property
+    def place(self) -> Text:
+        """Its text, in which the tree says what stands where."""
+        return Text(self.text)
 
     def _bound(self, body: list[ast.stmt]) -> Iterator[tuple[str, Statement | Imported]]:
         for statement in body:
@@ -149,6 +155,12 @@ def lines_of(node: ast.AST) -> tuple[int, int]:
     return first, node.end_lineno or first  # type: ignore[attr-defined]
 
 
+@lru_cache(maxsize=2000)
+def _tree(text: str) -> ast.Module:
+    """Return the syntax tree of a text, which nobody changes: copies of a package share it."""
+    return ast.parse(text)
+
+
 class Library:
     """All modules of some packages.
 
@@ -184,7 +196,7 @@ class Library:
     def _parsed(self, name: str, file: Path) -> Module:
         try:
             text = file.read_text(encoding="utf-8")
-            return Module(name, file, text, ast.parse(text, str(file)))
+            return Module(name, file, text, _tree(text))
         except UnicodeDecodeError as error:
             raise UnreadableModuleError(f"{file} is not written in UTF-8: {error}.") from error
         except SyntaxError as error:

@@ -9,8 +9,7 @@ later stages build with. Kits and samples for tests are the third part, *conform
 from __future__ import annotations
 
 import ast
-import io
-import tokenize
+import re
 from collections.abc import Iterator
 from typing import Literal, get_args
 
@@ -26,10 +25,9 @@ _BEYOND_THE_LESSON = {
     *("library", "extending", "examples", "bench", "course", "torch_names", "__main__"),
 }
 
-_SILENT = {
-    *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.ENCODING),
-    *(tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER),
-}
+_STRING_OR_COMMENT = re.compile(
+    r"""(\"{3}|'{3})(?:\\.|.)*?\1|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\#[^\n]*""", re.DOTALL
+)
 
 
 def part_of(module: Module) -> Part:
@@ -67,11 +65,14 @@ def _passes_on_the_library(module: Module) -> bool:
 
 def lines_of_code(module: Module) -> int:
     """Return how many lines compute something: no comments, docstrings or empty ones."""
-    lines: set[int] = set()
-    for token in tokenize.generate_tokens(io.StringIO(module.text).readline):
-        if token.type not in _SILENT:
-            lines.update(range(token.start[0], token.end[0] + 1))
+    text = _STRING_OR_COMMENT.sub(_filled, module.text)
+    lines = {number for number, line in enumerate(text.split("\n"), 1) if line.strip()}
     return len(lines - set(_documentation(module.tree)))
+
+
+def _filled(found: re.Match[str]) -> str:
+    """Return what stands for a string in each of its lines, and nothing for a comment."""
+    return "" if found[0].startswith("#") else '""' + '\n""' * found[0].count("\n")
 
 
 def _documentation(tree: ast.Module) -> Iterator[int]:
