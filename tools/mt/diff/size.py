@@ -44,6 +44,7 @@ def size_of(library: Library, package: str, parts: tuple[Part, ...]) -> Size:
     return Size(len(modules), sum(map(lines_of_code, modules)), import_seconds(package))
 
 
+@cache
 def import_seconds(package: str) -> float | None:
     """Return the median time that importing a package takes; None if it cannot be imported."""
     program = (
