@@ -26,6 +26,9 @@ from mt.concept.running import Program, backend_of, input_of
 from mt.source.symbols import Symbol, Symbols
 from mt.workspace import Workspace
 
+LATER = ("cuda.core", "mt_fast.backend", "mt_fast.library.fused")
+"""What backends import when they are first used, and takes longer than the use."""
+
 Place = tuple[str, int]
 """File and first line of a piece of code."""
 
@@ -33,18 +36,22 @@ COMPOSED = ("tensor", "nn")
 """Columns whose compositions run where a backend has no kernel, which is so for `simple`."""
 
 
-def uncalled(concept: Concept, column: str, symbols: Symbols) -> list[str]:
-    """Return the names of functions that the map gives for a column, and that do not run there.
+def _named(concept: Concept, column: str, symbols: Symbols) -> list[Symbol]:
+    """Return what the map names for a column and has code."""
+    (step,) = [step for step in concept.steps if step.column == column]
+    return [symbol for symbol in map(symbols.find, step.symbols) if _can_run(symbol)]
+
+
+def uncalled(concept: Concept, column: str, named: Iterable[Symbol]) -> list[str]:
+    """Return the names of symbols that do not run in a column.
 
     It must be the first thing that a process runs.
     """
-    (step,) = [step for step in concept.steps if step.column == column]
     program = input_of(concept.name).programs([column])[column]
     seen = called(program, column if column in BACKENDS else None)
     if column in COMPOSED:
         seen |= called(program, "simple")
-    named = map(symbols.find, step.symbols)
-    return [symbol.name for symbol in named if _can_run(symbol) and not _runs(symbol, seen)]
+    return [symbol.name for symbol in named if not _runs(symbol, seen)]
 
 
 def _can_run(symbol: Symbol) -> bool:
@@ -105,7 +112,8 @@ def _compiled() -> Iterator[FunctionType]:
     from numba.core.dispatcher import Dispatcher
 
     everything = gc.get_objects()  # of which some only stand for what is no more
-    pending = [each for each in everything if issubclass(type(each), Dispatcher) and each.overloads]
+    kinds = {kind for kind in set(map(type, everything)) if issubclass(kind, Dispatcher)}
+    pending = [each for each in everything if type(each) in kinds and each.overloads]
     known: set[int] = set()
     while pending:
         function = _of_python(pending.pop())
@@ -133,8 +141,8 @@ def _prepare(symbols: Symbols) -> None:
     """Do once what every process would do for itself, and what no name of the map stands for."""
     import numba
 
-    for package in symbols.library.folders:
-        import_module(package)
+    for name in (*symbols.library.folders, *LATER):
+        import_module(name)
     nothing: Any = numba.njit(lambda: None)
     nothing()  # Numba prepares itself when it first compiles
 
@@ -147,9 +155,10 @@ def main(names: Iterable[str]) -> None:
     for name in names or concepts:
         concept = concepts[name]
         for column in input_of(name).programs([step.column for step in concept.steps]):
+            named = _named(concept, column, symbols)  # here, so that one process reads for all
             child = os.fork()
             if not child:
-                row = name, column, uncalled(concept, column, symbols)
+                row = name, column, uncalled(concept, column, named)
                 print(json.dumps(row), flush=True)
                 os._exit(0)
             _, status = os.waitpid(child, 0)
