@@ -784,22 +784,18 @@ def test_mistakes_in_marks_are_named(tmp_path: Path, text: str, message: str) ->
         task_marks.read(file)
 
 
-def run_pytest(*arguments: str) -> list[str]:
+def test_the_marks_are_registered(pytestconfig: pytest.Config) -> None:
+    marks = [line for line in pytestconfig.getini("markers") if line.startswith("task")]
+    assert marks == [f"{task.mark}: {task.title}" for task in TASKS.values()]
+
+
+def test_the_marks_choose_tests() -> None:
+    file = WORKSPACE["operators"].folder / "tests" / "test_course.py"
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only", "-q"]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
+        [*command, "-m", "task0_3", file], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    return done.stdout.splitlines()
-
-
-def test_the_marks_are_registered_and_choose_tests() -> None:
-    marks = [line for line in run_pytest("--markers") if line.startswith("@pytest.mark.task")]
-    assert marks == [f"@pytest.mark.{task.mark}: {task.title}" for task in TASKS.values()]
-    chosen = run_pytest("packages/mt-operators", "--collect-only", "-q", "-m", "task0_3")
-    names = {line.rpartition("::")[2] for line in chosen if "::" in line}
+    names = {line.rpartition("::")[2] for line in done.stdout.splitlines() if "::" in line}
     assert "test_reduce_folds_from_the_left" in names
     assert "test_scalar_operators" not in names
 
