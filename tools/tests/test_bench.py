@@ -12,6 +12,7 @@ from mt import elsewhere
 from mt.bench import command, twin
 from mt.bench.chart import draw
 from mt.bench.command import main
+from mt.bench.comparison import names_of
 from mt.bench.learning import Learner, models_of, twin_of
 from mt.bench.libraries import library
 from mt.bench.startup import first_step, import_seconds
@@ -33,12 +34,16 @@ def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return capsys.readouterr().err
 
 
-def test_rows_that_were_written_stay_until_there_are_others(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_side_that_cannot_run_is_reported_and_rows_that_were_written_stay(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "rows.json"
     file.write_text("earlier rows")
-    complaint(capsys, "8 elements", *ITSELF, "--backend", "nobody", "--json", str(file))
+    with pytest.raises(SystemExit, match="1"):
+        main(["8 elements", *ITSELF, "--backend", "nobody", "--json", str(file)])
+    said = capfd.readouterr().err
+    assert "no backend is called 'nobody'" in said
+    assert "mt bench: the process that measures" in said
     assert file.read_text() == "earlier rows"
 
 
@@ -59,11 +64,8 @@ def test_rows_are_measured_and_written(tmp_path: Path, capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     "pattern", ["(x * y + z).sum(), 8 elements: forward and backward", r"^\(x .*, 8 .*backward$"]
 )
-def test_a_row_is_chosen_by_its_name_or_a_pattern(
-    pattern: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    main([pattern, *ITSELF])
-    assert "geometric mean of 1 ratios" in capsys.readouterr().out
+def test_a_row_is_chosen_by_its_name_or_a_pattern(pattern: str) -> None:
+    assert names_of("kernels", pattern) == ["(x * y + z).sum(), 8 elements: forward and backward"]
 
 
 def test_an_unknown_row_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,14 +85,6 @@ def test_settings_that_make_no_sense(
     arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert f"argument {arguments[0]}: " in complaint(capsys, *arguments)
-
-
-def test_a_side_that_cannot_run_is_reported(capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="1"):
-        main(["8 elements", *ITSELF, "--backend", "nobody"])
-    said = capfd.readouterr().err
-    assert "no backend is called 'nobody'" in said
-    assert "mt bench: the process that measures" in said
 
 
 # --- Elsewhere ------------------------------------------------------------------------------------

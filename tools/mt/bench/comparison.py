@@ -20,7 +20,7 @@ def run(options: argparse.Namespace) -> None:
     Raises:
         ToolError: No row matches, the file cannot be written, or a side cannot measure.
     """
-    names = _names(options.group, options.pattern)
+    names = names_of(options.group, options.pattern)
     if options.json:
         _write(options.json, "", "a")  # rather now than after the measurements, what is there stays
     width = max(map(len, names))
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> None:
         _write(options.json, json.dumps([dataclasses.asdict(row) for row in rows], indent=1) + "\n")
 
 
-def _names(group: str, pattern: str) -> list[str]:
+def names_of(group: str, pattern: str) -> list[str]:
     """Return the rows of a group whose names contain a text or match a pattern.
 
     Raises:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from mt_fast import course
 from mt_tensor.tensor_data import TensorData
 
 
+@cache
 def loops() -> dict[str, Any]:
     """Return each loop, by the name of what it is made by, after it has run once."""
     x = TensorData([1.0, 2.0, 3.0, 4.0], (1, 2, 2))
