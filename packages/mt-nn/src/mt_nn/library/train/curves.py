@@ -9,6 +9,8 @@ from typing import Any
 from mt_nn.errors import MissingPackageError, SettingError
 from mt_nn.library.train.history import History
 
+DPI = 110
+
 
 def draw_curves(history: History) -> bytes:
     """Return a PNG picture with one diagram for the loss and each metric, by epoch.
@@ -47,7 +49,7 @@ def make_figure(width: float, height: float) -> Any:
         raise MissingPackageError(
             "curves are drawn with matplotlib: pip install 'mt-nn[train]'."
         ) from error
-    return Figure(figsize=(width, height), layout="constrained")
+    return Figure(figsize=(width, height), dpi=DPI, layout="constrained")
 
 
 def draw_curve(axes: Any, history: History, name: str) -> None:
@@ -73,9 +75,15 @@ def draw_curve(axes: Any, history: History, name: str) -> None:
 
 
 def as_png(figure: Any) -> bytes:
-    """Return a figure as the content of a PNG file; letters that the font lacks are boxes in it."""
+    """Return a figure as the content of a PNG file; letters that the font lacks are boxes in it.
+
+    Where a figure has a layout, `savefig` draws all of it twice, the first time for nothing but the
+    layout: that is made here.
+    """
     content = io.BytesIO()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
-        figure.savefig(content, format="png", dpi=110)
+        figure.get_layout_engine().execute(figure)
+        figure.set_layout_engine(None)
+        figure.savefig(content, format="png")
     return content.getvalue()
