@@ -26,7 +26,7 @@ from mt_nn import data
 from mt_nn.data import Vocabulary
 from mt_nn.library.saving import layout
 
-FILES = 10_000
+FILES = 5_000
 MEMORY = 2**28
 SECONDS = 300
 
