@@ -55,7 +55,7 @@ ANY_SHAPE = {
 """Layers and functions that take tensors of any number of dimensions."""
 
 
-MANY = 100
+MANY = 30
 """From how many elements on they are not moved one by one, but all of a tensor at once."""
 
 
