@@ -9,8 +9,10 @@ later stages build with. Kits and samples for tests are the third part, *conform
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Iterator
+import io
+import tokenize
+from collections.abc import Iterator, Set
+from functools import lru_cache
 from typing import Literal, get_args
 
 from mt.source.modules import Module, defined, documentation, lines_of
@@ -25,9 +27,10 @@ _BEYOND_THE_LESSON = {
     *("library", "extending", "examples", "bench", "course", "torch_names", "__main__"),
 }
 
-_STRING_OR_COMMENT = re.compile(
-    r"""(\"{3}|'{3})(?:\\.|.)*?\1|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\#[^\n]*""", re.DOTALL
-)
+_SILENT = {
+    *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.ENCODING),
+    *(tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER),
+}
 
 
 def part_of(module: Module) -> Part:
@@ -65,14 +68,17 @@ def _passes_on_the_library(module: Module) -> bool:
 
 def lines_of_code(module: Module) -> int:
     """Return how many lines compute something: no comments, docstrings or empty ones."""
-    text = _STRING_OR_COMMENT.sub(_filled, module.text)
-    lines = {number for number, line in enumerate(text.split("\n"), 1) if line.strip()}
-    return len(lines - set(_documentation(module.tree)))
+    return len(_lines_with_tokens(module.text) - set(_documentation(module.tree)))
 
 
-def _filled(found: re.Match[str]) -> str:
-    """Return what stands for a string in each of its lines, and nothing for a comment."""
-    return "" if found[0].startswith("#") else '""' + '\n""' * found[0].count("\n")
+@lru_cache(maxsize=2000)
+def _lines_with_tokens(text: str) -> Set[int]:
+    """Return which lines of a text hold more than comments; copies of a package share them."""
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in _SILENT:
+            lines.update(range(token.start[0], token.end[0] + 1))
+    return lines
 
 
 def _documentation(tree: ast.Module) -> Iterator[int]:
