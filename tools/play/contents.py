@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 
@@ -50,8 +51,7 @@ def page_files(folder: Path = PAGES) -> Iterator[PageFile]:
         named = re.fullmatch(r"stage(\d)_(\w+)", file.stem)
         if named is None:
             continue
-        documentation = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
-        title, colon, summary = documentation.partition("\n")[0].partition(": ")
+        title, colon, summary = _first_line(file.read_text(encoding="utf-8")).partition(": ")
         if not (title and colon and summary):
             raise ValueError(
                 f"{file.name}: its docstring begins with `Title: what there is to see.`"
@@ -59,7 +59,14 @@ def page_files(folder: Path = PAGES) -> Iterator[PageFile]:
         yield PageFile(int(named[1]), named[2], title, summary[0].upper() + summary[1:])
 
 
-def stage_titles() -> list[str]:
+@lru_cache
+def _first_line(source: str) -> str:
+    """Return the first line of a module's docstring; readers ask again with all that they do."""
+    return (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
+
+
+@lru_cache
+def stage_titles() -> tuple[str, ...]:
     """Return what the stages are called, by their numbers."""
     stages = Workspace.read().stages.values()
-    return [f"Stage {number} · {stage.name}" for number, stage in enumerate(stages)]
+    return tuple(f"Stage {number} · {stage.name}" for number, stage in enumerate(stages))

@@ -41,7 +41,9 @@ def served(**environment: str) -> Iterator[str]:
         port = free.getsockname()[1]
     address = f"http://localhost:{port}"
     command = [sys.executable, "-m", "play", f"--port={port}"]
-    server = subprocess.Popen(command, env={**os.environ, **environment})
+    # Its files are not watched: they stay as they are.
+    settings = {"STREAMLIT_SERVER_FILE_WATCHER_TYPE": "none", **environment}
+    server = subprocess.Popen(command, env={**os.environ, **settings})
     try:
         wait_for(lambda: answers(address), f"the server at {address}")
         yield address
