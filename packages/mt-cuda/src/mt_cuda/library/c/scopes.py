@@ -1,0 +1,110 @@
+"""Where C declares the variables of a function that is written in Python.
+
+Python's variables belong to the function; C's belong to a block, and are declared before they are
+used. Both texts shall read alike, so a variable is declared where it first gets its value.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+
+class Block:
+    """Statements that belong together: the body of a function, a loop or a branch.
+
+    Attributes:
+        statements: these.
+        uses: the names that occur in it and in blocks inside, in the order of evaluation.
+        heads: those of them that occur in the block itself.
+        inner: the blocks inside.
+    """
+
+    def __init__(self, statements: Sequence[ast.stmt]) -> None:
+        self.statements = statements
+        self.uses: list[ast.Name] = []
+        self.heads: list[ast.Name] = []
+        self.inner: list[Block] = []
+        for statement in statements:
+            names = list(_names_of(statement))
+            inside = [Block(b) for b in (getattr(statement, n, None) for n in _PARTS) if b]
+            self.heads += names
+            self.inner += inside
+            self.uses += [*names, *(use for block in inside for use in block.uses)]
+        self.known = {use.id for use in self.uses}
+        self.known_here = {use.id for use in self.heads}
+
+    def first(self, name: str) -> ast.Name:
+        """Return the first place where a name occurs."""
+        return next(use for use in self.uses if use.id == name)
+
+    def assigns_first(self, name: str) -> bool:
+        """Whether a name gets a value here before it is read, in whatever branch it occurs."""
+        if name in self.known_here:
+            first = self.first(name)
+            return first in self.heads and isinstance(first.ctx, ast.Store)
+        return all(block.assigns_first(name) for block in self.inner if name in block.known)
+
+    def each_for_itself(self, name: str) -> bool:
+        """Whether a name occurs in blocks inside only, and is alone there or assigned first."""
+        inside = [block for block in self.inner if name in block.known]
+        return name not in self.known_here and (
+            len(inside) == 1 or all(block.assigns_first(name) for block in inside)
+        )
+
+
+_PARTS = ("body", "orelse")
+
+
+@dataclass(slots=True)
+class Scopes:
+    """Where variables are declared. Python's belong to the function, C's to a block.
+
+    A variable belongs to the innermost block that holds all places where it occurs, and is declared
+    where it is assigned first, if that is in this very block. Where blocks beside each other use
+    the same name, each for itself, each has a variable of its own.
+
+    Attributes:
+        here: the names, as nodes of the tree, that are declared by being assigned.
+        early: for each block, what is declared at its beginning.
+    """
+
+    here: set[ast.Name] = field(default_factory=set)
+    early: dict[int, list[str]] = field(default_factory=dict)
+
+    def find(self, block: Block, outer: frozenset[str]) -> None:
+        """Find the declarations in a block and inside, but for what is declared already."""
+        known = set(outer)
+        assigned = {use.id for use in block.uses if isinstance(use.ctx, ast.Store)}
+        for name in dict.fromkeys(use.id for use in block.uses):
+            if name not in assigned - outer or block.each_for_itself(name):
+                continue
+            known.add(name)
+            first = block.first(name)
+            if first in block.heads and isinstance(first.ctx, ast.Store):
+                self.here.add(first)
+            else:
+                self.early.setdefault(id(block.statements), []).append(name)
+        for inner in block.inner:
+            self.find(inner, frozenset(known))
+
+
+def _names_of(statement: ast.stmt) -> Iterator[ast.Name]:
+    """Yield the names of a statement but for the blocks inside; what is read before what is set.
+
+    The variable of a loop is not among them: the loop declares it.
+    """
+    match statement:
+        case ast.While() | ast.If():
+            parts: list[ast.AST] = [statement.test]
+        case ast.For():
+            parts = [statement.iter]
+        case ast.Assign():
+            parts = [statement.value, *statement.targets]
+        case ast.AugAssign():
+            parts = [statement.value, statement.target]
+        case _:
+            parts = [statement]
+    names = [n for part in parts for n in ast.walk(part) if isinstance(n, ast.Name)]
+    yield from sorted(names, key=lambda name: isinstance(name.ctx, ast.Store))

@@ -1,0 +1,143 @@
+"""The text of kernels as C: it says the same, and what it cannot say is refused."""
+
+import textwrap
+
+import pytest
+
+from mt_cuda.errors import KernelError
+from mt_cuda.kernel import Kernel, Parameter, define, numbers, operand
+from mt_cuda.library import inspection
+from mt_cuda.library.c.translation import to_c
+from mt_tensor import float16, float32, int32, int64
+
+
+def written(body, *operands):
+    """Return the body of a kernel of some lines, as C."""
+    text = to_c(define("some", [*numbers("n"), *(p for o in operands for p in operand(*o))], body))
+    return textwrap.dedent(text.partition("{\n")[2].rpartition("}\n")[0])
+
+
+def test_a_kernel_reads_alike_in_both_languages():
+    assert to_c(inspection.kernel("tanh")) == textwrap.dedent("""\
+        DEVICE float32 element_float32(float32 a0)
+        {
+            float32 t0 = tanh(a0);
+            return t0;
+        }
+
+        KERNEL void tanh_float32_contiguous(
+            int64 n,
+            GLOBAL float32 *x0,
+            int64 x0_at,
+            GLOBAL float32 *y0,
+            int64 y0_at)
+        {
+            int64 i = GRID_INDEX;
+            int64 step = GRID_SIZE;
+            while (i < n) {
+                y0[y0_at + i] = element_float32(x0[x0_at + i]);
+                i += step;
+            }
+        }
+        """)
+
+
+@pytest.mark.parametrize(
+    ("python", "c"),
+    [
+        ("x[0] = y[0] * (y[1] + y[2])", "x[0] = y[0] * (y[1] + y[2]);"),
+        ("x[0] = y[0] - (y[1] - y[2])", "x[0] = y[0] - (y[1] - y[2]);"),
+        ("x[0] = -y[0] if y[0] < 0 else abs(y[0])", "x[0] = y[0] < 0.0f ? -y[0] : fabs(y[0]);"),
+        ("x[0] = float32(0.5)", "x[0] = 0.5f;"),
+        ("x[0] = float32(-inf)", "x[0] = -INFINITY;"),
+        ("x[0] = float32(n // 2)", "x[0] = (float32)floor_quotient(n, 2);"),
+        ("x[0] = math.exp(n)", "x[0] = exp((float64)n);"),
+        ("x[0] = libdevice.rintf(y[0])", "x[0] = rint(y[0]);"),
+        ("x[0] = y[0] + n", "x[0] = (float64)y[0] + (float64)n;"),
+        ("i[0] = i[1] + i[2]", "i[0] = (int64)i[1] + (int64)i[2];"),
+        ("h[0] = float16(y[0] * y[1])", "h[0] = half_of_float32(y[0] * y[1]);"),
+        ("x[0] = float32(h[0])", "x[0] = float_of_half(h[0]);"),
+        ("x[n % 3] += y[0]", "x[floor_rest(n, 3)] += y[0];"),
+        ("x[0] -= y[0] - y[1]", "x[0] -= (y[0] - y[1]);"),
+        ("e = cuda.threadIdx.x // 16", "index32 e = THREAD / 16;"),
+        ("e = min(n, 7)", "int64 e = n < 7 ? n : 7;"),
+        ("e = (n < 3) | (n > 7)", "bool e = (n < 3) | (n > 7);"),
+        ("e = cuda.shared.array((4, 5), float32)", "SHARED float32 e[4][5];"),
+        ("cuda.syncthreads()", "BARRIER;"),
+        ("cuda.atomic.add(x, n + 1, y[0])", "atomic_add_float32(x + (n + 1), y[0]);"),
+    ],
+)
+def test_statements(python, c):
+    operands = (("x", float32), ("y", float32), ("i", int32), ("h", float16))
+    assert written([python], *operands).strip() == c
+
+
+def test_whole_numbers_of_a_formula_wrap_around():
+    body = ["def f(a):", "    return -a * 3 + abs(a)", "i[0] = f(i[0])"]
+    text = to_c(define("some", operand("i", int64), body))
+    assert "(int64)((uint64)" in text
+    assert "(int64)(0 - (uint64)a)" in text
+
+
+def test_variables_are_declared_where_they_get_their_value():
+    body = [
+        "total = float32(0)",
+        "if n > 3:",
+        "    kind = 1",
+        "else:",
+        "    kind = 2",
+        "while n > kind:",
+        "    twice = 2 * n",
+        "    total = total + float32(twice)",
+        "    n -= 1",
+        "while n > 0:",
+        "    twice = y[n]",
+        "    n -= 1",
+        "y[0] = total",
+    ]
+    lines = [line.strip() for line in written(body, ("y", float32)).splitlines()]
+    assert lines[0] == "int64 kind;"  # two branches set what is read after them
+    assert lines[1] == "float32 total = 0.0f;"
+    assert "kind = 1;" in lines
+    assert "int64 twice = 2 * n;" in lines
+    assert "float32 twice = y[n];" in lines
+
+
+def test_several_results_go_where_the_caller_wants_them():
+    body = ["def f(a):", "    return a, a < 0", "r, s = f(y[0])", "y[1] = r if s else y[0]"]
+    text = to_c(define("some", operand("y", float32), body))
+    assert "DEVICE void f_float32(float32 a, float32 *result0, bool *result1)" in text
+    assert "f_float32(y[0], &r, &s);" in text
+
+
+def test_every_kernel_can_be_written_in_c():
+    for kernel in inspection.every_kernel():
+        text = to_c(kernel)
+        assert text.count("{") == text.count("}"), kernel.name
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "y[0] = [1, 2][0]",
+        "y[0] = unknown(n)",
+        "y[0] = never",
+        "y[0] = n[0]",
+        "y[0] = cuda.warpsize",
+        "y[0] = 'text'",
+        "print(n)",
+        "a, b = n",
+        "for i in y: pass",
+        "import math",
+        "y[0] = not n",
+        "y[0] = uint64(n) + n",
+    ],
+)
+def test_what_kernels_do_not_use_is_refused_and_shown(line):
+    with pytest.raises(KernelError, match="kernel some cannot be written in C: `"):
+        written([line], ("y", float32))
+
+
+def test_parameters_of_a_kernel_are_pointers_and_whole_numbers():
+    kernel = Kernel("k", "def k(n, x):\n    x[0] = n", (Parameter("n"), Parameter("x", "uint8")))
+    assert to_c(kernel).startswith("KERNEL void k(int64 n, GLOBAL uint8 *x)\n{\n")
