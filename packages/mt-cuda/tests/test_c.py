@@ -139,5 +139,7 @@ def test_what_kernels_do_not_use_is_refused_and_shown(line):
 
 
 def test_parameters_of_a_kernel_are_pointers_and_whole_numbers():
-    kernel = Kernel("k", "def k(n, x):\n    x[0] = n", (Parameter("n"), Parameter("x", "uint8")))
+    kernel = Kernel(
+        "k", "def k(n, x):\n    x[0] = n", (Parameter("n"), Parameter("x", "uint8", "pointer"))
+    )
     assert to_c(kernel).startswith("KERNEL void k(int64 n, GLOBAL uint8 *x)\n{\n")

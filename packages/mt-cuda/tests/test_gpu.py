@@ -78,13 +78,13 @@ class PretendedCore:
     def launch(self, stream, config, kernel, *arguments):
         rest, given = list(arguments), []
         for parameter in kernel.parameters:
-            if parameter.array:
+            if parameter.passed == "array":
                 assert rest[:2] == [0, 0]
                 assert rest[2:4] == rest[5:7]
                 rest = [rest[4], *rest[7:]]
             value = rest.pop(0)
-            if parameter.element:
-                dtype = DTYPES[parameter.element]
+            if parameter.passed != "value":
+                dtype = DTYPES[parameter.type]
                 value = Memory(value.bytes.view(dtype.numpy), dtype)
             given.append(value)
         assert not rest
@@ -137,7 +137,7 @@ def test_kernels_have_as_many_parameters_as_are_passed():
     for name in ("add_float32_vector", "scatter_add_float32_2", "gather_float64_2"):
         kernel = kernels[name]
         head = compile_kernel(kernel).ptx.split(".entry")[1].split(")")[0]
-        arrays = sum(parameter.array for parameter in kernel.parameters)
+        arrays = sum(parameter.passed == "array" for parameter in kernel.parameters)
         assert head.count(".param") == len(kernel.parameters) + 6 * arrays
 
 

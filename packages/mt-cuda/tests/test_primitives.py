@@ -13,6 +13,7 @@ from mt_operators import OPERATORS
 from mt_operators.testing import SPECIAL, SPECS, TOLERANCE, WHOLE_SPECS
 from mt_tensor import TensorData
 from mt_tensor.backends import get_backend
+from mt_tensor.backends.extending import row_major
 from mt_tensor.extending import DTYPES, as_dtype
 
 NUMPY = get_backend("numpy")
@@ -114,6 +115,32 @@ def test_fused_gradients(ops, spec):
             backend.elementwise(formula)(results[-1], *inputs)
         for ours, theirs in zip(*results, strict=True):
             same(ops, ours, theirs, 2e-5)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int64", "int8", "uint8"])
+def test_numbers_among_the_inputs_give_what_tensors_of_them_give(ops, dtype, view, monkeypatch):
+    x, number = np.arange(36).reshape(4, 9).astype(dtype), 3
+    formula, element = OPERATORS["sub"].value, DTYPES[dtype]
+    ours, theirs = both(ops, x, view)
+    wanted = NUMPY.elementwise(formula)(row_major(theirs.shape, element), number, theirs)
+    monkeypatch.setattr(ops.machine, "upload", None)  # numbers are passed by value
+    result = ops.elementwise(formula)(row_major(ours.shape, element), number, ours)
+    same(ops, result, wanted)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value"),
+    [("bool", 2), ("uint8", -1), ("int64", 2**62), ("float16", 0.1), ("float32", 1e300)],
+)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_tensor_is_filled_with_a_number_without_an_upload(ops, shape, dtype, value, monkeypatch):
+    monkeypatch.setattr(ops.machine, "upload", None)
+    with np.errstate(over="ignore"):
+        wanted = np.full(shape, np.array(DTYPES[dtype].convert(value)).astype(dtype))
+    filled = ops.to_host(ops.full(shape, DTYPES[dtype], value))
+    assert filled.dtype == wanted.dtype
+    assert np.array_equal(filled, wanted)
 
 
 @pytest.mark.parametrize("dtype", ["int64", "int32", "int8", "uint8"])

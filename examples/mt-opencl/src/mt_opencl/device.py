@@ -9,7 +9,17 @@ import numpy as np
 import numpy.typing as npt
 import pyopencl as cl
 
-from mt_cuda.extending import CudaOps, Grid, Kernel, KernelError, Machine, Size, Tiling, to_c
+from mt_cuda.extending import (
+    CudaOps,
+    Grid,
+    Kernel,
+    KernelError,
+    Machine,
+    Number,
+    Size,
+    Tiling,
+    to_c,
+)
 from mt_opencl.declarations import DECLARATIONS, OPTION
 from mt_opencl.prelude import PRELUDE
 from mt_tensor import DType
@@ -105,11 +115,18 @@ class Device(Machine):
             raise KernelError(f"kernel {kernel.name} does not compile: {error}") from error
 
     def launch(
-        self, loaded: Any, grid: Grid, threads: int, numbers: Sequence[int], operands: Sequence[Any]
+        self,
+        loaded: Any,
+        grid: Grid,
+        threads: int,
+        numbers: Sequence[Number],
+        operands: Sequence[Any],
     ) -> None:
         """Put a kernel into the queue."""
         arguments = [
-            part.buffer if isinstance(part, Memory) else np.int64(part)
+            part.buffer
+            if isinstance(part, Memory)
+            else (np.int64(part) if isinstance(part, int) else part)
             for part in (*numbers, *operands)
         ]
         loaded(self.queue, (grid[0] * threads, grid[1]), (threads, 1), *arguments)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -24,12 +24,17 @@ from mt_cuda.elementwise import Signature
 from mt_cuda.kernel import Kernel, computed
 from mt_cuda.layout import Layout, Strides, index_type, merge
 from mt_cuda.machine import Grid, Machine
-from mt_fast.extending import computation_type
+from mt_cuda.machine import Number as Argument
 from mt_operators import OPERATORS, Formula, Operator
 from mt_operators.evaluation import expanded
 from mt_operators.graph import Graph
 from mt_tensor import DType, TensorBackend, TensorData
-from mt_tensor.backends.extending import MOST_DIMENSIONS, not_an_array
+from mt_tensor.backends.extending import (
+    MOST_DIMENSIONS,
+    computation_type,
+    not_an_array,
+    row_major,
+)
 from mt_tensor.backends.extending import Layout as Contiguous
 from mt_tensor.extending import Number, Shape, as_dtype, folded_shape, size_of, strides_from_shape
 
@@ -62,7 +67,7 @@ class Plan:
         loaded: the kernel, ready to run.
         grid: how many blocks.
         threads: how many threads in each.
-        numbers: its whole numbers.
+        numbers: its sizes and strides.
     """
 
     loaded: Any
@@ -125,9 +130,8 @@ class CudaOps(TensorBackend):
         """Run the formula's kernel for this layout."""
 
         def run(out: Contiguous | Sequence[TensorData], *inputs: TensorData | Number) -> Any:
-            views, results = self.operands(inputs, out), self.results(formula, out)
-            compute = computed(computation_type([data.dtype for data in views]))
-            self._each(formula, compute, views, results)
+            results = self.results(formula, out)
+            self._each(formula, inputs, results)
             return results[0] if formula.outputs == 1 else results
 
         return run
@@ -135,37 +139,49 @@ class CudaOps(TensorBackend):
     def copy(self, source: TensorData, out: Contiguous | TensorData) -> TensorData:
         """Run the kernel of the formula `x`, which converts what it stores."""
         out = self.target(out)
-        self._each(OPERATORS["id"].value, computed(source.dtype), (source,), (out,))
+        self._each(OPERATORS["id"].value, (source,), (out,))
         return out
+
+    def full(self, shape: Shape, dtype: DType, value: Number) -> TensorData:
+        """Run the kernel of the formula `x` on a number."""
+        return cast(
+            TensorData, self.elementwise(OPERATORS["id"].value)(row_major(shape, dtype), value)
+        )
 
     def _each(
         self,
         formula: Formula,
-        compute: DType,
-        inputs: Sequence[TensorData],
+        inputs: Sequence[TensorData | Number],
         outputs: Sequence[TensorData],
     ) -> None:
-        views = (*inputs, *outputs)
-        if outputs[0].size == 0:
+        shape, size = outputs[0].shape, outputs[0].size
+        if size == 0:
             return
+        dtype = computation_type(inputs, outputs[0].dtype)
+        read = [x.expand(shape) for x in inputs if isinstance(x, TensorData)]
+        values = [self._number(x, dtype) for x in inputs if not isinstance(x, TensorData)]
+        views = (*read, *outputs)
+        types = Signature(
+            tuple(x.dtype if isinstance(x, TensorData) else None for x in inputs),
+            tuple(view.dtype for view in outputs),
+            computed(dtype),
+        )
         lanes = _lanes(views)
-        key = (formula, compute, lanes, views[0].shape, *((v.strides, v.dtype) for v in views))
-        plan = self._plan(key, lambda: self._plan_each(formula, compute, inputs, outputs, lanes))
-        self._launch(plan, views)
+        key = (formula, types, lanes, shape, *(view.strides for view in views))
+        self._launch(
+            self._plan(key, lambda: self._plan_each(formula, types, views, lanes)), views, values
+        )
+
+    @staticmethod
+    def _number(value: Number, dtype: DType) -> np.generic:
+        """Return a number as one of the type of a computation in `dtype`."""
+        with np.errstate(over="ignore"):
+            return cast(np.generic, computed(dtype).numpy.type(dtype.convert(value)))
 
     def _plan_each(
-        self,
-        formula: Formula,
-        compute: DType,
-        inputs: Sequence[TensorData],
-        outputs: Sequence[TensorData],
-        lanes: int,
+        self, formula: Formula, types: Signature, views: Sequence[TensorData], lanes: int
     ) -> Plan:
-        types = Signature(
-            tuple(data.dtype for data in inputs), tuple(data.dtype for data in outputs), compute
-        )
-        views = (*inputs, *outputs)
-        layout = merge(views[0].shape, [view.strides for view in views])
+        layout = merge(views[-1].shape, [view.strides for view in views])
         kernel, numbers = self._kernel_each(formula, types, layout, lanes)
         each = lanes if kernel.name.endswith("_vector") else 1
         return self._over_grid(kernel, layout.size, numbers, each)
@@ -416,9 +432,12 @@ class CudaOps(TensorBackend):
             loaded = self._loaded[kernel] = self.machine.load(kernel)
         return Plan(loaded, grid, threads, numbers)
 
-    def _launch(self, plan: Plan, views: Sequence[TensorData]) -> None:
+    def _launch(
+        self, plan: Plan, views: Sequence[TensorData], values: Sequence[np.generic] = ()
+    ) -> None:
+        numbers: tuple[Argument, ...] = (*plan.numbers, *values)
         operands = [part for view in views for part in (view.storage, view.offset)]
-        self.machine.launch(plan.loaded, plan.grid, plan.threads, plan.numbers, operands)
+        self.machine.launch(plan.loaded, plan.grid, plan.threads, numbers, operands)
 
 
 # --- Layouts ------------------------------------------------------------------------------------
@@ -459,6 +478,6 @@ def _lanes(views: Sequence[TensorData]) -> int:
 
 
 def _same_size(types: Signature, unit: tuple[bool, ...]) -> bool:
-    """Whether all operands that are rows have elements of one size, and outputs among them."""
-    dtypes = (*types.inputs, *types.outputs)
+    """Whether all views that are rows have elements of one size, and outputs among them."""
+    dtypes = (dtype for _, dtype in types.operands)
     return len({d.itemsize for d, row in zip(dtypes, unit, strict=True) if row}) == 1

@@ -3,7 +3,7 @@
 The simulator takes a kernel's text as it is; a GPU needs it compiled first. This is the only module
 that imports Numba's CUDA. It needs no driver and no GPU, so every kernel can be
 compiled and looked at on any machine that has the compiler (`pip install mt-cuda[ptx]`). What is
-used of Numba is little: parameters that are pointers and whole numbers, shared and local arrays,
+used of Numba is little: parameters that are pointers and numbers, shared and local arrays,
 barriers and atomics.
 """
 
@@ -108,12 +108,12 @@ class _Numba:
 
     def type_of(self, parameter: Parameter) -> Any:
         """Return the type of a parameter."""
-        if not parameter.element:
-            return self.types.int64
-        element = self.names[parameter.element]
-        if parameter.array:
-            return self.types.Array(element, 1, "C")
-        return self.types.CPointer(element)
+        named = self.names[parameter.type]
+        if parameter.passed == "value":
+            return named
+        if parameter.passed == "array":
+            return self.types.Array(named, 1, "C")
+        return self.types.CPointer(named)
 
     def function(self, kernel: Kernel) -> Callable[..., Any]:
         """Return the kernel as a Python function, for Numba to read."""

@@ -40,24 +40,43 @@ class Signature:
     """The element types of an element-wise kernel.
 
     Attributes:
-        inputs: for each input.
+        inputs: for each input; None for a number, which is passed by value in the type of the
+            computation.
         outputs: for each output.
         computed: the type that the formula is computed in.
     """
 
-    inputs: tuple[DType, ...]
+    inputs: tuple[DType | None, ...]
     outputs: tuple[DType, ...]
     computed: DType
 
     def __str__(self) -> str:
-        """Name the types, once each, for the kernel's name."""
-        return "_".join(dict.fromkeys(d.name for d in (*self.inputs, *self.outputs)))
+        """Name the types, once each, and which inputs are numbers, for the kernel's name."""
+        dtypes = (dtype for _, dtype in self.operands)
+        return "_".join([*dict.fromkeys(dtype.name for dtype in dtypes), *self.numbers])
+
+    @property
+    def operands(self) -> list[tuple[str, DType]]:
+        """The views by name and type: inputs x0, x1, ... and outputs y0, y1, ..."""
+        inputs = [(f"x{k}", dtype) for k, dtype in enumerate(self.inputs) if dtype is not None]
+        return inputs + [(f"y{k}", dtype) for k, dtype in enumerate(self.outputs)]
 
     @property
     def names(self) -> list[str]:
-        """The names of the operands: inputs x0, x1, ... and outputs y0, y1, ..."""
-        return [f"x{k}" for k in range(len(self.inputs))] + [
-            f"y{k}" for k in range(len(self.outputs))
+        """The names of the views."""
+        return [name for name, _ in self.operands]
+
+    @property
+    def numbers(self) -> list[str]:
+        """The names of the inputs that are numbers."""
+        return [f"x{k}" for k, dtype in enumerate(self.inputs) if dtype is None]
+
+    def parameters(self, *names: str) -> list[Parameter]:
+        """Return a kernel's parameters: sizes and strides, numbers of the formula, views."""
+        return [
+            *numbers(*names),
+            *(Parameter(name, self.computed.name) for name in self.numbers),
+            *(p for name, dtype in self.operands for p in operand(name, dtype)),
         ]
 
 
@@ -70,14 +89,14 @@ def contiguous(name: str, graph: Graph, types: Signature, unit: tuple[bool, ...]
         name: the name of the formula.
         graph: the traced formula.
         types: the element types.
-        unit: for each operand, whether its elements follow each other; the others are one element.
+        unit: for each view, whether its elements follow each other; the others are one element.
     """
     body = [
         *_element(graph, types),
         *_single(types, unit),
         *over_grid(_apply(types, _row(types, unit, "i"))),
     ]
-    return define(f"{name}_{types}_contiguous", [*numbers("n"), *_operands(types)], body)
+    return define(f"{name}_{types}_contiguous", types.parameters("n"), body)
 
 
 def strided(name: str, graph: Graph, types: Signature, rank: int, index: str) -> Kernel:
@@ -99,9 +118,9 @@ def strided(name: str, graph: Graph, types: Signature, rank: int, index: str) ->
         *_element(graph, types),
         *over_grid([*take_apart("i", extents, index), *_apply(types, elements)]),
     ]
-    parameters = numbers("n", *extents, *(s for each in types.names for s in strides[each]))
+    names = ("n", *extents, *(s for each in types.names for s in strides[each]))
     name = f"{name}_{types}_strided{rank}{wide_suffix(index)}"
-    return define(name, [*parameters, *_operands(types)], body)
+    return define(name, types.parameters(*names), body)
 
 
 def vector(name: str, graph: Graph, types: Signature, unit: tuple[bool, ...], lanes: int) -> Kernel:
@@ -115,7 +134,8 @@ def vector(name: str, graph: Graph, types: Signature, unit: tuple[bool, ...], la
         lanes: how many elements make 16 bytes.
     """
     streams = [each for each, row in zip(types.names, unit, strict=True) if row]
-    inputs, outputs = types.names[: len(types.inputs)], types.names[len(types.inputs) :]
+    outputs = _outputs(types)
+    inputs = [each for each in types.names if each not in outputs]
     step = [
         f"{each}_lanes = load{lanes}({each}, {each}_at + i)" for each in inputs if each in streams
     ]
@@ -141,17 +161,14 @@ def vector(name: str, graph: Graph, types: Signature, unit: tuple[bool, ...], la
         "if i < n:",
         *indented(_apply(types, _row(types, unit, "i"))),
     ]
-    return define(f"{name}_{types}_vector", [*numbers("n"), *_operands(types)], body)
+    return define(f"{name}_{types}_vector", types.parameters("n"), body)
 
 
 # --- Parts --------------------------------------------------------------------------------------
 
 
-def _operands(types: Signature) -> list[Parameter]:
-    dtypes = (*types.inputs, *types.outputs)
-    return [
-        p for name, dtype in zip(types.names, dtypes, strict=True) for p in operand(name, dtype)
-    ]
+def _outputs(types: Signature) -> list[str]:
+    return types.names[-len(types.outputs) :]
 
 
 def _row(types: Signature, unit: tuple[bool, ...], index: str) -> dict[str, str]:
@@ -184,8 +201,8 @@ def _element(graph: Graph, types: Signature) -> Lines:
 def _call(types: Signature, elements: dict[str, str]) -> str:
     """Return the call of `element` on the inputs, each read as the type of the computation."""
     values = (
-        load(elements[name], dtype, types.computed)
-        for name, dtype in zip(types.names, types.inputs, strict=False)
+        name if dtype is None else load(elements[name], dtype, types.computed)
+        for name, dtype in ((f"x{k}", dtype) for k, dtype in enumerate(types.inputs))
     )
     return f"element({', '.join(values)})"
 
@@ -195,7 +212,7 @@ def _apply(types: Signature, elements: dict[str, str]) -> Lines:
 
     Nothing is stored before all is read: an output may be an input too.
     """
-    outputs = types.names[len(types.inputs) :]
+    outputs = _outputs(types)
     if len(outputs) == 1:
         return [f"{elements['y0']} = {store(_call(types, elements), types.outputs[0])}"]
     results = [f"r{k}" for k in range(len(outputs))]

@@ -7,6 +7,11 @@ such a machine is a backend. `to_c` writes a kernel as C, for compilers that rea
 from mt_cuda.backend import CudaOps as CudaOps
 from mt_cuda.errors import KernelError as KernelError
 from mt_cuda.kernel import Kernel as Kernel
-from mt_cuda.machine import Grid as Grid, Machine as Machine, Size as Size
+from mt_cuda.machine import (
+    Grid as Grid,
+    Machine as Machine,
+    Number as Number,
+    Size as Size,
+)
 from mt_cuda.matrix import Tiling as Tiling
 from mt_cuda.library.c.translation import to_c as to_c

@@ -20,7 +20,7 @@ import numpy as np
 from mt_cuda.compiler import compile_kernel
 from mt_cuda.errors import KernelError
 from mt_cuda.kernel import Kernel, define, numbers, operand
-from mt_cuda.machine import Grid, Machine, Size
+from mt_cuda.machine import Grid, Machine, Number, Size
 from mt_cuda.matrix import LARGE, SMALL
 from mt_tensor import DType
 from mt_tensor.backends.extending import ELSEWHERE
@@ -65,7 +65,7 @@ class Loaded:
     def __init__(self, kernel: Kernel, handle: Any) -> None:
         self.kernel = kernel
         self.handle = handle
-        self.arrays = any(parameter.array for parameter in kernel.parameters)
+        self.arrays = any(parameter.passed == "array" for parameter in kernel.parameters)
 
 
 class Gpu(Machine):
@@ -190,7 +190,7 @@ class Gpu(Machine):
         loaded: Loaded,
         grid: Grid,
         threads: int,
-        numbers: Sequence[int],
+        numbers: Sequence[Number],
         operands: Sequence[Any],
     ) -> None:
         """Put a kernel on the stream."""
@@ -281,7 +281,7 @@ def _flattened(loaded: Loaded, operands: Sequence[Any]) -> list[Any]:
     parameters = loaded.kernel.parameters[-len(operands) :]
     arguments: list[Any] = []
     for parameter, part in zip(parameters, operands, strict=True):
-        if parameter.array:
+        if parameter.passed == "array":
             count, width = part.count, part.dtype.itemsize
             arguments += [0, 0, count, width, part.buffer, count, width]
         else:

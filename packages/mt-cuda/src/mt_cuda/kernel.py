@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 from mt_tensor import DType, bool_, float16, float32, int64
 
@@ -26,15 +27,14 @@ class Parameter:
 
     Attributes:
         name: its name in the text.
-        element: for a storage, the name of the type of its elements; `""` for a whole number,
-            which is an int64.
-        array: whether the storage is passed as an array, which atomic operations need, instead of
-            as a bare pointer.
+        type: the name of its type: of a number, or of the elements of a storage.
+        passed: how it is passed: a number by value, a storage as a bare pointer, or as an array,
+            which atomic operations need.
     """
 
     name: str
-    element: str = ""
-    array: bool = False
+    type: str = "int64"
+    passed: Literal["value", "pointer", "array"] = "value"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ class Kernel:
         name: the name of the function that the text defines; it says what the kernel does, for
             which element type and layout.
         source: the text.
-        parameters: first the whole numbers, then for each operand its storage and where in it the
-            operand begins.
+        parameters: first the numbers, then for each operand its storage and where in it the operand
+            begins.
     """
 
     name: str
@@ -84,7 +84,8 @@ def numbers(*names: str) -> list[Parameter]:
 
 def operand(name: str, dtype: DType, array: bool = False) -> list[Parameter]:
     """Return the parameters of one operand: its storage, and the position of its first element."""
-    return [Parameter(name, stored_type(dtype), array), Parameter(f"{name}_at")]
+    passed: Literal["pointer", "array"] = "array" if array else "pointer"
+    return [Parameter(name, stored_type(dtype), passed), Parameter(f"{name}_at")]
 
 
 # --- Element types: as stored, and as computed with ---------------------------------------------

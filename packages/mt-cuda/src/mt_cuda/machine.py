@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from mt_cuda.kernel import Kernel
@@ -20,6 +21,9 @@ from mt_tensor import DType
 
 Grid = tuple[int, int]
 """How many blocks there are: along x, and along y."""
+
+Number = int | np.generic
+"""What is passed to a kernel by value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,12 @@ class Machine(ABC):
 
     @abstractmethod
     def launch(
-        self, loaded: Any, grid: Grid, threads: int, numbers: Sequence[int], operands: Sequence[Any]
+        self,
+        loaded: Any,
+        grid: Grid,
+        threads: int,
+        numbers: Sequence[Number],
+        operands: Sequence[Any],
     ) -> None:
         """Start a kernel.
 
@@ -93,7 +102,8 @@ class Machine(ABC):
             loaded: what `load` returned.
             grid: how many blocks.
             threads: how many threads in each.
-            numbers: its whole numbers, in the order of its parameters.
+            numbers: its numbers, in the order of its parameters; what is no int64 is a number of
+                NumPy.
             operands: for each operand, its memory and the position of its first element.
         """
 

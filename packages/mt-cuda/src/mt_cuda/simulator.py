@@ -34,7 +34,7 @@ import numpy as np
 from mt_cuda.device import LIBRARY
 from mt_cuda.errors import BarrierError, OutOfBoundsError, RaceError, SimulationError
 from mt_cuda.kernel import Kernel, stored_type
-from mt_cuda.machine import Grid, Machine, Size
+from mt_cuda.machine import Grid, Machine, Number, Size
 from mt_cuda.matrix import Tiling
 from mt_operators import elementary
 from mt_tensor import DType
@@ -98,7 +98,7 @@ class Simulator(Machine):
         loaded: Program,
         grid: Grid,
         threads: int,
-        numbers: Sequence[int],
+        numbers: Sequence[Number],
         operands: Sequence[Any],
     ) -> None:
         """Run every block, one after the other.

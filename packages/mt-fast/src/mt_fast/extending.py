@@ -8,7 +8,6 @@ spelled where the loop will run. It is the border of this stage, beside the name
 from mt_fast.generation.rendering import (
     Table as Table,
     call as call,
-    computation_type as computation_type,
     constant as constant,
     converted as converted,
     render as render,

@@ -121,6 +121,7 @@ def every_kernel() -> Iterator[Kernel]:
     for element in elements:
         yield from (_special(name, element) for name in ("gather", "scatter"))
         yield indexed.gather(element, 3, "int64")
+        yield _filled(element)
         for name in ("add", "mul", "maximum", "minimum"):
             yield _scatter(OPERATORS[name], element)
         if element is not bool_:
@@ -181,14 +182,14 @@ def _elementwise(operator: Operator, dtype: DType, layout: str, gradient: Gradie
     else:
         formula = operator.value
         types = elementwise.Signature(inputs, (out,), computed(dtype))
-    graph, operands = expanded(formula.graph), len(types.inputs) + len(types.outputs)
+    graph = expanded(formula.graph)
     if layout == "strided":
         return elementwise.strided(formula.name, graph, types, 2, "index32")
     # The condition of `where` is of another size: a single one then, as `vector` demands.
-    same = tuple(d.itemsize == dtype.itemsize for d in (*types.inputs, *types.outputs))
-    if layout == "vector" and dtype.itemsize in (4, 8) and all(same[len(types.inputs) :]):
+    same = tuple(d.itemsize == dtype.itemsize for _, d in types.operands)
+    if layout == "vector" and dtype.itemsize in (4, 8) and all(same[-len(types.outputs) :]):
         return elementwise.vector(formula.name, graph, types, same, 16 // dtype.itemsize)
-    return elementwise.contiguous(formula.name, graph, types, (True,) * operands)
+    return elementwise.contiguous(formula.name, graph, types, (True,) * len(same))
 
 
 def _fold(operator: Operator, dtype: DType, layout: str) -> Kernel:
@@ -208,6 +209,12 @@ def _scatter(operator: Operator, dtype: DType) -> Kernel:
 def _copy(source_type: DType, target: DType) -> Kernel:
     types = elementwise.Signature((source_type,), (target,), computed(source_type))
     return elementwise.strided("id", OPERATORS["id"].value.graph, types, 2, "index32")
+
+
+def _filled(dtype: DType) -> Kernel:
+    """Return the kernel that writes one number everywhere."""
+    types = elementwise.Signature((None,), (dtype,), computed(dtype))
+    return elementwise.contiguous("id", OPERATORS["id"].value.graph, types, (True,))
 
 
 def _special(name: str, dtype: DType) -> Kernel:

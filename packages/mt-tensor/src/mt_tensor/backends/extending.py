@@ -5,7 +5,8 @@ What the `numpy` backend is made of is here for those that leave some work to Nu
 border for backends in other packages; `mt_tensor.extending` is that for operations.
 """
 
-# Elements in the memory of this machine.
+# What a formula is computed in, and elements in the memory of this machine.
+from mt_tensor.backends.contract import computation_type as computation_type
 from mt_tensor.backends.quiet import quiet as quiet
 from mt_tensor.library.backends.host import (
     HostBackend as HostBackend,

@@ -41,12 +41,12 @@ def to_c(kernel: Kernel) -> str:
     functions = Inside(kernel.name, {function.name: function for function in inside})
     arguments, declared = {}, []
     for each in kernel.parameters:
-        if each.element:
-            arguments[each.name] = Value(each.name, each.element, shape=())
-            declared.append(f"GLOBAL {each.element} *{each.name}")
+        if each.passed == "value":
+            arguments[each.name] = Value(each.name, each.type)
+            declared.append(f"{each.type} {each.name}")
         else:
-            arguments[each.name] = Value(each.name, "int64")
-            declared.append(f"int64 {each.name}")
+            arguments[each.name] = Value(each.name, each.type, shape=())
+            declared.append(f"GLOBAL {each.type} *{each.name}")
     body = [each for each in body if not isinstance(each, ast.FunctionDef)]
     lines = Statements(kernel.name, functions, body, arguments).block(body)
     return "\n".join([*functions.text, *_function(f"KERNEL void {kernel.name}", declared, lines)])
