@@ -9,6 +9,7 @@ import pytest
 import mt_tensor as mt
 from mt_cuda.backend import CudaOps
 from mt_cuda.layout import index_type
+from mt_cuda.simulator import Simulator
 from mt_operators import OPERATORS
 from mt_operators.testing import SPECIAL, SPECS, TOLERANCE, WHOLE_SPECS
 from mt_tensor import TensorData
@@ -399,3 +400,14 @@ def test_the_same_bytes_as_another_type(ops):
     assert not ops.same_memory(memory, ops.from_host(values).storage)
     again = ops.reinterpreted(small, float32)
     assert elements(again, 3, float32).tolist() == values.tolist()
+
+
+def test_of_many_layouts_and_formulas_the_last_are_remembered(monkeypatch):
+    monkeypatch.setattr("mt_cuda.backend.REMEMBERED", 3)
+    few = CudaOps(Simulator())
+    for name, size in itertools.product(("neg", "square", "exp", "abs", "neg"), (1, 2)):
+        x, out = on(few, np.ones(size)), few.empty((size,), mt.float64)
+        few.elementwise(OPERATORS[name].value)((out,), x)
+        assert few.to_host(out) == pytest.approx(OPERATORS[name].function(1.0))
+    for remembered in (few._plans, few._loaded, few._graphs):
+        assert len(remembered) == 3

@@ -10,7 +10,6 @@ import numpy.typing as npt
 import pyopencl as cl
 
 from mt_cuda.extending import (
-    CudaOps,
     Grid,
     Kernel,
     KernelError,
@@ -18,6 +17,7 @@ from mt_cuda.extending import (
     Number,
     Size,
     Tiling,
+    TunedOps,
     to_c,
 )
 from mt_opencl.declarations import DECLARATIONS, OPTION
@@ -140,7 +140,7 @@ class Device(Machine):
         return f"{self.device.name.strip()}, {self.device.version.strip()}"
 
 
-class OpenClOps(CudaOps):
+class OpenClOps(TunedOps):
     """The backend `cuda` on another machine."""
 
     name = "opencl"

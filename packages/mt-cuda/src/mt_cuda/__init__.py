@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mt_cuda.backend import CudaOps, create_backend
+    from mt_cuda.backend import CudaOps
     from mt_cuda.errors import (
         BarrierError,
         KernelError,
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         RaceError,
         SimulationError,
     )
+    from mt_cuda.library.backend import create_backend
     from mt_cuda.library.inspection import compile_ptx, source
     from mt_cuda.simulator import Simulator
 
@@ -38,7 +39,7 @@ __all__ = [
 
 _HOME = {
     "CudaOps": "backend",
-    "create_backend": "backend",
+    "create_backend": "library.backend",
     "compile_ptx": "library.inspection",
     "source": "library.inspection",
     "Simulator": "simulator",

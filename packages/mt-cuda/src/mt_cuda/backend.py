@@ -5,16 +5,15 @@ primitive looks at the layout of its operands, chooses a kernel for it, and laun
 shapes and strides as plain numbers. Everything up to the launch depends only on shapes, strides and
 element types, so it is worked out once and kept as a `Plan`.
 
-On a machine without a GPU `create_backend` says why there is none; `MT_CUDA_SIM=1` lets the
-simulator run the kernels instead.
+What users get by the name `cuda` is `mt_cuda.library.backend`, which inherits from this one: on the
+machine's GPU, or on the simulator where `MT_CUDA_SIM=1` asks for it.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -38,25 +37,11 @@ from mt_tensor.backends.extending import (
 from mt_tensor.backends.extending import Layout as Contiguous
 from mt_tensor.extending import Number, Shape, as_dtype, folded_shape, size_of, strides_from_shape
 
-SIMULATE = "MT_CUDA_SIM"
-"""The environment variable that chooses the simulator; `reversed` also turns its threads round."""
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
 
-
-def create_backend() -> CudaOps:
-    """Return the backend on this machine's GPU, or on the simulator if `MT_CUDA_SIM` is set.
-
-    Raises:
-        BackendUnavailableError: there is no GPU that could be used; the message says why, and
-            what to do.
-    """
-    simulate = os.environ.get(SIMULATE, "")
-    if simulate not in {"", "0"}:
-        from mt_cuda.simulator import Simulator
-
-        return CudaOps(Simulator("reversed" if simulate == "reversed" else "forward"))
-    from mt_cuda.gpu import Gpu
-
-    return CudaOps(Gpu())
+REMEMBERED = 4096
+"""How many plans, and how many kernels, are remembered; a program of one kind has some hundreds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +73,7 @@ class CudaOps(TensorBackend):
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
-        self._loaded: dict[Hashable, Any] = {}
+        self._loaded: dict[Kernel, Any] = {}
         self._plans: dict[Hashable, Any] = {}
         self._graphs: dict[Formula, Graph] = {}
 
@@ -408,15 +393,10 @@ class CudaOps(TensorBackend):
     # --- Launching ------------------------------------------------------------------------------
 
     def _plan(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        plan = self._plans.get(key)
-        if plan is None:
-            plan = self._plans[key] = make()
-        return plan
+        return _remembered(self._plans, key, make)
 
     def _graph(self, formula: Formula) -> Graph:
-        if formula not in self._graphs:
-            self._graphs[formula] = expanded(formula.graph)
-        return self._graphs[formula]
+        return _remembered(self._graphs, formula, lambda: expanded(formula.graph))
 
     def _over_grid(
         self, kernel: Kernel, count: int, numbers: tuple[int, ...], each: int = 1
@@ -427,9 +407,7 @@ class CudaOps(TensorBackend):
         return self._planned(kernel, (blocks, 1), size.threads, (count, *numbers))
 
     def _planned(self, kernel: Kernel, grid: Grid, threads: int, numbers: tuple[int, ...]) -> Plan:
-        loaded = self._loaded.get(kernel)
-        if loaded is None:
-            loaded = self._loaded[kernel] = self.machine.load(kernel)
+        loaded = _remembered(self._loaded, kernel, lambda: self.machine.load(kernel))
         return Plan(loaded, grid, threads, numbers)
 
     def _launch(
@@ -438,6 +416,17 @@ class CudaOps(TensorBackend):
         numbers: tuple[Argument, ...] = (*plan.numbers, *values)
         operands = [part for view in views for part in (view.storage, view.offset)]
         self.machine.launch(plan.loaded, plan.grid, plan.threads, numbers, operands)
+
+
+def _remembered(memory: dict[Key, Value], key: Key, make: Callable[[], Value]) -> Value:
+    """Return what is remembered for a key; make it, in place of the oldest, where nothing is."""
+    value = memory.get(key)
+    if value is None:
+        value = make()
+        if len(memory) >= REMEMBERED:
+            memory.pop(next(iter(memory)), None)
+        memory[key] = value
+    return value
 
 
 # --- Layouts ------------------------------------------------------------------------------------

@@ -1,0 +1,35 @@
+"""The backend `cuda` as users get it: the lesson's, and faster kernels for what it knows.
+
+On a machine without a GPU `create_backend` says why there is none; `MT_CUDA_SIM=1` lets the
+simulator run the kernels instead.
+"""
+
+from __future__ import annotations
+
+import os
+
+from mt_cuda.backend import CudaOps
+
+SIMULATE = "MT_CUDA_SIM"
+"""The environment variable that chooses the simulator; `reversed` also turns its threads round."""
+
+
+class TunedOps(CudaOps):
+    """Every primitive as in the lesson, until there is a faster kernel for what it is asked."""
+
+
+def create_backend() -> TunedOps:
+    """Return the backend on this machine's GPU, or on the simulator if `MT_CUDA_SIM` is set.
+
+    Raises:
+        BackendUnavailableError: there is no GPU that could be used; the message says why, and
+            what to do.
+    """
+    simulate = os.environ.get(SIMULATE, "")
+    if simulate not in {"", "0"}:
+        from mt_cuda.simulator import Simulator
+
+        return TunedOps(Simulator("reversed" if simulate == "reversed" else "forward"))
+    from mt_cuda.gpu import Gpu
+
+    return TunedOps(Gpu())
