@@ -11,6 +11,7 @@ from mt_cuda import bench, gpu
 from mt_cuda.backend import CudaOps
 from mt_cuda.compiler import Compiled, compile_kernel
 from mt_cuda.errors import KernelError
+from mt_cuda.library.bench.rates import Bench
 from mt_cuda.library.inspection import every_kernel
 from mt_cuda.simulator import Memory, Simulator
 from mt_operators import OPERATORS
@@ -189,7 +190,7 @@ class TimedSimulator(Simulator):
 
 
 def test_the_benchmark_measures_everything(capsys, monkeypatch):
-    measured = bench.Bench(TimedSimulator(), runs=2)
+    measured = Bench(TimedSimulator(), runs=2)
     reduce, folds = measured.ops.reduce, set()
 
     def noted(operator, source, dims):

@@ -298,7 +298,7 @@ class CudaOps(TensorBackend):
             b_by_rows=abs(b.strides[-1]) <= abs(b.strides[-2]),
         )
         numbers = (
-            *(rows, inner, columns),
+            *(batch.size, rows, inner, columns),
             *(stride for view in views for stride in view.strides[-2:]),
             *(*batch.shape[1:], *_flat(batch.strides)),
         )

@@ -34,6 +34,19 @@ LEARN = "To learn without a GPU, set MT_CUDA_SIM=1: the simulator runs the kerne
 EXTRAS = ELSEWHERE["cuda"]
 
 
+def size_of_gpu(multiprocessors: int) -> Size:
+    """Return how work is spread over a GPU of so many multiprocessors."""
+    return Size(
+        threads=THREADS,
+        resident=BLOCKS_PER_MULTIPROCESSOR * multiprocessors,
+        parallel=1024,
+        least=8,
+        large=LARGE,
+        small=SMALL,
+        enough=multiprocessors,
+    )
+
+
 class Memory:
     """Memory on the device.
 
@@ -96,15 +109,7 @@ class Gpu(Machine):
         major, minor = self.device.compute_capability
         self.capability = (int(major), int(minor))
         multiprocessors = int(self.device.properties.multiprocessor_count)
-        self.size = Size(
-            threads=THREADS,
-            resident=BLOCKS_PER_MULTIPROCESSOR * multiprocessors,
-            parallel=1024,
-            least=8,
-            large=LARGE,
-            small=SMALL,
-            enough=multiprocessors,
-        )
+        self.size = size_of_gpu(multiprocessors)
         self._try_out()
 
     def _try_out(self) -> None:

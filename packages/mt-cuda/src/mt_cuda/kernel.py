@@ -47,18 +47,21 @@ class Kernel:
         source: the text.
         parameters: first the numbers, then for each operand its storage and where in it the operand
             begins.
+        work: the names of the numbers whose product is how often its innermost statements are run;
+            none where that is once for each element.
     """
 
     name: str
     source: str
     parameters: tuple[Parameter, ...]
+    work: tuple[str, ...] = ()
 
 
-def define(name: str, parameters: Iterable[Parameter], body: Lines) -> Kernel:
-    """Put a kernel together from its parameters and the lines of its body."""
+def define(name: str, parameters: Iterable[Parameter], body: Lines, *work: str) -> Kernel:
+    """Put a kernel together from its parameters and the lines of its body; `work` as in it."""
     parameters = tuple(parameters)
     head = f"def {name}({', '.join(parameter.name for parameter in parameters)}):"
-    return Kernel(name, "\n".join([head, *indented(body)]), parameters)
+    return Kernel(name, "\n".join([head, *indented(body)]), parameters, work)
 
 
 def indented(lines: Iterable[str]) -> Lines:

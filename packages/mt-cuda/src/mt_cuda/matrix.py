@@ -94,11 +94,11 @@ def matmul(dtype: DType, tiling: Tiling, batch: int, a_by_rows: bool, b_by_rows:
     name = f"matmul_{dtype.name}_{tile}_{ways}_batch{batch}"
     strides = [s for m in ("a", "b", "out") for s in (f"{m}_row_stride", f"{m}_column_stride")]
     parameters = [
-        *numbers("rows", "inner", "columns", *strides, *extent_names(batch)),
+        *numbers("batches", "rows", "inner", "columns", *strides, *extent_names(batch)),
         *numbers(*(s for m in ("a", "b", "out") for s in stride_names(m, batch))),
         *(p for m in ("a", "b", "out") for p in operand(m, dtype)),
     ]
-    return define(name, parameters, body)
+    return define(name, parameters, body, "batches", "rows", "inner", "columns")
 
 
 def total_type(dtype: DType) -> DType:

@@ -1,0 +1,113 @@
+"""A machine that writes down what it is told: what it counts, and what the counts are made of."""
+
+import json
+
+import numpy as np
+import pytest
+
+import mt_tensor as mt
+from mt_cuda import bench
+from mt_cuda.backend import CudaOps
+from mt_cuda.library.bench import launches
+from mt_cuda.library.recording import Record, Recorder
+from mt_tensor.backends import use_backend
+
+
+@pytest.fixture
+def machine():
+    machine = Recorder()
+    with use_backend(CudaOps(machine)):
+        yield machine
+
+
+def told(machine, action):
+    """What the machine is told when that has been done before: constants are there already."""
+    action()
+    machine.record = Record()
+    action()
+    record = machine.record
+    return [
+        len(record.launches),
+        record.allocations,
+        record.uploads,
+        record.downloads,
+        record.synchronisations,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("action", "counts"),
+    [
+        (lambda x: x + x, [1, 1, 0, 0, 0]),
+        (lambda x: x * 2.5 + 1, [2, 2, 0, 0, 0]),
+        (lambda x: x.add_(1.5), [1, 0, 0, 0, 0]),
+        (lambda x: mt.ones(3, 4), [1, 1, 0, 0, 0]),
+        (lambda x: mt.tensor([1.0, 2.0]), [0, 1, 1, 0, 1]),
+        (lambda x: x.numpy(), [0, 0, 0, 1, 1]),
+        (lambda x: x.mT.numpy(), [1, 1, 0, 1, 1]),
+        (lambda x: mt.sum(mt.ones(4096, 4096)), [3, 3, 0, 0, 0]),
+        (lambda x: x @ x.mT, [1, 1, 0, 0, 0]),
+    ],
+    ids=["add", "numbers", "in place", "ones", "data", "numpy", "transposed", "sum", "matmul"],
+)
+def test_what_operations_ask_of_a_machine(machine, action, counts):
+    x = mt.ones(3, 4)
+    assert told(machine, lambda: action(x)) == counts
+
+
+def test_one_element_is_read_and_not_its_storage(machine, monkeypatch):
+    read = []
+    x = mt.ones(4096, 4096)
+    download = machine.download
+    monkeypatch.setattr(
+        machine, "download", lambda memory, count: read.append(count) or download(memory, count)
+    )
+    x[7, 8].item()
+    assert read == [1]
+
+
+def test_the_operations_of_a_launch():
+    machine = Recorder()
+    with use_backend(CudaOps(machine)):
+        x, y = mt.ones(5, 30, 70), mt.ones(5, 70, 20)
+        machine.record = Record()
+        x @ y
+        x.exp()
+    product, exponential = machine.record.launches
+    assert product.operations == 5 * 30 * 70 * 20
+    assert exponential.operations == 5 * 30 * 70
+    assert machine.record.least_blocks(1000) == min(product.blocks, exponential.blocks)
+    assert machine.record.least_blocks(10**7) is None
+
+
+def test_what_was_uploaded_is_there_and_all_else_is_zero(machine):
+    x = mt.tensor(np.arange(3.0))
+    assert x.tolist() == [0, 1, 2]
+    assert (x + 1).tolist() == [0, 0, 0]
+
+
+def test_steps_of_other_packages_are_counted(capsys, monkeypatch):
+    def make():
+        x, seen = mt.ones(3), mt.zeros(3)
+        return lambda: seen.add_(x)
+
+    monkeypatch.setattr(launches, "steps", lambda: {"sums": make})
+    assert bench.main(["launches", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row == {
+        "step": "sums",
+        "launches": 1,
+        "allocations": 0,
+        "uploads": 0,
+        "downloads": 0,
+        "synchronisations": 0,
+        "least_blocks": None,
+    }
+    assert bench.main(["launches", "--each"]) == 0
+    assert "1 add_float32_contiguous" in capsys.readouterr().out
+
+
+def test_without_steps_the_report_says_where_they_come_from(capsys, monkeypatch):
+    monkeypatch.setattr(launches, "steps", dict)
+    assert bench.main(["launches"]) == 0
+    assert "pip install mt-nn" in capsys.readouterr().out
