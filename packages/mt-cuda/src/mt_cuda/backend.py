@@ -153,8 +153,10 @@ class CudaOps(TensorBackend):
         )
         lanes = _lanes(views)
         key = (formula, types, lanes, shape, *(view.strides for view in views))
-        self._launch(
-            self._plan(key, lambda: self._plan_each(formula, types, views, lanes)), views, values
+        self.launch(
+            self.remembered(key, lambda: self._plan_each(formula, types, views, lanes)),
+            views,
+            values,
         )
 
     @staticmethod
@@ -169,7 +171,7 @@ class CudaOps(TensorBackend):
         layout = merge(views[-1].shape, [view.strides for view in views])
         kernel, numbers = self._kernel_each(formula, types, layout, lanes)
         each = lanes if kernel.name.endswith("_vector") else 1
-        return self._over_grid(kernel, layout.size, numbers, each)
+        return self.plan_over_grid(kernel, layout.size, numbers, each)
 
     def _kernel_each(
         self, formula: Formula, types: Signature, layout: Layout, lanes: int
@@ -194,13 +196,15 @@ class CudaOps(TensorBackend):
             return self.full(shape, dtype, operator.identity or 0)
         out = self.empty(shape, dtype)
         key = (operator, source.shape, source.strides, dtype, dims)
-        first, chunks, second = self._plan(key, lambda: self._plan_reduce(operator, source, dims))
+        first, chunks, second = self.remembered(
+            key, lambda: self._plan_reduce(operator, source, dims)
+        )
         if second is None:
-            self._launch(first, (source, out))
+            self.launch(first, (source, out))
             return out
         partial = self.empty((out.size * chunks,), computed(dtype))
-        self._launch(first, (source, partial))
-        self._launch(second, (partial, out))
+        self.launch(first, (source, partial))
+        self.launch(second, (partial, out))
         return out
 
     def _plan_reduce(
@@ -265,11 +269,11 @@ class CudaOps(TensorBackend):
             *(*kept.strides[0], *folded.strides[0], *kept.strides[1], 1),
         )
         if by_rows:
-            return self._planned(
+            return self.plan(
                 reduction.rows(fold, size.threads), (kept.size, chunks), size.threads, numbers
             )
         blocks = min(-(-kept.size // size.threads), size.resident)
-        return self._planned(reduction.columns(fold), (blocks, chunks), size.threads, numbers)
+        return self.plan(reduction.columns(fold), (blocks, chunks), size.threads, numbers)
 
     # --- Matrix product -------------------------------------------------------------------------
 
@@ -281,7 +285,7 @@ class CudaOps(TensorBackend):
             whole = (*left.shape[:-1], right.shape[-1])
             views = (left, right, TensorData(result.storage, whole, dtype=a.dtype))
             key = ("matmul", a.dtype, *((view.shape, view.strides) for view in views))
-            self._launch(self._plan(key, lambda: self._plan_matmul(*views)), views)
+            self.launch(self.remembered(key, lambda: self._plan_matmul(*views)), views)
         return result
 
     def _plan_matmul(self, a: TensorData, b: TensorData, out: TensorData) -> Plan:
@@ -303,7 +307,7 @@ class CudaOps(TensorBackend):
             *(*batch.shape[1:], *_flat(batch.strides)),
         )
         blocks = _tiles(rows, columns, tiling) * batch.size
-        return self._planned(kernel, (blocks, 1), tiling.threads, numbers)
+        return self.plan(kernel, (blocks, 1), tiling.threads, numbers)
 
     def _tiling(self, rows: int, columns: int, batch: int) -> matrix.Tiling:
         size = self.machine.size
@@ -325,9 +329,9 @@ class CudaOps(TensorBackend):
             layout = merge(index.shape, strides)
             kernel = indexed.gather(source.dtype, layout.rank, index_type(layout.size))
             numbers = (source.strides[dim], *layout.shape[1:], *_flat(layout.strides))
-            return self._over_grid(kernel, layout.size, numbers)
+            return self.plan_over_grid(kernel, layout.size, numbers)
 
-        self._launch(self._plan(key, plan), views)
+        self.launch(self.remembered(key, plan), views)
         return out
 
     def scatter(
@@ -350,7 +354,7 @@ class CudaOps(TensorBackend):
                 return self._plan_scatter(source, dim, index, out, operator)
             return self._plan_scatter_lines(source, dim, index, out, operator)
 
-        self._launch(self._plan(key, plan), views)
+        self.launch(self.remembered(key, plan), views)
 
     def _plan_scatter(
         self,
@@ -365,7 +369,7 @@ class CudaOps(TensorBackend):
         name = operator.name if operator else None
         kernel = indexed.scatter(out.dtype, layout.rank, index_type(layout.size), name)
         numbers = (out.strides[dim], *layout.shape[1:], *_flat(layout.strides))
-        return self._over_grid(kernel, layout.size, numbers)
+        return self.plan_over_grid(kernel, layout.size, numbers)
 
     def _plan_scatter_lines(
         self,
@@ -388,31 +392,34 @@ class CudaOps(TensorBackend):
             *(index.shape[dim], source.strides[dim], index.strides[dim], out.strides[dim]),
             *(*layout.shape[1:], *_flat(layout.strides)),
         )
-        return self._over_grid(kernel, layout.size, numbers)
+        return self.plan_over_grid(kernel, layout.size, numbers)
 
     # --- Launching ------------------------------------------------------------------------------
 
-    def _plan(self, key: Hashable, make: Callable[[], Any]) -> Any:
+    def remembered(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """Return what was planned for a key; plan it if this is the first time."""
         return _remembered(self._plans, key, make)
 
     def _graph(self, formula: Formula) -> Graph:
         return _remembered(self._graphs, formula, lambda: expanded(formula.graph))
 
-    def _over_grid(
+    def plan_over_grid(
         self, kernel: Kernel, count: int, numbers: tuple[int, ...], each: int = 1
     ) -> Plan:
         """Plan a kernel that loops over `count` elements; a thread takes `each` at once."""
         size = self.machine.size
         blocks = min(-(-count // (size.threads * each)), size.resident)
-        return self._planned(kernel, (blocks, 1), size.threads, (count, *numbers))
+        return self.plan(kernel, (blocks, 1), size.threads, (count, *numbers))
 
-    def _planned(self, kernel: Kernel, grid: Grid, threads: int, numbers: tuple[int, ...]) -> Plan:
+    def plan(self, kernel: Kernel, grid: Grid, threads: int, numbers: tuple[int, ...]) -> Plan:
+        """Plan a launch of a kernel, which is loaded if this is the first."""
         loaded = _remembered(self._loaded, kernel, lambda: self.machine.load(kernel))
         return Plan(loaded, grid, threads, numbers)
 
-    def _launch(
+    def launch(
         self, plan: Plan, views: Sequence[TensorData], values: Sequence[np.generic] = ()
     ) -> None:
+        """Launch what was planned: with these numbers after those of the plan, on these views."""
         numbers: tuple[Argument, ...] = (*plan.numbers, *values)
         operands = [part for view in views for part in (view.storage, view.offset)]
         self.machine.launch(plan.loaded, plan.grid, plan.threads, numbers, operands)

@@ -6,9 +6,12 @@ simulator run the kernels instead.
 
 from __future__ import annotations
 
+import functools
 import os
+from typing import Any
 
 from mt_cuda.backend import CudaOps
+from mt_tensor.extending import FusedKernel
 
 SIMULATE = "MT_CUDA_SIM"
 """The environment variable that chooses the simulator; `reversed` also turns its threads round."""
@@ -16,6 +19,18 @@ SIMULATE = "MT_CUDA_SIM"
 
 class TunedOps(CudaOps):
     """Every primitive as in the lesson, until there is a faster kernel for what it is asked."""
+
+    def kernel(self, name: str) -> Any:
+        """Return the kernel of this package for an operation, or else what others have given."""
+        return _fused().get(name) or super().kernel(name)
+
+
+@functools.cache
+def _fused() -> dict[str, FusedKernel]:
+    """Return the kernels for whole operations, which work on tensors: imported when asked for."""
+    from mt_cuda.library.fused import KERNELS
+
+    return KERNELS
 
 
 def create_backend() -> TunedOps:

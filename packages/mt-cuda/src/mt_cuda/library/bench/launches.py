@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from importlib.metadata import entry_points
 from typing import Any
 
-from mt_cuda.backend import CudaOps
+from mt_cuda.library.backend import TunedOps
 from mt_cuda.library.recording import Record, Recorder
 from mt_tensor import use_backend
 
@@ -34,7 +34,7 @@ def recorded(make: Callable[[], Callable[[], Any]]) -> Record:
         make: builds the network, and returns one step of its training.
     """
     machine = Recorder()
-    with use_backend(CudaOps(machine)):
+    with use_backend(TunedOps(machine)):
         step = make()
         for _ in range(2):  # the first makes what an optimizer keeps
             step()

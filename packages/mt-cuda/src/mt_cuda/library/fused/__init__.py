@@ -1,0 +1,16 @@
+"""Fused operations: what takes a dozen launches when it is composed, in one or two.
+
+`KERNELS` holds them by the names of their operations (`mt_tensor.fused`). Each subject has a file:
+first the kernels, and then the operation, which brings tensors to them.
+"""
+
+from __future__ import annotations
+
+from mt_cuda.library.fused.softmax import LOG_SOFTMAX, SOFTMAX
+from mt_tensor.extending import FusedKernel
+
+KERNELS: dict[str, FusedKernel] = {
+    "log_softmax": LOG_SOFTMAX,
+    "softmax": SOFTMAX,
+}
+"""The fused operations by name."""

@@ -1,0 +1,38 @@
+"""From tensors to the views that kernels run over, and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from mt_tensor import DType, Tensor, TensorData
+from mt_tensor.extending import Shape
+
+if TYPE_CHECKING:
+    from mt_cuda.library.backend import TunedOps
+
+
+def ops_of(tensor: Tensor) -> TunedOps:
+    """Return the backend of a tensor, which is one of this package's."""
+    return cast("TunedOps", tensor.backend)
+
+
+def elements_of(tensor: Tensor) -> TensorData:
+    """Return the elements as a contiguous view: the tensor's own, if it is contiguous."""
+    data = tensor._tensor
+    layout = data.layout
+    return data if layout.row_major else tensor.backend.copy(data, layout.contiguous)
+
+
+def tensor_of(data: TensorData, like: Tensor) -> Tensor:
+    """Return a new view as a tensor on the backend of another."""
+    return Tensor._make(data, like.backend)
+
+
+def new(like: Tensor, shape: Shape | None = None, dtype: DType | None = None) -> TensorData:
+    """Return new memory on the backend of a tensor; its shape and type, or those that are given."""
+    return like.backend.empty(like.shape if shape is None else shape, dtype or like.dtype)
+
+
+def is_floating(*tensors: Tensor | None) -> bool:
+    """Whether the tensors that are there have elements, and these are floating-point numbers."""
+    return all(x.numel() and x.dtype.is_floating_point for x in tensors if x is not None)

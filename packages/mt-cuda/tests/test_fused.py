@@ -1,0 +1,67 @@
+"""Fused kernels on the simulator, with the threads in either order, against NumPy's composition."""
+
+import numpy as np
+import pytest
+
+import mt_tensor as mt
+from mt_cuda.library.backend import TunedOps
+from mt_cuda.library.recording import Recorder
+from mt_cuda.simulator import Simulator
+from mt_tensor.backends import use_backend
+
+
+@pytest.fixture(params=["forward", "reversed"])
+def ops(request):
+    return TunedOps(Simulator(request.param))
+
+
+def close(ops, function, *arrays):
+    """Compare a function's value and gradients with those of the backend numpy, in float64."""
+    results = []
+    for backend, dtype in ((ops, None), ("numpy", "f8")):
+        with use_backend(backend):
+            tensors = [mt.tensor(a.astype(dtype or a.dtype), requires_grad=True) for a in arrays]
+            out = function(*tensors)
+            weights = np.random.default_rng(1).random(out.shape).astype(dtype or arrays[0].dtype)
+            (out * mt.tensor(weights)).sum().backward()
+            results.append([out.detach().numpy(), *(x.grad.numpy() for x in tensors)])
+    tolerance = 2e-3 if arrays[0].dtype == np.float16 else 2e-5
+    for ours, wanted in zip(*results, strict=True):
+        np.testing.assert_allclose(ours, wanted, tolerance, tolerance)
+
+
+def launches(action):
+    """Count the launches of what is done when it has been done before."""
+    machine = Recorder()
+    with use_backend(TunedOps(machine)):
+        action()
+        before = len(machine.record.launches)
+        action()
+    return len(machine.record.launches) - before
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+@pytest.mark.parametrize(
+    ("shape", "dim"),
+    [((3, 5), -1), ((4, 100), 1), ((2, 7, 3), 1), ((70, 3), 0), ((1, 300), -1), ((5,), 0)],
+)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_softmax_along_a_dimension(ops, name, shape, dim, dtype):
+    x = (10 * np.random.default_rng(0).standard_normal(shape)).astype(dtype)
+    close(ops, lambda x: getattr(mt, name)(x, dim), x)
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+def test_softmax_of_infinities_and_nan_is_that_of_numpy(ops, name):
+    x = np.array([[np.inf, 0, 1], [-np.inf, 0, 1], [np.nan, 0, 1], [-np.inf] * 3], "f4")
+    results = [getattr(mt, name)(mt.tensor(x, backend=b), 1).numpy() for b in (ops, "numpy")]
+    np.testing.assert_allclose(*results, rtol=1e-6)
+
+
+def test_softmax_is_one_launch_each_way():
+    def step():
+        x = mt.ones(40, 50, requires_grad=True)
+        y = mt.softmax(x, 1)
+        y.backward(y.detach())
+
+    assert launches(step) == 3  # and one for the ones
