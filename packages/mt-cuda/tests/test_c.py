@@ -62,7 +62,8 @@ def test_a_kernel_reads_alike_in_both_languages():
         ("e = cuda.threadIdx.x // 16", "index32 e = THREAD / 16;"),
         ("e = min(n, 7)", "int64 e = n < 7 ? n : 7;"),
         ("e = (n < 3) | (n > 7)", "bool e = (n < 3) | (n > 7);"),
-        ("e = cuda.shared.array((4, 5), float32)", "SHARED float32 e[4][5];"),
+        ("e = cuda.shared.array((4, 5), float32)", "SHARED LANES float32 e[4][5];"),
+        ("e = x[n + 1:]", "GLOBAL float32 *e = x + (n + 1);"),
         ("cuda.syncthreads()", "BARRIER;"),
         ("cuda.atomic.add(x, n + 1, y[0])", "atomic_add_float32(x + (n + 1), y[0]);"),
     ],
@@ -110,6 +111,26 @@ def test_several_results_go_where_the_caller_wants_them():
     assert "f_float32(y[0], &r, &s);" in text
 
 
+def test_what_moves_16_bytes_names_the_memory():
+    body = ["s = cuda.shared.array(8, float32)", "p = s[4:]", "q = load4(p, 0)", "p = p[n:]"]
+    body += ["store4(s, n, (q[0], q[1], q[2], q[3]))", "store4(x, 0, (q[0], q[1], q[2], q[3]))"]
+    assert written(body, ("x", float32)) == textwrap.dedent("""\
+        SHARED LANES float32 s[8];
+        SHARED_POINTER float32 *p = s + 4;
+        LANES float32 q[4];
+        LOAD_LANES(SHARED_POINTER, q, p + 0);
+        p = p + n;
+        {
+            LANES float32 lanes[4] = {q[0], q[1], q[2], q[3]};
+            STORE_LANES(SHARED_POINTER, s + n, lanes);
+        }
+        {
+            LANES float32 lanes[4] = {q[0], q[1], q[2], q[3]};
+            STORE_LANES(GLOBAL, x + 0, lanes);
+        }
+        """)
+
+
 def test_every_kernel_can_be_written_in_c():
     for kernel in inspection.every_kernel():
         text = to_c(kernel)
@@ -131,6 +152,10 @@ def test_every_kernel_can_be_written_in_c():
         "import math",
         "y[0] = not n",
         "y[0] = uint64(n) + n",
+        "e = y[n:n]",
+        "e = n; e = y[n:]",
+        "e = cuda.local.array(8, float32); f = e[n:]",
+        "e = cuda.local.array(8, float32); f = load4(e, 0)",
     ],
 )
 def test_what_kernels_do_not_use_is_refused_and_shown(line):

@@ -109,6 +109,44 @@ def test_positions_outside_shared_memory():
         run("row = cuda.shared.array(8, float32)\nrow[cuda.threadIdx.x + 1] = x[0]")
 
 
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_rest_of_an_array(order):
+    body = """
+row = cuda.shared.array(12, float32)
+here = row[cuda.threadIdx.x:]
+there = x[2:]
+there = there[-1:]
+here[4] = there[0]
+cuda.syncthreads()
+y[cuda.threadIdx.x] = row[4 + (cuda.threadIdx.x + 1) % 8]
+"""
+    assert run(body, order) == [1.0] * 8
+    with pytest.raises(RaceError, match="since the last barrier"):
+        run(body.replace("cuda.syncthreads()", ""), order)
+    for line in ("y[0] = x[3:][5]", "y[-4:][3] = x[0]"):
+        with pytest.raises(OutOfBoundsError, match="position"):
+            run(line, order)
+
+
+def test_16_bytes_of_shared_memory():
+    body = """
+row = cuda.shared.array(8, float32)
+t = cuda.threadIdx.x
+{setting}
+cuda.syncthreads()
+part = load4(row[{start}:], 0)
+y[t] = part[t % 4]
+"""
+    alone = "if t == 0:\n    store4(row, 0, (x[0], x[1], x[2], x[3]))\n"
+    assert run(body.format(setting=alone, start=0)) == [0, 1, 2, 3] * 2
+    with pytest.raises(SimulationError, match="16 bytes from position 2 on do not begin"):
+        run(body.format(setting=alone, start=2))
+    with pytest.raises(OutOfBoundsError, match="index 8"):
+        run(body.format(setting=alone, start=8))
+    with pytest.raises(RaceError, match="writes element 0"):
+        run(body.format(setting="store4(row, 0, (x[0], x[1], x[2], x[3]))", start=0))
+
+
 def test_other_mistakes_name_the_thread():
     with pytest.raises(SimulationError, match=r"thread 3 of block \(0, 0\): ZeroDivisionError"):
         run("y[0] = float32(1 // (cuda.threadIdx.x - 3))")

@@ -27,6 +27,7 @@ _MACROS = """\
 #define DEVICE static inline
 #define GLOBAL __global
 #define SHARED __local
+#define SHARED_POINTER __local
 #define BARRIER barrier(CLK_LOCAL_MEM_FENCE)
 #define UNROLL __attribute__((opencl_unroll_hint))
 #define THREAD ((uint)get_local_id(0))
@@ -38,8 +39,8 @@ _MACROS = """\
 #define GRID_INDEX ((long)get_global_id(0))
 #define GRID_SIZE ((long)get_global_size(0))
 #define LANES __attribute__((aligned(16)))
-#define LOAD_LANES(lanes, place) (*(uint4 *)(lanes) = *(__global uint4 *)(place))
-#define STORE_LANES(place, lanes) (*(__global uint4 *)(place) = *(uint4 *)(lanes))
+#define LOAD_LANES(space, lanes, place) (*(uint4 *)(lanes) = *(space uint4 *)(place))
+#define STORE_LANES(space, place, lanes) (*(space uint4 *)(place) = *(uint4 *)(lanes))
 """
 
 _HALVES = """

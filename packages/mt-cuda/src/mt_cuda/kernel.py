@@ -7,7 +7,10 @@ kernels, then the machines that run them, and last the backend that chooses one 
 
 A kernel's text may use, besides its parameters: `cuda` (thread indices, shared memory, barriers,
 atomics), `math`, the names of the element types (`float32(...)` converts), `index32` for indices of
-32 bits, and the functions of `mt_cuda.device`.
+32 bits, and the functions of `mt_cuda.device`. `load4(x, i)` and `store4(x, i, values)` move 16
+bytes of an array at once, here four elements of 32 bits. `x[n:]` is the rest of an array that
+threads share, from position n on, and copies nothing: where it is moved on in a loop, no position
+needs to be worked out there. Loops over a number that stands in the text are unrolled.
 """
 
 from __future__ import annotations

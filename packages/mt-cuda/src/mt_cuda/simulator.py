@@ -198,7 +198,7 @@ class Program:
         filename = f"<kernel {kernel.name}>"
         lines = kernel.source.splitlines(keepends=True)
         linecache.cache[filename] = (len(kernel.source), None, lines, filename)
-        tree = _BarriersYield().visit(ast.parse(kernel.source, filename))
+        tree = _Rewritten().visit(ast.parse(kernel.source, filename))
         self._code = compile(ast.fix_missing_locations(tree), filename, "exec")
 
     def bind(self, cuda: _Cuda) -> Callable[..., Any]:
@@ -209,36 +209,52 @@ class Program:
         return function
 
 
-class _BarriersYield(ast.NodeTransformer):
-    """Replaces `cuda.syncthreads()` by `yield`."""
+class _Rewritten(ast.NodeTransformer):
+    """Replaces `cuda.syncthreads()` by `yield`, and `x[n:]` by the rest of an array."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
         """Replace a barrier, which is a statement of its own."""
         if isinstance(node.value, ast.Call) and ast.unparse(node.value) == "cuda.syncthreads()":
             return ast.copy_location(ast.Expr(ast.Yield()), node)
-        return node
+        return self.generic_visit(node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        """Replace a slice: of an array that threads share, nothing is copied."""
+        if isinstance(node.slice, ast.Slice) and node.slice.lower:
+            rest = ast.Call(ast.Name("rest", ast.Load()), [node.value, node.slice.lower], [])
+            return ast.copy_location(rest, node)
+        return self.generic_visit(node)
 
 
 def _load_lanes(lanes: int) -> Callable[..., Any]:
-    def load(memory: Memory, at: int) -> tuple[Any, ...]:
-        _check_aligned(at, lanes)
+    def load(memory: Memory | Shared | Rest, at: int) -> tuple[Any, ...]:
+        _check_aligned(memory, at, lanes)
         return tuple(memory[at + lane] for lane in range(lanes))
 
     return load
 
 
 def _store_lanes(lanes: int) -> Callable[..., Any]:
-    def store(memory: Memory, at: int, values: Sequence[Any]) -> None:
-        _check_aligned(at, lanes)
+    def store(memory: Memory | Shared | Rest, at: int, values: Sequence[Any]) -> None:
+        _check_aligned(memory, at, lanes)
         for lane, value in enumerate(values):
             memory[at + lane] = value
 
     return store
 
 
-def _check_aligned(at: int, lanes: int) -> None:
+def _check_aligned(memory: Memory | Shared | Rest, at: int, lanes: int) -> None:
+    if isinstance(memory, Rest):
+        at += memory.begin
     if at % lanes:
         raise SimulationError(f"16 bytes from position {at} on do not begin on a boundary.")
+
+
+def _rest(array: Memory | Shared | Rest, begin: int) -> Rest:
+    """Return the rest of an array, or of a rest."""
+    if isinstance(array, Rest):
+        return Rest(array.array, array.begin + begin)
+    return Rest(array, begin)
 
 
 def _power(x: Any, y: Any) -> Any:
@@ -262,8 +278,9 @@ NAMES: dict[str, Any] = {
             for suffix in ("", "f")
         }
     ),
-    **{f"load{lanes}": _load_lanes(lanes) for lanes in (2, 4)},
-    **{f"store{lanes}": _store_lanes(lanes) for lanes in (2, 4)},
+    "rest": _rest,
+    **{f"load{lanes}": _load_lanes(lanes) for lanes in (2, 4, 8, 16)},
+    **{f"store{lanes}": _store_lanes(lanes) for lanes in (2, 4, 8, 16)},
 }
 """What kernels mean by the names that they use, besides `cuda`."""
 
@@ -345,6 +362,22 @@ class Memory:
     def _check(self, at: int) -> None:
         if not 0 <= at < len(self.elements):
             raise OutOfBoundsError(f"position {at} of {len(self.elements)} elements.")
+
+
+@dataclass(eq=False, slots=True)
+class Rest:
+    """What of an array begins at some position: `x[n:]`. It may be counted back from there, too."""
+
+    array: Memory | Shared
+    begin: int
+
+    def __getitem__(self, at: int) -> Any:
+        """Return one element."""
+        return self.array[self.begin + at]
+
+    def __setitem__(self, at: int, value: Any) -> None:
+        """Store one element."""
+        self.array[self.begin + at] = value
 
 
 @dataclass(slots=True)

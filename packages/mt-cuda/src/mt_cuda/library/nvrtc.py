@@ -37,6 +37,7 @@ typedef double float64;
 #define DEVICE static __device__ __forceinline__
 #define GLOBAL
 #define SHARED __shared__
+#define SHARED_POINTER
 #define BARRIER __syncthreads()
 #define UNROLL _Pragma("unroll")
 
@@ -50,8 +51,8 @@ typedef double float64;
 #define GRID_SIZE ((int64)gridDim.x * blockDim.x)
 
 #define LANES __align__(16)  // elements that are moved together, 16 bytes at a time
-#define LOAD_LANES(lanes, place) (*(uint4 *)(lanes) = *(const uint4 *)(place))
-#define STORE_LANES(place, lanes) (*(uint4 *)(place) = *(const uint4 *)(lanes))
+#define LOAD_LANES(space, lanes, place) (*(uint4 *)(lanes) = *(const uint4 *)(place))
+#define STORE_LANES(space, place, lanes) (*(uint4 *)(place) = *(const uint4 *)(lanes))
 
 DEVICE int64 floor_quotient(int64 x, int64 y)
 {

@@ -25,6 +25,9 @@ from mt_cuda.library.c.expressions import Expressions
 from mt_cuda.library.c.scopes import Block, Scopes
 from mt_cuda.library.c.values import BITS, COMPARED, INDEX, PLAIN, PRODUCT, SIGNS, Value
 
+GLOBAL, SHARED = "GLOBAL", "SHARED_POINTER"
+"""The macros before pointers into the memory that all threads share, and into that of a block."""
+
 LONGEST = 100
 """From how many letters on the parameters of a function have a line each."""
 
@@ -45,8 +48,8 @@ def to_c(kernel: Kernel) -> str:
             arguments[each.name] = Value(each.name, each.type)
             declared.append(f"{each.type} {each.name}")
         else:
-            arguments[each.name] = Value(each.name, each.type, shape=())
-            declared.append(f"GLOBAL {each.type} *{each.name}")
+            arguments[each.name] = Value(each.name, each.type, shape=(), space=GLOBAL)
+            declared.append(f"{GLOBAL} {each.type} *{each.name}")
     body = [each for each in body if not isinstance(each, ast.FunctionDef)]
     lines = Statements(kernel.name, functions, body, arguments).block(body)
     return "\n".join([*functions.text, *_function(f"KERNEL void {kernel.name}", declared, lines)])
@@ -132,10 +135,12 @@ class Statements(Expressions):
         if not isinstance(target, ast.Name):
             place = self.value(target)
             return [f"{place.text} = {self.value(node.value).stored(place.type)};"]
+        if isinstance(node.value, ast.Subscript) and isinstance(node.value.slice, ast.Slice):
+            return self.rest(target, node.value.value, node.value.slice)
         if isinstance(node.value, ast.Call):
             called = ast.unparse(node.value.func)
             if called == "cuda.shared.array":
-                return self.array(target.id, node.value, "SHARED ")
+                return self.array(target.id, node.value, SHARED)
             if called == "cuda.local.array":
                 return self.array(target.id, node.value, "")
             if called.startswith("load"):
@@ -169,21 +174,37 @@ class Statements(Expressions):
         passed = [*(each.text for each in arguments), *(f"&{name}" for name in names)]
         return [*lines, f"{called}({', '.join(passed)});"]
 
+    def rest(self, target: ast.Name, storage: ast.expr, part: ast.Slice) -> Lines:
+        """Return the pointer to what of an array begins at some position."""
+        memory = self.value(storage)
+        if not memory.space or part.lower is None or part.upper or part.step:
+            self.refuse(ast.Subscript(storage, part), "is no rest of an array that threads share")
+        declared = f"{memory.space} {memory.type} *"
+        if target not in self.scopes.here:
+            declared = ""
+            if target.id not in self.names or self.names[target.id].space != memory.space:
+                self.refuse(target, "is no pointer into this memory")
+        self.names[target.id] = Value(target.id, memory.type, shape=(), space=memory.space)
+        return [f"{declared}{target.id} = {_place(memory, self.value(part.lower))};"]
+
     def array(self, name: str, node: ast.Call, where: str) -> Lines:
         """Return the declaration of an array of the block or the thread."""
         shape, element = ast.literal_eval(node.args[0]), ast.unparse(node.args[1])
         extents = shape if isinstance(shape, tuple) else (shape,)
-        self.names[name] = Value(name, element, shape=extents)
-        return [f"{where}{element} {name}{''.join(f'[{extent}]' for extent in extents)};"]
+        self.names[name] = Value(name, element, shape=extents, space=where)
+        head = "SHARED LANES " if where else ""
+        return [f"{head}{element} {name}{''.join(f'[{extent}]' for extent in extents)};"]
 
     def lanes(self, name: str, node: ast.Call) -> Lines:
         """Return the declaration of the elements that are read 16 bytes at a time."""
         memory, at = (self.value(each) for each in node.args)
+        if not memory.space:
+            self.refuse(node, "is of memory that nobody shares")
         count = 128 // BITS[memory.type]
         self.names[name] = Value(name, memory.type, shape=(count,))
         return [
             f"LANES {memory.type} {name}[{count}];",
-            f"LOAD_LANES({name}, {_place(memory, at)});",
+            f"LOAD_LANES({memory.space}, {name}, {_place(memory, at)});",
         ]
 
     def do_augassign(self, node: ast.AugAssign) -> Lines:
@@ -208,7 +229,7 @@ class Statements(Expressions):
             return [
                 "{",
                 f"    LANES {memory.type} lanes[{len(value.items)}] = {{{items}}};",
-                f"    STORE_LANES({_place(memory, at)}, lanes);",
+                f"    STORE_LANES({memory.space}, {_place(memory, at)}, lanes);",
                 "}",
             ]
         name = f"atomic_{called.rpartition('.')[2]}_{memory.type}"

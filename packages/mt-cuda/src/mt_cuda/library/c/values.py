@@ -60,6 +60,7 @@ class Value:
         binds: how tightly its outermost operator binds.
         shape: the extents, if it is an array of the block or the thread; `()` for a storage.
         items: the expressions, if it is several.
+        space: the macro before pointers into the memory of the array, but for a thread's own.
     """
 
     text: str
@@ -67,6 +68,7 @@ class Value:
     binds: int = ATOM
     shape: tuple[int, ...] | None = None
     items: tuple[Value, ...] = ()
+    space: str = ""
 
     def beside(self, binds: int) -> str:
         """Return the text as an operand of an operator that binds so tightly."""
