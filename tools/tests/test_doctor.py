@@ -573,6 +573,8 @@ def test_a_gpu_and_its_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     modern, older = Driver((13, 1), 2), Driver((12, 4), 1)
     found = with_gpu(monkeypatch, modern, nvidia_cuda_nvrtc="13.0.88")
     assert [finding.state for finding in found] == ["fine", "fine"]
+    _, finding = with_gpu(monkeypatch, modern, nvidia_cuda_nvrtc="13.4.12")
+    assert finding.state == "fine"  # machine code of any CUDA 13
     _, finding = with_gpu(monkeypatch, modern)
     assert (finding.state, finding.cure) == ("fault", packages.install("-e packages/mt-cuda[cu13]"))
     _, finding = with_gpu(monkeypatch, older, nvidia_cuda_nvrtc="13.0.88")

@@ -1,17 +1,26 @@
-"""The machines that the tests of mt-cuda run on."""
+"""The machines that the tests of mt-cuda run on, and a GPU that is only pretended."""
 
+import ctypes
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 
+from mt_cuda import gpu
 from mt_cuda.backend import CudaOps
-from mt_cuda.simulator import Simulator
+from mt_cuda.compiler import Compiled
+from mt_cuda.errors import KernelError
+from mt_cuda.library.backend import TunedOps
+from mt_cuda.library.gpu import CubinGpu
+from mt_cuda.simulator import Memory, Simulator
 from mt_tensor.errors import BackendUnavailableError
+from mt_tensor.extending import DTYPES
 
 
-def _gpu() -> CudaOps:
-    from mt_cuda.gpu import Gpu
-
+def _gpu(machine=CubinGpu) -> CudaOps:
     try:
-        return CudaOps(Gpu())
+        return TunedOps(CubinGpu()) if machine is CubinGpu else CudaOps(machine())
     except BackendUnavailableError as error:
         pytest.skip(f"needs a GPU: {str(error).split('. ')[0]}")
 
@@ -31,7 +40,179 @@ def ops(request):
     return MACHINES[request.param]()
 
 
-@pytest.fixture(scope="session")
-def gpu_ops():
-    """The backend on a GPU; the test skips where there is none."""
-    return _gpu()
+@pytest.fixture(scope="session", params=[gpu.Gpu, CubinGpu], ids=["ptx", "cubin"])
+def gpu_ops(request):
+    """The backend on a GPU, with kernels of either compiler; the test skips where there is none."""
+    return _gpu(request.param)
+
+
+# --- A pretended GPU ----------------------------------------------------------------------------
+
+
+class Status(SimpleNamespace):
+    CUDA_SUCCESS = "CUDA_SUCCESS"
+    CUDA_ERROR_NO_DEVICE = "CUDA_ERROR_NO_DEVICE"
+
+
+class Buffer:
+    """A piece of host memory that stands for device memory; it goes back when it is forgotten."""
+
+    def __init__(self, device, size):
+        assert size > 0  # as drivers want it
+        self.device = device
+        self.bytes = np.zeros(size, np.uint8)
+        self.handle = self.bytes.ctypes.data
+
+    def __del__(self):
+        self.device.taken -= self.bytes.size
+        self.device.kept += self.bytes.size
+
+
+class Pretended:
+    """A GPU with its driver and `cuda.core`, on host memory, whose kernels the simulator runs.
+
+    Attributes:
+        total: its memory, in bytes; of which so much is `taken`, and kept for later by the pool.
+        fault: what every call says from now on; kernels that were launched before find it.
+        loaded: the code that was handed to the driver, by the name of its kernel.
+        compiled: the kernels that a compiler was asked for, by their names.
+        missing: what the compiler says, if it is not there.
+    """
+
+    CUresult = Status
+    CUDA_VERSION = 13000
+    LaunchConfig = SimpleNamespace
+
+    def __init__(self, status="CUDA_SUCCESS", devices=1, version=13000, missing=""):
+        self.status, self.devices, self.version = status, devices, version
+        self.total, self.taken, self.kept = 1 << 20, 0, 0
+        self.fault, self.missing = None, missing
+        self.loaded, self.compiled = {}, {}
+        self.ObjectCode = SimpleNamespace(from_ptx=self.from_ptx, from_cubin=self.from_cubin)
+
+    def says(self):
+        return (SimpleNamespace(name=self.fault) if self.fault else "CUDA_SUCCESS",)
+
+    def check(self):
+        if self.fault:
+            raise Exception(f"{self.fault}: as the driver explains it.\n")
+
+    # The driver.
+
+    def cuInit(self, flags):
+        if isinstance(self.status, Exception):
+            raise self.status
+        return (self.status,)
+
+    def cuDriverGetVersion(self):
+        return "CUDA_SUCCESS", self.version
+
+    def cuDeviceGetCount(self):
+        return "CUDA_SUCCESS", self.devices
+
+    def cuMemcpyHtoDAsync(self, target, source, count, stream):
+        if not self.fault:
+            ctypes.memmove(target, source, count)
+        return self.says()
+
+    cuMemcpyDtoHAsync = cuMemcpyDtoDAsync = cuMemcpyHtoDAsync
+
+    def cuMemGetInfo(self):
+        return "CUDA_SUCCESS", self.total - self.taken - self.kept, self.total
+
+    def cuMemPoolTrimTo(self, pool, least):
+        self.kept = least
+        return self.says()
+
+    # `cuda.core`.
+
+    def Device(self):
+        return SimpleNamespace(
+            name="Pretended",
+            compute_capability=(9, 0),
+            properties=SimpleNamespace(multiprocessor_count=2),
+            memory_resource=SimpleNamespace(allocate=self.allocate, handle="pool"),
+            set_current=lambda: None,
+            create_stream=lambda: SimpleNamespace(handle=7, sync=self.check),
+        )
+
+    def allocate(self, size, stream):
+        self.check()
+        if self.taken + self.kept + size > self.total:  # the pieces kept are too small
+            raise Exception("CUDA_ERROR_OUT_OF_MEMORY: as the driver explains it.")
+        self.taken += size
+        return Buffer(self, size)
+
+    def from_ptx(self, ptx, name):
+        return self.code(ptx, name, self.compiled[name])
+
+    def from_cubin(self, cubin, name):
+        kernel = self.compiled[name]
+        all_pointers = (
+            replace(each, passed="pointer") if each.passed == "array" else each
+            for each in kernel.parameters
+        )
+        return self.code(cubin, name, replace(kernel, parameters=tuple(all_pointers)))
+
+    def code(self, code, name, kernel):
+        def get_kernel(entry):
+            self.check()
+            assert entry == name
+            self.loaded[name] = code
+            return kernel
+
+        return SimpleNamespace(name=name, get_kernel=get_kernel)
+
+    def launch(self, stream, config, kernel, *arguments):
+        self.check()
+        rest, given = list(arguments), []
+        for parameter in kernel.parameters:
+            if parameter.passed == "array":
+                assert rest[:2] == [0, 0]
+                assert rest[2:4] == rest[5:7]
+                rest = [rest[4], *rest[7:]]
+            value = rest.pop(0)
+            if parameter.passed != "value":
+                dtype = DTYPES[parameter.type]
+                value = Memory(value.bytes.view(dtype.numpy), dtype)
+            given.append(value)
+        assert not rest
+        machine = Simulator()
+        machine.launch(machine.load(kernel), config.grid[:2], config.block[0], given, ())
+
+    # The compilers.
+
+    def asked(self, kernel):
+        if self.missing:
+            raise KernelError(self.missing)
+        self.compiled[kernel.name] = kernel
+
+    def ptx(self, kernel, capability):
+        self.asked(kernel)
+        return Compiled(kernel, "PTX", kernel.name)
+
+    def cubin(self, kernel, capability):
+        self.asked(kernel)
+        return b"cubin"
+
+
+@pytest.fixture
+def pretend(monkeypatch):
+    """Return a function that makes a pretended GPU, of a class of machines."""
+    monkeypatch.setattr(gpu, "THREADS", 16)
+
+    def pretending(machine=gpu.Gpu, **facts):
+        there = Pretended(**facts)
+        monkeypatch.setattr(gpu, "_import_cuda", lambda: (there, there))
+        monkeypatch.setattr(gpu, "compile_kernel", there.ptx)
+        monkeypatch.setattr("mt_cuda.library.gpu.cubin", there.cubin)
+        return machine(), there
+
+    return pretending
+
+
+@pytest.fixture(params=[gpu.Gpu, CubinGpu], ids=["ptx", "cubin"])
+def pretended(request, pretend):
+    """The backend on a pretended GPU, with kernels of either compiler."""
+    machine, _ = pretend(request.param)
+    return CudaOps(machine)

@@ -1,6 +1,5 @@
 """The real machine: its bookkeeping on a pretended driver, its limits on a real GPU."""
 
-import ctypes
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,104 +7,14 @@ import pytest
 
 import mt_tensor as mt
 from mt_cuda import bench, gpu
-from mt_cuda.backend import CudaOps
-from mt_cuda.compiler import Compiled, compile_kernel
-from mt_cuda.errors import KernelError
+from mt_cuda.compiler import compile_kernel
+from mt_cuda.kernel import define, numbers, operand
 from mt_cuda.library.bench.rates import Bench
 from mt_cuda.library.inspection import every_kernel
-from mt_cuda.simulator import Memory, Simulator
+from mt_cuda.simulator import Simulator
 from mt_operators import OPERATORS
 from mt_tensor.backends import use_backend
 from mt_tensor.errors import BackendUnavailableError
-from mt_tensor.extending import DTYPES
-
-
-class Status(SimpleNamespace):
-    CUDA_SUCCESS = "CUDA_SUCCESS"
-    CUDA_ERROR_NO_DEVICE = "CUDA_ERROR_NO_DEVICE"
-
-
-class PretendedDriver:
-    """The driver's calls on host memory."""
-
-    CUresult = Status
-
-    def __init__(self, status="CUDA_SUCCESS", devices=1):
-        self.status = status
-        self.cuDeviceGetCount = lambda: ("CUDA_SUCCESS", devices)
-
-    def cuInit(self, flags):
-        if isinstance(self.status, Exception):
-            raise self.status
-        return (self.status,)
-
-    def cuMemcpyHtoDAsync(self, target, source, count, stream):
-        ctypes.memmove(target, source, count)
-        return ("CUDA_SUCCESS",)
-
-    cuMemcpyDtoHAsync = cuMemcpyDtoDAsync = cuMemcpyHtoDAsync
-
-
-class Buffer:
-    """A piece of host memory that stands for device memory."""
-
-    def __init__(self, size):
-        assert size > 0  # as drivers want it
-        self.bytes = np.zeros(size, np.uint8)
-        self.handle = self.bytes.ctypes.data
-
-
-class PretendedCore:
-    """`cuda.core`, launching on the simulator."""
-
-    def __init__(self, kernels):
-        self.kernels = kernels
-        self.LaunchConfig = SimpleNamespace
-        self.ObjectCode = SimpleNamespace(
-            from_ptx=lambda ptx, name: SimpleNamespace(get_kernel=lambda entry: kernels[name])
-        )
-
-    def Device(self):
-        stream = SimpleNamespace(handle=0, sync=lambda: None)
-        return SimpleNamespace(
-            name="Pretended",
-            compute_capability=(9, 0),
-            properties=SimpleNamespace(multiprocessor_count=2),
-            memory_resource=SimpleNamespace(allocate=lambda size, stream: Buffer(size)),
-            set_current=lambda: None,
-            create_stream=lambda: stream,
-        )
-
-    def launch(self, stream, config, kernel, *arguments):
-        rest, given = list(arguments), []
-        for parameter in kernel.parameters:
-            if parameter.passed == "array":
-                assert rest[:2] == [0, 0]
-                assert rest[2:4] == rest[5:7]
-                rest = [rest[4], *rest[7:]]
-            value = rest.pop(0)
-            if parameter.passed != "value":
-                dtype = DTYPES[parameter.type]
-                value = Memory(value.bytes.view(dtype.numpy), dtype)
-            given.append(value)
-        assert not rest
-        machine = Simulator()
-        machine.launch(machine.load(kernel), config.grid[:2], config.block[0], given, ())
-
-
-@pytest.fixture
-def pretended(monkeypatch):
-    """The real backend on a pretended GPU."""
-    kernels = {}
-
-    def remember(kernel, capability):
-        kernels[kernel.name] = kernel
-        return Compiled(kernel, "", kernel.name)
-
-    monkeypatch.setattr(gpu, "THREADS", 16)
-    monkeypatch.setattr(gpu, "compile_kernel", remember)
-    monkeypatch.setattr(gpu, "_import_cuda", lambda: (PretendedCore(kernels), PretendedDriver()))
-    return CudaOps(gpu.Gpu())
 
 
 def test_memory_goes_there_and_back(pretended):
@@ -143,31 +52,39 @@ def test_kernels_have_as_many_parameters_as_are_passed():
 
 
 @pytest.mark.parametrize(
-    ("driver", "reason"),
+    ("facts", "reason"),
     [
-        (lambda: PretendedDriver("CUDA_ERROR_NO_DEVICE"), "finds no GPU"),
-        (lambda: PretendedDriver(devices=0), "finds no GPU"),
-        (lambda: PretendedDriver(SimpleNamespace(name="CUDA_ERROR_UNKNOWN")), "CUDA_ERROR_UNKNOWN"),
-        (
-            lambda: PretendedDriver(RuntimeError("no libcuda.so.1.\nmore")),
-            r"driver .* \(no libcuda.so.1\)",
-        ),
+        ({"status": "CUDA_ERROR_NO_DEVICE"}, "finds no GPU"),
+        ({"devices": 0}, "finds no GPU"),
+        ({"status": SimpleNamespace(name="CUDA_ERROR_UNKNOWN")}, "CUDA_ERROR_UNKNOWN"),
+        ({"status": RuntimeError("no libcuda.so.1.\nmore")}, r"driver .* \(no libcuda.so.1\)"),
+        ({"version": 12040}, r"driver is for CUDA 12.4, .* for CUDA 13. .*mt-cuda\[cu13\]"),
     ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else None,
 )
-def test_drivers_without_a_device(monkeypatch, driver, reason):
-    monkeypatch.setattr(gpu, "_import_cuda", lambda: (PretendedCore({}), driver()))
+def test_drivers_without_a_device(pretend, facts, reason):
     with pytest.raises(BackendUnavailableError, match=f"{reason}.*MT_CUDA_SIM=1"):
-        gpu.Gpu()
+        pretend(**facts)
 
 
-def test_kernels_that_do_not_run_make_it_unavailable(monkeypatch):
-    def fail(kernel, capability):
-        raise KernelError("no compiler")
+def test_a_newer_driver_takes_what_is_for_an_older_one(pretend):
+    pretend(version=14020)
 
-    monkeypatch.setattr(gpu, "compile_kernel", fail)
-    monkeypatch.setattr(gpu, "_import_cuda", lambda: (PretendedCore({}), PretendedDriver()))
-    with pytest.raises(BackendUnavailableError, match=r"kernels do not run on Pretended: no comp"):
-        gpu.Gpu()
+
+def test_kernels_that_do_not_run_make_it_unavailable(pretend):
+    with pytest.raises(BackendUnavailableError, match=r"run on Pretended: no compiler\. To learn"):
+        pretend(missing="no compiler.\nMore of it.")
+
+
+def test_ways_to_launch_are_remembered_in_limits(pretend, monkeypatch):
+    machine, _ = pretend()
+    monkeypatch.setattr(gpu, "REMEMBERED", 2)
+    one = define("one", [*numbers("n"), *operand("y", mt.float32)], ["y[y_at] = float32(n)"])
+    loaded, memory = machine.load(one), machine.allocate(1, mt.float32)
+    for blocks in range(1, 6):
+        machine.launch(loaded, (blocks, 1), 1, (blocks,), (memory, 0))
+        assert machine.download(memory, 1)[0] == blocks
+    assert len(machine._configs) <= 2
 
 
 class TimedSimulator(Simulator):

@@ -61,16 +61,17 @@ def test_importing_is_light():
     assert not loaded & {"numpy", "numba", "numba_cuda", "cuda", "llvmlite", "mt_tensor"}
 
 
-def test_the_simulator_needs_no_numba_cuda():
+def test_the_simulator_needs_nothing_of_cuda():
     code = """
 import sys
+sys.modules.update(dict.fromkeys(["cuda", "numba_cuda", "numba.cuda"]))  # none can be imported
 import mt_tensor as mt
 x = mt.tensor([1.0, 2.0], backend="cuda", requires_grad=True)
 (x @ x).backward()
-print(x.grad.tolist(), "numba_cuda" in sys.modules, "numba.cuda" in sys.modules)
+print(x.grad.tolist())
 """
     run = python("-c", code, MT_CUDA_SIM="1")
-    assert run.stdout.strip() == "[2.0, 4.0] False False", run.stderr
+    assert run.stdout.strip() == "[2.0, 4.0]", run.stderr
 
 
 def test_compiling_needs_no_name_that_numpy_has_dropped():
@@ -125,13 +126,12 @@ def test_the_benchmark_refuses_politely():
     ("hide", "reason"),
     [
         ("sys.platform = 'darwin'", "there is no CUDA for macOS"),
-        ("importlib.util.find_spec = lambda name: None", "numba-cuda is not installed"),
         ("sys.modules['cuda.bindings'] = None", "the CUDA libraries cannot be imported"),
     ],
 )
 def test_each_reason_is_named(hide, reason):
     code = f"""
-import importlib.util, sys
+import sys
 import mt_cuda.gpu
 {hide}
 try:

@@ -17,6 +17,7 @@ import pytest
 
 from mt_fast import cache_folder
 from mt_fast.compilation import cache
+from mt_fast.compilation import folder as folders
 from mt_fast.compilation.kernel import Kernel, defined
 from mt_fast.generation.source import Source
 from mt_fast.generation.spelling import NAMESPACE
@@ -54,7 +55,7 @@ def _signatures(kernel: Kernel) -> Any:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     chosen = tmp_path / "a new" / "folder"
-    monkeypatch.setenv(cache.VARIABLE, str(chosen))
+    monkeypatch.setenv(cache.FOLDER.variable, str(chosen))
     return chosen
 
 
@@ -212,7 +213,7 @@ def test_nothing_is_loaded_that_others_may_have_written(
                 return os.stat_result([*found[:4], os.geteuid() + 1, *found[5:]])
             return found
 
-        monkeypatch.setattr(cache.private.os, "fstat", others)
+        monkeypatch.setattr(folders.private.os, "fstat", others)
     else:
         place.chmod(place.stat().st_mode | (stat.S_IWGRP if who == "group" else stat.S_IWOTH))
     said = "belongs to the user" if who == "owner" else "others may write to it"
@@ -270,7 +271,7 @@ def test_a_full_disk_costs_time_only(folder: Path, monkeypatch: pytest.MonkeyPat
 def test_a_folder_that_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "a file"
     file.write_text("in the way")
-    monkeypatch.setenv(cache.VARIABLE, str(file / "folder"))
+    monkeypatch.setenv(cache.FOLDER.variable, str(file / "folder"))
     assert _run(_kernel()) == HALVES
     assert file.read_text() == "in the way"
 
@@ -284,7 +285,7 @@ def test_a_read_only_folder(folder: Path) -> None:
 
 
 def test_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(cache.VARIABLE, "off")
+    monkeypatch.setenv(cache.FOLDER.variable, "off")
     assert cache_folder() is None
     kernel = _kernel()
     assert _run(kernel) == HALVES
@@ -292,13 +293,13 @@ def test_off(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_where_the_folder_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv(cache.VARIABLE, "~/kernels")
+    monkeypatch.setenv(cache.FOLDER.variable, "~/kernels")
     assert cache_folder() == Path.home() / "kernels"
-    monkeypatch.delenv(cache.VARIABLE)
-    cache._default_folder.cache_clear()
+    monkeypatch.delenv(cache.FOLDER.variable)
+    folders.among_caches.cache_clear()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     found = cache_folder()
-    cache._default_folder.cache_clear()
+    folders.among_caches.cache_clear()
     assert found is not None
     assert found.name == "mt-fast"
 

@@ -106,9 +106,9 @@ def _existing(folder: Path) -> Path:
 
 def _default() -> Path | None:
     """Return the folder that is used if nobody chooses one."""
-    from mt_fast.compilation.cache import _default_folder
+    from mt_fast.compilation.folder import among_caches
 
-    return _default_folder()
+    return among_caches("mt-fast")
 
 
 def _spare() -> Path:

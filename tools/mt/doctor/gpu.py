@@ -49,9 +49,8 @@ def _compiler(found: Driver) -> Finding:
     if not compilers:
         return fault("CUDA compiler", "is not installed, and the GPU cannot be used", cure)
     name, version = next(iter(compilers.items()))
-    major, minor = (int(part) for part in version.split(".")[:2])
     text = f"{name} {version}"
-    if (major, minor) > found.version:
+    if int(version.partition(".")[0]) > found.version[0]:  # within CUDA 13 all take what all make
         newest = "{}.{}".format(*found.version)
         return fault("CUDA compiler", f"{text}; the driver takes CUDA up to {newest}", cure)
     return fine("CUDA compiler", text)

@@ -11,6 +11,7 @@ from mt.doctor.speed import processors
 
 OURS = {
     "MT_BACKEND": "the backend of a whole program",
+    "MT_CUDA_CACHE": "where mt-cuda keeps compiled kernels",
     "MT_CUDA_SIM": "whether mt-cuda's kernels are simulated",
     "MT_FAST_CACHE": "where mt-fast keeps compiled kernels",
     "MT_FORBID_SKIPS": "whether a test that skips itself fails",

@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from mt_cuda.backend import CudaOps
     from mt_cuda.errors import (
         BarrierError,
+        DeviceLostError,
         KernelError,
         OutOfBoundsError,
+        OutOfMemoryError,
         RaceError,
         SimulationError,
     )
@@ -26,8 +28,10 @@ __version__ = "0.1.0"
 __all__ = [
     "BarrierError",
     "CudaOps",
+    "DeviceLostError",
     "KernelError",
     "OutOfBoundsError",
+    "OutOfMemoryError",
     "RaceError",
     "SimulationError",
     "Simulator",

@@ -1,4 +1,4 @@
-"""The errors of stage 4: what can go wrong when a kernel is compiled or simulated.
+"""The errors of stage 4: what can go wrong when a kernel is compiled, run or simulated.
 
 The lesson begins here. "There is no GPU here" is none of them: that is
 `mt_tensor.errors.BackendUnavailableError`, as for every backend.
@@ -11,6 +11,14 @@ from mt_tensor.errors import BackendError
 
 class KernelError(BackendError):
     """A kernel could not be compiled, loaded or launched; the message names it."""
+
+
+class DeviceLostError(KernelError):
+    """A kernel has failed on the GPU, which serves this process no more; the message names it."""
+
+
+class OutOfMemoryError(BackendError, MemoryError):
+    """The GPU has no memory for a tensor. What has been computed is still there."""
 
 
 class SimulationError(BackendError):

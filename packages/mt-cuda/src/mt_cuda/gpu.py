@@ -9,7 +9,7 @@ result.
 
 from __future__ import annotations
 
-import importlib.util
+import gc
 import sys
 import threading
 from collections.abc import Sequence
@@ -18,17 +18,20 @@ from typing import Any, NoReturn
 import numpy as np
 
 from mt_cuda.compiler import compile_kernel
-from mt_cuda.errors import KernelError
+from mt_cuda.faults import NO_MEMORY, Faults, described
 from mt_cuda.kernel import Kernel, define, numbers, operand
 from mt_cuda.machine import Grid, Machine, Number, Size
 from mt_cuda.matrix import LARGE, SMALL
 from mt_tensor import DType
 from mt_tensor.backends.extending import ELSEWHERE
-from mt_tensor.errors import BackendUnavailableError
+from mt_tensor.errors import BackendError, BackendUnavailableError
 from mt_tensor.extending import DTYPES, Array
 
 THREADS = 256
 BLOCKS_PER_MULTIPROCESSOR = 32
+
+REMEMBERED = 4096
+"""How many ways to launch are remembered at most."""
 
 LEARN = "To learn without a GPU, set MT_CUDA_SIM=1: the simulator runs the kernels in Python."
 EXTRAS = ELSEWHERE["cuda"]
@@ -70,15 +73,15 @@ class Loaded:
     Attributes:
         kernel: its text and parameters.
         handle: what `cuda.core` launches.
-        arrays: whether some operand is passed as an array.
+        arrays: whether some operand is passed as an array, as Numba's compiler has it.
     """
 
     __slots__ = ("arrays", "handle", "kernel")
 
-    def __init__(self, kernel: Kernel, handle: Any) -> None:
+    def __init__(self, kernel: Kernel, handle: Any, arrays: bool) -> None:
         self.kernel = kernel
         self.handle = handle
-        self.arrays = any(parameter.passed == "array" for parameter in kernel.parameters)
+        self.arrays = arrays
 
 
 class Gpu(Machine):
@@ -102,6 +105,7 @@ class Gpu(Machine):
             self.stream = self.device.create_stream()
         except Exception as error:  # noqa: BLE001 - whatever the driver says, it is the reason
             unavailable(f"the GPU cannot be used ({error})", "Check nvidia-smi.")
+        self._faults = Faults(EXTRAS)
         self._pool = self.device.memory_resource
         self._current = threading.local()
         self._current.is_set = True
@@ -120,19 +124,43 @@ class Gpu(Machine):
             memory = self.allocate(1, float32)
             self.launch(self.load(kernel), (1, 1), 1, (1,), (memory, 0))
             worked = self.download(memory, 1)[0] == 1.0
-        except KernelError as error:
+        except BackendError as error:
             reason = str(error).splitlines()[0]
-            unavailable(f"kernels do not run on {self.device.name}: {reason}", f"Try {EXTRAS}.")
+            unavailable(f"kernels do not run on {self.device.name}: {reason.rstrip('.')}")
         if not worked:
             unavailable(f"{self.device.name} computes wrong results", "Check driver and device.")
 
     # --- Memory ---------------------------------------------------------------------------------
 
     def allocate(self, count: int, dtype: DType) -> Memory:
-        """Take memory from the pool."""
+        """Take memory from the pool.
+
+        Raises:
+            OutOfMemoryError: there is none, also after what the pool kept has been given back.
+        """
         self._make_current()
         size = max(count, 1) * dtype.itemsize
-        return Memory(self._pool.allocate(size, stream=self.stream), count, dtype)
+        try:
+            buffer = self._pool.allocate(size, stream=self.stream)
+        except Exception as error:  # noqa: BLE001 - `cuda.core` has one class for all that it says
+            buffer = self._allocate_again(size, count, dtype, described(error))
+        return Memory(buffer, count, dtype)
+
+    def _allocate_again(self, size: int, count: int, dtype: DType, reason: str) -> Any:
+        """Let go of what nobody needs, and try once more."""
+        if NO_MEMORY in reason:
+            gc.collect()  # tensors that know each other
+            self.synchronize()
+            if hasattr(self._pool, "handle"):  # else it keeps nothing
+                self._driver.cuMemPoolTrimTo(self._pool.handle, 0)
+            try:
+                return self._pool.allocate(size, stream=self.stream)
+            except Exception as error:  # noqa: BLE001 - as above
+                reason = described(error)
+        if NO_MEMORY not in reason:
+            raise self._faults.error("memory could not be allocated", reason)
+        _, free, total = self._driver.cuMemGetInfo()
+        raise self._faults.no_memory(count, dtype, free, total, self.device.name)
 
     def upload(self, values: Array) -> Memory:
         """Copy an array to the device; it may be changed as soon as this returns."""
@@ -179,16 +207,19 @@ class Gpu(Machine):
 
     def load(self, kernel: Kernel) -> Loaded:
         """Compile a kernel for this GPU and let the driver load it."""
-        self._make_current()
         compiled = compile_kernel(kernel, self.capability)
+        code = self._core.ObjectCode.from_ptx(compiled.ptx.encode(), name=kernel.name)
+        arrays = any(parameter.passed == "array" for parameter in kernel.parameters)
+        return Loaded(kernel, self._handle(code, compiled.entry), arrays)
+
+    def _handle(self, code: Any, entry: str) -> Any:
+        """Let the driver load compiled code, and find a kernel in it."""
+        self._make_current()
         try:
-            code = self._core.ObjectCode.from_ptx(compiled.ptx.encode(), name=kernel.name)
-            return Loaded(kernel, code.get_kernel(compiled.entry))
+            return code.get_kernel(entry)
         except Exception as error:
-            raise KernelError(
-                f"the driver refuses kernel {kernel.name} ({type(error).__name__}: {error}). A "
-                f"compiler newer than the driver is one reason: {EXTRAS}."
-            ) from error
+            action = f"the driver could not load kernel {code.name}"
+            raise self._faults.error(action, described(error)) from error
 
     def launch(
         self,
@@ -202,27 +233,31 @@ class Gpu(Machine):
         self._make_current()
         config = self._configs.get((grid, threads))
         if config is None:
+            if len(self._configs) >= REMEMBERED:
+                self._configs.clear()
             config = self._core.LaunchConfig(grid=(*grid, 1), block=(threads, 1, 1))
             self._configs[grid, threads] = config
         arguments = _flattened(loaded, operands) if loaded.arrays else _pointers(operands)
+        self._faults.waiting.append(loaded.kernel)
         try:
             self._core.launch(self.stream, config, loaded.handle, *numbers, *arguments)
         except Exception as error:
-            raise KernelError(
-                f"kernel {loaded.kernel.name} could not be launched with {grid} blocks of "
-                f"{threads} threads ({type(error).__name__}: {error})."
-            ) from error
+            blocks = f"{grid} blocks of {threads} threads"
+            action = f"kernel {loaded.kernel.name} could not be launched with {blocks}"
+            raise self._faults.error(action, described(error)) from error
 
     def synchronize(self) -> None:
-        """Wait for the stream."""
+        """Wait for the stream.
+
+        Raises:
+            DeviceLostError: a kernel failed; which one, as far as that is known.
+        """
         self._make_current()
         try:
             self.stream.sync()
         except Exception as error:
-            raise KernelError(
-                f"a kernel failed on the device ({type(error).__name__}: {error}). The device "
-                "cannot be used any more in this process."
-            ) from error
+            raise self._faults.error("a kernel failed", described(error)) from error
+        self._faults.waiting.clear()
 
     # --- Measuring ------------------------------------------------------------------------------
 
@@ -269,7 +304,7 @@ class Gpu(Machine):
         """Raise if a call of the driver failed."""
         status = returned[0]
         if status != self._driver.CUresult.CUDA_SUCCESS:
-            raise KernelError(f"the driver failed with {status.name}.")
+            raise self._faults.error("a call of the driver failed", status.name)
 
 
 def _pointers(operands: Sequence[Any]) -> list[Any]:
@@ -297,17 +332,15 @@ def _flattened(loaded: Loaded, operands: Sequence[Any]) -> list[Any]:
 # --- Whether there is a GPU ---------------------------------------------------------------------
 
 
-def unavailable(reason: str, advice: str) -> NoReturn:
+def unavailable(reason: str, advice: str = "") -> NoReturn:
     """Say that the backend cannot run here, why, and what to do."""
-    raise BackendUnavailableError(f"{reason}. {advice} {LEARN}")
+    raise BackendUnavailableError(" ".join([f"{reason}.", *([advice] if advice else []), LEARN]))
 
 
 def _import_cuda() -> tuple[Any, Any]:
     """Import the libraries; return `cuda.core` and the driver's bindings."""
     if sys.platform == "darwin":
         unavailable("there is no CUDA for macOS", "Use a machine with an NVIDIA GPU.")
-    if importlib.util.find_spec("numba_cuda") is None:
-        unavailable("the package numba-cuda is not installed", f"Install it: {EXTRAS}.")
     try:
         from cuda import core
         from cuda.bindings import driver
@@ -328,6 +361,13 @@ def _check_driver(driver: Any) -> None:
         unavailable("the NVIDIA driver finds no GPU", "Check CUDA_VISIBLE_DEVICES and nvidia-smi.")
     if status != driver.CUresult.CUDA_SUCCESS:
         unavailable(f"the NVIDIA driver does not start ({status.name})", "Check nvidia-smi.")
+    _, version = driver.cuDriverGetVersion()
+    if version // 1000 < driver.CUDA_VERSION // 1000:
+        unavailable(
+            f"the NVIDIA driver is for CUDA {version // 1000}.{version % 1000 // 10}, and the "
+            f"libraries are for CUDA {driver.CUDA_VERSION // 1000}",
+            f"Install those for the driver: {EXTRAS}. Or install a newer driver.",
+        )
     status, count = driver.cuDeviceGetCount()
     if status != driver.CUresult.CUDA_SUCCESS or count == 0:
         unavailable("the NVIDIA driver finds no GPU", "Check CUDA_VISIBLE_DEVICES and nvidia-smi.")

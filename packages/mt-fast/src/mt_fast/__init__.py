@@ -40,9 +40,9 @@ def cache_folder() -> Path | None:
     Raises:
         BackendUnavailableError: the one chosen is in the home of a user whom nobody knows.
     """
-    from mt_fast.compilation import cache
+    from mt_fast.compilation.cache import FOLDER
 
-    return cache.cache_folder()
+    return FOLDER.path()
 
 
 def source(

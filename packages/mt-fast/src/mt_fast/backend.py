@@ -20,7 +20,7 @@ import numba
 import numpy as np
 
 from mt_fast import additions
-from mt_fast.compilation.cache import cache_folder
+from mt_fast.compilation.cache import FOLDER
 from mt_fast.compilation.threads import start_threads
 from mt_fast.memory import aligned, empty
 from mt_fast.primitives import calls, elementwise, movement, products, reductions, slices
@@ -70,7 +70,7 @@ class FastOps(HostBackend):
                 "Numba has been told not to compile: unset NUMBA_DISABLE_JIT, or use another "
                 "backend."
             )
-        cache_folder()
+        FOLDER.path()
         start_threads()
         self.parallel_from = PARALLEL_FROM
 

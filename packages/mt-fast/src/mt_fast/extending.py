@@ -1,7 +1,8 @@
 """What other compiling backends generate their kernels with.
 
 The generator writes loops as Python text, with a table that says how each elementary function is
-spelled where the loop will run. It is the border of this stage, beside the names of `mt_fast`.
+spelled where the loop will run; what has been compiled is kept in a folder. It is the border of
+this stage, beside the names of `mt_fast`.
 """
 
 # Formulas as the statements of a kernel.
@@ -15,3 +16,6 @@ from mt_fast.generation.rendering import (
 
 # Operators on integers, as functions that a kernel calls.
 from mt_fast.generation import whole as whole
+
+# What has been compiled, from process to process.
+from mt_fast.compilation.folder import Folder as Folder, hashed as hashed

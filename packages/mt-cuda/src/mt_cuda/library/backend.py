@@ -45,6 +45,6 @@ def create_backend() -> TunedOps:
         from mt_cuda.simulator import Simulator
 
         return TunedOps(Simulator("reversed" if simulate == "reversed" else "forward"))
-    from mt_cuda.gpu import Gpu
+    from mt_cuda.library.gpu import CubinGpu
 
-    return TunedOps(Gpu())
+    return TunedOps(CubinGpu())

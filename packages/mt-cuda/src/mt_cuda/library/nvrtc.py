@@ -2,19 +2,21 @@
 
 It takes a tenth of the time that Numba takes, needs neither driver nor GPU, and leaves a *cubin*:
 machine code for one kind of GPU, which any driver of the same CUDA version runs, and which the next
-process reads from disk (see `mt_cuda.cache`).
+process reads from disk (see `mt_cuda.library.cache`).
 
 Before the text of a kernel comes the prelude: what its C takes for granted, in CUDA's words.
 """
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from mt_cuda.compiler import HOPPER, Capability
 from mt_cuda.errors import KernelError
 from mt_cuda.kernel import Kernel
 from mt_cuda.library.c.translation import to_c
+from mt_tensor.backends.extending import ELSEWHERE
 
 PRELUDE = """\
 typedef signed char int8;
@@ -100,29 +102,58 @@ ATOMIC(min, atomicMin, int64, int64)
 """What stands before every kernel."""
 
 
+INSTALL = ELSEWHERE["cuda"]
+
+
 def cubin(kernel: Kernel, capability: Capability = HOPPER) -> bytes:
     """Compile a kernel for GPUs of one compute capability; no driver is needed.
 
     Raises:
         KernelError: NVRTC is missing, or the kernel does not compile.
     """
-    core = _core()
-    options = core.ProgramOptions(arch=f"sm_{capability[0]}{capability[1]}")
+    version()  # which says what to do if it is missing
+    from cuda import core
+
     try:
-        program = core.Program(PRELUDE + to_c(kernel), "c++", options)
+        program = core.Program(text(kernel), "c++", core.ProgramOptions(**options(capability)))
         return bytes(program.compile("cubin").code)
     except Exception as error:
+        if "invalid value for --gpu-architecture" in str(error):
+            raise KernelError(
+                f"NVRTC of CUDA {'.'.join(map(str, version()))} does not know GPUs of compute "
+                f"capability {'.'.join(map(str, capability))}. Install the newest that the driver "
+                f"takes: {INSTALL}."
+            ) from error
         raise KernelError(
             f"kernel {kernel.name} does not compile ({type(error).__name__}: {error})."
         ) from error
 
 
-def _core() -> Any:
+def text(kernel: Kernel) -> str:
+    """Return what NVRTC reads of a kernel: C, with all that it takes for granted."""
+    return PRELUDE + to_c(kernel)
+
+
+def options(capability: Capability) -> dict[str, Any]:
+    """Return what NVRTC is told beside the text."""
+    return {"arch": f"sm_{capability[0]}{capability[1]}"}
+
+
+@functools.cache
+def version() -> tuple[int, int]:
+    """Return which CUDA the compiler is of.
+
+    Raises:
+        KernelError: it is missing.
+    """
     try:
-        from cuda import core
-    except ImportError as error:
+        from cuda import core  # noqa: F401 - `cubin` needs it
+        from cuda.bindings import nvrtc
+
+        _, major, minor = nvrtc.nvrtcVersion()
+    except (ImportError, RuntimeError) as error:
+        reason = str(error).splitlines()[0]
         raise KernelError(
-            f"kernels are compiled by NVRTC, which cannot be imported ({error}). Install it: "
-            "pip install 'mt-cuda[ptx]'."
+            f"kernels are compiled by NVRTC, which is not there ({reason}). Install it: {INSTALL}."
         ) from error
-    return core
+    return major, minor

@@ -8,16 +8,12 @@ compiler. So a file is never out of date, and needs no lock: two processes that 
 kernel write the same file, by renaming a complete one. Beside it lies the text of the kernel, to be
 read.
 
-Whatever is wrong with the folder (it cannot be written to, the disk is full, a file is damaged,
-others could have written it: see `private.py`) costs time only: the kernel is compiled.
+Whatever is wrong with the folder (see `folder.py`) costs time only: the kernel is compiled.
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import hashlib
-import os
 import pickle
 import sys
 from collections.abc import Sequence
@@ -29,16 +25,13 @@ import numba
 from numba.core import compiler, config, serialize
 from numba.core.caching import _Cache
 
-from mt_fast.compilation import private
+from mt_fast.compilation.folder import Folder, hashed
 from mt_operators import table
-from mt_tensor.errors import BackendUnavailableError
 
-VARIABLE = "MT_FAST_CACHE"
-"""The environment variable that names another folder, or is `off`."""
+FOLDER = Folder("mt-fast", "MT_FAST_CACHE")
+"""Where the kernels are."""
 
 _PACKAGE = __name__.partition(".")[0]
-
-_DIGEST = hashlib.sha256().digest_size
 
 _OPTIONS = ("OPT", "BOUNDSCHECK", "LOOP_VECTORIZE", "SLP_VECTORIZE")
 """Settings of Numba's that decide what machine code it makes."""
@@ -49,36 +42,6 @@ kernels that were compiled before are still right."""
 
 _compiler: Any = compiler  # Numba's functions have no types
 _serialize: Any = serialize
-
-
-def cache_folder() -> Path | None:
-    """Return the folder; see `mt_fast.cache_folder`.
-
-    Raises:
-        BackendUnavailableError: the one chosen is in the home of a user whom nobody knows.
-    """
-    chosen = os.environ.get(VARIABLE, "")
-    if chosen == "off":
-        return None
-    if chosen:
-        try:
-            return Path(chosen).expanduser()
-        except RuntimeError as error:
-            raise BackendUnavailableError(
-                f"{VARIABLE}={chosen} names no folder: there is no such user. Give the path of a "
-                f"folder, `off`, or unset {VARIABLE}."
-            ) from error
-    return _default_folder()
-
-
-@functools.cache
-def _default_folder() -> Path | None:
-    import platformdirs  # when first needed only
-
-    try:
-        return platformdirs.user_cache_path("mt-fast", appauthor=False)
-    except RuntimeError:  # the user has no home
-        return None
 
 
 def cached(dispatcher: Any, name: str, texts: Sequence[str]) -> Any:
@@ -103,16 +66,6 @@ def cached(dispatcher: Any, name: str, texts: Sequence[str]) -> Any:
     return dispatcher
 
 
-def _hash(*parts: str | bytes) -> Any:
-    """Return the hash of some texts, whose ends count."""
-    digest = hashlib.sha256()
-    for part in parts:
-        data = part if isinstance(part, bytes) else part.encode()
-        digest.update(len(data).to_bytes(8, "little"))
-        digest.update(data)
-    return digest
-
-
 @functools.cache
 def _meaning() -> bytes:
     """Return a hash of what gives the text of a kernel its meaning."""
@@ -126,8 +79,7 @@ def _meaning() -> bytes:
     options = [getattr(config, name, None) for name in _OPTIONS]
     modules.append(Path(table.__file__))  # whose slopes some kernels call
     sources = [module.read_bytes() for module in modules]
-    digest: bytes = _hash(repr((versions, options)), *sources).digest()
-    return digest
+    return hashed(repr((versions, options)), *sources)
 
 
 class KernelCache(_Cache):
@@ -142,7 +94,7 @@ class KernelCache(_Cache):
     @property
     def cache_path(self) -> str | None:
         """The folder, for Numba's own reports."""
-        folder = cache_folder()
+        folder = FOLDER.path()
         return None if folder is None else str(folder)
 
     def enable(self) -> None:
@@ -158,15 +110,11 @@ class KernelCache(_Cache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled function for some types of arguments; None if there is none."""
-        folder = cache_folder() if self._enabled else None
-        if folder is None:
+        if not self._enabled or FOLDER.path() is None:
             return None
         target_context.refresh()
-        data = private.read(self._file(folder, sig, target_context.codegen()))
-        if data is None:
-            return None
-        digest, payload = data[:_DIGEST], data[_DIGEST:]
-        if hashlib.sha256(payload).digest() != digest:  # damaged
+        payload = FOLDER.read(self._entry(sig, target_context.codegen()))
+        if payload is None:
             return None
         try:
             return _compiler.CompileResult._rebuild(target_context, *pickle.loads(payload))
@@ -175,24 +123,19 @@ class KernelCache(_Cache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep a compiled function, if it can be."""
-        folder = cache_folder() if self._enabled else None
+        folder = FOLDER.path() if self._enabled else None
         if folder is None or data.lifted or data.library.has_dynamic_globals:
             return
-        payload = _serialize.dumps(data._reduce())
-        with contextlib.suppress(OSError):
-            private.write(
-                self._file(folder, sig, data.codegen),
-                hashlib.sha256(payload).digest() + payload,
-            )
-            text = folder / f"{self._stem()}.py"
-            if not text.exists():
-                private.write(text, ("\n\n\n".join(self._texts) + "\n").encode())
+        FOLDER.write(self._entry(sig, data.codegen), _serialize.dumps(data._reduce()))
+        text = f"{self._stem()}.py"
+        if not (folder / text).exists():
+            FOLDER.write_text(text, ("\n\n\n".join(self._texts) + "\n").encode())
 
     def _stem(self) -> str:
-        digest = _hash(_meaning(), self._options, *self._texts).hexdigest()
+        digest = hashed(_meaning(), self._options, *self._texts).hex()
         return f"{self._name}-{digest[:16]}"
 
-    def _file(self, folder: Path, sig: Any, codegen: Any) -> Path:
-        """Return the path of the function compiled for some types of arguments, here."""
-        types = _hash(repr(sig), repr(codegen.magic_tuple()))
-        return folder / f"{self._stem()}-{types.hexdigest()[:16]}.nbc"
+    def _entry(self, sig: Any, codegen: Any) -> str:
+        """Return the name of the function compiled for some types of arguments, here."""
+        types = hashed(repr(sig), repr(codegen.magic_tuple())).hex()
+        return f"{self._stem()}-{types[:16]}.nbc"

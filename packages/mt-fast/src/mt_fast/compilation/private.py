@@ -1,10 +1,10 @@
 """Files that nobody else can have written.
 
-The text is written; from here on it becomes machine code, which is kept on disk. A compiled kernel
-is loaded by unpickling it, which does whatever its writer wished. So none is read that another user
-could have put there or changed: the folder and the file must belong to this user or to root, and
-nobody else may write to them. Systems without owners in this sense, as Windows, keep the folders of
-users apart by themselves.
+The text is written; from here on it becomes machine code, which is kept on disk. What is loaded
+from there does whatever its writer wished. So none is read that another user could have put there
+or changed: the folder and the file must belong to this user or to root, and nobody else may write
+to them. Systems without owners in this sense, as Windows, keep the folders of users apart by
+themselves.
 """
 
 from __future__ import annotations
@@ -20,26 +20,29 @@ from pathlib import Path
 _HAS_OWNERS = hasattr(os, "geteuid")
 
 
-def read(path: Path) -> bytes | None:
-    """Return the content of a file; None if there is none that could be trusted."""
+def read(path: Path, variable: str) -> bytes | None:
+    """Return the content of a file; None if there is none that could be trusted.
+
+    The environment variable chooses another folder than that of the file: a warning names it.
+    """
     with contextlib.suppress(OSError):
         if not _HAS_OWNERS:
             return path.read_bytes()
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
         try:
-            if not _is_trusted(path.parent, os.fstat(folder)):
+            if not _is_trusted(path.parent, os.fstat(folder), variable):
                 return None
             flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
             with os.fdopen(os.open(path.name, flags, dir_fd=folder), "rb") as file:
                 status = os.fstat(file.fileno())
-                if stat.S_ISREG(status.st_mode) and _is_trusted(path, status):
+                if stat.S_ISREG(status.st_mode) and _is_trusted(path, status, variable):
                     return file.read()
         finally:
             os.close(folder)
     return None
 
 
-def write(path: Path, data: bytes) -> None:
+def write(path: Path, data: bytes, variable: str) -> None:
     """Write a file in one step: others see all of it or nothing.
 
     In a folder of which `read` would trust nothing, nothing is written.
@@ -48,7 +51,7 @@ def write(path: Path, data: bytes) -> None:
         OSError: it cannot be written.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if _HAS_OWNERS and not _is_trusted(path.parent, path.parent.stat()):
+    if _HAS_OWNERS and not _is_trusted(path.parent, path.parent.stat(), variable):
         return
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
         try:
@@ -71,20 +74,20 @@ def why_not(status: os.stat_result) -> str | None:
     return None
 
 
-def _is_trusted(path: Path, status: os.stat_result) -> bool:
+def _is_trusted(path: Path, status: os.stat_result, variable: str) -> bool:
     reason = why_not(status)
     if reason is not None:
-        _warn(path, reason)
+        _warn(path, reason, variable)
     return reason is None
 
 
 @functools.cache
-def _warn(path: Path, reason: str) -> None:
+def _warn(path: Path, reason: str, variable: str) -> None:
     """Say so, once for each path."""
     warnings.warn(
         f"{path} is not used, and kernels are compiled instead: {reason}, and what is loaded from "
         f"there could do anything. Remove it, call `chmod go-w {path}` if it is yours, or let "
-        "MT_FAST_CACHE name a folder of your own.",
+        f"{variable} name a folder of your own.",
         RuntimeWarning,
         stacklevel=2,
     )

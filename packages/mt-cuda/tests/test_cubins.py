@@ -1,0 +1,199 @@
+"""Kernels as machine code: compiled by NVRTC, kept on disk, handed to the driver."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from mt_cuda.errors import KernelError
+from mt_cuda.kernel import define, numbers, operand
+from mt_cuda.library import cache, nvrtc
+from mt_cuda.library.gpu import CubinGpu
+from mt_tensor import float32
+
+HOPPER, AMPERE = (9, 0), (8, 0)
+
+
+def kernel(name="one", number=1):
+    parameters = [*numbers("n"), *operand("y", float32)]
+    return define(name, parameters, [f"y[y_at] = float32(n + {number})"])
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder for cubins, as a new process sees it."""
+    monkeypatch.setenv(cache.FOLDER.variable, str(tmp_path / "cubins"))
+    cache._make_room.cache_clear()
+    yield tmp_path / "cubins"
+    cache._make_room.cache_clear()
+
+
+@pytest.fixture
+def compiled(monkeypatch):
+    """Return the names of the kernels that were compiled, by a compiler that takes no time."""
+    names = []
+
+    def compiling(kernel, capability):
+        names.append(kernel.name)
+        return f"{kernel.source} for {capability}".encode()
+
+    monkeypatch.setattr(nvrtc, "cubin", compiling)
+    return names
+
+
+def test_nvrtc_makes_machine_code_for_each_kind_of_gpu(folder):
+    codes = {capability: cache.cubin(kernel(), capability) for capability in (HOPPER, AMPERE)}
+    for capability, code in codes.items():
+        assert code[:4] == b"\x7fELF"
+        assert b"one" in code
+        assert cache.cubin(kernel(), capability) == code
+    assert codes[HOPPER] != codes[AMPERE]
+    assert len(list(folder.iterdir())) == 2
+
+
+def test_a_kernel_is_compiled_once(folder, compiled):
+    first = cache.cubin(kernel(), HOPPER)
+    assert cache.cubin(kernel(), HOPPER) == first
+    assert compiled == ["one"]
+    (file,) = folder.iterdir()
+    assert file.name.startswith("one-")
+
+
+@pytest.mark.parametrize("what", ["text", "capability", "version", "prelude"])
+def test_whatever_decides_what_comes_out_is_another_file(folder, compiled, monkeypatch, what):
+    cache.cubin(kernel(), HOPPER)
+    if what == "version":
+        monkeypatch.setattr(nvrtc, "version", lambda: (13, 99))
+    if what == "prelude":
+        monkeypatch.setattr(nvrtc, "PRELUDE", nvrtc.PRELUDE + "// changed\n")
+    changed = kernel(number=2) if what == "text" else kernel()
+    cache.cubin(changed, AMPERE if what == "capability" else HOPPER)
+    assert compiled == ["one", "one"]
+    assert len(list(folder.iterdir())) == 2
+
+
+@pytest.mark.parametrize("damage", ["empty", "short", "one bit"])
+def test_a_damaged_file_is_compiled_anew_and_mended(folder, compiled, damage):
+    code = cache.cubin(kernel(), HOPPER)
+    (file,) = folder.iterdir()
+    data = file.read_bytes()
+    flipped = bytearray(data)
+    flipped[-1] ^= 1
+    file.write_bytes({"empty": b"", "short": data[:20], "one bit": bytes(flipped)}[damage])
+    for _ in range(2):
+        assert cache.cubin(kernel(), HOPPER) == code
+    assert compiled == ["one", "one"]
+
+
+def test_nothing_is_kept_where_that_is_not_wanted_or_not_possible(tmp_path, compiled, monkeypatch):
+    (tmp_path / "file").touch()
+    for place in ("off", str(tmp_path / "file" / "folder")):
+        monkeypatch.setenv(cache.FOLDER.variable, place)
+        cache.cubin(kernel(), HOPPER)
+    assert compiled == ["one", "one"]
+    assert [file.name for file in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="nothing has an owner here")
+def test_nothing_is_loaded_that_others_may_have_written(folder, compiled):
+    cache.cubin(kernel(), HOPPER)
+    folder.chmod(0o777)
+    with pytest.warns(RuntimeWarning, match="let MT_CUDA_CACHE name a folder of your own"):
+        cache.cubin(kernel(), HOPPER)
+    assert compiled == ["one", "one"]
+
+
+def test_what_was_not_used_for_longest_makes_room_once_in_a_process(folder, compiled, monkeypatch):
+    folder.mkdir()
+    for age in range(10):
+        file = folder / f"old{age}-0123.cubin"
+        file.write_bytes(bytes(100))
+        os.utime(file, (time.time() - 1000 * age,) * 2)
+    (folder / "precious").write_bytes(bytes(10**4))
+    monkeypatch.setattr(cache, "MOST", 900)
+    cache.cubin(kernel("new"), HOPPER)
+    left = {file.name.partition("-")[0] for file in folder.iterdir()}
+    assert {"new", "old0", "precious"} < left
+    assert "old9" not in left
+    assert sum(file.stat().st_size for file in folder.glob("*.cubin")) <= 675
+    cache.cubin(kernel("newer"), HOPPER)
+    assert {file.name.partition("-")[0] for file in folder.iterdir()} == {*left, "newer"}
+
+
+def test_the_machine_hands_what_was_compiled_to_the_driver(pretend):
+    machine, gpu = pretend(CubinGpu)
+    loaded = machine.load(kernel("mine"))
+    assert gpu.loaded["mine"] == b"cubin"
+    memory = machine.allocate(1, float32)
+    machine.launch(loaded, (1, 1), 1, (4,), (memory, 0))
+    assert machine.download(memory, 1)[0] == 5
+
+
+def test_what_does_not_compile_is_named(folder, monkeypatch):
+    monkeypatch.setattr(nvrtc, "PRELUDE", nvrtc.PRELUDE + "#error the prelude is wrong\n")
+    with pytest.raises(
+        KernelError, match=r"(?s)kernel one does not compile .*the prelude is wrong"
+    ):
+        cache.cubin(kernel(), HOPPER)
+    assert not folder.exists()
+
+
+def test_a_gpu_that_the_compiler_does_not_know_has_a_cure(folder):
+    with pytest.raises(KernelError, match=r"does not know GPUs .* 99\.9\. .*pip install 'mt-cuda"):
+        cache.cubin(kernel(), (99, 9))
+
+
+MISSING = """
+import sys
+sys.modules["{module}"] = None
+from mt_cuda.errors import KernelError
+from mt_cuda.kernel import define, operand
+from mt_cuda.library import cache
+from mt_tensor import float32
+try:
+    cache.cubin(define("one", operand("y", float32), ["y[y_at] = float32(1)"]), (9, 0))
+except KernelError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("module", ["cuda", "cuda.bindings.nvrtc"])
+def test_a_compiler_that_is_missing_has_a_cure(module):
+    code = MISSING.format(module=module)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "compiled by NVRTC, which is not there" in run.stdout
+    assert "pip install 'mt-cuda[cu13]'" in run.stdout
+
+
+# --- On a GPU -----------------------------------------------------------------------------------
+
+
+STEP = """
+import time
+began = time.perf_counter()
+import mt_tensor as mt
+x = mt.rand(64, 784, backend="cuda")
+w = mt.rand(784, 10, backend="cuda", requires_grad=True)
+loss = (x @ w).tanh().square().mean()
+loss.backward()
+w.grad.sum().item()
+print(time.perf_counter() - began)
+"""
+
+
+@pytest.mark.gpu
+def test_a_step_that_has_run_once_starts_in_under_a_second(gpu_ops, tmp_path):
+    times = []
+    for _ in range(2):
+        run = subprocess.run(
+            [sys.executable, "-c", STEP],
+            env={**os.environ, "MT_CUDA_CACHE": str(tmp_path / "cubins")},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        times.append(float(run.stdout))
+    assert list((tmp_path / "cubins").glob("*.cubin"))
+    assert times[1] < 1.0

@@ -1,0 +1,208 @@
+"""What goes wrong on a GPU: who says so, what it is called, and what can be done afterwards."""
+
+import gc
+
+import numpy as np
+import pytest
+
+from mt_cuda.errors import DeviceLostError, KernelError, OutOfMemoryError
+from mt_cuda.faults import LASTING, REFUSED, sized
+from mt_cuda.gpu import Gpu
+from mt_cuda.kernel import define, numbers, operand
+from mt_cuda.library.gpu import CubinGpu
+from mt_tensor import float32
+from mt_tensor.errors import BackendError, BackendUnavailableError
+
+
+def fills(name):
+    return define(name, [*numbers("n"), *operand("y", float32)], ["y[y_at] = float32(n)"])
+
+
+@pytest.fixture(params=[Gpu, CubinGpu], ids=["ptx", "cubin"])
+def there(request, pretend):
+    """A machine, and the pretended GPU that it is."""
+    return pretend(request.param)
+
+
+def launched(machine, *names):
+    memory = machine.allocate(1, float32)
+    for name in names:
+        machine.launch(machine.load(fills(name)), (1, 1), 1, (3,), (memory, 0))
+    return memory
+
+
+def test_what_the_pool_keeps_is_given_back_before_memory_is_said_to_be_out(there):
+    machine, gpu = there
+    half = gpu.total // 2 // float32.itemsize
+    for _ in range(5):  # each time the pool has kept what the last one was
+        kept = machine.allocate(half, float32)
+        del kept
+    assert gpu.kept > 0
+    first = machine.allocate(half, float32)
+    with pytest.raises(OutOfMemoryError):
+        machine.allocate(half + 1, float32)
+    second = machine.allocate(half, float32)
+    assert gpu.taken == (first.count + second.count) * float32.itemsize
+
+
+def test_tensors_that_know_each_other_are_forgotten_first(there):
+    machine, gpu = there
+    most = gpu.total // float32.itemsize - 64
+    gc.disable()
+    try:
+        ring = [machine.allocate(most, float32)]
+        ring.append(ring)
+        del ring
+        assert machine.allocate(most, float32).count == most
+    finally:
+        gc.enable()
+
+
+def test_out_of_memory_says_what_was_asked_and_leaves_the_rest_usable(there):
+    machine, _ = there
+    values = np.arange(5, dtype="f4")
+    kept = machine.upload(values)
+    with pytest.raises(OutOfMemoryError) as raised:
+        machine.allocate(1 << 20, float32)
+    said = str(raised.value)
+    assert said.startswith("Pretended has no memory for 1,048,576 elements of float32, 4.0 MiB: ")
+    assert "1.0 MiB are free" in said
+    assert "smaller batches" in said
+    assert isinstance(raised.value, MemoryError)
+    assert np.array_equal(machine.download(kept, 5), values)
+    assert machine.download(launched(machine, "three"), 1)[0] == 3
+
+
+@pytest.mark.parametrize("code", LASTING)
+def test_after_a_fault_of_a_kernel_every_call_names_the_first(there, code):
+    machine, gpu = there
+    memory = launched(machine, "healthy")
+    machine.synchronize()
+    launched(machine, "one", "two", "two")
+    gpu.fault = code
+    with pytest.raises(DeviceLostError) as raised:
+        machine.synchronize()
+    first = str(raised.value)
+    assert f"since a kernel failed ({code}: as the driver explains it.), in one of" in first
+    assert "kernels one, two (CUDA_LAUNCH_BLOCKING=1" in first
+    assert "healthy" not in first
+    assert first.endswith("start the program again.")
+    for later in (
+        lambda: machine.allocate(1, float32),
+        lambda: machine.upload(np.zeros(1)),
+        lambda: machine.download(memory, 1),
+        lambda: machine.load(fills("new")),
+        lambda: machine.launch(machine.load(fills("new")), (1, 1), 1, (1,), (memory, 0)),
+        machine.synchronize,
+    ):
+        with pytest.raises(DeviceLostError) as again:
+            later()
+        assert str(again.value) == first
+
+
+def test_a_copy_finds_the_only_kernel_that_can_have_failed(there):
+    machine, gpu = there
+    memory = launched(machine, "culprit")
+    gpu.fault = "CUDA_ERROR_ILLEGAL_ADDRESS"
+    with pytest.raises(DeviceLostError, match=r"failed \(CUDA_ERROR_ILL.*\), in kernel culprit\. "):
+        machine.download(memory, 1)
+
+
+def test_a_launch_that_is_refused_names_its_kernel_and_harms_nothing(there):
+    machine, gpu = there
+    memory, kernel = machine.allocate(1, float32), machine.load(fills("greedy"))
+    gpu.fault = "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"
+    message = r"kernel greedy could not be launched with \(2, 1\) blocks of 2048 threads \(CUDA_ERR"
+    with pytest.raises(KernelError, match=message) as raised:
+        machine.launch(kernel, (2, 1), 2048, (1,), (memory, 0))
+    assert not isinstance(raised.value, DeviceLostError)
+    gpu.fault = None
+    machine.launch(kernel, (1, 1), 1, (1,), (memory, 0))
+    assert machine.download(memory, 1)[0] == 1
+
+
+@pytest.mark.parametrize("code", REFUSED)
+def test_code_that_the_driver_does_not_take_has_a_cure(there, code):
+    machine, gpu = there
+    gpu.fault = code
+    message = rf"load kernel new \({code}.*newer than the driver.*pip install 'mt-cuda\[cu13\]'"
+    with pytest.raises(KernelError, match=message):
+        machine.load(fills("new"))
+
+
+def test_other_failures_are_said_as_they_are(there):
+    machine, gpu = there
+    gpu.fault = "CUDA_ERROR_NOT_PERMITTED"
+    for action in (
+        lambda: machine.allocate(1, float32),
+        lambda: machine.upload(np.zeros(1)),
+        machine.synchronize,
+    ):
+        with pytest.raises(BackendError, match="NOT_PERMITTED"):
+            action()
+    gpu.fault = None
+    assert machine.download(machine.upload(np.ones(1)), 1) == 1
+
+
+@pytest.mark.parametrize("machine", [Gpu, CubinGpu])
+def test_a_compiler_that_is_missing_makes_the_gpu_unavailable(pretend, machine):
+    with pytest.raises(BackendUnavailableError, match="on Pretended: install one. To learn"):
+        pretend(machine, missing="install one.")
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [
+        (0, "0 bytes"),
+        (1023, "1023 bytes"),
+        (1 << 10, "1.0 KiB"),
+        (3 << 19, "1.5 MiB"),
+        (5 << 40, "5120.0 GiB"),
+    ],
+)
+def test_sizes_are_said_as_people_read_them(size, text):
+    assert sized(size) == text
+
+
+# --- On a GPU -----------------------------------------------------------------------------------
+
+
+@pytest.mark.gpu
+def test_a_gpu_that_is_out_of_memory_goes_on(gpu_ops):
+    machine = gpu_ops.machine
+    kept = machine.upload(np.arange(5, dtype="f4"))
+    with pytest.raises(OutOfMemoryError, match=r"are free"):
+        machine.allocate(1 << 50, float32)
+    assert machine.download(kept, 5).tolist() == [0, 1, 2, 3, 4]
+    assert machine.download(launched(machine, "three"), 1)[0] == 3
+
+
+LOST = """
+import numpy as np
+from mt_cuda.errors import DeviceLostError
+from mt_cuda.kernel import define, numbers, operand
+from mt_cuda.library.gpu import CubinGpu
+from mt_tensor import float32
+
+gpu = CubinGpu()
+wild = define("wild", [*numbers("n"), *operand("y", float32)], ["y[n] = float32(n)"])
+memory = gpu.allocate(1, float32)
+gpu.launch(gpu.load(wild), (1, 1), 1, (1 << 50,), (memory, 0))
+for action in (gpu.synchronize, lambda: gpu.allocate(1, float32), lambda: gpu.download(memory, 1)):
+    try:
+        action()
+    except DeviceLostError as error:
+        print(error)
+"""
+
+
+@pytest.mark.gpu
+def test_a_gpu_on_which_a_kernel_failed_says_so_in_every_call(gpu_ops):
+    import subprocess
+    import sys
+
+    run = subprocess.run([sys.executable, "-c", LOST], capture_output=True, text=True, check=True)
+    said = run.stdout.splitlines()
+    assert len(said) == 3
+    assert len(set(said)) == 1
+    assert "in kernel wild" in said[0]
