@@ -221,7 +221,7 @@ class _Rewritten(ast.NodeTransformer):
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         """Replace a slice: of an array that threads share, nothing is copied."""
         if isinstance(node.slice, ast.Slice) and node.slice.lower:
-            rest = ast.Call(ast.Name("rest", ast.Load()), [node.value, node.slice.lower], [])
+            rest = ast.Call(ast.Name("rest_of", ast.Load()), [node.value, node.slice.lower], [])
             return ast.copy_location(rest, node)
         return self.generic_visit(node)
 
@@ -250,7 +250,7 @@ def _check_aligned(memory: Memory | Shared | Rest, at: int, lanes: int) -> None:
         raise SimulationError(f"16 bytes from position {at} on do not begin on a boundary.")
 
 
-def _rest(array: Memory | Shared | Rest, begin: int) -> Rest:
+def _rest_of(array: Memory | Shared | Rest, begin: int) -> Rest:
     """Return the rest of an array, or of a rest."""
     if isinstance(array, Rest):
         return Rest(array.array, array.begin + begin)
@@ -278,7 +278,7 @@ NAMES: dict[str, Any] = {
             for suffix in ("", "f")
         }
     ),
-    "rest": _rest,
+    "rest_of": _rest_of,
     **{f"load{lanes}": _load_lanes(lanes) for lanes in (2, 4, 8, 16)},
     **{f"store{lanes}": _store_lanes(lanes) for lanes in (2, 4, 8, 16)},
 }

@@ -10,14 +10,14 @@ import functools
 import os
 from typing import Any
 
-from mt_cuda.backend import CudaOps
+from mt_cuda.library.matrices.ops import ProductOps
 from mt_tensor.extending import FusedKernel
 
 SIMULATE = "MT_CUDA_SIM"
 """The environment variable that chooses the simulator; `reversed` also turns its threads round."""
 
 
-class TunedOps(CudaOps):
+class TunedOps(ProductOps):
     """Every primitive as in the lesson, until there is a faster kernel for what it is asked."""
 
     def kernel(self, name: str) -> Any:

@@ -1,0 +1,108 @@
+"""From two matrices to the launches of their product: how they lie, the kernel and its numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mt_cuda.layout import Layout, Strides, merge
+from mt_cuda.library.matrices.product import Product
+from mt_cuda.library.matrices.strips import Factor
+from mt_cuda.library.matrices.tiles import Cut, choose, lanes_of
+from mt_cuda.machine import Size
+from mt_cuda.matrix import total_type
+from mt_tensor import TensorData
+
+LARGEST = 2**31
+"""What no dimension may reach: within a matrix, indices have 32 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A product, ready for the machine.
+
+    Attributes:
+        form: what its kernel is generated for.
+        cut: how it is cut up.
+        numbers: the numbers of the kernel.
+    """
+
+    form: Product
+    cut: Cut
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """A factor as the kernel sees it: its outer dimension is that which the result has, too.
+
+    Attributes:
+        data: the factor.
+        outer: the extent of the outer dimension.
+        inner: that of the inner one.
+        strides: the steps in both.
+        steps: those from matrix to matrix.
+    """
+
+    data: TensorData
+    outer: int
+    inner: int
+    strides: tuple[int, int]
+    steps: Strides
+
+    def lies(self, width: int, depth: int) -> Factor:
+        """Say how it lies in memory, where strips of it have that extent, outer and inner."""
+        outer, inner = (abs(stride) for stride in self.strides)
+        by_inner = self.inner > 1 and (self.outer == 1 or inner <= outer)
+        if by_inner:
+            near, extent, strip, far = self.strides[1], self.inner, depth, self.strides[0]
+        else:
+            near, extent, strip, far = self.strides[0], self.outer, width, self.strides[1]
+        lanes = lanes_of(self.data.dtype)
+        even = (self.data.offset, extent, strip, far, *self.steps)
+        return Factor(by_inner, near == 1 and not any(number % lanes for number in even))
+
+
+def plan(a: TensorData, b: TensorData, size: Size) -> Planned | None:
+    """Plan the product of matrices of `(..., rows, inner)` and `(..., inner, columns)`.
+
+    Args:
+        a: the left factor; its leading dimensions are those of the result.
+        b: the right factor; the same.
+        size: of the machine.
+
+    Returns:
+        None if that is nothing for this kernel: numbers that are no floats, or huge dimensions.
+    """
+    dtype, (rows, inner), columns = a.dtype, a.shape[-2:], b.shape[-1]
+    batch = merge(a.shape[:-2], [a.strides[:-2], b.strides[:-2]])
+    rows, batch = _rows_of_all(rows, a.strides[-2], batch)
+    if not dtype.is_floating_point or max(rows, inner, columns, batch.size) >= LARGEST:
+        return None
+    total = total_type(dtype)
+    cut = choose((batch.size, rows, inner, columns), total, size)
+    left = Matrix(a, rows, inner, (a.strides[-2], a.strides[-1]), batch.strides[0])
+    right = Matrix(b, columns, inner, (b.strides[-1], b.strides[-2]), batch.strides[1])
+    out = dtype if cut.parts == 1 else total
+    form = Product(
+        dtype,
+        out,
+        cut.tile,
+        left.lies(cut.tile.rows, cut.tile.depth),
+        right.lies(cut.tile.columns, cut.tile.depth),
+        wide=out is total and columns % lanes_of(total) == 0,
+        batch=batch.rank,
+    )
+    numbers = (
+        *(batch.size, rows, inner, columns, cut.span),
+        *(*left.strides, *right.strides),
+        *(*batch.shape[1:], *left.steps, *right.steps),
+    )
+    return Planned(form, cut, numbers)
+
+
+def _rows_of_all(rows: int, stride: int, batch: Layout) -> tuple[int, Layout]:
+    """Return left matrices that all meet the same right one as one of many rows."""
+    if batch.rank and batch.strides[1][-1] == 0 and batch.strides[0][-1] == rows * stride:
+        left, right = (strides[:-1] for strides in batch.strides)
+        return rows * batch.shape[-1], Layout(batch.shape[:-1], (left, right))
+    return rows, batch

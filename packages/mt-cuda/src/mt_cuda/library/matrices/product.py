@@ -1,0 +1,208 @@
+"""The matrix product, written for the hardware.
+
+It computes what the kernel of the lesson does, `mt_cuda.matrix`, and in the same way: a block owns
+a tile of the result and walks along the inner dimension, strip by strip; a thread owns part of the
+tile and keeps it in registers. What is different serves one end, that almost every instruction of
+the inner loop multiplies and adds:
+
+- Shared memory has room for two strips, on two shelves. While one is multiplied, the next is on its
+  way from memory into registers, and then goes to the other shelf: so one barrier a strip is
+  enough, and nobody waits for memory.
+- What moves, moves 16 bytes at a time: from memory, where layout and alignment allow it, and always
+  from shared memory into registers. A thread's rows and columns therefore come in groups of
+  neighbours, with other threads' between them.
+- Where something lies is worked out before the loop, which only moves on. Rows beyond the edge are
+  read as the last one is, without asking: nobody stores what becomes of them. What of the inner
+  dimension fills no strip is multiplied after the loop.
+- The inner dimension can be cut into parts, each with blocks of its own, which leave their totals
+  one after the other. Adding these up is another launch.
+
+`outer` stands for the rows of `a` and the columns of `b`, so that one text serves both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mt_cuda.kernel import Kernel, Lines, define, indented, numbers, operand, store
+from mt_cuda.layout import extent_names, position, stride_names, take_apart
+from mt_cuda.library.matrices.strips import Factor, Strip, plus
+from mt_cuda.library.matrices.tiles import Tile, lanes_of
+from mt_cuda.matrix import total_type
+from mt_fast.extending import constant, converted
+from mt_tensor import DType
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """What a kernel is generated for.
+
+    Attributes:
+        dtype: the element type of the factors.
+        out: the element type of the result, or that of totals if it is one of several parts.
+        tile: how a block computes its part.
+        a: how the left factor lies in memory.
+        b: how the right factor does.
+        wide: whether groups of the result, which is contiguous, begin on boundaries of 16 bytes.
+        batch: the number of batch dimensions after merging.
+    """
+
+    dtype: DType
+    out: DType
+    tile: Tile
+    a: Factor
+    b: Factor
+    wide: bool
+    batch: int
+
+
+def product(form: Product) -> Kernel:
+    """Return the kernel of `out[part, ..., i, k] = sum over j of a[..., i, j] * b[..., j, k]`.
+
+    Block `(x, y)` computes tile x, counted through rows of tiles, tiles of a matrix and matrices,
+    and of the inner dimension the part y, which has `span` elements.
+    """
+    tile, total = form.tile, total_type(form.dtype)
+    strips = (
+        Strip("a", form.a, form.dtype, tile.rows, "top", "rows", "down", tile),
+        Strip("b", form.b, form.dtype, tile.columns, "left", "columns", "right", tile),
+    )
+    body = [
+        *(line for strip in strips for line in strip.arrays()),
+        f"totals = cuda.local.array(({tile.each_rows}, {tile.each_columns}), {total.name})",
+        *_find_place(form),
+        "first = cuda.blockIdx.y * index32(span)",
+        "left_over = min(index32(inner) - first, index32(span))",
+        *(line for strip in strips for line in strip.find()),
+        f"for i in range({tile.each_rows}):",
+        f"    for k in range({tile.each_columns}):",
+        f"        totals[i, k] = {constant(0, total)}",
+        *(line for strip in strips for line in (*strip.clear(), *strip.fetch(), *strip.shelve())),
+        "cuda.syncthreads()",
+        f"while left_over >= {tile.depth}:",
+        *indented(_turn(form, strips)),
+        "for j in range(left_over):  # what fills no strip",
+        *indented(_multiply(form, strips)),
+        *_store(form),
+    ]
+    types = "_".join(dict.fromkeys((form.dtype.name, form.out.name)))
+    name = f"product_{types}_{tile}_{form.a}_{form.b}"
+    name += ("_wide" if form.wide else "") + f"_batch{form.batch}"
+    strides = [f"{m}_{way}_stride" for m in ("a", "b") for way in ("outer", "inner")]
+    parameters = [
+        *numbers("batches", "rows", "inner", "columns", "span", *strides),
+        *numbers(*extent_names(form.batch)),
+        *numbers(*(s for m in ("a", "b") for s in stride_names(m, form.batch))),
+        *operand("a", form.dtype),
+        *operand("b", form.dtype),
+        *operand("out", form.out),
+    ]
+    return define(name, parameters, body, "batches", "rows", "inner", "columns")
+
+
+def _find_place(form: Product) -> Lines:
+    """Return the lines that find a block's tile, and a thread's part of it.
+
+    The threads of a warp form a rectangle of 4 by 8, where there are so many: of a strip's row they
+    read 4 and 8 groups, instead of 1 and 32.
+    """
+    tile = form.tile
+    beside = tile.columns // tile.each_columns
+    if beside % 8 == 0 and tile.rows // tile.each_rows % 4 == 0:
+        own = [
+            f"down = thread // {4 * beside} * 4 + thread % 32 // 8",
+            f"right = thread // 32 % {beside // 8} * 8 + thread % 8",
+        ]
+    else:
+        own = [f"down = thread // {beside}", f"right = thread % {beside}"]
+    batch = "index32(cuda.blockIdx.x) // across // along"
+    return [
+        "thread = cuda.threadIdx.x",
+        *own,
+        f"across = (index32(columns) + {tile.columns - 1}) // {tile.columns}",
+        f"along = (index32(rows) + {tile.rows - 1}) // {tile.rows}",
+        f"left = cuda.blockIdx.x % across * {tile.columns}",
+        f"top = cuda.blockIdx.x // across % along * {tile.rows}",
+        f"matrix = {batch}",
+        *take_apart("matrix", extent_names(form.batch), "index32"),
+        *(f"{m}_start = {position(f'{m}_at', stride_names(m, form.batch))}" for m in ("a", "b")),
+        "out_start = out_at + (cuda.blockIdx.y * batches + matrix) * rows * columns",
+    ]
+
+
+def _turn(form: Product, strips: tuple[Strip, ...]) -> Lines:
+    """Return the lines that multiply the strips of one shelf, and fill the other meanwhile."""
+    return [
+        f"left_over -= {form.tile.depth}",
+        "if left_over > 0:",
+        *indented([line for strip in strips for line in (*strip.step(), *strip.fetch())]),
+        f"for j in range({form.tile.depth}):",
+        *indented(_multiply(form, strips)),
+        "if left_over > 0:",
+        *indented([line for strip in strips for line in (*strip.turn(), *strip.shelve())]),
+        "    cuda.syncthreads()",
+    ]
+
+
+def _groups(form: Product) -> tuple[int, range, range]:
+    """Return how many neighbours a group has, and where a thread's groups begin in its part."""
+    lanes = lanes_of(total_type(form.dtype))
+    return lanes, range(0, form.tile.each_rows, lanes), range(0, form.tile.each_columns, lanes)
+
+
+def _apart(form: Product) -> tuple[int, int]:
+    """Return how far a thread's groups are from each other in the tile: in rows, in columns."""
+    _, rows, columns = _groups(form)
+    return form.tile.rows // len(rows), form.tile.columns // len(columns)
+
+
+def _multiply(form: Product, strips: tuple[Strip, ...]) -> Lines:
+    """Return the lines with which a thread adds to its totals what inner position `j` gives."""
+    lanes, rows, columns = _groups(form)
+    adds = [
+        f"totals[i{plus(i)}, k{plus(k)}] += a_part{i // lanes}[i] * b_part{k // lanes}[k]"
+        for i in rows
+        for k in columns
+    ]
+    a, b = strips
+    return [
+        *a.get(form.tile.each_rows),
+        *b.get(form.tile.each_columns),
+        f"for i in range({lanes}):",
+        f"    for k in range({lanes}):",
+        *indented(indented(adds)),
+    ]
+
+
+def _store(form: Product) -> Lines:
+    """Return the lines with which a thread stores its totals, as far as there are elements."""
+    total = total_type(form.dtype)
+    lanes, rows, columns = _groups(form)
+    below, beside = _apart(form)
+    lines = []
+    for g, i in enumerate(rows):
+        lines += [
+            f"for i in range({lanes}):",
+            f"    row = top + {lanes} * down + i{plus(g * below)}",
+            "    if row < rows:",
+        ]
+        for h, k in enumerate(columns):
+            begin = f"left + {lanes} * right{plus(h * beside)}"
+            at = "out_start + row * columns + column"
+            if form.wide:
+                values = ", ".join(f"totals[i{plus(i)}, {k + e}]" for e in range(lanes))
+                found = [
+                    f"column = {begin}",
+                    "if column < columns:",
+                    f"    store{lanes}(out, {at}, ({values}))",
+                ]
+            else:
+                value = converted(f"totals[i{plus(i)}, k{plus(k)}]", total, form.out)
+                found = [
+                    f"for k in range({lanes}):",
+                    f"    column = {begin} + k",
+                    "    if column < columns:",
+                    f"        out[{at}] = {store(value, form.out)}",
+                ]
+            lines += indented(indented(found))
+    return lines

@@ -1,0 +1,212 @@
+"""Products at the speed of the hardware: the same results, in every layout, and enough blocks."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mt_tensor as mt
+from mt_cuda.errors import RaceError
+from mt_cuda.gpu import size_of_gpu
+from mt_cuda.kernel import Kernel
+from mt_cuda.library.backend import TunedOps
+from mt_cuda.library.matrices import tiles
+from mt_cuda.library.matrices.product import Product, product
+from mt_cuda.library.matrices.strips import Factor
+from mt_cuda.library.matrices.tiles import MUCH, TILES, Cut, Tile, choose
+from mt_cuda.library.recording import Recorder
+from mt_cuda.simulator import Simulator
+from mt_tensor import use_backend
+from mt_tensor.extending import DTYPES
+
+GPU = size_of_gpu(132)
+ORDERS = {"forward": TunedOps(Simulator("forward")), "reversed": TunedOps(Simulator("reversed"))}
+DTYPES_OF_PRODUCTS = ("float16", "float32", "float64")
+
+
+@pytest.fixture(params=ORDERS)
+def backend(request):
+    return ORDERS[request.param]
+
+
+def whole(shape, dtype="float32", seed=0):
+    """Small whole numbers, of which sums are exact in every order."""
+    return np.random.default_rng(seed).integers(-3, 4, shape).astype(dtype)
+
+
+def view(backend, array, transposed, start, step):
+    """The same elements in another layout: transposed in memory, behind others, with gaps."""
+    rows, columns = array.shape
+    stored = array.T if transposed else array
+    padded = np.full((stored.shape[0], stored.shape[1] * step), np.nan, array.dtype)
+    padded[:, ::step] = stored
+    data = backend.from_host(np.concatenate([np.full(start, np.nan, array.dtype), padded.ravel()]))
+    strides = (padded.shape[1], step)
+    return data.like((rows, columns), strides[::-1] if transposed else strides, start)
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_layouts_of_factors(data):
+    backend = data.draw(st.sampled_from(list(ORDERS.values())))
+    rows, inner, columns = (data.draw(st.integers(1, 20)) for _ in range(3))
+    dtype = data.draw(st.sampled_from(DTYPES_OF_PRODUCTS))
+    lies = st.tuples(st.booleans(), st.sampled_from([0, 1, 4, 8]), st.sampled_from([1, 1, 1, 2]))
+    a, b = whole((rows, inner), dtype), whole((inner, columns), dtype, 1)
+    left, right = (view(backend, each, *data.draw(lies)) for each in (a, b))
+    assert np.array_equal(backend.to_host(backend.matmul(left, right)), a @ b)
+
+
+@pytest.mark.parametrize("dtype", DTYPES_OF_PRODUCTS)
+def test_every_way_to_read(backend, dtype):
+    a, b = whole((16, 24), dtype), whole((24, 8), dtype, 1)
+    for a_transposed, b_transposed, start in itertools.product((0, 1), (0, 1), (0, 1)):
+        left, right = view(backend, a, a_transposed, start, 1), view(backend, b, b_transposed, 0, 1)
+        assert np.array_equal(backend.to_host(backend.matmul(left, right)), a @ b)
+
+
+@pytest.mark.parametrize(
+    "tile", [Tile(16, 32, 8, 4, 4), Tile(16, 8, 8, 8, 4), Tile(32, 4, 4, 4, 4)], ids=str
+)
+def test_tiles_with_warps_and_with_narrow_strips(backend, monkeypatch, tile):
+    shape = (1, 17, 16, 40)
+    monkeypatch.setattr("mt_cuda.library.matrices.planning.choose", lambda *_: cut_of(tile, shape))
+    a, b = whole((17, 16)), whole((16, 40), seed=1)
+    fresh = TunedOps(backend.machine)
+    assert np.array_equal(fresh.to_host(fresh.matmul(*map(fresh.from_host, (a, b)))), a @ b)
+
+
+def cut_of(tile, shape, span=None):
+    """Cut a product up by this tile."""
+    batches, rows, inner, columns = shape
+    count = batches * -(-rows // tile.rows) * -(-columns // tile.columns)
+    return Cut(tile, count, -(-inner // span) if span else 1, span or inner)
+
+
+@pytest.mark.parametrize("dtype", DTYPES_OF_PRODUCTS)
+@pytest.mark.parametrize("inner", [8, 9, 30])
+def test_parts_of_a_long_inner_dimension_are_added_up(monkeypatch, dtype, inner):
+    results = []
+    for backend in ORDERS.values():
+        fresh = TunedOps(backend.machine)
+        shape, tile = (2, 5, inner, 6), Tile(8, 8, 4, 4, 4)
+        cut = cut_of(tile, shape, 8)
+        monkeypatch.setattr("mt_cuda.library.matrices.planning.choose", lambda *_, cut=cut: cut)
+        rng = np.random.default_rng(0)
+        a, b = (rng.standard_normal((2, *each)).astype(dtype) for each in ((5, inner), (inner, 6)))
+        results.append(fresh.to_host(fresh.matmul(*map(fresh.from_host, (a, b)))))
+        exact = a.astype("f8") @ b.astype("f8")
+        np.testing.assert_allclose(results[-1], exact, atol=0.02 if dtype == "float16" else 1e-5)
+    assert np.array_equal(*results), "results repeat exactly, whoever is faster"
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_matrices_of_a_batch(backend, shared):
+    a = whole((2, 3, 5, 4))
+    b = whole((4, 6), seed=1) if shared else whole((3, 4, 6), seed=1)
+    product = backend.matmul(backend.from_host(a), backend.from_host(b))
+    assert np.array_equal(backend.to_host(product), a @ b)
+
+
+def test_nothing_and_vectors(backend):
+    for left, right in (((3, 0), (0, 2)), ((0, 4), (4, 2)), ((4,), (4, 3)), ((2, 4), (4,))):
+        a, b = whole(left), whole(right, seed=1)
+        product = backend.matmul(backend.from_host(a), backend.from_host(b))
+        assert np.array_equal(backend.to_host(product), a @ b)
+
+
+def test_nan_beyond_the_edge_stays_there(backend):
+    """Rows beyond the edge are read as the last, and what fills no strip is not multiplied."""
+    a, b = whole((9, 5)), whole((5, 9), seed=1)
+    left, right = a.copy(), b.copy()
+    left[-1] = np.nan
+    right[:, -1] = np.inf
+    product = backend.to_host(backend.matmul(*map(backend.from_host, (left, right))))
+    assert np.array_equal(product[:-1, :-1], (a @ b)[:-1, :-1])
+    assert np.isnan(product[-1]).all()
+
+
+def test_whole_numbers_take_the_kernel_of_the_lesson(backend):
+    a, b = whole((3, 4), "int32"), whole((4, 2), "int32", 1)
+    product = backend.matmul(backend.from_host(a), backend.from_host(b))
+    assert np.array_equal(backend.to_host(product), a @ b)
+
+
+@pytest.mark.parametrize("line", range(2))
+def test_a_missing_barrier_is_found(line):
+    f32 = DTYPES["float32"]
+    way = Factor(by_inner=True, wide=False)
+    sound = product(Product(f32, f32, Tile(8, 8, 4, 4, 4), way, way, wide=False, batch=0))
+    lines = sound.source.splitlines()
+    barriers = [i for i, text in enumerate(lines) if "syncthreads" in text]
+    assert len(barriers) == 2
+    lines[barriers[line]] = lines[barriers[line]].replace("cuda.syncthreads()", "pass")
+    machine = Simulator()
+    memory = [machine.upload(np.ones(64, "f4")), 0] * 3
+    numbers = (1, 8, 8, 8, 8, 8, 1, 1, 8)
+    machine.launch(machine.load(sound), (1, 1), 4, numbers, memory)
+    faulty = machine.load(Kernel(sound.name, "\n".join(lines), sound.parameters))
+    with pytest.raises(RaceError):
+        machine.launch(faulty, (1, 1), 4, numbers, memory)
+
+
+# --- Which tile ---------------------------------------------------------------------------------
+
+EXTENTS = st.integers(1, 60000)
+
+
+@settings(max_examples=200, deadline=None)
+@given(batches=st.sampled_from([1, 1, 1, 8, 96]), rows=EXTENTS, inner=EXTENTS, columns=EXTENTS)
+def test_every_multiprocessor_has_work_where_there_is_much(batches, rows, inner, columns):
+    cut = choose((batches, rows, inner, columns), mt.float32, GPU)
+    assert (cut.parts - 1) * cut.span < inner <= cut.parts * cut.span
+    assert cut.parts == 1 or cut.span % cut.tile.depth == 0
+    covered = -(-rows // cut.tile.rows) * -(-columns // cut.tile.columns) * batches
+    assert cut.tiles == covered
+    assert cut.tile.threads <= GPU.threads
+    smallest = min(tile.rows * tile.columns for tile in TILES)
+    if batches * rows * inner * columns > MUCH and batches * rows * columns >= 132 * smallest:
+        assert cut.blocks >= 132
+    if batches * rows * inner * columns > MUCH and inner > 132 * 2 * cut.tile.depth:
+        assert cut.blocks >= 132
+
+
+@pytest.mark.parametrize(
+    ("shape", "rows", "columns"),
+    [
+        ((1, 4096, 4096, 4096), (128, 128), (128, 128)),
+        ((1, 50000, 25, 8), (64, 256), (8, 16)),
+        ((1, 8, 25, 50000), (8, 16), (64, 256)),
+        ((1, 8, 50000, 25), (8, 16), (8, 64)),
+        ((1, 384, 4096, 384), (64, 64), (64, 64)),
+    ],
+)
+def test_narrow_products_take_narrow_tiles(shape, rows, columns):
+    tile = choose(shape, mt.float32, GPU).tile
+    assert rows[0] <= tile.rows <= rows[1]
+    assert columns[0] <= tile.columns <= columns[1]
+
+
+def test_totals_fit_into_registers():
+    for tile in TILES:
+        assert tile.threads % 32 == 0
+        assert 8 * tile.each_rows * tile.each_columns <= 512
+    assert choose((1, 4096, 4096, 4096), mt.float64, GPU).tile.each_rows * 8 <= 64
+
+
+def test_the_gradient_of_weights_of_a_convolution_keeps_a_gpu_busy():
+    machine = Recorder()
+    with use_backend(TunedOps(machine)):
+        upstream, patches = mt.ones(50000, 8), mt.ones(50000, 25)
+        machine.record.launches.clear()
+        upstream.mT @ patches
+    multiplied, added = machine.record.launches
+    assert multiplied.blocks >= 132
+    assert multiplied.operations == 8 * 50000 * 25
+    assert added.kernel.name.startswith("add_float32")
+
+
+def test_small_machines_take_small_tiles():
+    assert choose((1, 9, 9, 9), mt.float32, Simulator.size).tile in tiles.TINY
