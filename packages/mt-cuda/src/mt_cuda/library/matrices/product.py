@@ -86,8 +86,8 @@ def product(form: Product) -> Kernel:
         *_store(form),
     ]
     types = "_".join(dict.fromkeys((form.dtype.name, form.out.name)))
-    name = f"product_{types}_{tile}_{form.a}_{form.b}"
-    name += ("_wide" if form.wide else "") + f"_batch{form.batch}"
+    name = f"product_{types}_{tile}_a_{form.a}_b_{form.b}"
+    name += ("_out_wide" if form.wide else "") + f"_batch{form.batch}"
     strides = [f"{m}_{way}_stride" for m in ("a", "b") for way in ("outer", "inner")]
     parameters = [
         *numbers("batches", "rows", "inner", "columns", "span", *strides),

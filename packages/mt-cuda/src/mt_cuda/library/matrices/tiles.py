@@ -87,7 +87,7 @@ TILES = (
 )
 """Tiles for GPUs."""
 
-SMALL = (Tile(32, 32, 8, 4, 4),)
+SMALL = (Tile(32, 32, 4, 4, 4),)
 """For machines whose blocks have few threads, such as processors, which would take long to compile
 more of them."""
 
