@@ -1,12 +1,14 @@
 """Threads that share the work on one row: as many as it is worth, and several rows in a block.
 
 The lesson's reductions give a whole block to a row, or a single thread. Rows of a hundred elements
-want neither. A team is a power of two of neighbouring threads: they visit the row's elements in
-turns, so that neighbours read neighbours, and fold what they found in shared memory.
+want neither. A team is a power of two of threads: they visit the row's elements in turns, and fold
+what they found in shared memory. Neighbouring threads read neighbouring elements: they are of one
+team where a row lies together, and of teams side by side where neighbouring rows do.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mt_cuda.kernel import Lines, indented
@@ -19,15 +21,22 @@ class Team:
     Attributes:
         size: threads of a team, a power of two.
         threads: threads of a block, a multiple of it.
+        beside: whether neighbouring threads work on neighbouring rows, not on the same.
     """
 
     size: int
     threads: int
+    beside: bool = False
 
     @property
     def rows(self) -> int:
         """How many rows a block works on."""
         return self.threads // self.size
+
+    @property
+    def name(self) -> str:
+        """What ends the names of kernels for these teams."""
+        return f"{'beside' if self.beside else 'team'}{self.size}"
 
     def blocks(self, rows: int) -> int:
         """Return how many blocks work on so many rows."""
@@ -35,59 +44,87 @@ class Team:
 
     def begin(self) -> Lines:
         """Return the lines that find the row of a thread, and its place in the team."""
+        quotient, rest = f"thread // {self._other}", f"thread % {self._other}"
+        place, lane = (rest, quotient) if self.beside else (quotient, rest)
         return [
             "thread = cuda.threadIdx.x",
-            f"row = cuda.blockIdx.x * {self.rows} + thread // {self.size}",
-            f"lane = thread % {self.size}",
+            f"row = cuda.blockIdx.x * {self.rows} + {place}",
+            f"lane = {lane}",
         ]
 
-    def visit(self, lines: Lines, length: str = "length") -> Lines:
-        """Return the loop in which a team visits each `j` below the length of its row, if any."""
-        return [
-            "if row < rows:",
-            "    j = lane",
-            f"    while j < {length}:",
-            *indented(indented(lines)),
-            f"        j += {self.size}",
-        ]
-
-    def fold(self, total: str, combine: str, memory: str) -> Lines:
+    def fold(self, folds: Sequence[tuple[str, str, str]]) -> Lines:
         """Return the lines after which every thread has what the totals of its team make together.
 
         Args:
-            total: the variable that each thread has its total in, and gets the result in.
-            combine: the name of the function that makes one total of two.
-            memory: a shared array with an element for each thread of the block.
+            folds: for each total the variable that each thread has it in, and gets the result in;
+                the name of the function that makes one total of two; and a shared array with an
+                element for each thread of the block.
         """
         if self.size == 1:
             return []
-        lines = [f"{memory}[thread] = {total}", "cuda.syncthreads()"]
+        step = self.rows if self.beside else 1
+        lines = [f"{memory}[thread] = {total}" for total, _, memory in folds]
+        lines.append("cuda.syncthreads()")
         apart = self.size // 2
         while apart:
-            lines += [
-                f"if lane < {apart}:",
-                f"    {memory}[thread] = {combine}({memory}[thread], {memory}[thread + {apart}])",
-                "cuda.syncthreads()",
-            ]
+            lines.append(f"if lane < {apart}:")
+            for _, combine, memory in folds:
+                other = f"{memory}[thread + {apart * step}]"
+                lines.append(f"    {memory}[thread] = {combine}({memory}[thread], {other})")
+            lines.append("cuda.syncthreads()")
             apart //= 2
-        # The barrier at the end: the memory is used again by the next fold.
-        return [*lines, f"{total} = {memory}[thread - lane]", "cuda.syncthreads()"]
+        first = f"thread - lane * {step}" if self.beside else "thread - lane"
+        lines += [f"{total} = {memory}[{first}]" for total, _, memory in folds]
+        return [*lines, "cuda.syncthreads()"]  # for the memory is used again by the next fold
+
+    def visit(self, variable: str, begin: str, end: str, lines: Lines) -> Lines:
+        """Return the loop in which a team visits what its row has from `begin` to before `end`."""
+        return [
+            "if row < rows:",
+            f"    {variable} = {begin} + lane" if begin else f"    {variable} = lane",
+            f"    while {variable} < {end}:",
+            *indented(indented(lines)),
+            f"        {variable} += {self.size}",
+        ]
+
+    @property
+    def _other(self) -> int:
+        return self.rows if self.beside else self.size
 
 
-def team_for(length: int, threads: int, apart: bool = False) -> Team:
-    """Return the teams for rows of so many elements.
+SECTOR = 8
+"""How many rows lie side by side at least: those whose elements a GPU reads at once."""
 
-    A warp for a short row: 32 threads read 128 bytes at once. Where the elements of a row lie
-    apart, those of neighbouring rows are neighbours, and each thread takes a row of its own.
+BUSY = 2**15
+"""Threads from which on a GPU has enough to do."""
+
+
+def team_for(length: int, threads: int) -> Team:
+    """Return the teams for rows that lie together.
+
+    A warp for a short row: 32 threads read 128 bytes at once.
 
     Args:
         length: elements of a row.
         threads: threads of a block.
-        apart: whether other rows' elements lie between those of a row.
     """
-    if apart or length < 8:
+    if length < 8:
         return Team(1, threads)
     size = min(32, threads)
     while size < threads and size * 16 < length:
         size *= 2
     return Team(size, threads)
+
+
+def team_beside(rows: int, length: int, threads: int) -> Team:
+    """Return the teams for rows that lie side by side: few threads for each where rows are many.
+
+    Args:
+        rows: how many rows there are.
+        length: elements of a row.
+        threads: threads of a block.
+    """
+    size = 1
+    while size * SECTOR < threads and size * 4 <= length and size * rows < BUSY:
+        size *= 2
+    return Team(size, threads, beside=True)

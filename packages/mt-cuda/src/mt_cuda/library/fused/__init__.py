@@ -6,10 +6,12 @@ first the kernels, and then the operation, which brings tensors to them.
 
 from __future__ import annotations
 
+from mt_cuda.library.fused.losses import CROSS_ENTROPY
 from mt_cuda.library.fused.softmax import LOG_SOFTMAX, SOFTMAX
 from mt_tensor.extending import FusedKernel
 
 KERNELS: dict[str, FusedKernel] = {
+    "cross_entropy": CROSS_ENTROPY,
     "log_softmax": LOG_SOFTMAX,
     "softmax": SOFTMAX,
 }

@@ -5,41 +5,37 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from mt_cuda.kernel import Kernel, computed
+from mt_cuda.kernel import computed
 from mt_cuda.library.fused.tensors import elements_of, is_floating, new, ops_of, tensor_of
-from mt_cuda.library.rows import Operand, Rows, rows_along
-from mt_cuda.library.teams import Team, team_for
+from mt_cuda.library.rows import Operand, Rows, planned, rows_along
+from mt_cuda.library.teams import Team
 from mt_tensor import DType, Tensor, TensorData
 from mt_tensor.extending import FusedKernel
 
 Name = Literal["softmax", "log_softmax", "softmax_gradient", "log_softmax_gradient"]
 
 
-def rowwise(name: Name, dtype: DType, team: Team) -> Kernel:
+def rowwise(name: Name, dtype: DType, team: Team) -> Rows:
     """Return a kernel: of `x` to `y`; or of `grad` and the result `y` to `out`, its gradient."""
     gradient = name.endswith("gradient")
     names = ("grad", "y", "out") if gradient else ("x", "y")
     rows = Rows(name, dict.fromkeys(names, Operand(dtype)), team, computed(dtype))
     if gradient:
         if name.startswith("log"):
-            rows.fold("total", "plus", "0", "{grad}")
+            rows.sums(total="{grad}")
             rows.store("out", "{grad} - math.exp({y}) * total")
         else:
-            rows.fold("total", "plus", "0", "{grad} * {y}")
+            rows.sums(total="{grad} * {y}")
             rows.store("out", "{y} * ({grad} - total)")
-        return rows.kernel()
+        return rows
     rows.fold("largest", "larger", "-inf", "{x}")
-    rows.fold("total", "plus", "0", "math.exp({x} - largest)")
+    rows.sums(total="math.exp({x} - largest)")
     if name == "log_softmax":
         rows.let("logarithm", "math.log(total)")
         rows.store("y", "{x} - largest - logarithm")
     else:
         rows.store("y", "math.exp({x} - largest) / total")
-    return rows.kernel()
-
-
-THREADS = 1024
-"""Rows from which on a thread for each keeps the machine busy."""
+    return rows
 
 
 class Rowwise(FusedKernel):
@@ -80,13 +76,11 @@ def _along(dim: int, name: Name, *tensors: Tensor) -> TensorData:
     dtype, out = first.dtype, new(tensors[0])
 
     def plan() -> Any:
-        count, length, inner = rows_along(first.shape, dim)
-        team = team_for(length, ops.machine.size.threads, apart=inner > 1 and count >= THREADS)
-        kernel = rowwise(name, dtype, team)
-        return ops.plan(kernel, (team.blocks(count), 1), team.threads, (count, length, inner))
+        layout = rows_along(first.shape, dim)
+        return planned(ops, rowwise(name, dtype, layout.teams(ops.machine.size.threads)), layout)
 
-    planned = ops.remembered((name, dtype, first.shape, dim), plan)
-    ops.launch(planned, [*map(elements_of, tensors), out])
+    ready = ops.remembered((name, dtype, first.shape, dim), plan)
+    ops.launch(ready, [*map(elements_of, tensors), out])
     return out
 
 

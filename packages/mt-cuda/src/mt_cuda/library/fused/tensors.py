@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+import numpy as np
+
+from mt_cuda.kernel import computed
 from mt_tensor import DType, Tensor, TensorData
 from mt_tensor.extending import Shape
 
@@ -36,3 +39,8 @@ def new(like: Tensor, shape: Shape | None = None, dtype: DType | None = None) ->
 def is_floating(*tensors: Tensor | None) -> bool:
     """Whether the tensors that are there have elements, and these are floating-point numbers."""
     return all(x.numel() and x.dtype.is_floating_point for x in tensors if x is not None)
+
+
+def number_of(value: float, dtype: DType) -> np.generic:
+    """Return a number as it is passed to kernels on elements of a type: in what they compute in."""
+    return cast(np.generic, computed(dtype).numpy.type(value))

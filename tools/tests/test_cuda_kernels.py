@@ -1,0 +1,70 @@
+"""The GPU's kernels for operations of networks: what mt-nn's kit for all backends does not ask.
+
+The kit compares them with the compositions in float32 and float64. Here is float16, and how often
+each launches, by a machine that only writes down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_tensor as mt
+from mt_cuda.library.backend import TunedOps
+from mt_cuda.library.recording import Recorder
+from mt_cuda.simulator import Simulator
+from mt_nn import functional as F
+from mt_tensor.backends import use_backend
+
+CLASSES = np.arange(6).reshape(2, 3) % 5
+OPERATIONS: dict[str, tuple[Callable[..., mt.Tensor], list[tuple[int, ...]], int, int]] = {
+    "cross_entropy": (lambda x: F.cross_entropy(x, mt.tensor(CLASSES[0])), [(3, 5)], 2, 1),
+    "losses": (
+        lambda x: F.cross_entropy(x, mt.tensor(CLASSES), reduction="none"),
+        [(2, 5, 3)],
+        1,
+        1,
+    ),
+}
+"""For a name the operation, the shapes of what is differentiated, and the launches each way."""
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize("order", ["forward", "reversed"])
+def test_in_float16_value_and_gradients_are_those_of_float64(name: str, order: Any) -> None:
+    operation, shapes, *_ = OPERATIONS[name]
+    results = []
+    for backend, dtype in ((TunedOps(Simulator(order)), "f2"), ("numpy", "f8")):
+        with use_backend(backend):
+            tensors = _leaves(shapes, dtype)
+            out = operation(*tensors)
+            out.backward(mt.tensor(np.cos(np.arange(out.numel())).reshape(out.shape).astype(dtype)))
+            results.append([x.detach().numpy() for x in (out, *_gradients(tensors))])
+    for ours, wanted in zip(*results, strict=True):
+        assert ours.dtype == np.float16
+        np.testing.assert_allclose(ours, wanted, 4e-3, 4e-3)
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_launches(name: str) -> None:
+    operation, shapes, *wanted = OPERATIONS[name]
+    machine = Recorder()
+    with use_backend(TunedOps(machine)):
+        tensors = _leaves(shapes, "f4")
+        before = len(machine.record.launches)
+        out = operation(*tensors)
+        forward = len(machine.record.launches)
+        out.backward(mt.tensor(np.ones(out.shape, "f4")))
+    assert [forward - before, len(machine.record.launches) - forward] == wanted
+
+
+def _leaves(shapes: list[tuple[int, ...]], dtype: str) -> list[mt.Tensor]:
+    draw = np.random.default_rng(0).standard_normal
+    return [mt.tensor(draw(shape).astype(dtype), requires_grad=True) for shape in shapes]
+
+
+def _gradients(tensors: list[mt.Tensor]) -> list[mt.Tensor]:
+    return [x.grad for x in tensors if x.grad is not None]
