@@ -28,6 +28,9 @@ OPERATIONS: dict[str, tuple[Callable[..., mt.Tensor], list[tuple[int, ...]], int
         1,
         1,
     ),
+    "layer_norm": (lambda x, w, b: F.layer_norm(x, 5, w, b), [(3, 4, 5), (5,), (5,)], 1, 2),
+    "layer_norm_of_many": (lambda x, w: F.layer_norm(x, 9, w), [(70, 9), (9,)], 1, 2),
+    "rms_norm": (lambda x, w: F.rms_norm(x, (2, 3), w), [(4, 2, 3), (2, 3)], 1, 2),
 }
 """For a name the operation, the shapes of what is differentiated, and the launches each way."""
 

@@ -7,12 +7,15 @@ first the kernels, and then the operation, which brings tensors to them.
 from __future__ import annotations
 
 from mt_cuda.library.fused.losses import CROSS_ENTROPY
+from mt_cuda.library.fused.normalization import LAYER_NORM, RMS_NORM
 from mt_cuda.library.fused.softmax import LOG_SOFTMAX, SOFTMAX
 from mt_tensor.extending import FusedKernel
 
 KERNELS: dict[str, FusedKernel] = {
     "cross_entropy": CROSS_ENTROPY,
+    "layer_norm": LAYER_NORM,
     "log_softmax": LOG_SOFTMAX,
+    "rms_norm": RMS_NORM,
     "softmax": SOFTMAX,
 }
 """The fused operations by name."""
