@@ -46,6 +46,12 @@ def gpu_ops(request):
     return _gpu(request.param)
 
 
+@pytest.fixture(scope="session")
+def cubin_ops():
+    """The backend that users get, on a GPU; the test skips where there is none."""
+    return _gpu()
+
+
 # --- A pretended GPU ----------------------------------------------------------------------------
 
 
@@ -62,10 +68,19 @@ class Buffer:
         self.device = device
         self.bytes = np.zeros(size, np.uint8)
         self.handle = self.bytes.ctypes.data
+        self.size = size
 
     def __del__(self):
         self.device.taken -= self.bytes.size
         self.device.kept += self.bytes.size
+
+
+class Borrowed:
+    """Memory of somebody else's."""
+
+    def __init__(self, address, size, owner):
+        self.bytes = np.frombuffer((ctypes.c_char * size).from_address(address), np.uint8)
+        self.handle, self.size, self.owner = address, size, owner
 
 
 class Pretended:
@@ -77,6 +92,7 @@ class Pretended:
         loaded: the code that was handed to the driver, by the name of its kernel.
         compiled: the kernels that a compiler was asked for, by their names.
         missing: what the compiler says, if it is not there.
+        waiting: the streams of others that have been let wait.
     """
 
     CUresult = Status
@@ -87,7 +103,8 @@ class Pretended:
         self.status, self.devices, self.version = status, devices, version
         self.total, self.taken, self.kept = 1 << 20, 0, 0
         self.fault, self.missing = None, missing
-        self.loaded, self.compiled = {}, {}
+        self.loaded, self.compiled, self.waiting = {}, {}, []
+        self.Buffer = SimpleNamespace(from_handle=Borrowed)
         self.ObjectCode = SimpleNamespace(from_ptx=self.from_ptx, from_cubin=self.from_cubin)
 
     def says(self):
@@ -124,11 +141,26 @@ class Pretended:
         self.kept = least
         return self.says()
 
+    def cuEventCreate(self, flags):
+        return "CUDA_SUCCESS", "event"
+
+    def cuEventRecord(self, event, stream):
+        assert (event, stream) == ("event", 7)
+        return self.says()
+
+    def cuStreamWaitEvent(self, stream, event, flags):
+        self.waiting.append(stream)
+        return self.says()
+
+    def cuEventDestroy(self, event):
+        return self.says()
+
     # `cuda.core`.
 
     def Device(self):
         return SimpleNamespace(
             name="Pretended",
+            device_id=0,
             compute_capability=(9, 0),
             properties=SimpleNamespace(multiprocessor_count=2),
             memory_resource=SimpleNamespace(allocate=self.allocate, handle="pool"),

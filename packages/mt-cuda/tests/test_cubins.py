@@ -184,7 +184,7 @@ print(time.perf_counter() - began)
 
 
 @pytest.mark.gpu
-def test_a_step_that_has_run_once_starts_in_under_a_second(gpu_ops, tmp_path):
+def test_a_step_that_has_run_once_starts_in_under_a_second(cubin_ops, tmp_path):
     times = []
     for _ in range(2):
         run = subprocess.run(

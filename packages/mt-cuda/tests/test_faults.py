@@ -197,7 +197,7 @@ for action in (gpu.synchronize, lambda: gpu.allocate(1, float32), lambda: gpu.do
 
 
 @pytest.mark.gpu
-def test_a_gpu_on_which_a_kernel_failed_says_so_in_every_call(gpu_ops):
+def test_a_gpu_on_which_a_kernel_failed_says_so_in_every_call(cubin_ops):
     import subprocess
     import sys
 

@@ -30,6 +30,7 @@ from mt_operators.graph import Graph
 from mt_tensor import DType, TensorBackend, TensorData
 from mt_tensor.backends.extending import (
     MOST_DIMENSIONS,
+    SharedMemory,
     computation_type,
     not_an_array,
     row_major,
@@ -104,6 +105,10 @@ class CudaOps(TensorBackend):
     def same_memory(self, a: Any, b: Any) -> bool:
         """Whether two storages share device memory."""
         return self.machine.shares(a, b)
+
+    def shared_memory(self) -> SharedMemory | None:
+        """Return how other libraries reach the machine's memory."""
+        return self.machine.shared_memory
 
     def synchronize(self) -> None:
         """Wait for the device."""

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from mt_cuda.kernel import Kernel
 from mt_cuda.matrix import Tiling
 from mt_tensor import DType
+from mt_tensor.backends.extending import SharedMemory
 
 Grid = tuple[int, int]
 """How many blocks there are: along x, and along y."""
@@ -55,9 +56,11 @@ class Machine(ABC):
 
     Attributes:
         size: how work is to be spread.
+        shared_memory: how other libraries reach the memory; None if they cannot.
     """
 
     size: Size
+    shared_memory: SharedMemory | None = None
 
     @abstractmethod
     def allocate(self, count: int, dtype: DType) -> Any:

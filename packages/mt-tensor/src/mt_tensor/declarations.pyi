@@ -60,6 +60,9 @@ class Methods:
         """Whether any element equals a number, or one of a tensor that is broadcast."""
     def __copy__(self) -> Self:
         """Return a leaf of the same class with the same memory and gradient."""
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """Where the elements lie on an NVIDIA GPU, in version 3; only there if they do."""
     def __deepcopy__(self, memo: dict[builtins.int, Any]) -> Self:
         """Return a leaf of the same class, with copies of the elements and of the gradient."""
     def __divmod__(self, other: Any) -> tuple[Tensor, Tensor]:
@@ -67,7 +70,7 @@ class Methods:
     def __dlpack__(self, *, stream: Any = ..., max_version: tuple[builtins.int, builtins.int] | None = ..., dl_device: tuple[builtins.int, builtins.int] | None = ..., copy: builtins.bool | None = ...) -> Any:
         """Return a capsule through which another library shares the elements."""
     def __dlpack_device__(self) -> tuple[builtins.int, builtins.int]:
-        """Return DLPack's numbers for the memory of this machine."""
+        """Return DLPack's numbers for the device that the elements are on; (1, 0) is this machine."""
     def __eq__(self, other: Any) -> Tensor:  # type: ignore[override]
         """Element by element: x == y; nan equals nothing."""
     def __float__(self) -> builtins.float:
@@ -472,7 +475,7 @@ class Methods:
     @data.setter
     def data(self, data: Tensor) -> None: ...
     def data_ptr(self) -> builtins.int:
-        """Return the address of the first element; 0 if there is none."""
+        """Return the address of the first element, on its device; 0 if there is none."""
     def deg2rad(self) -> Tensor:
         """Return angles in radians from angles in degrees."""
     def deg2rad_(self) -> Self:

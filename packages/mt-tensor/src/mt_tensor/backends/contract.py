@@ -273,6 +273,13 @@ class TensorBackend(ABC):
             return np.may_share_memory(a, b)
         return a is b
 
+    def shared_memory(self) -> Any:
+        """Return how other libraries reach elements that are in no NumPy array; None if they can't.
+
+        What it is, `mt_tensor.backends.extending.SharedMemory` says.
+        """
+        return None
+
     def synchronize(self) -> None:  # noqa: B027 - most backends have nothing to wait for
         """Wait until all work given to this backend has been done."""
 

@@ -21,6 +21,12 @@ from mt_tensor.tensor_data import (
     not_an_array as not_an_array,
 )
 
+# Elements elsewhere, which other libraries can reach.
+from mt_tensor.library.exchange.sharing import (
+    CUDA as CUDA,
+    SharedMemory as SharedMemory,
+)
+
 # Operators as functions of NumPy.
 from mt_tensor.backends.numpy.functions import (
     UFUNCS as UFUNCS,

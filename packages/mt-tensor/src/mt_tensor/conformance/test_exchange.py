@@ -69,10 +69,14 @@ def test_random_numbers_are_the_same_everywhere(backend: TensorBackend) -> None:
 def test_elements_are_shared_or_refused(backend: TensorBackend) -> None:
     x = mt.arange(6, dtype="float32", backend=backend).view(2, 3).T
     try:
-        shared = np.from_dlpack(x)
+        device = x.__dlpack_device__()
     except mt.errors.ExchangeError:
+        device = None
+    if device != (1, 0):  # not in this machine's memory, which NumPy shares
         assert not hasattr(x, "__array_interface__")
+        assert hasattr(x, "__cuda_array_interface__") == (device is not None and device[0] == 2)
         return
+    shared = np.from_dlpack(x)
     assert np.shares_memory(shared, np.asarray(x))
     x[0, 0] = 5.0
     assert shared.tolist() == x.tolist()

@@ -71,7 +71,7 @@ METHODS = {
     "mt_tensor.library.exchange.conversion": "_uploaded bool byte char cpu cuda device double float half int is_cuda long short to type type_as",
     "mt_tensor.library.exchange.copying": "__copy__ __deepcopy__ __reduce__",
     "mt_tensor.library.exchange.dlpack": "__dlpack__ __dlpack_device__",
-    "mt_tensor.library.exchange.interop": "__array__ __array_interface__ __array_wrap__ __contains__ data_ptr element_size itemsize nbytes",
+    "mt_tensor.library.exchange.interop": "__array__ __array_interface__ __array_wrap__ __contains__ __cuda_array_interface__ data_ptr element_size itemsize nbytes",
     "mt_tensor.library.exchange.numbers": "__bool__ __float__ __index__ __int__ __pos__",
     "mt_tensor.library.exchange.printing": "__format__ __repr__",
     "mt_tensor.library.indexing.filling": "diagonal_scatter index_copy index_fill index_put masked_scatter put select_scatter slice_scatter",

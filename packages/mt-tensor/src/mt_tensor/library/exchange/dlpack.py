@@ -1,4 +1,8 @@
-"""Memory shared with other libraries by DLPack, in both directions."""
+"""Memory shared with other libraries by DLPack, in both directions.
+
+What is in NumPy's arrays is shared by NumPy. For what is elsewhere a backend says how it is
+reached, by its `SharedMemory`, and the capsules are made here.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +11,22 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.backends.devices import Backend
+from mt_tensor.backends.registry import get_backend
 from mt_tensor.dtypes import Array
 from mt_tensor.errors import ExchangeError
 from mt_tensor.library.creation.from_arrays import from_numpy
-from mt_tensor.library.exchange.interop import shared_elements
+from mt_tensor.library.exchange.capsules import exported, imported
+from mt_tensor.library.exchange.interop import first_address, shared_elements
+from mt_tensor.library.exchange.sharing import SharedMemory
 from mt_tensor.public import function, method
 from mt_tensor.tensor import Tensor
+from mt_tensor.tensor_data import TensorData
 
 CPU = 1
 """DLPack's number for the memory of this machine."""
+
+DEFAULT_STREAM, NO_STREAM = 1, -1
+"""What callers give for the default stream of a device, and if they wait themselves."""
 
 
 VERSIONED = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
@@ -63,15 +74,17 @@ class _Writable:
 def from_dlpack(ext_tensor: Any, backend: Backend = None) -> Tensor:
     """Return a tensor that shares the memory of another library's array.
 
-    On a backend that does not hold NumPy arrays the elements are copied.
+    Elements in this machine's memory are copied for a backend that does not hold NumPy arrays;
+    those on a device are for the backend that computes there.
 
     Args:
-        ext_tensor: anything with `__dlpack__` whose elements are in this machine's memory.
+        ext_tensor: anything with `__dlpack__`.
         backend: a backend or its name; by default the current one.
 
     Raises:
         TypeError: `ext_tensor` does not speak DLPack.
-        ExchangeError: its elements are elsewhere or read-only, or it refuses to share them.
+        ExchangeError: the backend does not reach its elements, they are read-only, or it refuses to
+            share them.
         DTypeError: its element type has no counterpart.
     """
     if not (hasattr(ext_tensor, "__dlpack__") and hasattr(ext_tensor, "__dlpack_device__")):
@@ -81,10 +94,7 @@ def from_dlpack(ext_tensor: Any, backend: Backend = None) -> Tensor:
         )
     device = tuple(ext_tensor.__dlpack_device__())
     if device[0] != CPU:
-        raise ExchangeError(
-            f"the array is on DLPack device {device}, not in this machine's memory: copy it to "
-            "the host first."
-        )
+        return _adopted(ext_tensor, device, backend)
     try:
         array = taken(ext_tensor)
     except (BufferError, RuntimeError) as error:
@@ -97,13 +107,44 @@ def from_dlpack(ext_tensor: Any, backend: Backend = None) -> Tensor:
     return from_numpy(array, backend)
 
 
+def _adopted(array: Any, device: tuple[int, ...], backend: Backend) -> Tensor:
+    """Return a tensor over the memory of another library's array on a device."""
+    chosen = get_backend(backend)
+    memory: SharedMemory | None = chosen.shared_memory()
+    if memory is None or memory.device != device:
+        raise ExchangeError(
+            f"the array is on DLPack device {device}, which backend {chosen.name!r} does not "
+            "reach: choose one that computes there, as in from_dlpack(x, backend=...), or copy the "
+            "array to the host first."
+        )
+    try:
+        capsule = array.__dlpack__(stream=memory.stream)
+    except (BufferError, RuntimeError) as error:
+        raise ExchangeError(f"the array cannot be shared: {error}") from error
+    there = imported(capsule)
+    shape, strides, dtype = there.shape, there.strides, there.dtype
+    if 0 in shape:
+        return Tensor._make(chosen.empty(shape, dtype), chosen)
+    if any(stride < 0 for stride in strides) or there.address % dtype.itemsize:
+        raise ExchangeError(
+            f"the array has strides {strides} and begins at address {there.address}; negative "
+            "strides, and elements that lie across their places, are not imported: copy it first."
+        )
+    count = 1 + sum((extent - 1) * s for extent, s in zip(shape, strides, strict=True))
+    row = memory.adopted(there.address, count, dtype, there.owner)
+    return Tensor._make(TensorData(row.storage, shape, strides, row.offset, dtype=dtype), chosen)
+
+
 @method
 def __dlpack_device__(self: Tensor) -> tuple[int, int]:
-    """Return DLPack's numbers for the memory of this machine.
+    """Return DLPack's numbers for the device that the elements are on; (1, 0) is this machine.
 
     Raises:
-        ExchangeError: the elements are elsewhere.
+        ExchangeError: others do not reach them.
     """
+    memory: SharedMemory | None = self.backend.shared_memory()
+    if memory is not None:
+        return memory.device
     shared_elements(self, "DLPack")
     return CPU, 0
 
@@ -119,24 +160,30 @@ def __dlpack__(
 ) -> Any:
     """Return a capsule through which another library shares the elements.
 
+    For elements on a device, `stream` is the handle of the stream that they will be used on, which
+    then waits for all work on them; -1 is for a caller who waits himself, and None stands for the
+    device's default stream.
+
     Raises:
-        ExchangeError: the tensor records, its elements are not in this machine's memory or are
-            wanted elsewhere, or a stride is negative, which not all libraries survive.
+        ExchangeError: the tensor records, others do not reach its elements, they are wanted
+            elsewhere, or a stride is negative, which not all libraries survive.
     """
     if self.requires_grad:
         raise ExchangeError(
             "a tensor that requires grad would lose its history: export x.detach()."
         )
-    shared_elements(self, "DLPack")
-    if stream is not None:
-        raise ExchangeError(f"this machine's memory has no streams; {stream!r} was given.")
+    device = self.__dlpack_device__()
     if any(stride < 0 for stride in self.stride()):
         raise ExchangeError("a tensor with negative strides is not exported: clone() it first.")
-    if dl_device not in {None, (CPU, 0)}:
+    if dl_device not in {None, device}:
         raise ExchangeError(
-            f"the elements cannot be exported to DLPack device {dl_device}: they are in this "
-            f"machine's memory, which is ({CPU}, 0)."
+            f"the elements cannot be exported to DLPack device {dl_device}: they are on {device}; "
+            "(1, 0) is this machine's memory."
         )
+    if self.backend.shared_memory() is not None:
+        return _lent(self.clone() if copy else self, stream)
+    if stream is not None:
+        raise ExchangeError(f"this machine's memory has no streams; {stream!r} was given.")
     array = self.backend.to_host(self._tensor)
     if copy:
         array = array.copy()
@@ -146,3 +193,18 @@ def __dlpack__(
         return array.__dlpack__(**options)
     except BufferError as error:
         raise ExchangeError(f"the elements cannot be exported: {error}.") from error
+
+
+def _lent(x: Tensor, stream: Any) -> Any:
+    """Return a capsule with elements on a device, for whoever uses them on a stream."""
+    memory: SharedMemory = x.backend.shared_memory()
+    if stream is None:
+        stream = DEFAULT_STREAM
+    if isinstance(stream, bool) or not isinstance(stream, int) or stream == 0 or stream < -1:
+        raise ExchangeError(
+            f"a stream is the number of its handle, {DEFAULT_STREAM} for the default stream, or -1 "
+            f"for none; {stream!r} was given."
+        )
+    if stream != NO_STREAM:
+        memory.let_wait(stream)
+    return exported(first_address(x), x._tensor.layout, memory.device, x._tensor)

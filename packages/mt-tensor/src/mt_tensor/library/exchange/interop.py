@@ -8,6 +8,7 @@ import numpy as np
 
 from mt_tensor.dtypes import Array, as_number
 from mt_tensor.errors import ExchangeError
+from mt_tensor.library.exchange.sharing import CUDA, SharedMemory
 from mt_tensor.public import attribute, method
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
@@ -30,6 +31,21 @@ def shared_elements(x: Tensor, what: str) -> TensorData:
             f"{x.backend.name!r} are elsewhere. Copy them, as in x.to('numpy')."
         )
     return x._tensor
+
+
+def first_address(x: Tensor) -> int:
+    """Return the address of the first element.
+
+    Raises:
+        ExchangeError: others do not reach it.
+    """
+    memory: SharedMemory | None = x.backend.shared_memory()
+    start: int = (
+        shared_elements(x, "data_ptr()").storage.ctypes.data
+        if memory is None
+        else memory.address(x._tensor.storage)
+    )
+    return start + x.storage_offset() * x.dtype.itemsize
 
 
 @method
@@ -60,15 +76,12 @@ def nbytes(self: Tensor) -> int:
 
 @method
 def data_ptr(self: Tensor) -> int:
-    """Return the address of the first element; 0 if there is none.
+    """Return the address of the first element, on its device; 0 if there is none.
 
     Raises:
-        ExchangeError: the backend does not keep the elements in NumPy arrays.
+        ExchangeError: others do not reach the elements.
     """
-    if self.numel() == 0:
-        return 0
-    first: int = shared_elements(self, "data_ptr()").storage.ctypes.data
-    return first + self.storage_offset() * self.dtype.itemsize
+    return first_address(self) if self.numel() else 0
 
 
 @method
@@ -107,3 +120,27 @@ def __array_interface__(self: Tensor) -> dict[str, Any]:
     if self.requires_grad or not on_host(self):
         raise AttributeError("__array_interface__")  # NumPy then asks __array__, which says why
     return self.backend.to_host(self._tensor).__array_interface__
+
+
+@attribute
+def __cuda_array_interface__(self: Tensor) -> dict[str, Any]:
+    """Where the elements lie on an NVIDIA GPU, in version 3; only there if they do.
+
+    Raises:
+        ExchangeError: the tensor records.
+    """
+    memory: SharedMemory | None = self.backend.shared_memory()
+    if memory is None or memory.device[0] != CUDA:
+        raise AttributeError("__cuda_array_interface__")
+    if self.requires_grad:
+        raise ExchangeError(
+            "a tensor that requires grad would lose its history: export x.detach()."
+        )
+    return {
+        "version": 3,
+        "shape": tuple(self.shape),
+        "strides": tuple(stride * self.itemsize for stride in self.stride()),
+        "typestr": self.dtype.numpy.str,
+        "data": (self.data_ptr(), False),
+        "stream": memory.stream,
+    }

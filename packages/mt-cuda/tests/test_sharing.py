@@ -1,0 +1,273 @@
+"""Memory shared with other libraries without copies, on a pretended GPU, which is host memory."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import mt_tensor as mt
+from mt_cuda.library import sharing
+from mt_cuda.library.backend import TunedOps
+from mt_cuda.library.gpu import CubinGpu
+from mt_cuda.simulator import Simulator
+from mt_tensor.errors import DTypeError, ExchangeError
+from mt_tensor.extending import DTYPES
+from mt_tensor.library.exchange import capsules
+
+CPU = 1
+LAYOUTS = {
+    "x": lambda x: x,
+    "x.T": lambda x: x.T,
+    "x[1:, ::2]": lambda x: x[1:, ::2],
+    "x[1, 2]": lambda x: x[1, 2],
+    "x[:0]": lambda x: x[:0],
+    "x[:1].expand(2, 3, 4)": lambda x: x[:1].expand(2, 3, 4),
+}
+
+
+@pytest.fixture
+def shared(pretend):
+    """The backend, and the pretended GPU that it runs on."""
+    machine, gpu = pretend(CubinGpu)
+    return TunedOps(machine), gpu
+
+
+@pytest.fixture
+def readable(shared, monkeypatch):
+    """The backend, whose memory is said to be the host's, as it is, so that NumPy reads of it."""
+    monkeypatch.setattr(shared[0].shared_memory(), "device", (CPU, 0))
+    return shared[0]
+
+
+def grid(backend, dtype="float32"):
+    values = np.arange(12).reshape(3, 4) % 2 if dtype == "bool" else np.arange(12).reshape(3, 4)
+    return mt.tensor(values.tolist(), dtype=dtype, backend=backend)
+
+
+class Answering:
+    """What is said to be an array on a GPU, and answers so when it is asked for a capsule."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def __dlpack_device__(self):
+        return sharing.CUDA, 0
+
+    def __dlpack__(self, stream):
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+class OnGpu:
+    """An array of NumPy's that is said to be on a GPU."""
+
+    def __init__(self, array):
+        self.array, self.streams = array, []
+
+    def __dlpack_device__(self):
+        return sharing.CUDA, 0
+
+    def __dlpack__(self, stream):
+        self.streams.append(stream)
+        return self.array.__dlpack__()
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+def test_others_read_what_is_exported(readable, layout):
+    x = layout(grid(readable))
+    there = np.from_dlpack(x)
+    assert there.shape == x.shape
+    assert there.tolist() == x.tolist()
+    if x.numel():
+        assert there.__array_interface__["data"][0] == x.data_ptr()
+        assert [each // 4 for each in there.strides] == list(x.stride())
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_type_goes_there_and_back(shared, readable, dtype):
+    x = grid(readable, dtype)
+    there = np.from_dlpack(x)
+    assert there.dtype == x.dtype.numpy
+    assert there.tolist() == x.tolist()
+    back = mt.from_dlpack(OnGpu(there.copy()), on_gpu(readable))
+    assert back.dtype is x.dtype
+    assert back.tolist() == x.tolist()
+
+
+def on_gpu(backend):
+    """Say again that the backend computes on a GPU."""
+    backend.shared_memory().device = (sharing.CUDA, 0)
+    return backend
+
+
+def test_what_is_written_is_seen_on_both_sides(shared):
+    backend, _ = shared
+    theirs = np.zeros((2, 3), np.float32)
+    producer = OnGpu(theirs)
+    ours = mt.from_dlpack(producer, backend)
+    assert producer.streams == [7]  # which waits for what they have begun
+    ours[1, 2] = 5.0
+    assert theirs.tolist() == [[0, 0, 0], [0, 0, 5]]
+    theirs[0, 0] = 3
+    assert (ours * 2).tolist() == [[6, 0, 0], [0, 0, 10]]
+    assert ours.data_ptr() == theirs.ctypes.data
+
+
+@pytest.mark.parametrize("start", range(5))
+def test_elements_may_begin_anywhere(shared, start):
+    backend, _ = shared
+    memory = np.arange(64, dtype="f4")
+    theirs = memory[start : start + 40]
+    ours = mt.from_dlpack(OnGpu(theirs), backend)
+    assert int(ours._tensor.storage.buffer.handle) % sharing.ALIGNED == 0
+    assert ours.data_ptr() == theirs.ctypes.data
+    assert (ours + 1).tolist() == (theirs + 1).tolist()
+    ours.neg_()
+    assert memory.tolist() == [-v if start <= v < start + 40 else v for v in range(64)]
+
+
+def test_memory_lives_as_long_as_somebody_uses_it(shared, readable):
+    x = grid(readable)
+    buffer = weakref.ref(x._tensor.storage.buffer)
+    there = np.from_dlpack(x)
+    del x
+    gc.collect()
+    assert buffer() is not None
+    assert there.tolist() == grid("numpy").tolist()
+    del there
+    gc.collect()
+    assert buffer() is None
+    assert not capsules._lent
+
+
+def test_a_capsule_that_nobody_reads_holds_nothing_for_ever(shared):
+    backend, _ = shared
+    capsule = grid(backend).__dlpack__()
+    assert len(capsules._lent) == 1
+    del capsule
+    gc.collect()
+    assert not capsules._lent
+
+
+def test_the_owner_is_told_when_we_are_done(shared):
+    backend, _ = shared
+    first = grid(backend)
+    buffer = weakref.ref(first._tensor.storage.buffer)
+    second = mt.from_dlpack(first, backend)
+    assert second.data_ptr() == first.data_ptr()
+    assert backend.same_memory(second._tensor.storage, first._tensor.storage)
+    assert not backend.same_memory(grid(backend)._tensor.storage, first._tensor.storage)
+    view = second.view(mt.int32)
+    del first, second
+    gc.collect()
+    assert buffer() is not None
+    del view
+    gc.collect()
+    assert buffer() is None
+    assert not capsules._lent
+
+
+@pytest.mark.parametrize(
+    ("stream", "waiting"), [(None, [1]), (1, [1]), (2, [2]), (4096, [4096]), (-1, [])]
+)
+def test_the_streams_of_others_wait(shared, stream, waiting):
+    backend, gpu = shared
+    grid(backend).__dlpack__(stream=stream)
+    assert gpu.waiting == waiting
+
+
+def test_a_copy_is_made_where_it_is_asked_for(readable):
+    x = grid(readable).T
+    capsule = x.__dlpack__(copy=True)
+    copied = capsules.imported(capsule)
+    assert copied.address != x.data_ptr()
+    assert copied.shape == (4, 3)
+    with pytest.raises(ExchangeError, match="that nobody has read: .*incorrect name"):
+        capsules.imported(capsule)
+
+
+def test_the_cuda_array_interface(shared):
+    backend, _ = shared
+    x = grid(backend, "int16")[1:, ::2]
+    assert x.__cuda_array_interface__ == {
+        "version": 3,
+        "shape": (2, 2),
+        "strides": (8, 4),
+        "typestr": "<i2",
+        "data": (x.data_ptr(), False),
+        "stream": 7,
+    }
+    assert x[:0].__cuda_array_interface__["data"] == (0, False)
+    with pytest.raises(ExchangeError, match=r"x.detach\(\)"):
+        _ = grid(backend).requires_grad_().__cuda_array_interface__
+    for other in (grid("numpy"), grid(TunedOps(Simulator()))):
+        assert not hasattr(other, "__cuda_array_interface__")
+
+
+def test_cuda_core_reads_both(shared):
+    from cuda.core.utils import StridedMemoryView
+
+    backend, _ = shared
+    x = grid(backend, "float64").T[1:]
+    view = StridedMemoryView.from_dlpack(x, stream_ptr=-1)
+    assert (view.ptr, view.shape, view.strides) == (x.data_ptr(), (3, 3), (1, 4))
+    assert view.dtype == np.float64
+    assert view.is_device_accessible
+    assert not view.readonly
+
+
+def test_what_cannot_be_shared_is_refused(shared):
+    backend, _ = shared
+    x = grid(backend)
+    for export, message in (
+        (lambda: grid(backend).requires_grad_().__dlpack__(), r"x.detach\(\)"),
+        (x[::-1].__dlpack__, "negative strides"),
+        (lambda: x.__dlpack__(dl_device=(CPU, 0)), r"to DLPack device \(1, 0\): .* on \(2, 0\)"),
+        (lambda: x.__dlpack__(stream=0), "1 for the default stream.* 0 was given"),
+        (lambda: x.__dlpack__(stream="main"), "'main' was given"),
+        (lambda: mt.from_dlpack(x, "numpy"), r"device \(2, 0\), which backend 'numpy' does not"),
+        (lambda: mt.from_dlpack(x, TunedOps(Simulator())), "backend 'cuda' does not reach"),
+        (lambda: mt.from_dlpack(Answering(BufferError("it is mine.")), backend), "it is mine"),
+        (lambda: mt.from_dlpack(Answering("nothing"), backend), "'nothing' for a capsule"),
+        (lambda: mt.from_dlpack(OnGpu(np.arange(5)[::-1]), backend), "negative strides"),
+    ):
+        with pytest.raises(ExchangeError, match=message):
+            export()
+    across = np.frombuffer(bytearray(41), np.uint8)[1:].view("f4")
+    with pytest.raises(ExchangeError, match="elements that lie across their places"):
+        mt.from_dlpack(OnGpu(across), backend)
+    with pytest.raises(DTypeError, match="no element type for them"):
+        mt.from_dlpack(OnGpu(np.zeros(2, complex)), backend)
+    with pytest.raises(ExchangeError, match="backend 'cuda' are elsewhere"):
+        grid(TunedOps(Simulator())).__dlpack__()
+
+
+def test_nothing_is_shared_where_there_is_nothing(shared):
+    backend, _ = shared
+    empty = mt.from_dlpack(OnGpu(np.zeros((2, 0, 3), np.int8)), backend)
+    assert (empty.shape, empty.dtype) == ((2, 0, 3), mt.int8)
+
+
+# --- On a GPU -----------------------------------------------------------------------------------
+
+
+@pytest.mark.gpu
+def test_memory_of_a_gpu_is_shared_with_ourselves(cubin_ops):
+    x = grid(cubin_ops)
+    y = mt.from_dlpack(x, cubin_ops)
+    y.T[1] = 0
+    assert x.tolist() == [[0, 0, 2, 3], [4, 0, 6, 7], [8, 0, 10, 11]]
+
+
+@pytest.mark.gpu
+def test_cuda_core_copies_what_we_lend(cubin_ops):
+    from cuda.core.utils import StridedMemoryView
+
+    x, stream = grid(cubin_ops).view(12), cubin_ops.machine.stream
+    host = np.zeros(12, "f4")
+    view = StridedMemoryView.from_cuda_array_interface(x, stream_ptr=int(stream.handle))
+    assert view.ptr == mt.from_dlpack(x, cubin_ops).data_ptr()
+    StridedMemoryView.from_dlpack(host, stream_ptr=-1).copy_from(view, stream)
+    assert host.tolist() == list(range(12))
