@@ -19,6 +19,13 @@ from mt_cuda.simulator import Simulator
 from mt_nn import functional as F
 from mt_tensor.backends import use_backend
 
+
+def _batch_norm(
+    x: mt.Tensor, weight: mt.Tensor | None = None, bias: mt.Tensor | None = None
+) -> mt.Tensor:
+    return F.batch_norm(x, None, None, weight, bias, training=True)
+
+
 CLASSES = np.arange(6).reshape(2, 3) % 5
 OPERATIONS: dict[str, tuple[Callable[..., mt.Tensor], list[tuple[int, ...]], int, int]] = {
     "cross_entropy": (lambda x: F.cross_entropy(x, mt.tensor(CLASSES[0])), [(3, 5)], 2, 1),
@@ -31,6 +38,10 @@ OPERATIONS: dict[str, tuple[Callable[..., mt.Tensor], list[tuple[int, ...]], int
     "layer_norm": (lambda x, w, b: F.layer_norm(x, 5, w, b), [(3, 4, 5), (5,), (5,)], 1, 2),
     "layer_norm_of_many": (lambda x, w: F.layer_norm(x, 9, w), [(70, 9), (9,)], 1, 2),
     "rms_norm": (lambda x, w: F.rms_norm(x, (2, 3), w), [(4, 2, 3), (2, 3)], 1, 2),
+    "batch_norm": (_batch_norm, [(3, 4, 2, 5), (4,), (4,)], 2, 2),
+    "batch_norm_of_rows": (_batch_norm, [(9, 7)], 2, 2),
+    "group_norm": (lambda x, w, b: F.group_norm(x, 2, w, b), [(3, 6, 5), (6,), (6,)], 1, 3),
+    "instance_norm": (F.instance_norm, [(2, 3, 4)], 1, 2),
 }
 """For a name the operation, the shapes of what is differentiated, and the launches each way."""
 

@@ -6,13 +6,17 @@ first the kernels, and then the operation, which brings tensors to them.
 
 from __future__ import annotations
 
+from mt_cuda.library.fused.batches import BATCH_NORM
+from mt_cuda.library.fused.groups import GROUP_NORM
 from mt_cuda.library.fused.losses import CROSS_ENTROPY
 from mt_cuda.library.fused.normalization import LAYER_NORM, RMS_NORM
 from mt_cuda.library.fused.softmax import LOG_SOFTMAX, SOFTMAX
 from mt_tensor.extending import FusedKernel
 
 KERNELS: dict[str, FusedKernel] = {
+    "batch_norm": BATCH_NORM,
     "cross_entropy": CROSS_ENTROPY,
+    "group_norm": GROUP_NORM,
     "layer_norm": LAYER_NORM,
     "log_softmax": LOG_SOFTMAX,
     "rms_norm": RMS_NORM,

@@ -11,7 +11,7 @@ side by side.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from mt_cuda.kernel import computed
@@ -32,7 +32,13 @@ from mt_tensor.extending import FusedKernel, Shape, size_of
 # --- Kernels ------------------------------------------------------------------------------------
 
 
-def normalized_rows(dtype: DType, team: Team, centered: bool, affine: dict[str, Operand]) -> Rows:
+def normalized_rows(
+    dtype: DType,
+    team: Team,
+    centered: bool,
+    affine: dict[str, Operand],
+    counts: tuple[str, ...] = (),
+) -> Rows:
     """Return the kernel of rows normalized, which stores the mean and the scale of each.
 
     Args:
@@ -40,12 +46,14 @@ def normalized_rows(dtype: DType, team: Team, centered: bool, affine: dict[str, 
         team: who works on a row.
         centered: whether the mean of a row is made 0.
         affine: the weight, the bias, both or none.
+        counts: the names of numbers in what says where these have their elements.
     """
     compute = computed(dtype)
     length = f"{compute.name}(length)"
     statistics = dict.fromkeys((*("mean",) * centered, "scale"), Operand(compute, "row"))
     operands = {"x": Operand(dtype), **affine, "out": Operand(dtype), **statistics}
-    rows = Rows(_named("norm", centered, affine), operands, team, compute, values=("eps",))
+    name = _named("norm", centered, affine) + "_of_groups" * bool(counts)
+    rows = Rows(name, operands, team, compute, values=("eps",), counts=counts)
     if centered:
         rows.sums(total="{x}").let("middle", f"total / {length}").store("mean", "middle")
     distance = "({x} - middle)" if centered else "{x}"
@@ -54,7 +62,7 @@ def normalized_rows(dtype: DType, team: Team, centered: bool, affine: dict[str, 
     return rows.store("scale", "factor").store("out", shifted(f"{distance} * factor", affine))
 
 
-def shifted(value: str, affine: dict[str, Operand]) -> str:
+def shifted(value: str, affine: Collection[str]) -> str:
     """Return the expression of a value times the weight, plus the bias, where there are any."""
     value = f"{value} * {{weight}}" if "weight" in affine else value
     return f"{value} + {{bias}}" if "bias" in affine else value
@@ -131,7 +139,7 @@ def _statistics(compute: DType, centered: bool, place: str) -> dict[str, Operand
     return dict.fromkeys(names, Operand(compute, place))
 
 
-def _named(name: str, centered: bool, others: Sequence[str] | dict[str, Operand]) -> str:
+def _named(name: str, centered: bool, others: Iterable[str]) -> str:
     return "_".join([f"{'layer' if centered else 'rms'}_{name}", *others])
 
 
