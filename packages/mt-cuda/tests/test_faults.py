@@ -130,6 +130,17 @@ def test_code_that_the_driver_does_not_take_has_a_cure(there, code):
         machine.load(fills("new"))
 
 
+def test_a_forked_process_is_told_to_be_spawned(there, monkeypatch):
+    machine, gpu = there
+    gpu.fault = "CUDA_ERROR_NOT_INITIALIZED"
+    monkeypatch.setattr("os.getpid", lambda: -1)
+    with pytest.raises(DeviceLostError, match=r"NOT_INIT.* was forked from .*method `spawn`"):
+        machine.allocate(1, float32)
+    monkeypatch.undo()
+    gpu.fault = None
+    assert machine.allocate(1, float32).count == 1  # where it came from nothing has happened
+
+
 def test_other_failures_are_said_as_they_are(there):
     machine, gpu = there
     gpu.fault = "CUDA_ERROR_NOT_PERMITTED"

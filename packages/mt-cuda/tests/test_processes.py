@@ -176,7 +176,7 @@ compare(rows, (1, 2), SIZE.threads, (1, 20, 10, 1, 1), x, out)
 
 product = inspection.matrix.matmul(inspection.as_dtype("float32"), SIZE.small, 0, True, True)
 a, b = x[:15].reshape(5, 3), x[5:20].reshape(3, 5)
-numbers = (5, 3, 5, 3, 1, 5, 1, 5, 1)
+numbers = (1, 5, 3, 5, 3, 1, 5, 1, 5, 1)
 there = np.zeros(25, np.float32)
 numba(product, (4, 1), SIZE.small.threads, (*numbers, x, 0, x, 5, there, 0))
 assert np.array_equal(there.reshape(5, 5), a @ b)

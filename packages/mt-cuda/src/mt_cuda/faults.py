@@ -8,6 +8,7 @@ waited for yet are remembered, and so is the first such fault.
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from typing import Any
 
@@ -48,6 +49,7 @@ class Faults:
     """What has gone wrong on one device.
 
     Attributes:
+        process: the number of the process that uses it.
         waiting: the last kernels that were launched since the host has waited for the device.
         first: the fault that has ended all work, once there is one.
     """
@@ -55,6 +57,7 @@ class Faults:
     def __init__(self, cure: str) -> None:
         """Begin with none; `cure` is how to install what compiles for this GPU."""
         self.cure = cure
+        self.process = os.getpid()
         self.waiting: deque[Kernel] = deque(maxlen=WAITING)
         self.first: str | None = None
 
@@ -65,6 +68,12 @@ class Faults:
             action: what failed, as the beginning of a sentence.
             reason: what the driver says, with the name of its code.
         """
+        if os.getpid() != self.process:
+            return DeviceLostError(
+                f"{action} ({reason}): this process was forked from one that uses the GPU, and "
+                "cannot use it, too. Start it by multiprocessing's method `spawn`, or compute here "
+                "on another backend."
+            )
         if self.first is None and any(code in reason for code in LASTING):
             self.first = f"{action} ({reason}){self._suspects()}"
         if self.first is not None:

@@ -1,24 +1,52 @@
-"""Memory of a GPU that other libraries reach, without copies: torch, CuPy, Numba and their like."""
+"""Memory of a GPU that other libraries reach, without copies: torch, CuPy, Numba and their like.
+
+Each library has a stream of its own, and those of the others must be told to wait.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from mt_cuda.gpu import Memory
+from mt_cuda.gpu import Gpu, Memory
 from mt_tensor import DType, TensorData
 from mt_tensor.backends.extending import CUDA, SharedMemory
-
-if TYPE_CHECKING:
-    from mt_cuda.library.gpu import CubinGpu
 
 ALIGNED = 16
 """Kernels move so many bytes at a time, and trust that a storage begins at a multiple of them."""
 
 
-class GpuMemory(SharedMemory):
-    """The memory of one GPU."""
+class LendingGpu(Gpu):
+    """A GPU whose memory is also that of other libraries.
 
-    def __init__(self, gpu: CubinGpu) -> None:
+    Attributes:
+        shared_memory: how they reach it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shared_memory = GpuMemory(self)
+
+    def shares(self, a: Memory, b: Memory) -> bool:
+        """Whether two memories have bytes in common, which others may have lent us twice."""
+        first, second = int(a.buffer.handle), int(b.buffer.handle)
+        sizes: tuple[int, int] = a.buffer.size, b.buffer.size
+        return first < second + sizes[1] and second < first + sizes[0]
+
+    def borrowed(self, address: int, count: int, dtype: DType, owner: object) -> Memory:
+        """Return elements that belong to another library, which `owner` keeps alive."""
+        size = count * dtype.itemsize
+        return Memory(self._core.Buffer.from_handle(address, size, owner=owner), count, dtype)
+
+    def let_wait(self, stream: int) -> None:
+        """Let a stream of another library wait for all work until now."""
+        self._make_current()
+        event = self.mark()
+        self._check(self._driver.cuStreamWaitEvent(stream, event, 0))
+        self._check(self._driver.cuEventDestroy(event))
+
+
+class GpuMemory(SharedMemory):
+    """The memory of one GPU, in the words of stage 2."""
+
+    def __init__(self, gpu: LendingGpu) -> None:
         self._gpu = gpu
         self.device = (CUDA, int(gpu.device.device_id))
         self.stream = int(gpu.stream.handle)
@@ -32,10 +60,10 @@ class GpuMemory(SharedMemory):
 
         The storage may begin before them: memory comes in larger pieces, and nobody looks there.
         """
-        offset = address % ALIGNED // dtype.itemsize
-        whole = offset + count
-        buffer = self._gpu.borrowed(address - address % ALIGNED, whole * dtype.itemsize, owner)
-        return TensorData(Memory(buffer, whole, dtype), (count,), (1,), offset, dtype=dtype)
+        before = address % ALIGNED
+        offset = before // dtype.itemsize
+        memory = self._gpu.borrowed(address - before, offset + count, dtype, owner)
+        return TensorData(memory, (count,), (1,), offset, dtype=dtype)
 
     def let_wait(self, stream: int) -> None:
         """Let another stream wait for all work of the backend until now."""
