@@ -4,10 +4,13 @@ import textwrap
 
 import pytest
 
+from mt_cuda import indexed
 from mt_cuda.errors import KernelError
 from mt_cuda.kernel import Kernel, Parameter, define, numbers, operand
 from mt_cuda.library import inspection
 from mt_cuda.library.c.translation import to_c
+from mt_operators import OPERATORS
+from mt_operators.evaluation import expanded
 from mt_tensor import float16, float32, int32, int64
 
 
@@ -78,6 +81,16 @@ def test_whole_numbers_of_a_formula_wrap_around():
     text = to_c(define("some", operand("i", int64), body))
     assert "(int64)((uint64)" in text
     assert "(int64)(0 - (uint64)a)" in text
+
+
+@pytest.mark.parametrize("dtype", [int32, int64], ids=["int32", "int64"])
+def test_whole_numbers_that_threads_combine_wrap_around(dtype):
+    graph = expanded(OPERATORS["mul"].value.graph)
+    text = to_c(indexed.scatter_lines("mul", graph, dtype, 1, "index32"))
+    function, _, kernel = text.partition("KERNEL")
+    assert f"({dtype.name})" in function
+    assert "(uint64)" in function
+    assert f"out[at] = combine_{dtype.name}(a, b);" in kernel
 
 
 def test_variables_are_declared_where_they_get_their_value():

@@ -1,10 +1,14 @@
 """The simulator finds what a GPU would pass over in silence."""
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_cuda import BarrierError, OutOfBoundsError, RaceError, SimulationError, Simulator
+from mt_cuda import BarrierError, OutOfBoundsError, RaceError, SimulationError, Simulator, indexed
+from mt_cuda.backend import CudaOps
 from mt_cuda.kernel import define, numbers, operand
 
 ORDERS = ["forward", "reversed"]
@@ -55,33 +59,67 @@ def test_two_threads_that_write_one_element_race(order):
         run("row = cuda.shared.array(8, float32)\nrow[0] = x[cuda.threadIdx.x]", order)
 
 
-def test_the_reduction_without_a_barrier_is_found():
-    from mt_cuda.kernel import Kernel
-    from mt_cuda.library import inspection
-    from mt_cuda.simulator import SIZE
-    from mt_operators import OPERATORS
+class Planted(Simulator):
+    """A simulator in which the text of every kernel with barriers has been changed."""
 
-    fold = inspection.reduction.Fold(
-        "add", OPERATORS["add"].value.graph, 0, mt.float32, mt.float32, 0, 1, "index32"
-    )
-    sound = inspection.reduction.rows(fold, SIZE.threads)
-    for line in (20, 24):
-        lines = sound.source.splitlines()
-        barriers = [i for i, text in enumerate(lines) if "syncthreads" in text]
-        lines[barriers[line == 24]] = lines[barriers[line == 24]].replace(
-            "cuda.syncthreads()", "pass"
-        )
-        faulty = Kernel(sound.name, "\n".join(lines), sound.parameters)
-        for kernel, fails in ((sound, False), (faulty, True)):
-            machine = Simulator()
-            x, y = machine.upload(np.ones(50, "f4")), machine.upload(np.zeros(1, "f4"))
-            launch = (machine.load(kernel), (1, 1), SIZE.threads, (1, 50, 50, 1, 1), (x, 0, y, 0))
-            if fails:
-                with pytest.raises(RaceError):
-                    machine.launch(*launch)
-            else:
-                machine.launch(*launch)
-                assert machine.download(y, 1) == 50
+    def __init__(self, order, change):
+        super().__init__(order)
+        self.change = change
+
+    def load(self, kernel):
+        meets = "syncthreads" in kernel.source
+        return super().load(replace(kernel, source=self.change(kernel.source)) if meets else kernel)
+
+
+BARRIER = r"\n *cuda\.syncthreads\(\)"
+
+
+def without_barrier(which):
+    """Return what takes away one barrier of a text."""
+
+    def change(source):
+        barriers = list(re.finditer(BARRIER, source))
+        assert len(barriers) == 2
+        return source[: barriers[which].start()] + source[barriers[which].end() :]
+
+    return change
+
+
+def barrier_in_branch(source):
+    """Move the first barrier to where only threads that have something to fold come by."""
+    return re.sub(BARRIER, "\n        cuda.syncthreads()", source, count=1)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize(
+    ("change", "fault", "count"),
+    [
+        (lambda source: source, None, 50),
+        (without_barrier(0), RaceError, 50),
+        (without_barrier(1), RaceError, 50),
+        (barrier_in_branch, BarrierError, 5),
+    ],
+    ids=["sound", "first barrier", "second barrier", "barrier in a branch"],
+)
+def test_faults_of_a_reduction_are_found(order, change, fault, count):
+    x = mt.ones(count, backend=CudaOps(Planted(order, change)))
+    if fault is None:
+        assert x.sum().item() == count
+    else:
+        with pytest.raises(fault, match="add_float32_rows"):
+            x.sum()
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("picked", [3, -1])
+def test_an_index_that_nobody_checks_is_found(order, picked):
+    kernel = indexed.gather(mt.float32, 1, "index32")
+    machine = Simulator(order)
+    x, y = machine.upload(np.ones(3, "f4")), machine.allocate(2, mt.float32)
+    index = machine.upload(np.array([0, picked]))
+    launch = (machine.load(kernel), (1, 1), THREADS, (2, 1, 0, 1, 1), (x, 0, index, 0, y, 0))
+    with pytest.raises(OutOfBoundsError, match=rf"thread 1 .*position {picked} of 3 elements"):
+        machine.launch(*launch)
 
 
 @pytest.mark.parametrize("order", ORDERS)

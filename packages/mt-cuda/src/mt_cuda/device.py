@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import math
 
-from mt_cuda.kernel import Lines
-from mt_fast.extending import Table, call, whole
+from mt_cuda.kernel import Lines, indented
+from mt_fast.extending import Table, call, render, whole
 from mt_operators.elementary import ELEMENTARY, ROUNDING
 from mt_operators.graph import Graph
 from mt_tensor import DType
@@ -84,3 +84,15 @@ def helpers(graph: Graph, dtype: DType) -> Lines:
     if "pow" in used and dtype.kind == "integer":
         texts.append(_WHOLE_POWER.format(kind=dtype.name, wide=_widest(dtype)))
     return [line for text in texts if text for line in (*text.splitlines(), "")]
+
+
+def combine(graph: Graph, dtype: DType) -> Lines:
+    """Return an operator of two numbers, which are of the type `dtype`, as a function."""
+    rendered = render(graph, ("a", "b"), dtype, (dtype,), table(dtype))
+    return [
+        *helpers(graph, dtype),
+        "def combine(a, b):",
+        *indented(rendered.statements),
+        f"    return {rendered.results[0]}",
+        "",
+    ]

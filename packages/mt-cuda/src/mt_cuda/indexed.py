@@ -13,14 +13,13 @@ the index, one element after the other: slower, and in a fixed order.
 
 from __future__ import annotations
 
-from mt_cuda.device import helpers, table
+from mt_cuda.device import combine
 from mt_cuda.kernel import (
     Kernel,
     Lines,
     Parameter,
     computed,
     define,
-    indented,
     load,
     numbers,
     operand,
@@ -28,7 +27,7 @@ from mt_cuda.kernel import (
     store,
 )
 from mt_cuda.layout import extent_names, position, stride_names, take_apart, wide_suffix
-from mt_fast.extending import render
+from mt_fast.extending import converted
 from mt_operators.graph import Graph
 from mt_tensor import DType, int64
 
@@ -92,18 +91,16 @@ def scatter_lines(name: str, graph: Graph, dtype: DType, rank: int, index: str) 
         index: the type in which indices are taken apart.
     """
     compute = computed(dtype)
-    rendered = render(graph, ("a", "b"), compute, (dtype,), table(compute))
     line = [
         *(f"{view}_start = {start}" for view, start in zip(VIEWS, _positions(rank), strict=True)),
         "for j in range(length):",
         "    at = out_start + index[index_start + j * index_step] * picked_stride",
         f"    a = {load('out[at]', dtype, compute)}",
         f"    b = {load('source[source_start + j * source_step]', dtype, compute)}",
-        *indented(rendered.statements),
-        f"    out[at] = {store(rendered.results[0], dtype)}",
+        f"    out[at] = {store(converted('combine(a, b)', compute, dtype), dtype)}",
     ]
     steps = ("length", "source_step", "index_step")
-    body = [*helpers(graph, compute), *_over_index(rank, index, line)]
+    body = [*combine(graph, compute), *_over_index(rank, index, line)]
     name = f"scatter_lines_{name}_{dtype.name}_{rank}{wide_suffix(index)}"
     return define(name, _parameters(dtype, rank, *steps), body)
 

@@ -109,11 +109,11 @@ def total_type(dtype: DType) -> DType:
 def _find_tile(tile: int, batch: int) -> Lines:
     """Return the lines that find which tile of which product this block computes."""
     return [
-        f"across = (columns + {tile - 1}) // {tile}",
-        f"along = (rows + {tile - 1}) // {tile}",
-        f"left = cuda.blockIdx.x % across * {tile}",
-        f"top = cuda.blockIdx.x // across % along * {tile}",
-        *take_apart("cuda.blockIdx.x // across // along", extent_names(batch), "int64"),
+        f"tiles_across = (columns + {tile - 1}) // {tile}",
+        f"tiles_down = (rows + {tile - 1}) // {tile}",
+        f"left = cuda.blockIdx.x % tiles_across * {tile}",
+        f"top = cuda.blockIdx.x // tiles_across % tiles_down * {tile}",
+        *take_apart("cuda.blockIdx.x // tiles_across // tiles_down", extent_names(batch), "int64"),
         *(f"{m}_start = {position(f'{m}_at', stride_names(m, batch))}" for m in ("a", "b", "out")),
     ]
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mt_cuda.device import helpers, table
+from mt_cuda.device import combine
 from mt_cuda.kernel import (
     Kernel,
     Lines,
@@ -33,7 +33,7 @@ from mt_cuda.kernel import (
     stored_type,
 )
 from mt_cuda.layout import extent_names, position, stride_names, take_apart, wide_suffix
-from mt_fast.extending import constant, converted, render
+from mt_fast.extending import constant, converted
 from mt_operators.graph import Graph, Number
 from mt_tensor import DType
 
@@ -72,7 +72,7 @@ class Fold:
         types = "_".join(dict.fromkeys((self.source.name, self.out.name)))
         ranks = f"{self.kept}_{self.folded}{wide_suffix(self.index)}"
         name = f"{self.name}_{types}_{way}_{ranks}"
-        return define(name, self.parameters(), [*self.combine(), *body])
+        return define(name, self.parameters(), [*combine(self.graph, self.total), *body])
 
     def parameters(self) -> list[Parameter]:
         """Return the parameters: sizes, layouts, source and output.
@@ -86,17 +86,6 @@ class Fold:
             *numbers(*stride_names("out", self.kept), "out_chunk_stride"),
             *operand("x", self.source),
             *operand("y", self.out),
-        ]
-
-    def combine(self) -> Lines:
-        """Return the operator as a function of two totals."""
-        rendered = render(self.graph, ("a", "b"), self.total, (self.total,), table(self.total))
-        return [
-            *helpers(self.graph, self.total),
-            "def combine(a, b):",
-            *indented(rendered.statements),
-            f"    return {rendered.results[0]}",
-            "",
         ]
 
     def first(self) -> Lines:
