@@ -7,6 +7,7 @@ first the kernels, and then the operation, which brings tensors to them.
 from __future__ import annotations
 
 from mt_cuda.library.fused.batches import BATCH_NORM
+from mt_cuda.library.fused.convolution import CONVOLUTION, TRANSPOSED_CONVOLUTION
 from mt_cuda.library.fused.groups import GROUP_NORM
 from mt_cuda.library.fused.losses import CROSS_ENTROPY
 from mt_cuda.library.fused.normalization import LAYER_NORM, RMS_NORM
@@ -18,6 +19,8 @@ KERNELS: dict[str, FusedKernel] = {
     "cross_entropy": CROSS_ENTROPY,
     "group_norm": GROUP_NORM,
     "layer_norm": LAYER_NORM,
+    "conv2d": CONVOLUTION,
+    "conv_transpose2d": TRANSPOSED_CONVOLUTION,
     "log_softmax": LOG_SOFTMAX,
     "rms_norm": RMS_NORM,
     "softmax": SOFTMAX,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from mt_cuda.kernel import computed
+from mt_cuda.kernel import Kernel, computed
 from mt_tensor import DType, Tensor, TensorData
 from mt_tensor.extending import Shape
 
@@ -34,6 +35,15 @@ def tensor_of(data: TensorData, like: Tensor) -> Tensor:
 def new(like: Tensor, shape: Shape | None = None, dtype: DType | None = None) -> TensorData:
     """Return new memory on the backend of a tensor; its shape and type, or those that are given."""
     return like.backend.empty(like.shape if shape is None else shape, dtype or like.dtype)
+
+
+def numbers_of(kernel: Kernel, values: Mapping[str, int]) -> tuple[int, ...]:
+    """Return the whole numbers that a kernel takes, in the order of its parameters."""
+    return tuple(
+        values[parameter.name]
+        for parameter in kernel.parameters
+        if parameter.name in values and parameter.passed == "value"
+    )
 
 
 def is_floating(*tensors: Tensor | None) -> bool:
