@@ -125,7 +125,6 @@ def _convolved(
         form = convolution.Convolution(
             dtype,
             tile,
-            convolution.depth_of(rows * taps),
             apart=through.apart,
             turned=turned,
             biased=bias is not None,

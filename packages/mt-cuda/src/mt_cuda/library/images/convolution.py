@@ -72,6 +72,9 @@ TILES = (
 TINY = (Tile(8, 1, 2, 1), Tile(8, 4, 4, 4), Tile(4, 8, 2, 4))
 """Tiles for the others: the same in small."""
 
+DEPTH = 16
+"""How many taps are in shared memory at a time."""
+
 HELD = 256
 """How many bytes of totals a thread has registers for."""
 
@@ -88,11 +91,6 @@ def choose(points: int, channels: int, groups: int, compute: DType, size: Size) 
     return min(filter(fits, TINY if size.threads < 32 else TILES), key=price)
 
 
-def depth_of(inner: int, most: int = 16) -> int:
-    """Return how many taps a strip has: so many that the last strip is full, or nearly so."""
-    return min(range(max(1, most // 2), most + 1), key=lambda d: (-(-inner // d) * d, -d))
-
-
 @dataclass(frozen=True, slots=True)
 class Convolution:
     """What a kernel is generated for.
@@ -100,7 +98,6 @@ class Convolution:
     Attributes:
         dtype: the element type.
         tile: how a block computes its part.
-        depth: how many taps a strip has.
         apart: whether the source has been moved apart.
         turned: whether taps are counted from the last one.
         biased: whether there is a bias.
@@ -108,7 +105,6 @@ class Convolution:
 
     dtype: DType
     tile: Tile
-    depth: int
     apart: bool
     turned: bool
     biased: bool
@@ -121,13 +117,13 @@ def convolution(form: Convolution) -> Kernel:
     `weight`, where a step to the next channel of the result is `weight_column`, and to the next of
     the source `weight_row`. Channels of groups are apart from those of the other groups.
     """
-    tile, depth, compute = form.tile, form.depth, computed(form.dtype)
+    tile, compute = form.tile, computed(form.dtype)
     rounds = tile.points // tile.threads
     body = [
-        *windows.tap_tables(depth),
-        f"tap_weight = cuda.shared.array({depth}, index32)",
-        f"seen = cuda.shared.array({depth * tile.points}, {compute.name})",
-        f"kernels = cuda.shared.array({depth * tile.channels}, {compute.name})",
+        *windows.tap_tables(DEPTH),
+        f"tap_weight = cuda.shared.array({DEPTH}, index32)",
+        f"seen = cuda.shared.array({DEPTH * tile.points}, {compute.name})",
+        f"kernels = cuda.shared.array({DEPTH * tile.channels}, {compute.name})",
         f"totals = cuda.local.array(({tile.each_points}, {tile.each_channels}), {compute.name})",
         f"each = cuda.local.array({tile.each_points}, {compute.name})",
         *(f"{name} = cuda.local.array({rounds}, index32)" for name in POINT),
@@ -144,16 +140,17 @@ def convolution(form: Convolution) -> Kernel:
         f"        totals[i, k] = {constant(0, compute)}",
         "first = index32(0)",
         "while first < inner:",
+        f"    count = min(inner - first, {DEPTH})",
         *indented(_find_taps(form)),
         "    cuda.syncthreads()",
         *indented(_look(form, rounds)),
         *indented(_load_kernels(form)),
         "    cuda.syncthreads()",
         *indented(_multiply(form)),
-        f"    first += {depth}",
+        f"    first += {DEPTH}",
         *_store(form),
     ]
-    name = f"convolution_{form.dtype.name}_{tile.points}x{tile.channels}x{depth}"
+    name = f"convolution_{form.dtype.name}_{tile.points}x{tile.channels}"
     name += "_apart" * form.apart + "_turned" * form.turned + "_biased" * form.biased
     parameters = [
         *numbers("points", "channels", "source_channels", "groups", *windows.NUMBERS),
@@ -189,8 +186,8 @@ def _find_taps(form: Convolution) -> Lines:
     turned = "taps - 1 - tap" if form.turned else "tap"
     return [
         "e = thread",
-        f"while e < {form.depth}:",
-        *indented(windows.find_tap("(first + e)", "first + e < inner")),
+        "while e < count:",
+        *indented(windows.find_tap("(first + e)")),
         f"    tap_weight[e] = channel * index32(weight_row) + {turned}",
         f"    e += {form.tile.threads}",
     ]
@@ -201,8 +198,8 @@ def _look(form: Convolution, rounds: int) -> Lines:
     compute = computed(form.dtype)
     value = load("source[source_at + start[i] + at]", form.dtype, compute)
     return [
-        f"for i in range({rounds}):",
-        f"    for j in range({form.depth}):",
+        "for j in range(count):",
+        f"    for i in range({rounds}):",
         f"        value = {constant(0, compute)}",
         *indented(indented(windows.look("value", value, "j", form.apart, "i"))),
         f"        seen[{form.tile.points} * j + thread + {form.tile.threads} * i] = value",
@@ -215,11 +212,11 @@ def _load_kernels(form: Convolution) -> Lines:
     at = "weight_at + group * weight_group + (first_channel + k) * weight_column + tap_weight[j]"
     return [
         "e = thread",
-        f"while e < {form.depth * tile.channels}:",
-        f"    j = e % {form.depth}",
-        f"    k = e // {form.depth}",
+        f"while e < {DEPTH * tile.channels}:",
+        f"    j = e % {DEPTH}",
+        f"    k = e // {DEPTH}",
         f"    value = {constant(0, compute)}",
-        "    if (first_channel + k < n_channels) & (first + j < inner):",
+        "    if (j < count) & (first_channel + k < n_channels):",
         f"        value = {load(f'weight[{at}]', form.dtype, compute)}",
         f"    kernels[{tile.channels} * j + k] = value",
         f"    e += {tile.threads}",
@@ -249,7 +246,7 @@ def _multiply(form: Convolution) -> Lines:
             f"    for k in range({lanes}):",
             f"        totals[i, k + {k}] += each[i] * part{k}[k]",
         ]
-    return [f"for j in range({form.depth}):", *indented(lines)]
+    return ["for j in range(count):", *indented(lines)]
 
 
 def _store(form: Convolution) -> Lines:

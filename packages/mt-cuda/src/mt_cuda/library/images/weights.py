@@ -230,9 +230,9 @@ def _store(tile: Tile) -> Lines:
         f"    row = first_row + down + {below} * i",
         f"    for k in range({tile.each_columns}):",
         f"        column = first_column + right + {beside} * k",
-        "        kernel = group * n_kernels + row",
+        "        own = group * n_kernels + row",
         "        if (row < n_kernels) & (column <= inner):",
-        "            at = kernel * inner + column if column < inner else weights + kernel",
+        "            at = own * inner + column if column < inner else weights + own",
         "            target[begin + at] = totals[i, k]",
     ]
 

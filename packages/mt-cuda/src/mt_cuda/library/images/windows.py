@@ -169,18 +169,19 @@ def tap_tables(count: int) -> Lines:
     return [f"tap_{name} = cuda.shared.array({count}, index32)" for name in ("at", "down", "right")]
 
 
-def find_tap(tap: str, exists: str) -> Lines:
+def find_tap(tap: str, exists: str = "") -> Lines:
     """Return the lines that enter tap `tap`, counted through all channels, at `e` in the tables.
 
     Args:
         tap: an expression.
-        exists: the condition that there is such a tap.
+        exists: the condition that there is such a tap, if it may be that there is none.
     """
+    down = "tap // n_tap_columns * n_spread_rows"
     return [
         f"channel = {tap} // taps",
         f"tap = {tap} % taps",
         "tap_at[e] = channel * source_plane",
-        f"tap_down[e] = tap // n_tap_columns * n_spread_rows if {exists} else {NOWHERE}",
+        "tap_down[e] = " + (f"{down} if {exists} else {NOWHERE}" if exists else down),
         "tap_right[e] = tap % n_tap_columns * n_spread_columns",
     ]
 
