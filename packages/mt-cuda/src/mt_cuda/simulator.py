@@ -399,30 +399,34 @@ class Shared:
 
     def __getitem__(self, at: Any) -> Any:
         """Return one element."""
-        access, thread = self._access(at)
-        if access.writer not in (-1, thread):
+        thread, access = self._cuda.threadIdx.x, self._touched.get(at)
+        if access is None or access.phase != self._cuda.phase:
+            access = self._begun(at)
+        elif access.writer not in (-1, thread):
             self._race(at, "reads", access.writer, "wrote")
         access.readers.add(thread)
         return self._elements[at]
 
     def __setitem__(self, at: Any, value: Any) -> None:
         """Store one element."""
-        access, thread = self._access(at)
-        if access.writer not in (-1, thread):
+        thread, access = self._cuda.threadIdx.x, self._touched.get(at)
+        if access is None or access.phase != self._cuda.phase:
+            access = self._begun(at)
+        elif access.writer not in (-1, thread):
             self._race(at, "writes", access.writer, "wrote")
-        for reader in access.readers - {thread}:
-            self._race(at, "writes", reader, "read")
+        for reader in access.readers:
+            if reader != thread:
+                self._race(at, "writes", reader, "read")
         access.writer = thread
         self._elements[at] = self._elements.dtype.type(value)
 
-    def _access(self, at: Any) -> tuple[_Access, int]:
+    def _begun(self, at: Any) -> _Access:
+        """Return the accesses to an element since the last barrier: there are none yet."""
         place = at if isinstance(at, tuple) else (at,)
         if not all(0 <= i < extent for i, extent in zip(place, self._elements.shape, strict=True)):
             raise OutOfBoundsError(f"index {at} of shared memory {self._elements.shape}.")
-        access = self._touched.get(at)
-        if access is None or access.phase != self._cuda.phase:
-            access = self._touched[at] = _Access(self._cuda.phase)
-        return access, self._cuda.threadIdx.x
+        access = self._touched[at] = _Access(self._cuda.phase)
+        return access
 
     def _race(self, at: Any, does: str, other: int, did: str) -> None:
         raise RaceError(

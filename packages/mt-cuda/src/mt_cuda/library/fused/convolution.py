@@ -17,7 +17,7 @@ from mt_cuda.library.fused.tensors import (
 )
 from mt_cuda.library.images import convolution, weights, windows
 from mt_cuda.library.images.windows import Windows, convolved_size, countable, transposed_size
-from mt_cuda.library.teams import team_for
+from mt_cuda.library.teams import team_beside
 from mt_tensor import Tensor
 from mt_tensor.extending import FusedKernel, Shape
 
@@ -180,7 +180,7 @@ def _summed(
         }
         numbers = numbers_of(kernel, {**sizes, **through.numbers()})
         first = ops.plan(kernel, (cut.tiles, cut.parts), cut.tile.threads, numbers)
-        team = team_for(cut.parts, ops.machine.size.threads, apart=rows >= weights.MANY)
+        team = team_beside(rows, cut.parts, ops.machine.size.threads)
         second = ops.plan(
             weights.added_parts(dtype, team),
             (team.blocks(rows), 1),

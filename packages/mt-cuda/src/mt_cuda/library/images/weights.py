@@ -68,10 +68,6 @@ TINY = (Tile(4, 4, 4, 2, 2), Tile(4, 8, 4, 2, 2))
 """Tiles for the others: the same in small."""
 
 
-MANY = 8192
-"""Sums from which on a thread for each keeps the machine busy, when parts are added up."""
-
-
 @dataclass(frozen=True, slots=True)
 class Cut:
     """How the sums are cut up.
@@ -247,8 +243,8 @@ def added_parts(dtype: DType, team: Team) -> Kernel:
         f"memory = cuda.shared.array({team.threads}, {compute.name})",
         *team.begin(),
         f"total = {constant(0, compute)}",
-        *team.visit(["total += partial[partial_at + j * rows + row]"], "parts"),
-        *team.fold("total", "plus", "memory"),
+        *team.visit("j", "", "parts", ["total += partial[partial_at + j * rows + row]"]),
+        *team.fold([("total", "plus", "memory")]),
         "if (row < rows) & (lane == 0):",
         "    if row < weights:",
         f"        weight[weight_at + row] = {total}",
@@ -261,4 +257,4 @@ def added_parts(dtype: DType, team: Team) -> Kernel:
         *operand("weight", dtype),
         *operand("bias", dtype),
     ]
-    return define(f"added_parts_{dtype.name}_team{team.size}", parameters, body, "rows", "parts")
+    return define(f"added_parts_{dtype.name}_{team.name}", parameters, body, "rows", "parts")
