@@ -16,11 +16,11 @@ from mt_tensor.extending import FusedKernel
 
 KERNELS: dict[str, FusedKernel] = {
     "batch_norm": BATCH_NORM,
+    "conv2d": CONVOLUTION,
+    "conv_transpose2d": TRANSPOSED_CONVOLUTION,
     "cross_entropy": CROSS_ENTROPY,
     "group_norm": GROUP_NORM,
     "layer_norm": LAYER_NORM,
-    "conv2d": CONVOLUTION,
-    "conv_transpose2d": TRANSPOSED_CONVOLUTION,
     "log_softmax": LOG_SOFTMAX,
     "rms_norm": RMS_NORM,
     "softmax": SOFTMAX,
