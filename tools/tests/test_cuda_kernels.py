@@ -17,6 +17,7 @@ from mt_cuda.library.backend import TunedOps
 from mt_cuda.library.recording import Recorder
 from mt_cuda.simulator import Simulator
 from mt_nn import functional as F
+from mt_nn.functional.dropouts import _dropout
 from mt_tensor.backends import use_backend
 
 
@@ -27,6 +28,7 @@ def _batch_norm(
 
 
 CLASSES = np.arange(6).reshape(2, 3) % 5
+NOISE = np.random.default_rng(1).random((5, 7), np.float32)
 OPERATIONS: dict[str, tuple[Callable[..., mt.Tensor], list[tuple[int, ...]], int, int]] = {
     "cross_entropy": (lambda x: F.cross_entropy(x, mt.tensor(CLASSES[0])), [(3, 5)], 2, 1),
     "losses": (
@@ -60,6 +62,8 @@ OPERATIONS: dict[str, tuple[Callable[..., mt.Tensor], list[tuple[int, ...]], int
     "batch_norm_of_rows": (_batch_norm, [(9, 7)], 2, 2),
     "group_norm": (lambda x, w, b: F.group_norm(x, 2, w, b), [(3, 6, 5), (6,), (6,)], 1, 3),
     "instance_norm": (F.instance_norm, [(2, 3, 4)], 1, 2),
+    "dropout": (lambda x: _dropout(x, mt.tensor(NOISE), 0.4), [(5, 7)], 1, 1),
+    "embedding": (lambda w: F.embedding(mt.tensor(CLASSES), w), [(5, 3)], 1, 2),
 }
 """For a name the operation, the shapes of what is differentiated, and the launches each way."""
 

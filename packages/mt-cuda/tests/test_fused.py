@@ -65,3 +65,25 @@ def test_softmax_is_one_launch_each_way():
         y.backward(y.detach())
 
     assert launches(step) == 3  # and one for the ones
+
+
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int8", "int64", "uint64"])
+@pytest.mark.parametrize(("shape", "dim"), [((7, 40), 1), ((5, 3, 4), 1), ((1, 1), 0), ((9,), 0)])
+def test_positions_are_those_of_numpy(ops, name, dtype, shape, dim):
+    x = np.random.default_rng(0).integers(0, 9, shape).astype(dtype)  # with ties
+    found = getattr(mt.tensor(x, backend=ops), name)(dim)
+    np.testing.assert_array_equal(found.numpy(), getattr(np, name)(x, dim))
+
+
+def test_nan_is_the_extreme_and_infinities_count(ops):
+    x = np.array([[0, np.nan, 5, np.nan], [-np.inf] * 4, [1, np.inf, 2, 0]], "f4")
+    x = mt.tensor(x, backend=ops)
+    assert (x.argmax(1).tolist(), x.argmin(1).tolist()) == ([1, 0, 1], [1, 0, 3])
+
+
+def test_a_position_is_one_launch():
+    x = mt.ones(40, 50, backend=TunedOps(machine := Recorder()))
+    before = len(machine.record.launches)
+    x.argmax(1)
+    assert len(machine.record.launches) == before + 1

@@ -11,7 +11,6 @@ import os
 from typing import Any
 
 from mt_cuda.library.matrices.ops import ProductOps
-from mt_tensor.extending import FusedKernel
 
 SIMULATE = "MT_CUDA_SIM"
 """The environment variable that chooses the simulator; `reversed` also turns its threads round."""
@@ -26,7 +25,7 @@ class TunedOps(ProductOps):
 
 
 @functools.cache
-def _fused() -> dict[str, FusedKernel]:
+def _fused() -> dict[str, Any]:
     """Return the kernels for whole operations, which work on tensors: imported when asked for."""
     from mt_cuda.library.fused import KERNELS
 

@@ -6,19 +6,29 @@ first the kernels, and then the operation, which brings tensors to them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mt_cuda.library.fused.batches import BATCH_NORM
 from mt_cuda.library.fused.convolution import CONVOLUTION, TRANSPOSED_CONVOLUTION
+from mt_cuda.library.fused.embedding import EMBEDDING
 from mt_cuda.library.fused.groups import GROUP_NORM
 from mt_cuda.library.fused.losses import CROSS_ENTROPY
 from mt_cuda.library.fused.normalization import LAYER_NORM, RMS_NORM
+from mt_cuda.library.fused.positions import ARGMAX, ARGMIN
+from mt_cuda.library.fused.regularization import DROPOUT
 from mt_cuda.library.fused.softmax import LOG_SOFTMAX, SOFTMAX
+from mt_tensor import Tensor
 from mt_tensor.extending import FusedKernel
 
-KERNELS: dict[str, FusedKernel] = {
+KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
+    "argmax": ARGMAX,
+    "argmin": ARGMIN,
     "batch_norm": BATCH_NORM,
     "conv2d": CONVOLUTION,
     "conv_transpose2d": TRANSPOSED_CONVOLUTION,
     "cross_entropy": CROSS_ENTROPY,
+    "dropout": DROPOUT,
+    "embedding": EMBEDDING,
     "group_norm": GROUP_NORM,
     "layer_norm": LAYER_NORM,
     "log_softmax": LOG_SOFTMAX,
