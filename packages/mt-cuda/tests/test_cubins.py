@@ -4,11 +4,12 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
 from mt_cuda.errors import KernelError
-from mt_cuda.kernel import define, numbers, operand
+from mt_cuda.kernel import Parameter, define, numbers, operand
 from mt_cuda.library import cache, nvrtc
 from mt_cuda.library.gpu import CubinGpu
 from mt_tensor import float32
@@ -61,14 +62,16 @@ def test_a_kernel_is_compiled_once(folder, compiled):
     assert file.name.startswith("one-")
 
 
-@pytest.mark.parametrize("what", ["text", "capability", "version", "prelude"])
+@pytest.mark.parametrize("what", ["text", "parameters", "capability", "version", "C"])
 def test_whatever_decides_what_comes_out_is_another_file(folder, compiled, monkeypatch, what):
     cache.cubin(kernel(), HOPPER)
     if what == "version":
         monkeypatch.setattr(nvrtc, "version", lambda: (13, 99))
-    if what == "prelude":
-        monkeypatch.setattr(nvrtc, "PRELUDE", nvrtc.PRELUDE + "// changed\n")
+    if what == "C":
+        monkeypatch.setattr(cache, "_meaning", lambda: b"another translation")
     changed = kernel(number=2) if what == "text" else kernel()
+    if what == "parameters":
+        changed = replace(changed, parameters=(Parameter("n", "int32"), *changed.parameters[1:]))
     cache.cubin(changed, AMPERE if what == "capability" else HOPPER)
     assert compiled == ["one", "one"]
     assert len(list(folder.iterdir())) == 2

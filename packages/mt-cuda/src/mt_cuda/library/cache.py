@@ -1,10 +1,10 @@
 """Cubins on disk: what one process has compiled, the next one hands to the driver.
 
-NVRTC takes a twelfth of a second for a kernel, and a training step has dozens. Each cubin is in a
-file that is named by a hash of all that went into it: the text in C, what it takes for granted, the
-kind of GPU, the version of the compiler. So a file is never out of date, and needs no lock; one
-that is damaged, or that others could have written, is compiled anew. What was not used for longest
-makes room where there is too much.
+NVRTC takes a twelfth of a second for a kernel and more, and a training step has dozens. Each cubin
+is in a file that is named by a hash of all that went into it: the kernel's text, the modules that
+make C of it, the kind of GPU, the version of the compiler. So a file is never out of date, and
+needs no lock; one that is damaged, or that others could have written, is compiled anew. What was
+not used for longest makes room where there is too much.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from mt_cuda.compiler import Capability
 from mt_cuda.kernel import Kernel
-from mt_cuda.library import nvrtc
+from mt_cuda.library import c, nvrtc
 from mt_fast.extending import Folder, hashed
 
 FOLDER = Folder("mt-cuda", "MT_CUDA_CACHE")
@@ -43,8 +43,16 @@ def cubin(kernel: Kernel, capability: Capability) -> bytes:
 
 def _entry(kernel: Kernel, capability: Capability) -> str:
     """Return the name of the file of a kernel."""
-    made_of = (nvrtc.text(kernel), repr((nvrtc.options(capability), nvrtc.version())))
-    return f"{kernel.name[:80]}-{hashed(*made_of).hex()[:32]}.cubin"
+    told = repr((kernel.parameters, nvrtc.options(capability), nvrtc.version()))
+    digest = hashed(kernel.source, told, _meaning()).hex()
+    return f"{kernel.name[:80]}-{digest[:32]}.cubin"
+
+
+@functools.cache
+def _meaning() -> bytes:
+    """Return a hash of what makes C of a kernel's text, which takes longer than reading a cubin."""
+    modules = [Path(nvrtc.__file__), *sorted(Path(c.__file__).parent.glob("*.py"))]
+    return hashed(*(module.read_bytes() for module in modules))
 
 
 @functools.cache
