@@ -16,6 +16,7 @@ from mt_cuda.library.fused.losses import CROSS_ENTROPY
 from mt_cuda.library.fused.normalization import LAYER_NORM, RMS_NORM
 from mt_cuda.library.fused.positions import ARGMAX, ARGMIN
 from mt_cuda.library.fused.regularization import DROPOUT
+from mt_cuda.library.fused.pooling import MAX_POOL, MEAN_POOL
 from mt_cuda.library.fused.softmax import LOG_SOFTMAX, SOFTMAX
 from mt_tensor import Tensor
 from mt_tensor.extending import FusedKernel
@@ -23,6 +24,7 @@ from mt_tensor.extending import FusedKernel
 KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
     "argmax": ARGMAX,
     "argmin": ARGMIN,
+    "avg_pool2d": MEAN_POOL,
     "batch_norm": BATCH_NORM,
     "conv2d": CONVOLUTION,
     "conv_transpose2d": TRANSPOSED_CONVOLUTION,
@@ -32,7 +34,9 @@ KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
     "group_norm": GROUP_NORM,
     "layer_norm": LAYER_NORM,
     "log_softmax": LOG_SOFTMAX,
+    "max_pool2d": MAX_POOL,
     "rms_norm": RMS_NORM,
     "softmax": SOFTMAX,
+KERNELS: dict[str, FusedKernel] = {
 }
 """The fused operations by name."""
