@@ -14,9 +14,9 @@ from mt_cuda.library.fused.embedding import EMBEDDING
 from mt_cuda.library.fused.groups import GROUP_NORM
 from mt_cuda.library.fused.losses import CROSS_ENTROPY
 from mt_cuda.library.fused.normalization import LAYER_NORM, RMS_NORM
+from mt_cuda.library.fused.pooling import MAX_POOL, MEAN_POOL
 from mt_cuda.library.fused.positions import ARGMAX, ARGMIN
 from mt_cuda.library.fused.regularization import DROPOUT
-from mt_cuda.library.fused.pooling import MAX_POOL, MEAN_POOL
 from mt_cuda.library.fused.softmax import LOG_SOFTMAX, SOFTMAX
 from mt_tensor import Tensor
 from mt_tensor.extending import FusedKernel
@@ -37,6 +37,5 @@ KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
     "max_pool2d": MAX_POOL,
     "rms_norm": RMS_NORM,
     "softmax": SOFTMAX,
-KERNELS: dict[str, FusedKernel] = {
 }
 """The fused operations by name."""
