@@ -511,7 +511,7 @@ def test_a_cache_that_cannot_be_written_is_found(
     (tmp_path / "file").touch()
     finding = looked_at(monkeypatch, tmp_path / "file" / "folder")
     assert (finding.state, finding.cure) == ("fault", "unset MT_FAST_CACHE")
-    monkeypatch.setattr(cache, "_default", lambda: tmp_path / "file")
+    monkeypatch.setattr(cache, "_default", lambda name: tmp_path / "file")
     finding = looked_at(monkeypatch, tmp_path / "file" / "folder")
     folder = cured(dict(os.environ), finding.cure)["MT_FAST_CACHE"]
     assert looked_at(monkeypatch, folder).state == "fine"
@@ -553,6 +553,23 @@ def test_other_notes_of_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert relative.cure == f"export MT_FAST_CACHE={tmp_path / 'kernels'}"
     monkeypatch.setattr(cache, "FREE", 2**80)
     assert "the disk has" in looked_at(monkeypatch, tmp_path).text
+
+
+def test_the_folder_of_cubins_is_looked_at_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def looked() -> Finding:
+        (finding,) = [f for f in cache.check_cache() if f.subject == "cubins"]
+        return finding
+
+    monkeypatch.setenv("MT_CUDA_CACHE", str(tmp_path))
+    (tmp_path / "one-0123.cubin").write_bytes(bytes(2**20))
+    assert looked() == Finding("cubins", "fine", f"{tmp_path}: 1 files, 1 MiB")
+    monkeypatch.setenv("MT_CUDA_CACHE", "off")
+    assert (looked().state, looked().cure) == ("note", "unset MT_CUDA_CACHE")
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("MT_CUDA_CACHE", str(tmp_path / "file" / "folder"))
+    assert (looked().state, looked().cure) == ("fault", "unset MT_CUDA_CACHE")
 
 
 # --- The GPU --------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The folder in which mt-fast keeps compiled kernels: where, how large, whether it can be used."""
+"""The folders in which compiled kernels are kept: where, how large, whether they can be used."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ import re
 import shlex
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mt.doctor.findings import Finding, fault, fine, note
 
-VARIABLE = "MT_FAST_CACHE"
+if TYPE_CHECKING:
+    from mt_fast.extending import Folder
 
 KERNEL = re.compile(r".+-[0-9a-f]{16}(\.py|-[0-9a-f]{16}\.nbc)")
-"""The name of a file of the cache."""
+"""The name of a file of mt-fast's."""
 
 LARGE = 2**30
 """Of how many bytes the kernels may be before somebody should look at them."""
@@ -29,47 +32,67 @@ FREE = 2**27
 
 
 def check_cache() -> Iterator[Finding]:
-    """Look at the folder."""
-    try:
-        from mt_fast import cache_folder
+    """Look at the folder of each package that is installed."""
+    loops, cubins = _place("mt_fast.compilation.cache"), _place("mt_cuda.library.cache")
+    if loops is not None:
+        folder = yield from _usable(loops, "cache")
+        if folder is not None:
+            yield _contents(folder)
+    if cubins is not None:
+        folder = yield from _usable(cubins, "cubins")
+        if folder is not None:
+            yield fine("cubins", _filled(folder, list(folder.glob("*.cubin"))))
 
-        folder = cache_folder()
+
+def _place(module: str) -> Folder | None:
+    """Return what a module says of its folder, if it can be imported and there is such a folder."""
+    try:
+        place: Folder = import_module(module).FOLDER
+        place.path()
     except Exception:  # noqa: BLE001 - whatever it is was said of the import
-        return
-    given = os.environ.get(VARIABLE, "")
+        return None
+    return place
+
+
+def _usable(place: Folder, subject: str) -> Generator[Finding, None, Path | None]:
+    """Look at where a folder is, and return it if kernels can be kept there."""
+    folder = place.path()
+    variable, spare = place.variable, Path(tempfile.gettempdir()) / place.name
+    given = os.environ.get(variable, "")
     if folder is None:
-        why = f"{VARIABLE}=off" if given else "this user has no home"
-        cure = f"unset {VARIABLE}" if given else f"export {VARIABLE}={_spare()}"
-        yield note("cache", f"{why}: every process compiles anew", cure)
-        return
+        why = f"{variable}=off" if given else "this user has no home"
+        cure = f"unset {variable}" if given else f"export {variable}={spare}"
+        yield note(subject, f"{why}: every process compiles anew", cure)
+        return None
     problem = _problem(folder)
     if problem:
-        cure = f"export {VARIABLE}={_spare()}"
+        cure = f"export {variable}={spare}"
         if given:
-            usual = _default()
-            cure = f"unset {VARIABLE}" if usual and not _problem(usual) else cure
-        yield fault("cache", f"{folder} cannot be written to ({problem})", cure)
-        return
+            usual = _default(place.name)
+            cure = f"unset {variable}" if usual and not _problem(usual) else cure
+        yield fault(subject, f"{folder} cannot be written to ({problem})", cure)
+        return None
     others = _others(folder)
     if others:
         own = "others" in others
-        cure = f"chmod go-w {shlex.quote(str(folder))}" if own else f"export {VARIABLE}={_spare()}"
-        yield fault("cache", f"{folder} is not used, for {others}", cure)
-        return
+        cure = f"chmod go-w {shlex.quote(str(folder))}" if own else f"export {variable}={spare}"
+        yield fault(subject, f"{folder} is not used, for {others}", cure)
+        return None
     if not folder.is_absolute():
-        text = f"{VARIABLE}={given} is another folder for each working directory"
-        yield note("cache", text, f"export {VARIABLE}={folder.resolve()}")
-    yield _contents(folder)
+        text = f"{variable}={given} is another folder for each working directory"
+        yield note(subject, text, f"export {variable}={folder.resolve()}")
+    return folder
 
 
 def _contents(folder: Path) -> Finding:
     """Look at what the folder holds."""
     there = folder.iterdir() if folder.is_dir() else iter(())
-    kernels = [file.stat() for file in there if KERNEL.fullmatch(file.name)]
+    files = [file for file in there if KERNEL.fullmatch(file.name)]
+    kernels = [file.stat() for file in files]
     size = sum(kernel.st_size for kernel in kernels)
     changed = _last_change()
     outdated = sum(kernel.st_size for kernel in kernels if kernel.st_mtime < changed)
-    text = f"{folder}: {len(kernels):,} files, {size / 2**20:,.0f} MiB"
+    text = _filled(folder, files)
     clear = f"find {shlex.quote(str(folder))} -maxdepth 1 -name '*.nbc' -delete"
     if outdated > OUTDATED:
         share = f"{outdated / 2**20:,.0f} MiB are from before mt-fast was changed"
@@ -79,8 +102,16 @@ def _contents(folder: Path) -> Finding:
     free = shutil.disk_usage(_existing(folder)).free
     if free < FREE:
         text = f"{text}; the disk has {free / 2**20:,.0f} MiB left, and kernels are not kept"
-        return note("cache", text, f"free some space, or export {VARIABLE}=FOLDER on another disk")
+        return note(
+            "cache", text, "free some space, or export MT_FAST_CACHE=FOLDER on another disk"
+        )
     return fine("cache", text)
+
+
+def _filled(folder: Path, files: list[Path]) -> str:
+    """Say how full a folder is with some files."""
+    size = sum(file.stat().st_size for file in files)
+    return f"{folder}: {len(files):,} files, {size / 2**20:,.0f} MiB"
 
 
 def _problem(folder: Path) -> str:
@@ -104,15 +135,11 @@ def _existing(folder: Path) -> Path:
     return next(place for place in (folder, *folder.absolute().parents) if place.exists())
 
 
-def _default() -> Path | None:
-    """Return the folder that is used if nobody chooses one."""
+def _default(name: str) -> Path | None:
+    """Return the folder of this name that is used if nobody chooses another."""
     from mt_fast.compilation.folder import among_caches
 
-    return among_caches("mt-fast")
-
-
-def _spare() -> Path:
-    return Path(tempfile.gettempdir()) / "mt-fast"
+    return among_caches(name)
 
 
 def _last_change() -> float:
