@@ -12,12 +12,12 @@ from mt_tensor import DType, Tensor, TensorData
 from mt_tensor.extending import Shape
 
 if TYPE_CHECKING:
-    from mt_cuda.library.backend import TunedOps
+    from mt_cuda.library.matrices.ops import ProductOps
 
 
-def ops_of(tensor: Tensor) -> TunedOps:
+def ops_of(tensor: Tensor) -> ProductOps:
     """Return the backend of a tensor, which is one of this package's."""
-    return cast("TunedOps", tensor.backend)
+    return cast("ProductOps", tensor.backend)
 
 
 def elements_of(tensor: Tensor) -> TensorData:
