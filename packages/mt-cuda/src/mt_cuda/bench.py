@@ -1,7 +1,7 @@
 """`python -m mt_cuda.bench`: how good the kernels are.
 
 Without more it measures on this machine's GPU what they reach. `launches` counts what a step of
-training asks of a GPU, and needs none.
+training asks of a GPU, and `sass` shows what a GPU executes of its kernels; both need none.
 """
 
 from __future__ import annotations
@@ -20,6 +20,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     launches = commands.add_parser("launches", help="count what a step asks of a GPU")
     launches.add_argument("--json", action="store_true", help="for programs")
     launches.add_argument("--each", action="store_true", help="name the kernels, too")
+    sass = commands.add_parser("sass", help="show what a GPU executes of the kernels of steps")
+    sass.add_argument("--json", action="store_true", help="for programs")
+    sass.add_argument("--gpu", nargs="*", help="compute capabilities, such as 9.0 (default: all)")
+    sass.add_argument("--kernel", default="", help="a regular expression for the kernels' names")
     options = parser.parse_args(arguments)
     if options.command == "launches":
         from mt_cuda.library.bench.launches import report
@@ -27,9 +31,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for line in report(options.json, options.each):
             print(line)
         return 0
+    if options.command == "sass":
+        return _sass(options.json, options.gpu, options.kernel)
     from mt_cuda.library.bench.rates import measure
 
     return measure(options.size, options.runs)
+
+
+def _sass(as_json: bool, gpus: Sequence[str] | None, name: str) -> int:
+    """Print the report of machine code; return 1, with the reason, where that is impossible."""
+    from mt_cuda.errors import KernelError
+    from mt_cuda.library.bench.sass import CAPABILITIES, report
+
+    known = {f"{major}.{minor}": (major, minor) for major, minor in CAPABILITIES}
+    try:
+        for line in report(as_json, [known[gpu] for gpu in gpus or known], name):
+            print(line)
+    except KeyError as error:
+        print(f"{error.args[0]} is none of {', '.join(known)}", file=sys.stderr)
+        return 1
+    except KernelError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
 
 
 if __name__ == "__main__":

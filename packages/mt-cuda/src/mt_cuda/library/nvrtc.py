@@ -10,6 +10,7 @@ Before the text of a kernel comes the prelude: what its C takes for granted, in 
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 from mt_cuda.compiler import HOPPER, Capability
@@ -111,11 +112,20 @@ def cubin(kernel: Kernel, capability: Capability = HOPPER) -> bytes:
     Raises:
         KernelError: NVRTC is missing, or the kernel does not compile.
     """
+    return together([kernel], capability)
+
+
+def together(kernels: Sequence[Kernel], capability: Capability) -> bytes:
+    """Compile several kernels, of different names, into one cubin.
+
+    Raises:
+        KernelError: NVRTC is missing, or one of them does not compile.
+    """
     version()  # which says what to do if it is missing
     from cuda import core
 
     try:
-        program = core.Program(text(kernel), "c++", core.ProgramOptions(**options(capability)))
+        program = core.Program(text(*kernels), "c++", core.ProgramOptions(**options(capability)))
         return bytes(program.compile("cubin").code)
     except Exception as error:
         if "invalid value for --gpu-architecture" in str(error):
@@ -124,14 +134,21 @@ def cubin(kernel: Kernel, capability: Capability = HOPPER) -> bytes:
                 f"capability {'.'.join(map(str, capability))}. Install the newest that the driver "
                 f"takes: {INSTALL}."
             ) from error
+        names = ", ".join(kernel.name for kernel in kernels)
         raise KernelError(
-            f"kernel {kernel.name} does not compile ({type(error).__name__}: {error})."
+            f"kernel {names} does not compile ({type(error).__name__}: {error})."
         ) from error
 
 
-def text(kernel: Kernel) -> str:
-    """Return what NVRTC reads of a kernel: C, with all that it takes for granted."""
-    return PRELUDE + to_c(kernel)
+def text(*kernels: Kernel) -> str:
+    """Return what NVRTC reads of a kernel: C, with all that it takes for granted.
+
+    Of several kernels the functions inside may have the same names: each has a namespace then.
+    """
+    texts = [to_c(kernel) for kernel in kernels]
+    if len(texts) > 1:
+        texts = [f"namespace kernel{k} {{\n{each}}}\n" for k, each in enumerate(texts)]
+    return "".join([PRELUDE, *texts])
 
 
 def options(capability: Capability) -> dict[str, Any]:

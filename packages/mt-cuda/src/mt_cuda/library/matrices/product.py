@@ -12,8 +12,8 @@ the inner loop multiplies and adds:
   from shared memory into registers. A thread's rows and columns therefore come in groups of
   neighbours, with other threads' between them.
 - Where something lies is worked out before the loop, which only moves on. Rows beyond the edge are
-  read as the last one is, without asking: nobody stores what becomes of them. What of the inner
-  dimension fills no strip is multiplied after the loop.
+  read as the last one is, without asking: nobody stores what becomes of them. Whether the inner
+  dimension ends is asked for the last strips only.
 - The inner dimension can be cut into parts, each with blocks of its own, which leave their totals
   one after the other. Adding these up is another launch.
 
@@ -77,12 +77,7 @@ def product(form: Product) -> Kernel:
         f"for i in range({tile.each_rows}):",
         f"    for k in range({tile.each_columns}):",
         f"        totals[i, k] = {constant(0, total)}",
-        *(line for strip in strips for line in (*strip.clear(), *strip.fetch(), *strip.shelve())),
-        "cuda.syncthreads()",
-        f"while left_over >= {tile.depth}:",
-        *indented(_turn(form, strips)),
-        "for j in range(left_over):  # what fills no strip",
-        *indented(_multiply(form, strips)),
+        *_multiply_strips(form, strips),
         *_store(form),
     ]
     types = "_".join(dict.fromkeys((form.dtype.name, form.out.name)))
@@ -130,17 +125,43 @@ def _find_place(form: Product) -> Lines:
     ]
 
 
-def _turn(form: Product, strips: tuple[Strip, ...]) -> Lines:
-    """Return the lines that multiply the strips of one shelf, and fill the other meanwhile."""
+def _multiply_strips(form: Product, strips: tuple[Strip, ...]) -> Lines:
+    """Return the loops over strips: one is multiplied, and the next one brought meanwhile.
+
+    As long as the next one is whole, nothing needs to be asked. So the last ones have a loop of
+    their own.
+    """
+    depth = form.tile.depth
+    step, turn, shelve = (
+        [line for strip in strips for line in getattr(strip, what)()]
+        for what in ("step", "turn", "shelve")
+    )
+    fetch, fetch_inside = (
+        [line for strip in strips for line in strip.fetch(whole)] for whole in (True, False)
+    )
+    multiply = _multiply(form, strips)
     return [
-        f"left_over -= {form.tile.depth}",
-        "if left_over > 0:",
-        *indented([line for strip in strips for line in (*strip.step(), *strip.fetch())]),
-        f"for j in range({form.tile.depth}):",
-        *indented(_multiply(form, strips)),
-        "if left_over > 0:",
-        *indented([line for strip in strips for line in (*strip.turn(), *strip.shelve())]),
+        *(line for strip in strips for line in strip.clear()),
+        *fetch_inside,
+        *shelve,
+        "cuda.syncthreads()",
+        f"while left_over >= {2 * depth}:",
+        f"    left_over -= {depth}",
+        *indented([*step, *fetch]),
+        f"    for j in range({depth}):",
+        *indented(indented(multiply)),
+        *indented([*turn, *shelve]),
         "    cuda.syncthreads()",
+        "while left_over > 0:",
+        f"    here = min(left_over, {depth})",
+        "    left_over -= here",
+        "    if left_over > 0:",
+        *indented(indented([*step, *fetch_inside])),
+        "    for j in range(here):",
+        *indented(indented(multiply)),
+        "    if left_over > 0:",
+        *indented(indented([*turn, *shelve])),
+        "        cuda.syncthreads()",
     ]
 
 

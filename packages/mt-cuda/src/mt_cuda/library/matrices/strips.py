@@ -136,23 +136,33 @@ class Strip:
         held = len(self.rounds) * self.lanes
         return [f"for e in range({held}):", f"    {self.name}_next[e] = {constant(0, self.total)}"]
 
-    def fetch(self) -> Lines:
-        """Return the lines that read a thread's groups, but for those beyond the end."""
-        m, lanes, lines = self.name, self.lanes, []
+    def fetch(self, whole: bool) -> Lines:
+        """Return the lines that read a thread's groups.
+
+        Args:
+            whole: whether all of the strip is there; else nothing is read beyond the end.
+        """
+        m, lines = self.name, []
         for r, (inner, _) in enumerate(self.rounds):
-            inside = f"({m}_inner{plus(inner)} < left_over)"
-            lines.append(f"if {' & '.join(filter(None, (self.guard, inside)))}:")
-            if lanes == 1:
-                value = load(f"{m}{r}[0]", self.dtype, self.total)
-                lines.append(f"    {m}_next[{r}] = {value}")
-                continue
-            value = load(f"{m}_lanes[e]", self.dtype, self.total)
-            lines += [
-                f"    {m}_lanes = load{lanes}({m}{r}, 0)",
-                f"    for e in range({lanes}):",
-                f"        {m}_next[{_before(lanes * r)}e] = {value}",
-            ]
+            inside = "" if whole else f"({m}_inner{plus(inner)} < left_over)"
+            conditions = [each for each in (self.guard, inside) if each]
+            read = self._read(r)
+            if conditions:
+                read = [f"if {' & '.join(conditions)}:", *indented(read)]
+            lines += read
         return lines
+
+    def _read(self, r: int) -> Lines:
+        """Return the lines that read a thread's r-th group."""
+        m, lanes = self.name, self.lanes
+        if lanes == 1:
+            return [f"{m}_next[{r}] = {load(f'{m}{r}[0]', self.dtype, self.total)}"]
+        return [
+            f"{m}_lanes{r} = load{lanes}({m}{r}, 0)",
+            f"for e in range({lanes}):",
+            f"    {m}_next[{_before(lanes * r)}e] = "
+            f"{load(f'{m}_lanes{r}[e]', self.dtype, self.total)}",
+        ]
 
     def shelve(self) -> Lines:
         """Return the lines that put a thread's groups into the strip that nobody reads now."""

@@ -1,0 +1,157 @@
+"""What GPUs execute of the kernels of training steps: seen in machine code, without a GPU.
+
+Each kernel is compiled for each kind of GPU and taken apart. A row of the report says how many
+registers a thread has, whether they sufficed, which instructions move 16 bytes at a time and which
+the kernel's text promises, and for the innermost loop how many instructions one element takes: one
+that is stored, or else read. For a product that is a single multiplication, and `share` is its
+counterpart, how many of the instructions multiply and add.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from mt_cuda.compiler import Capability
+from mt_cuda.kernel import Kernel
+from mt_cuda.library.bench.launches import recorded, steps
+from mt_cuda.library.c.translation import to_c
+from mt_cuda.library.inspection import kernel
+from mt_cuda.library.matrices.product import Product, product
+from mt_cuda.library.matrices.strips import Factor
+from mt_cuda.library.matrices.tiles import TILES
+from mt_cuda.library.nvrtc import together
+from mt_cuda.library.sass import Loop, Sass, disassembled
+from mt_tensor import float16, float32
+from mt_tensor.extending import as_dtype
+
+CAPABILITIES: tuple[Capability, ...] = ((7, 5), (8, 0), (8, 6), (8, 9), (9, 0), (10, 0), (12, 0))
+"""Turing, Ampere (of servers, of desktops), Ada, Hopper, Blackwell (of servers, of desktops)."""
+
+TOGETHER = 32
+"""So many kernels are taken apart at once: the disassembler takes a second to begin with."""
+
+PRODUCTS = re.compile("product_|matmul_")
+
+
+def kernels() -> list[Kernel]:
+    """Return the kernels of the steps that installed packages offer, or a few if none does."""
+    found = {
+        launch.kernel.name: launch.kernel
+        for make in steps().values()
+        for launch in recorded(make).launches
+    }
+    return list(found.values()) or list(representative())
+
+
+def representative() -> Iterator[Kernel]:
+    """Yield a kernel of every template of the lesson, and products of several layouts."""
+    for name, layout in (("add", "vector"), ("tanh", "contiguous"), ("mul", "strided")):
+        yield kernel(name, layout=layout)
+        yield kernel(name, layout=layout, gradient=True)
+    yield kernel("add", layout="rows")
+    yield kernel("maximum", layout="columns")
+    yield from (kernel(name) for name in ("gather", "scatter", "matmul"))
+    yield from products()
+
+
+def products() -> Iterator[Kernel]:
+    """Yield products of large matrices, of gradients, of narrow numbers, and of any layout."""
+    for dtype, by_inner in ((float32, True), (float32, False), (float16, True)):
+        a, b = Factor(by_inner, wide=True), Factor(not by_inner, wide=True)
+        yield product(Product(dtype, float32, TILES[0], a, b, wide=True, batch=0))
+    anyhow = Factor(by_inner=True, wide=False)
+    yield product(Product(float32, float32, TILES[0], anyhow, anyhow, wide=False, batch=1))
+
+
+def row(kernel: Kernel, capability: Capability, code: Sass) -> dict[str, Any]:
+    """Return the figures of a kernel on one kind of GPU, as they are printed."""
+    is_product = PRODUCTS.match(kernel.name) is not None
+    each = 1 / code.product.share if is_product else _an_element(kernel, code.stream)
+    return {
+        "kernel": kernel.name,
+        "capability": ".".join(map(str, capability)),
+        "registers": code.registers,
+        "shared": code.shared,
+        "spills": code.spills,
+        "share": round(code.product.share, 3) if is_product else None,
+        "wide": code.wide,
+        "promised": promised(kernel),
+        "instructions_an_element": round(each, 2) if each else None,
+    }
+
+
+def promised(kernel: Kernel) -> list[str]:
+    """Return which instructions shall move 16 bytes, by the text of a kernel."""
+    named = {"LOAD_LANES(GLOBAL": "LDG", "LOAD_LANES(SHARED": "LDS"}
+    named |= {"STORE_LANES(GLOBAL": "STG", "STORE_LANES(SHARED": "STS"}
+    text = to_c(kernel)
+    return [f"{name}.128" for call, name in named.items() if call in text]
+
+
+def _an_element(kernel: Kernel, loop: Loop) -> float | None:
+    """Return how many instructions of a loop one element takes; None if it moves none."""
+    for kind, names in (("STG", _stored(kernel)), ("LDG", _read(kernel))):
+        sizes = [as_dtype(p.type).itemsize for p in kernel.parameters if p.name in names]
+        if loop.moved[kind] and sizes:
+            return loop.instructions * sum(sizes) / loop.moved[kind]
+    return None
+
+
+def _stored(kernel: Kernel) -> set[str]:
+    """Return the names of what a kernel stores into."""
+    names = set()
+    for node in ast.walk(ast.parse(kernel.source)):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            names.add(ast.unparse(node.value))
+        if isinstance(node, ast.Call) and re.match(r"store\d|cuda\.atomic", ast.unparse(node.func)):
+            names.add(ast.unparse(node.args[0]))
+    return names
+
+
+def _read(kernel: Kernel) -> set[str]:
+    """Return the names of the storages that a kernel only reads from."""
+    storages = {p.name for p in kernel.parameters if p.passed != "value"}
+    return storages - _stored(kernel)
+
+
+def rows(chosen: Iterable[Kernel], capabilities: Iterable[Capability]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of the report.
+
+    Raises:
+        KernelError: NVRTC or nvdisasm are missing.
+    """
+    chosen = list(chosen)
+    parts = [chosen[k : k + TOGETHER] for k in range(0, len(chosen), TOGETHER)]
+    for capability in capabilities:
+        for part in parts:
+            codes = disassembled(together(part, capability))
+            for each in part:
+                yield row(each, capability, codes[each.name])
+
+
+def report(as_json: bool, capabilities: Iterable[Capability], name: str) -> Iterator[str]:
+    """Yield the lines of the report.
+
+    Args:
+        as_json: as JSON, for programs.
+        capabilities: the kinds of GPU.
+        name: a regular expression; only kernels whose name it finds.
+    """
+    chosen = [each for each in kernels() if re.search(name, each.name)]
+    found = rows(chosen, capabilities)
+    if as_json:
+        yield json.dumps(list(found), indent=2)
+        return
+    yield "registers  spills  share  instructions an element  wide  kernel"
+    for each in found:
+        share = f"{each['share']:.1%}" if each["share"] else ""
+        wide = ", ".join(f"{count} {move}" for move, count in each["wide"].items())
+        yield (
+            f"{each['registers']:9}  {each['spills']:6}  {share:>5}  "
+            f"{each['instructions_an_element'] or '':>23}  {wide or '-':<30}  "
+            f"{each['kernel']} for {each['capability']}"
+        )
