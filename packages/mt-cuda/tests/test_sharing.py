@@ -171,12 +171,12 @@ def test_memory_of_a_gpu_is_shared_with_ourselves(cubin_ops):
 
 
 @pytest.mark.gpu
-def test_cuda_core_copies_what_we_lend(cubin_ops):
+def test_cuda_core_finds_what_we_lend_on_the_gpu(cubin_ops):
     from cuda.core.utils import StridedMemoryView
 
-    x, stream = grid(cubin_ops).view(12), cubin_ops.machine.stream
-    host = np.zeros(12, "f4")
-    view = StridedMemoryView.from_cuda_array_interface(x, stream_ptr=int(stream.handle))
-    assert view.ptr == mt.from_dlpack(x, cubin_ops).data_ptr()
-    StridedMemoryView.from_dlpack(host, stream_ptr=-1).copy_from(view, stream)
-    assert host.tolist() == list(range(12))
+    x, stream = grid(cubin_ops).T[1:], int(cubin_ops.machine.stream.handle)
+    for read in (StridedMemoryView.from_dlpack, StridedMemoryView.from_cuda_array_interface):
+        view = read(x, stream_ptr=stream)
+        assert (view.ptr, view.shape, view.strides) == (x.data_ptr(), (3, 3), (1, 4))
+        assert view.device_id == 0
+        assert view.is_device_accessible
