@@ -9,8 +9,9 @@ import pytest
 
 import mt_tensor as mt
 from mt_tensor import errors
-from mt_tensor.library.randomness.generator import fork_rng, seed, use_generator
-from mt_tensor.library.randomness.sampling import uniform_values, unit_values
+from mt_tensor.backends.extending import take_blocks
+from mt_tensor.extending import fork_rng, numbers_of, seed, use_generator
+from mt_tensor.library.randomness.sampling import between, unit
 
 BACKENDS = ("numpy", "simple")
 
@@ -86,7 +87,7 @@ def test_generators() -> None:
 
 def test_another_generator_stands_in_for_the_default_one() -> None:
     mt.manual_seed(7)
-    expected = mt.rand(4).tolist()
+    expected = mt.rand(2).tolist() + mt.rand(1).tolist() + mt.rand(1).tolist()
     mt.manual_seed(7)
     found = mt.rand(2).tolist()
     elsewhere: list[float] = []
@@ -99,6 +100,58 @@ def test_another_generator_stands_in_for_the_default_one() -> None:
         assert mt.manual_seed(3) is other
         assert np.array_equal(mt.rand(2), inside)
     assert found + elsewhere + mt.rand(1).tolist() == expected
+
+
+# --- Blocks ---------------------------------------------------------------------------------------
+
+
+def words(key: tuple[int, int], counter: int) -> list[int]:
+    """Return a block of Philox4x64-10, as its authors define it."""
+    low, mask = [counter, 0, 0, 0], 2**64 - 1
+    first, second = key
+    for _ in range(10):
+        a, b = 0xD2E7470EE14C6C93 * low[0], 0xCA5A826395121157 * low[2]
+        low = [(b >> 64) ^ low[1] ^ first, b & mask, (a >> 64) ^ low[3] ^ second, a & mask]
+        first = (first + 0x9E3779B97F4A7C15) & mask
+        second = (second + 0xBB67AE8584CAA73B) & mask
+    return low
+
+
+def from_words(generator: mt.Generator, shape: tuple[int, ...], dtype: mt.DType) -> Any:
+    """Return what a backend that makes the blocks itself draws."""
+    bits = 64 if dtype is mt.float64 else 32
+    size = int(np.prod(shape))
+    count = -(-size * bits // 256)
+    key, first = take_blocks(numbers_of(generator), count)
+    blocks = np.array([words(key, first + i) for i in range(count)], np.uint64).reshape(-1)
+    digits = np.finfo(dtype.numpy).nmant + 1
+    row = blocks.view("<u4" if bits == 32 else "<u8")[:size] >> (bits - digits)
+    return np.ldexp(row.astype(np.float64), -digits).astype(dtype.numpy).reshape(shape)
+
+
+@pytest.mark.parametrize("dtype", [mt.float16, mt.float32, mt.float64], ids=lambda d: d.name)
+def test_whoever_makes_the_blocks_draws_the_same(dtype: mt.DType) -> None:
+    """Between draws of all sizes and kinds, whichever of them is made so."""
+    host, other = (mt.Generator().manual_seed(2**70 + 5) for _ in range(2))
+    shapes = [(3,), (), (8,), (0,), (4, 5), (1,), (129,)]
+    for k, shape in enumerate(shapes):
+        expected = mt.rand(*shape, dtype=dtype, generator=host).numpy()
+        assert np.array_equal(from_words(other, shape, dtype), expected)
+        if k % 2:
+            numbers = [mt.randn(k, generator=each).tolist() for each in (host, other)]
+            assert numbers[0] == numbers[1]
+    assert host.get_state() == other.get_state()
+
+
+def test_a_state_is_a_seed_and_a_number_of_blocks() -> None:
+    generator = mt.Generator().manual_seed(9)
+    assert generator.get_state() == {"seed": 9, "blocks": 0}
+    mt.rand(9, generator=generator)
+    mt.rand(1, dtype="float64", generator=generator)
+    assert generator.get_state() == {"seed": 9, "blocks": 3}
+    far = {"seed": 9, "blocks": 2**64 + 3}
+    generator.set_state(far)
+    assert generator.get_state() == far
 
 
 # --- Distributions ------------------------------------------------------------------------------
@@ -155,27 +208,30 @@ def test_integers() -> None:
     assert mt.randperm(5, dtype="int32").dtype is mt.int32
 
 
-class Largest:
-    """A stand-in for NumPy's generator that draws what is nearest to the upper end."""
+class Largest(mt.Generator):
+    """A generator that draws what is nearest to the upper end."""
 
-    def random(self, shape: Any, dtype: Any = np.float64) -> Any:
-        return np.full(shape, np.nextafter(dtype(1), dtype(0)), dtype)
+    @property
+    def numpy(self) -> Any:
+        return self
 
-    def integers(self, low: int, high: int, shape: Any) -> Any:
-        return np.full(shape, high - 1)
+    def random(self, shape: Any, dtype: Any) -> Any:
+        digits = {np.float32: 24, np.float64: 53}[dtype]
+        return np.full(shape, 1 - 2.0**-digits, dtype)
 
 
+@pytest.mark.parametrize("backend", [mt.get_backend(name) for name in BACKENDS], ids=str)
 @pytest.mark.parametrize("dtype", [mt.float16, mt.float32, mt.float64], ids=lambda d: d.name)
-def test_the_upper_end_is_never_reached(dtype: mt.DType) -> None:
-    largest: Any = Largest()
-    one = unit_values(largest, (2,), dtype)
+def test_the_upper_end_is_never_reached(dtype: mt.DType, backend: Any) -> None:
+    largest = Largest()
+    one = unit(largest, (2,), dtype, backend).numpy()
     assert one.dtype == dtype.numpy
     assert one.max() < 1
     for low, high in ((0.0, 1.0), (-3.0, 5.0), (1000.0, 1001.0)):
-        values = uniform_values(largest, (2,), low, high, dtype)
+        values = between(largest, (2,), low, high, dtype, backend).numpy()
         assert values.dtype == dtype.numpy
         assert low <= values.min() <= values.max() < high
-    assert uniform_values(largest, (2,), 2.0, 2.0, dtype).tolist() == [2, 2]
+    assert between(largest, (2,), 2.0, 2.0, dtype, backend).tolist() == [2, 2]
 
 
 def test_normal_of_tensors() -> None:

@@ -51,7 +51,8 @@ import numpy as np
 
 from mt_operators import Formula, Operator
 from mt_tensor.backends.kernels import registered_kernel
-from mt_tensor.dtypes import Array, DType, Number, bool_, float16, float32
+from mt_tensor.dtypes import Array, DType, Number, bool_, float16, float32, float64, int64
+from mt_tensor.errors import IndexingError
 from mt_tensor.layout import Layout, row_major
 from mt_tensor.strides import Shape, shape_broadcast
 from mt_tensor.tensor_data import TensorData
@@ -223,6 +224,51 @@ class TensorBackend(ABC):
             number = self.from_host(np.asarray(dtype.convert(value), dtype.numpy))
         return self.copy(number.expand(shape), row_major(shape, dtype))
 
+    def random(self, numbers: np.random.Generator, shape: Shape, dtype: DType) -> TensorData:
+        """Return a new contiguous view of numbers drawn evenly from 0 to below 1.
+
+        They are drawn on the host. A backend that draws them itself takes what it needs of the
+        sequence (`take_blocks` of `mt_tensor.backends.extending`), and gives the same numbers.
+
+        Args:
+            numbers: where they come from: NumPy's Philox, at the beginning of a block.
+            shape: how many.
+            dtype: a floating-point type. float32 and float64 are what `numbers.random` draws. In a
+                type with fewer bits they are those of float32, rounded down.
+        """
+        drawn = np.asarray(numbers.random(shape, np.float64 if dtype is float64 else np.float32))
+        if dtype.itemsize < drawn.itemsize:
+            spacing = np.ldexp(drawn.dtype.type(1), -1 - np.finfo(dtype.numpy).nmant)
+            drawn = np.floor(drawn / spacing) * spacing
+        return self.from_host(drawn.astype(dtype.numpy, copy=False))
+
+    def checked_indices(
+        self, index: TensorData, extent: int, where: tuple[str, str], negative: bool = False
+    ) -> TensorData:
+        """Return indices as int64 of which each is sure to be from 0 to `extent` - 1.
+
+        They are looked at here, which waits for what computes them. A backend that does not wait
+        has `IndexingError` raised by the next `to_host` or `synchronize`, and until then puts any
+        other index in the place of a wrong one.
+
+        Args:
+            index: a view of integers.
+            extent: of how many elements they name some.
+            where: for the error: the operation, and what has so many elements.
+            negative: whether those from `-extent` on count from the end.
+
+        Raises:
+            IndexingError: an index is out of range.
+        """
+        array = self.to_host(index)  # a look costs less than a reduction by a backend
+        unsigned = array.view(f"u{array.itemsize}")  # in which negative numbers are the largest
+        if array.size and np.maximum.reduce(unsigned, None) >= extent:
+            low, high, least = int(array.min()), int(array.max()), -extent if negative else 0
+            if low < least or high >= extent:
+                raise index_error(where, low if low < least else high, extent)
+            return self.from_host(np.where(array < 0, array + np.int64(extent), array))
+        return index if index.dtype is int64 else self.copy(index, row_major(index.shape, int64))
+
     # --- For backends that look at one element after the other ----------------------------------
 
     def results(self, formula: Formula, out: Layout | Sequence[TensorData]) -> Sequence[TensorData]:
@@ -296,6 +342,14 @@ class TensorBackend(ABC):
     def __repr__(self) -> str:
         """Show class and name."""
         return f"{type(self).__name__}({self.name!r})"
+
+
+def index_error(where: tuple[str, str], index: int, extent: int) -> IndexingError:
+    """Return the error for an index that `TensorBackend.checked_indices` finds out of range."""
+    operation, what = where
+    return IndexingError(
+        f"{operation}: index {index} is out of range for {what} with {extent} element(s)."
+    )
 
 
 def computation_type(inputs: Sequence[TensorData | Number], default: DType) -> DType:

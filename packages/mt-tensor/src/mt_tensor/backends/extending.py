@@ -27,6 +27,15 @@ from mt_tensor.library.exchange.sharing import (
     SharedMemory as SharedMemory,
 )
 
+# Indices that are found out of range later, as `TensorBackend.checked_indices` says.
+from mt_tensor.backends.contract import index_error as index_error
+
+# Random numbers that a backend draws itself, as `TensorBackend.random` says.
+from mt_tensor.library.randomness.blocks import (
+    Blocks as Blocks,
+    take_blocks as take_blocks,
+)
+
 # Operators as functions of NumPy.
 from mt_tensor.backends.numpy.functions import (
     UFUNCS as UFUNCS,

@@ -1,6 +1,10 @@
-"""Where random numbers come from: generators on the host, one of them the default.
+"""Where random numbers come from: generators, one of them the default.
 
-They are NumPy's, so that a seed gives the same numbers on every backend.
+They are *counter-based*: block number n of a sequence is a function of the seed and n, and of
+nothing that was drawn before (Philox4x64-10, of Salmon et al., Parallel Random Numbers: As Easy as
+1, 2, 3, 2011). So a thousand threads can draw a thousand blocks at once, and a GPU that does gives
+the same numbers as NumPy, whose `Philox` draws on the host. All that a generator remembers is its
+seed, and how many blocks have been used: every function that draws begins with a fresh one.
 """
 
 from __future__ import annotations
@@ -14,10 +18,11 @@ from typing import Any, Self
 import numpy as np
 
 from mt_tensor.library.arguments import as_integer
+from mt_tensor.library.randomness.blocks import begin_block, take_blocks, used_blocks
 from mt_tensor.public import FUNCTIONS, function
 
-_beginning = threading.RLock()
-"""Held while a generator begins a sequence, or threads that share it would draw the same."""
+_sharing = threading.RLock()
+"""Held while somebody begins a sequence or draws, for threads may share a generator."""
 
 
 @function
@@ -33,13 +38,17 @@ class Generator:
 
     @property
     def numpy(self) -> np.random.Generator:
-        """NumPy's generator, which the numbers are drawn from; several threads may do so."""
+        """NumPy's generator, at the beginning of a block; several threads may draw from it.
+
+        What another thread draws meanwhile may come from the rest of that block: see `drawing`.
+        """
         numbers = self._numbers
         if numbers is None:  # made when it is first needed, for NumPy loads slowly
-            with _beginning:
+            with _sharing:
                 if self._numbers is None:
-                    self._numbers = np.random.default_rng(self.initial_seed())
+                    self._numbers = np.random.Generator(np.random.Philox(self.initial_seed()))
                 numbers = self._numbers
+        begin_block(numbers)
         return numbers
 
     def manual_seed(self, seed: int) -> Self:
@@ -49,7 +58,7 @@ class Generator:
             DomainError: the seed is negative.
             TypeError: the seed is no integer.
         """
-        with _beginning:
+        with _sharing:
             self._seed = as_integer("a seed", seed, least=0)
             self._numbers = None
         return self
@@ -61,18 +70,18 @@ class Generator:
 
     def initial_seed(self) -> int:
         """Return the seed that the sequence began at."""
-        with _beginning:
+        with _sharing:
             return self.seed() if self._seed is None else self._seed
 
     def get_state(self) -> dict[str, Any]:
         """Return where in its sequence the generator is, for `set_state`."""
-        return {"seed": self.initial_seed(), "numbers": self.numpy.bit_generator.state}
+        return {"seed": self.initial_seed(), "blocks": used_blocks(self.numpy)}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Go to the place in a sequence that `get_state` has returned."""
-        with _beginning:
+        with _sharing:
             self.manual_seed(state["seed"])
-            self.numpy.bit_generator.state = state["numbers"]
+            take_blocks(self.numpy, state["blocks"])
 
 
 default_generator = FUNCTIONS["default_generator"] = Generator()
@@ -121,13 +130,13 @@ def seed() -> int:
 
 @contextmanager
 def fork_rng(
-    devices: object = None,  # noqa: ARG001 - torch's; all random numbers are drawn on the host
+    devices: object = None,  # noqa: ARG001 - torch's; all backends share one sequence
     enabled: bool = True,
 ) -> Iterator[None]:
     """Go back, at the end of a `with` block, to where the default sequence was at its beginning.
 
     Args:
-        devices: changes nothing: random numbers are drawn on the host, for all devices.
+        devices: changes nothing: there is one sequence of random numbers for all devices.
         enabled: whether to go back.
     """
     state = get_rng_state()
@@ -172,3 +181,26 @@ def numbers_of(given: Generator | None) -> np.random.Generator:
     if not isinstance(given, Generator):
         raise TypeError(f"generator= takes an mt_tensor.Generator; {given!r} was given.")
     return given.numpy
+
+
+class drawing:  # noqa: N801 - it stands in a `with` statement
+    """NumPy's generator behind an argument `generator=`, for nobody else inside a `with` block.
+
+    So threads that share a generator draw what one of them would if it drew for all.
+    """
+
+    __slots__ = ("given",)
+
+    def __init__(self, given: Generator | None) -> None:
+        self.given = given
+
+    def __enter__(self) -> np.random.Generator:
+        _sharing.acquire()
+        try:
+            return numbers_of(self.given)
+        except BaseException:
+            _sharing.release()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        _sharing.release()

@@ -1,27 +1,32 @@
-"""Random tensors, from one generator for all backends.
+"""Random tensors, from one generator for all backends: a seed gives the same numbers on each.
 
-The numbers are drawn on the host, so that a seed gives the same numbers on every backend.
+What is evenly distributed between two real numbers a backend may draw where its tensors are (see
+`TensorBackend.random`). Integers, orders and normal numbers are drawn on the host, by NumPy: how
+many random bits each of them takes depends on those bits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Unpack
 
 import numpy as np
 
 from mt_tensor.arguments import check_floating
+from mt_tensor.backends.contract import TensorBackend
+from mt_tensor.backends.devices import Backend, Device, place
 from mt_tensor.creation.from_data import Placement, from_values
 from mt_tensor.creation.from_rules import dtype_or_default, new_shape
 from mt_tensor.dtypes import DType, as_dtype, as_number, int64
 from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.library.arguments import as_integer
 from mt_tensor.library.creation.from_tensors import Options, after
-from mt_tensor.library.randomness.generator import Generator, generator, manual_seed, numbers_of
+from mt_tensor.library.randomness.generator import Generator, drawing, generator, manual_seed
 from mt_tensor.library.randomness.sampling import (
+    between,
     check_deviation,
-    uniform_values,
-    unit_values,
+    normal_values,
+    unit,
     whole_values,
 )
 from mt_tensor.public import function
@@ -44,6 +49,17 @@ __all__ = [
 ]
 
 _Generator = Generator | None
+
+
+def _placed(
+    draw: Callable[[TensorBackend], Tensor],
+    backend: Backend = None,
+    device: Device = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return what is drawn on the backend that options choose; see `Placement`."""
+    drawn = draw(place(backend, device))
+    return drawn if requires_grad is False else drawn.requires_grad_(requires_grad)
 
 
 def _floats(name: str, dtype: Any) -> DType:
@@ -76,7 +92,7 @@ def rand(
         DTypeError: the element type is not floating-point.
     """
     kind, shape = _floats("rand", dtype), new_shape(sizes, size)
-    return from_values(unit_values(numbers_of(generator), shape, kind), kind, **options)
+    return _placed(lambda home: unit(generator, shape, kind, home), **options)
 
 
 @function
@@ -103,8 +119,7 @@ def uniform(
     """
     low, high = as_number("low", low), as_number("high", high)
     kind, shape = _floats("uniform", dtype), _shape("uniform", size)
-    values = uniform_values(numbers_of(generator), shape, low, high, kind)
-    return from_values(values, kind, **options)
+    return _placed(lambda home: between(generator, shape, low, high, kind, home), **options)
 
 
 @function
@@ -147,8 +162,7 @@ def randint(
         (int64 if kind.kind == "float" else kind).checked(extreme)
     if kind.kind == "bool" and not 0 <= first <= last <= 1:
         raise DomainError(f"truth values are 0 and 1; {low} and {high} were given as bounds.")
-    values = whole_values(numbers_of(generator), shape, first, last)
-    return from_values(values, kind, **options)
+    return from_values(whole_values(generator, shape, first, last), kind, **options)
 
 
 @function
@@ -182,7 +196,8 @@ def randperm(
     kind = int64 if dtype is None else as_dtype(dtype)
     if count:
         kind.checked(count - 1)
-    order = numbers_of(generator).permutation(count)
+    with drawing(generator) as numbers:
+        order = numbers.permutation(count)
     return from_values(order, kind, **options)
 
 
@@ -204,8 +219,7 @@ def randn(
         DTypeError: the element type is not floating-point.
     """
     kind, shape = _floats("randn", dtype), new_shape(sizes, size)
-    values = np.asarray(numbers_of(generator).standard_normal(shape))
-    return from_values(values, kind, **options)
+    return from_values(normal_values(generator, shape), kind, **options)
 
 
 @function
@@ -254,7 +268,7 @@ def normal(
     mean, std = (_on_host(label, value) for label, value in (("mean", mean), ("std", std)))
     check_deviation(std)
     shape = shape_broadcast(mean.shape, std.shape) if tensors else _shape("normal", size)
-    values = mean + std * numbers_of(generator).standard_normal(shape)
+    values = mean + std * normal_values(generator, shape)
     if tensors:
         options["backend"] = common_backend(*tensors)
     return from_values(values, kind, **options)

@@ -1,4 +1,9 @@
-"""Random numbers that tensors give rise to: trials, choices by weight, and filling in place."""
+"""Random numbers that tensors give rise to: trials, choices by weight, and filling in place.
+
+Trials and real numbers that are evenly distributed a backend may draw where its tensors are (see
+`TensorBackend.random`); choices, whole numbers, normal numbers and waiting times are drawn on the
+host. Probabilities in a tensor are looked at there, too.
+"""
 
 from __future__ import annotations
 
@@ -7,34 +12,35 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.arguments import check_addressable, check_floating
-from mt_tensor.dtypes import Array, DType, as_number, float16, float32, int64
+from mt_tensor.backends.contract import TensorBackend
+from mt_tensor.dtypes import Array, DType, as_number, float64, int64
 from mt_tensor.errors import DomainError, ShapeError
+from mt_tensor.exchange.conversion import cast
 from mt_tensor.library.arguments import as_integer
-from mt_tensor.library.randomness.generator import Generator, numbers_of
+from mt_tensor.library.randomness.generator import Generator, drawing
+from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import method, operation
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import Shape
 from mt_tensor.tensor import Tensor
 
-# --- Numbers on the host ------------------------------------------------------------------------
+# --- Evenly distributed -------------------------------------------------------------------------
 
 
-def unit_values(numbers: np.random.Generator, shape: Shape, dtype: DType) -> Array:
+def unit(generator: Generator | None, shape: Shape, dtype: DType, backend: TensorBackend) -> Tensor:
     """Return numbers from 0 to below 1: multiples of the spacing below 1, so none rounds to 1."""
-    if dtype is float16:
-        return np.asarray(numbers.integers(0, 2048, shape) / 2048, np.float16)
-    return np.asarray(numbers.random(shape, np.float32 if dtype is float32 else np.float64))
+    with drawing(generator) as numbers:
+        return Tensor._make(backend.random(numbers, shape, dtype), backend)
 
 
-def whole_values(numbers: np.random.Generator, shape: Shape, low: int, high: int) -> Array:
-    """Return integers from `low` to `high`, both included; as uint64 what int64 does not hold."""
-    dtype = np.uint64 if high >= 1 << 63 else np.int64
-    return np.asarray(numbers.integers(low, high, shape, dtype, endpoint=True))
-
-
-def uniform_values(
-    numbers: np.random.Generator, shape: Shape, low: float, high: float, dtype: DType
-) -> Array:
+def between(
+    generator: Generator | None,
+    shape: Shape,
+    low: float,
+    high: float,
+    dtype: DType,
+    backend: TensorBackend,
+) -> Tensor:
     """Return numbers from `low` to below `high`; what rounds to `high` is moved next to it.
 
     Raises:
@@ -47,10 +53,24 @@ def uniform_values(
                 f"a range of {dtype.name} begins with its lower end, and both its ends and their "
                 f"distance are finite; {low} and {high} were given."
             )
-        values = np.asarray(low + (high - low) * numbers.random(shape)).astype(dtype.numpy)
-    inner = np.nextafter(end, dtype.numpy.type(-np.inf))
-    last = np.maximum(inner, start)
-    return np.where((values >= end) & (low < high), last, values)
+    drawn = cast(unit(generator, shape, float64, backend) * (high - low) + low, dtype)
+    if low == high:
+        return drawn
+    last = np.maximum(np.nextafter(end, dtype.numpy.type(-np.inf)), start)
+    return elementwise("where", drawn >= float(end), float(last), drawn)
+
+
+def whole_values(generator: Generator | None, shape: Shape, low: int, high: int) -> Array:
+    """Return integers from `low` to `high`, both included; as uint64 what int64 does not hold."""
+    dtype = np.uint64 if high >= 1 << 63 else np.int64
+    with drawing(generator) as numbers:
+        return np.asarray(numbers.integers(low, high, shape, dtype, endpoint=True))
+
+
+def normal_values(generator: Generator | None, shape: Shape) -> Array:
+    """Return numbers from the normal distribution with mean 0 and variance 1."""
+    with drawing(generator) as numbers:
+        return np.asarray(numbers.standard_normal(shape))
 
 
 def check_deviation(std: Any) -> None:
@@ -59,12 +79,18 @@ def check_deviation(std: Any) -> None:
         raise DomainError(f"a standard deviation is at least 0; {std!r} was given.")
 
 
-def _outcomes(numbers: np.random.Generator, shape: Shape, p: Any) -> Array:
-    """Return True with probability `p`, broadcast to `shape`."""
-    p = np.asarray(p)
-    if not np.all((p >= 0) & (p <= 1)):
+def _outcomes(like: Tensor, p: Any, generator: Generator | None) -> Tensor:
+    """Return True with probability `p`, a number or a tensor, in the shape of another.
+
+    Raises:
+        DomainError: a probability is not between 0 and 1.
+    """
+    chance = p if isinstance(p, Tensor) else as_number("p", p)
+    chances = np.asarray(p.backend.to_host(p._tensor) if isinstance(p, Tensor) else chance)
+    if not np.all((chances >= 0) & (chances <= 1)):
         raise DomainError("probabilities lie between 0 and 1; others, or nan, were given.")
-    return np.asarray(numbers.random(shape) < p)
+    drawn = unit(generator, like.shape, float64, like.backend)
+    return elementwise("lt", drawn, chance)
 
 
 def _whole_range(dtype: DType) -> tuple[int, int]:
@@ -98,9 +124,8 @@ def bernoulli(
     """
     if p is None:
         check_floating("bernoulli", input)
-    chances = input.backend.to_host(input._tensor) if p is None else as_number("p", p)
-    outcomes = _outcomes(numbers_of(generator), input.shape, chances)
-    return input._uploaded(outcomes, input.dtype)
+    chances = input.detach() if p is None else p
+    return cast(_outcomes(input, chances, generator), input.dtype)
 
 
 @operation
@@ -149,7 +174,8 @@ def multinomial(
             f"replacement, from a row in which {choices} weight(s) are positive."
         )
     draw = _with_replacement if replacement else _without_replacement
-    chosen = draw(numbers_of(generator), weights, num_samples)
+    with drawing(generator) as numbers:
+        chosen = draw(numbers, weights, num_samples)
     return input._uploaded(chosen, int64)
 
 
@@ -184,7 +210,7 @@ def uniform_(
     check_floating("uniform_", self)
     low, high = as_number("from_", from_), as_number("to", to)
     self._check_in_place()
-    return self._filled(uniform_values(numbers_of(generator), self.shape, low, high, self.dtype))
+    return self.copy_(between(generator, self.shape, low, high, self.dtype, self.backend))
 
 
 @method
@@ -196,7 +222,7 @@ def normal_(
     mean, std = as_number("mean", mean), as_number("std", std)
     check_deviation(std)
     self._check_in_place()
-    return self._filled(mean + std * numbers_of(generator).standard_normal(self.shape))
+    return self._filled(mean + std * normal_values(generator, self.shape))
 
 
 @method
@@ -206,10 +232,8 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None
     if isinstance(p, Tensor):
         check_floating("bernoulli_", p)
         common_backend(self, p)
-        p = p.backend.to_host(p._tensor.expand(self.shape))
-    else:
-        p = as_number("p", p)
-    return self._filled(_outcomes(numbers_of(generator), self.shape, p))
+        p = p.detach().expand(self.shape)
+    return self.copy_(_outcomes(self, p, generator))
 
 
 @method
@@ -224,7 +248,9 @@ def exponential_(self: Tensor, lambd: float = 1, *, generator: Generator | None 
     if not lambd > 0:
         raise DomainError(f"the rate of a waiting time is positive; {lambd!r} was given.")
     self._check_in_place()
-    return self._filled(numbers_of(generator).standard_exponential(self.shape) / lambd)
+    with drawing(generator) as numbers:
+        times = numbers.standard_exponential(self.shape)
+    return self._filled(times / lambd)
 
 
 @method
@@ -255,7 +281,7 @@ def random_(
             f"{self.dtype.name} holds {lowest} to {highest}; {low} and {high} were given."
         )
     self._check_in_place()
-    return self._filled(whole_values(numbers_of(generator), self.shape, low, last))
+    return self._filled(whole_values(generator, self.shape, low, last))
 
 
 @method

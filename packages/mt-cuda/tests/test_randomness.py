@@ -1,0 +1,48 @@
+"""Random numbers that the device draws: NumPy's, and without a word from the host."""
+
+import numpy as np
+import pytest
+
+import mt_tensor as mt
+from mt_cuda.compiler import compile_kernel
+from mt_cuda.library.backend import TunedOps
+from mt_cuda.library.c.translation import to_c
+from mt_cuda.library.randomness import DRAWN, uniform
+from mt_cuda.simulator import Simulator
+
+TYPES = pytest.mark.parametrize("dtype", list(DRAWN), ids=lambda dtype: dtype.name)
+
+
+@pytest.fixture(scope="module", params=["forward", "reversed"])
+def ops(request):
+    """The backend of users, on threads in either order."""
+    return TunedOps(Simulator(request.param))
+
+
+@TYPES
+@pytest.mark.parametrize("far", [0, 2**32 - 2, 2**52 + 7])
+def test_they_are_those_of_numpy(ops, dtype, far):
+    """Of every number of them, and wherever a sequence is."""
+    here, host = mt.Generator(), mt.Generator()
+    for generator in (here, host):
+        generator.set_state({"seed": 2**65 + 3, "blocks": far})
+    for size in (1, 3, 4, 8, 9, 150):
+        drawn = mt.rand(size, dtype=dtype, generator=here, backend=ops)
+        assert drawn.backend is ops
+        expected = mt.rand(size, dtype=dtype, generator=host, backend="numpy")
+        assert np.array_equal(drawn.numpy(), expected.numpy()), size
+        assert here.get_state() == host.get_state()
+
+
+def test_types_that_the_device_cannot_draw_come_from_the_host(ops, monkeypatch):
+    monkeypatch.delitem(DRAWN, mt.float16)
+    here, host = (mt.Generator().manual_seed(3) for _ in range(2))
+    drawn = mt.rand(5, dtype="float16", generator=here, backend=ops)
+    assert drawn.tolist() == mt.rand(5, dtype="float16", generator=host).tolist()
+
+
+@TYPES
+def test_the_kernel_is_text_for_every_compiler(dtype):
+    kernel = uniform(dtype)
+    assert f"GLOBAL {dtype.name} *y" in to_c(kernel)
+    assert kernel.name in compile_kernel(kernel).ptx
