@@ -64,31 +64,33 @@ def test_the_composition_does_the_rest():
         mt.zeros(2, 3).softmax(2)
 
 
+@pytest.mark.parametrize("ignored", [-100, 2])
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
-def test_the_gradient_of_cross_entropy_can_be_asked_for_again(fast, reduction):
+def test_the_gradient_of_cross_entropy_can_be_asked_for_again(fast, reduction, ignored):
     array = np.random.default_rng(0).standard_normal((6, 5))
     classes = np.array([0, 4, 2, 2, 1, 3])
-    arguments = mt.tensor(array), mt.tensor(classes), reduction
-    loss, saved = CROSS_ENTROPY.value((True, False, False), *arguments)
+    arguments = mt.tensor(array), mt.tensor(classes), ignored, reduction
+    needs, counted = (True, False, False, False), classes != ignored
+    loss, saved = CROSS_ENTROPY.value(needs, *arguments)
     shares = np.exp(array) / np.exp(array).sum(1, keepdims=True) - np.eye(5)[classes]
+    shares *= counted[:, None] / (counted.sum() if reduction == "mean" else 1)
     for scale in (1.0, 3.0, 1.0, -0.5):  # what was computed beforehand can be taken once only
         upstream = mt.ones_like(loss) * scale
-        grad, *others = CROSS_ENTROPY.gradient(upstream, saved, (True, False, False), *arguments)
-        wanted = scale * shares / (6 if reduction == "mean" else 1)
-        np.testing.assert_allclose(grad, wanted, rtol=1e-12, atol=1e-15)
-        assert others == [None, None]
+        grad, *others = CROSS_ENTROPY.gradient(upstream, saved, needs, *arguments)
+        np.testing.assert_allclose(grad, scale * shares, rtol=1e-12, atol=1e-15)
+        assert others == [None, None, None]
         grad.fill_(7.0)  # it is the caller's
 
 
 @pytest.mark.parametrize("scale", [2.0, -1.0])
 def test_the_gradient_of_cross_entropy_is_scaled(fast, scale):
     array = np.random.default_rng(0).standard_normal((6, 5))
-    arguments = mt.tensor(array), mt.tensor(np.arange(6) % 5), "mean"
-    grads = []
+    arguments = mt.tensor(array), mt.tensor(np.arange(6) % 5), -100, "mean"
+    needs, grads = (True, False, False, False), []
     for upstream in (1.0, scale):
-        _, saved = CROSS_ENTROPY.value((True, False, False), *arguments)
+        _, saved = CROSS_ENTROPY.value(needs, *arguments)
         given = mt.tensor(upstream, dtype="float64")
-        grads.append(CROSS_ENTROPY.gradient(given, saved, (True, False, False), *arguments)[0])
+        grads.append(CROSS_ENTROPY.gradient(given, saved, needs, *arguments)[0])
     np.testing.assert_allclose(grads[1], np.asarray(grads[0]) * scale, rtol=1e-14)
 
 

@@ -96,7 +96,10 @@ class CudaOps(TensorBackend):
             raise not_an_array(data.shape)
         layout = data.layout
         row = data if layout is layout.contiguous else self.copy(data, layout.contiguous)
-        return self.machine.download(row.storage, data.size).reshape(data.shape)
+        return self._download(row.storage, data.size).reshape(data.shape)
+
+    def _download(self, storage: Any, count: int) -> npt.NDArray[Any]:
+        return self.machine.download(storage, count)
 
     def reinterpreted(self, storage: Any, dtype: DType) -> Any:
         """Return the same device memory as elements of another type."""

@@ -180,19 +180,25 @@ class Gpu(Machine):
 
     def download(self, memory: Memory, count: int) -> Array:
         """Wait for the device, and copy the first elements of a memory to the host."""
+        return self.download_all([(memory, count)])[0]
+
+    def download_all(self, parts: Sequence[tuple[Memory, int]]) -> list[Array]:
+        """Wait for the device once, and copy the first elements of several memories."""
         self._make_current()
-        values = np.empty(count, memory.dtype.numpy)
-        if values.size:
-            self._check(
-                self._driver.cuMemcpyDtoHAsync(
-                    values.ctypes.data,
-                    int(memory.buffer.handle),
-                    values.nbytes,
-                    self.stream.handle,
+        copies = [np.empty(count, memory.dtype.numpy) for memory, count in parts]
+        for (memory, _), values in zip(parts, copies, strict=True):
+            if values.size:
+                self._check(
+                    self._driver.cuMemcpyDtoHAsync(
+                        values.ctypes.data,
+                        int(memory.buffer.handle),
+                        values.nbytes,
+                        self.stream.handle,
+                    )
                 )
-            )
+        if any(values.size for values in copies):
             self.synchronize()
-        return values
+        return copies
 
     def reinterpreted(self, memory: Memory, dtype: DType) -> Memory:
         """Return the same bytes as whole elements of another type."""

@@ -74,6 +74,13 @@ class Machine(ABC):
     def download(self, memory: Any, count: int) -> npt.NDArray[Any]:
         """Wait for all work, and return the first `count` elements as a new 1-D array."""
 
+    def download_all(self, parts: Sequence[tuple[Any, int]]) -> list[npt.NDArray[Any]]:
+        """Return the first elements of several memories, each as `download` does.
+
+        A machine that can wait once for all of them does.
+        """
+        return [self.download(memory, count) for memory, count in parts]
+
     @abstractmethod
     def reinterpreted(self, memory: Any, dtype: DType) -> Any:
         """Return the same bytes as whole elements of another type."""

@@ -201,10 +201,14 @@ def embedding(table: Any, numbers: Any) -> Any:
 
 
 @composed
-def cross_entropy(scores: Any, classes: Any, reduction: Any) -> Any:
-    """Return the loss of classes."""
-    losses = -scores.log_softmax(1).gather(1, classes.unsqueeze(1)).squeeze(1)
-    return losses if reduction == "none" else getattr(losses, reduction)()
+def cross_entropy(scores: Any, classes: Any, ignored: Any, reduction: Any) -> Any:
+    """Return the loss of classes, 0 where one is ignored."""
+    counted = classes != ignored
+    places = classes.masked_fill(~counted, 0).unsqueeze(1)
+    losses = (-scores.log_softmax(1).gather(1, places).squeeze(1)).masked_fill(~counted, 0.0)
+    if reduction == "mean":
+        return losses.sum() / counted.sum()
+    return losses if reduction == "none" else losses.sum()
 
 
 @composed
@@ -381,11 +385,11 @@ SAMPLES: dict[str, list[tuple[Any, ...]]] = {
         (draw(5, 1), np.full(9, 4)),
     ],
     "cross_entropy": [
-        (scores, classes, reduction)
+        (scores, classes, ignored, reduction)
         for reduction in ("mean", "sum", "none")
-        for scores, classes in (
-            (9 * draw(7, 5), NUMBERS[:, 0, 0]),
-            (draw(7, 5, 3, 4), NUMBERS),
+        for scores, classes, ignored in (
+            (9 * draw(7, 5), NUMBERS[:, 0, 0], -100),
+            (draw(7, 5, 3, 4), NUMBERS, 2),
         )
     ],
     "attention": [

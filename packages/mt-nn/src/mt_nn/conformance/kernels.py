@@ -146,16 +146,19 @@ def paddings() -> Iterator[Arguments]:
 
 @of("cross_entropy")
 def cross_entropies() -> Iterator[Arguments]:
-    """Scores, classes and the reduction."""
+    """Scores, classes, the class that is ignored, and the reduction."""
     classes = np.random.default_rng(1).integers(0, 5, (7, 2, 3))
+    holes = np.where(classes == 1, -100, classes)
     for reduction, dtype in itertools.product(("mean", "sum", "none"), ("float32", "float64")):
-        yield draw(7, 5, dtype=dtype), classes[:, 0, 0], reduction
-        yield draw(7, 5, 2, 3, dtype=dtype), classes, reduction
-    yield draw(3, 1), np.zeros(3, np.int64), "sum"
-    yield 1e30 * draw(7, 5), classes[:, 1, 1], "none"
-    yield 1e-30 * draw(6, 5), classes[1:, 1, 1], "none"
-    yield extreme(9, 6), np.arange(9) % 6, "none"
-    yield draw(0, 5), np.zeros(0, np.int64), "sum"
+        yield draw(7, 5, dtype=dtype), classes[:, 0, 0], -100, reduction
+        yield draw(7, 5, 2, 3, dtype=dtype), classes, 2, reduction
+        yield draw(7, 5, 2, 3, dtype=dtype), holes, -100, reduction
+        yield draw(4, 5, dtype=dtype), np.full(4, 3), 3, reduction
+    yield draw(3, 1), np.zeros(3, np.int64), 1, "sum"
+    yield 1e30 * draw(7, 5), classes[:, 1, 1], -1, "none"
+    yield 1e-30 * draw(6, 5), classes[1:, 1, 1], -1, "none"
+    yield extreme(9, 6), np.arange(9) % 6, 7, "none"
+    yield draw(0, 5), np.zeros(0, np.int64), -100, "sum"
 
 
 @of("ctc")

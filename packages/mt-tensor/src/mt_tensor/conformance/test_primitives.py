@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -332,12 +333,60 @@ def test_a_chain_of_many_operations(backend: TensorBackend) -> None:
     assert x.grad.item() == 1.0
 
 
-def test_the_same_seed_gives_the_same_numbers(backend: TensorBackend) -> None:
+@pytest.mark.parametrize("negative", [False, True], ids=["from the front", "from both ends"])
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint8", "uint64"])
+def test_indices_are_made_safe(backend: TensorBackend, dtype: str, negative: bool) -> None:
+    first = -5 if negative and DTYPES[dtype].is_signed else 0
+    values = np.arange(first, 5).astype(dtype)[:, None] * np.ones(3, dtype)
+    where = ("here()", "something")
+    for layout in LAYOUTS.values():
+        index = layout(values, backend)._tensor
+        safe = backend.checked_indices(index, 5, where, negative)
+        assert safe.dtype is mt.int64
+        assert np.array_equal(backend.to_host(safe), values.astype(np.int64) % 5)
+    nothing = backend.from_host(np.zeros((0, 2), dtype))
+    assert backend.checked_indices(nothing, 0, where, negative).shape == (0, 2)
+    wrong = [(5, 5), (int(np.iinfo(dtype).max), 5), (0, 0)]
+    wrong += [(first - 1, 5)] if DTYPES[dtype].is_signed else []
+    for value, extent in wrong:
+        one = backend.from_host(np.array([0, value, 0], dtype))
+        message = rf"here\(\): index {value} is out of range for something with {extent} element"
+        with pytest.raises(mt.errors.IndexingError, match=message):
+            backend.to_host(backend.checked_indices(one, extent, where, negative))
+        backend.synchronize()  # nobody is told twice
+
+
+def test_after_a_wrong_index_the_backend_goes_on(backend: TensorBackend) -> None:
+    x = mt.arange(12.0).view(3, 4)
+    with pytest.raises(mt.errors.IndexingError, match=r"gather\(\): index 3 .* dimension 0 with 3"):
+        _ = (x.gather(0, mt.tensor([[2, 3]])) + 1).sum().item()
+    with pytest.raises(mt.errors.IndexingError, match=r"scatter_add\(\): index -1 .* dimension 1"):
+        _ = x.scatter_add(1, mt.tensor([[0, -1]]), x).tolist()
+    assert x.gather(0, mt.tensor([[2, 1]])).tolist() == [[8, 5]]
+    assert x.tolist() == np.arange(12.0).reshape(3, 4).tolist()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_the_same_seed_gives_the_same_numbers(backend: TensorBackend, dtype: str) -> None:
+    draws: list[Callable[[], mt.Tensor]] = [
+        *(lambda size=size: mt.rand(size, dtype=dtype) for size in (1, 8, 0, 5, 37)),
+        lambda: mt.randn(3, 4, dtype=dtype),
+        lambda: mt.rand((), dtype=dtype),
+        lambda: mt.uniform(-2, 3, (3, 3), dtype=dtype),
+        lambda: mt.empty(3, 4, dtype=dtype).T.uniform_(1, 2),
+        lambda: mt.full((9,), 0.5, dtype=dtype).bernoulli(),
+        lambda: mt.empty(9, dtype=dtype).bernoulli_(0.3),
+        lambda: mt.randperm(9),
+    ]
     mt.manual_seed(5)
-    here = mt.randn(3, 4).numpy()
+    here = [draw() for draw in draws]
     with use_backend("numpy"):
         mt.manual_seed(5)
-        assert np.array_equal(here, mt.randn(3, 4).numpy())
+        for one, draw in zip(here, draws, strict=True):
+            other = draw()
+            assert one.dtype is other.dtype
+            assert one.backend is backend
+            assert np.array_equal(one.numpy(), other.numpy())
 
 
 def test_tensors_of_two_backends_do_not_mix(backend: TensorBackend) -> None:

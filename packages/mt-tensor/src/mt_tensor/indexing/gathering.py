@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from mt_operators import OPERATORS
 from mt_tensor.dtypes import int64
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
@@ -20,9 +18,6 @@ from mt_tensor.strides import Shape, normalize_dim
 from mt_tensor.tensor import Tensor
 
 ADD = OPERATORS["add"]
-
-_UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
-"""Unsigned integers by their bytes."""
 
 
 class Gather(Function):
@@ -57,8 +52,12 @@ class Collect(Function):
         return Gather.apply(grad, ctx.dim, index), None, None, None
 
 
-def check_index(name: str, x: Tensor, dim: int, index: Tensor) -> int:
-    """Check an index for gather or scatter against the tensor it points into; return `dim`."""
+def checked_index(name: str, x: Tensor, dim: int, index: Tensor) -> tuple[int, Tensor]:
+    """Check an index for gather or scatter against the tensor it points into.
+
+    Returns:
+        `dim`, counted from the front, and the index.
+    """
     require_tensors(name, x, index)
     common_backend(x, index)
     dim = normalize_dim(dim, x.ndim)
@@ -74,23 +73,14 @@ def check_index(name: str, x: Tensor, dim: int, index: Tensor) -> int:
             f"{name}() along dimension {dim}: an index of shape {index.shape} does not fit a "
             f"tensor of shape {x.shape}. It needs as many dimensions, none longer but {dim}."
         )
-    check_range(index, x.shape[dim], f"dimension {dim}")
-    return dim
+    return dim, in_range(index, x.shape[dim], (f"{name}()", f"dimension {dim}"))
 
 
-def lies_within(index: Tensor, extent: int) -> bool:
-    """Whether all indices of a tensor of integers are between 0 and `extent` - 1."""
-    array = index.backend.to_host(index._tensor)  # a look costs less than a reduction by a backend
-    unsigned = array.view(_UNSIGNED[array.itemsize])  # in which negative numbers are the largest
-    return not array.size or bool(np.maximum.reduce(unsigned, None) < extent)
-
-
-def check_range(index: Tensor, extent: int, what: str) -> None:
-    """Raise IndexingError unless all indices into something are between 0 and `extent` - 1."""
-    if not lies_within(index, extent):
-        array = index.backend.to_host(index._tensor)
-        wrong = array.min() if array.min() < 0 else array.max()
-        raise IndexingError(f"index {wrong} is out of range for {what} with {extent} element(s).")
+def in_range(index: Tensor, extent: int, where: tuple[str, str], negative: bool = False) -> Tensor:
+    """Return indices of which each is sure to be in range; see `TensorBackend.checked_indices`."""
+    given = index._tensor
+    checked = index.backend.checked_indices(given, extent, where, negative)
+    return index if checked is given else index._with(checked)
 
 
 @operation
@@ -102,4 +92,4 @@ def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
         ShapeError: `index` has other dimensions than `input`, or is too long in one.
         IndexingError: an index is out of range.
     """
-    return Gather.apply(input, check_index("gather", input, dim, index), index)
+    return Gather.apply(input, *checked_index("gather", input, dim, index))

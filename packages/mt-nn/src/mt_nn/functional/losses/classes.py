@@ -6,14 +6,12 @@ Cross entropy is the loss of most networks that classify. It is the `nll_loss` o
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from mt_nn.errors import InputError, SettingError
 from mt_nn.functional.arguments import check_one_dtype, checked
 from mt_nn.functional.losses.reduction import REDUCTIONS, Reduction, check_floating, check_reduction
 from mt_tensor import Tensor, fused
-from mt_tensor.errors import IndexingError
 from mt_tensor.extending import common_backend
 
 # --- Log-probabilities ----------------------------------------------------------------------------
@@ -61,67 +59,34 @@ def of_one_sample(loss: Any, input: Tensor, target: Tensor, *settings: Any) -> T
 def _nll_loss_of_classes(
     input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: Reduction
 ) -> Tensor:
-    if weight is None:
-        plain = _if_all_count(_nll_loss, input, target, ignore_index, reduction)
-        if plain is not None:
-            return plain
-    return _weighted_nll_loss(input, target, weight, ignore_index, reduction)
-
-
-def _nll_loss(input: Tensor, target: Tensor, reduction: Reduction) -> Tensor:
-    return REDUCTIONS[reduction](-input.gather(1, target.unsqueeze(1)).squeeze(1))
-
-
-def _weighted_nll_loss(
-    input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: Reduction
-) -> Tensor:
     counted, classes = _counted(target, ignore_index)
-    weights = _weights(input, classes, counted, weight)
-    losses = -input.gather(1, classes.unsqueeze(1)).squeeze(1) * weights
+    losses = -input.gather(1, classes.unsqueeze(1)).squeeze(1)
+    weights = None if weight is None else _weights(classes, weight)
+    if weights is not None:
+        losses = losses * weights
     return _reduced(losses, weights, counted, reduction)
-
-
-def _if_all_count(
-    loss: Callable[[Tensor, Tensor, Reduction], Tensor],
-    input: Tensor,
-    target: Tensor,
-    ignore_index: int,
-    reduction: Reduction,
-) -> Tensor | None:
-    """Return a loss that takes classes only, or None if some targets are to be ignored.
-
-    Looking through the targets first would cost as much as a small loss does.
-    """
-    if 0 <= ignore_index < input.shape[1]:
-        return None
-    try:
-        return loss(input, target, reduction)
-    except IndexingError:
-        if (target != ignore_index).all():
-            raise
-        return None
 
 
 def _counted(target: Tensor, ignore_index: int) -> tuple[Tensor, Tensor]:
     """Return which targets count, and the classes, where the others are set to 0."""
     counted = target != ignore_index
-    return counted, target.masked_fill(~counted, 0)
+    return counted, target.where(counted, 0)
 
 
-def _weights(input: Tensor, classes: Tensor, counted: Tensor, weight: Tensor | None) -> Tensor:
-    """Return what each sample counts: 0 if it is ignored."""
-    counts = counted.to(input.dtype)
-    if weight is None:
-        return counts
-    return counts * weight.index_select(0, classes.reshape(-1)).view(*classes.shape)
+def _weights(classes: Tensor, weight: Tensor) -> Tensor:
+    """Return what each sample counts."""
+    return weight.index_select(0, classes.reshape(-1)).view(*classes.shape)
 
 
-def _reduced(losses: Tensor, weights: Tensor, counted: Tensor, reduction: Reduction) -> Tensor:
-    """Reduce weighted losses; the mean is divided by the sum of the weights."""
-    losses = losses.masked_fill(~counted, 0.0)
-    if reduction == "mean":
-        return losses.sum() / weights.sum()
-    return REDUCTIONS[reduction](losses)
+def _reduced(
+    losses: Tensor, weights: Tensor | None, counted: Tensor, reduction: Reduction
+) -> Tensor:
+    """Reduce weighted losses of what counts; the mean is divided by the sum of the weights."""
+    losses = losses.where(counted, 0.0)
+    if reduction != "mean":
+        return REDUCTIONS[reduction](losses)
+    shares = counted if weights is None else weights.where(counted, 0.0)
+    return losses.sum() / shares.sum(dtype=losses.dtype)
 
 
 # --- Scores ---------------------------------------------------------------------------------------
@@ -188,24 +153,26 @@ def _cross_entropy_of_classes(
     label_smoothing: float,
 ) -> Tensor:
     if weight is None and label_smoothing == 0:
-        plain = _if_all_count(_cross_entropy, input, target, ignore_index, reduction)
-        if plain is not None:
-            return plain
+        return _cross_entropy(input, target, ignore_index, reduction)
     log_probabilities = input.log_softmax(1)
     if label_smoothing == 0:
-        return _weighted_nll_loss(log_probabilities, target, weight, ignore_index, reduction)
+        return _nll_loss_of_classes(log_probabilities, target, weight, ignore_index, reduction)
     counted, classes = _counted(target, ignore_index)
-    weights = _weights(input, classes, counted, weight)
-    chosen = -log_probabilities.gather(1, classes.unsqueeze(1)).squeeze(1) * weights
-    everywhere = -_times_classes(log_probabilities, weight).sum(1) * counted.to(input.dtype)
+    chosen = -log_probabilities.gather(1, classes.unsqueeze(1)).squeeze(1)
+    weights = None if weight is None else _weights(classes, weight)
+    if weights is not None:
+        chosen = chosen * weights
+    everywhere = -_times_classes(log_probabilities, weight).sum(1)
     losses = (1 - label_smoothing) * chosen + label_smoothing / max(input.shape[1], 1) * everywhere
     return _reduced(losses, weights, counted, reduction)
 
 
 @fused("cross_entropy")
-def _cross_entropy(input: Tensor, target: Tensor, reduction: Reduction) -> Tensor:
-    """Return the loss of scores with a batch; every target must be a class."""
-    return _nll_loss(input.log_softmax(1), target, reduction)
+def _cross_entropy(
+    input: Tensor, target: Tensor, ignore_index: int, reduction: Reduction
+) -> Tensor:
+    """Return the loss of scores with a batch, of the targets that are not `ignore_index`."""
+    return _nll_loss_of_classes(input.log_softmax(1), target, None, ignore_index, reduction)
 
 
 def _soft_cross_entropy(

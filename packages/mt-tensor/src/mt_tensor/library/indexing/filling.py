@@ -12,8 +12,14 @@ from mt_tensor.dtypes import Number, bool_, int64
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.library.arguments import existing_dim
 from mt_tensor.library.indexing.finding import nonzero
-from mt_tensor.library.indexing.scattering import check_slices, scatter, scatter_add
-from mt_tensor.library.indexing.slices import along, check_1d_index, element_numbers
+from mt_tensor.library.indexing.scattering import (
+    Scatter,
+    ScatterAdd,
+    check_source,
+    checked_slices,
+    filled_like,
+)
+from mt_tensor.library.indexing.slices import along, checked_1d_index, element_numbers
 from mt_tensor.library.movement.diagonals import diagonal
 from mt_tensor.library.movement.rearranging import broadcast_tensors
 from mt_tensor.library.movement.turning import select
@@ -40,8 +46,9 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
         ShapeError: `source` has another shape.
         IndexingError: an index is out of range.
     """
-    dim = check_slices("index_copy", input, dim, index, source)
-    return scatter(input, dim, along(index.to(int64), dim, input.shape), source)
+    dim, index = checked_slices("index_copy", input, dim, index, source)
+    places = along(index, dim, input.shape)
+    return Scatter.apply(input, dim, places, check_source("index_copy", input, places, source))
 
 
 @operation
@@ -59,10 +66,11 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Number | Tensor) -
         ShapeError: `value` is a tensor with dimensions.
         IndexingError: an index is out of range.
     """
-    dim = check_1d_index("index_fill", input, dim, index)
+    dim, index = checked_1d_index("index_fill", input, dim, index)
     value = single("index_fill", value, input.dtype)
     nowhere = index.new_zeros(input.shape[dim], dtype=bool_)
-    named = scatter(nowhere, 0, index.to(int64), True)  # a slice is filled once, named twice or not
+    # A slice is filled once, be it named twice or not.
+    named = Scatter.apply(nowhere, 0, index, filled_like(index, bool_, True))
     return input.masked_fill(named.reshape(-1, *[1] * (input.ndim - 1 - dim)), value)
 
 
@@ -91,7 +99,8 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
             f"has {source.numel()}."
         )
     values = source.flatten()[: places.numel()]
-    return scatter(input.flatten(), 0, places, values).reshape(input.shape)
+    values = check_source("masked_scatter", input, places, values)
+    return Scatter.apply(input.flatten(), 0, places, values).reshape(input.shape)
 
 
 @operation
@@ -119,9 +128,9 @@ def index_put(
     if not isinstance(indices, tuple | list):
         raise TypeError(f"index_put() takes its indices as a tuple; {indices!r} was given.")
     places = element_numbers(input)[tuple(indices)]
-    write = scatter_add if accumulate else scatter
-    spread = values.expand(places.shape).flatten()
-    return write(input.flatten(), 0, places.flatten(), spread).reshape(input.shape)
+    write = ScatterAdd if accumulate else Scatter
+    spread = check_source("index_put", input, places, values.expand(places.shape)).flatten()
+    return write.apply(input.flatten(), 0, places.flatten(), spread).reshape(input.shape)
 
 
 @operation
@@ -157,7 +166,8 @@ def _with_view(name: str, input: Tensor, view: Callable[[Tensor], Tensor], src: 
     places = view(element_numbers(input))
     if src.shape != places.shape:
         raise ShapeError(f"{name}() takes a src of shape {places.shape}; {src.shape} was given.")
-    flat = scatter(input.reshape(-1), 0, places.reshape(-1), src.to(input.dtype).reshape(-1))
+    source = check_source(name, input, places, src.to(input.dtype)).reshape(-1)
+    flat = Scatter.apply(input.reshape(-1), 0, places.reshape(-1), source)
     return flat.reshape(input.shape)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from mt_tensor.arguments import as_shape
 from mt_tensor.dtypes import bool_, int64
 from mt_tensor.errors import DTypeError, ShapeError
-from mt_tensor.indexing.gathering import check_range, gather
+from mt_tensor.indexing.gathering import gather, in_range
 from mt_tensor.library.arguments import existing_dim
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import function, operation
@@ -132,8 +132,8 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
             f"unravel_index() takes indices that are integers; {indices.dtype.name} was given."
         )
     extents = as_shape((shape,))
-    check_range(indices, size_of(extents), f"a tensor of shape {extents}")
-    places = indices.to(int64)
+    where = ("unravel_index()", f"a tensor of shape {extents}")
+    places = in_range(indices, size_of(extents), where)
     steps = zip(strides_from_shape(extents), extents, strict=True)
     return tuple(places // max(step, 1) % max(extent, 1) for step, extent in steps)
 

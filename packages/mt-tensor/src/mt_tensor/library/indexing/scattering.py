@@ -14,9 +14,9 @@ from mt_autodiff import GradientError, is_grad_enabled
 from mt_operators import OPERATORS
 from mt_tensor.dtypes import DType, Number, bool_, int64, uint8
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
-from mt_tensor.indexing.gathering import ADD, Gather, check_index
+from mt_tensor.indexing.gathering import ADD, Gather, checked_index
 from mt_tensor.library.arguments import as_integer, check_choice
-from mt_tensor.library.indexing.slices import along, check_1d_index, lowest_and_highest
+from mt_tensor.library.indexing.slices import along, checked_1d_index, lowest_and_highest
 from mt_tensor.library.pointwise.functions import checked_factor
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import function, operation
@@ -55,7 +55,7 @@ class Scatter(Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         (index,) = ctx.saved_tensors
-        zeros = _filled(index, grad.dtype, 0)
+        zeros = filled_like(index, grad.dtype, 0)
         kept = Scatter.apply(grad, ctx.dim, index, zeros)
         return kept, None, None, Gather.apply(grad, ctx.dim, index)
 
@@ -123,7 +123,7 @@ def _combined(name: str, x: Tensor, dim: int, index: Tensor, source: Tensor) -> 
     return out
 
 
-def _filled(like: Tensor, dtype: DType, value: Number) -> Tensor:
+def filled_like(like: Tensor, dtype: DType, value: Number) -> Tensor:
     """Return a tensor of the shape of `like` in which every element is `value`."""
     return like._full((), value, dtype).expand(like.shape)
 
@@ -161,7 +161,7 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
         ShapeError: `index` does not fit `input`, or is larger than `src`.
         IndexingError: an index is out of range.
     """
-    dim = check_index("scatter_add", input, dim, index)
+    dim, index = checked_index("scatter_add", input, dim, index)
     return ScatterAdd.apply(input, dim, index, check_source("scatter_add", input, index, src))
 
 
@@ -198,14 +198,14 @@ def scatter(
         check_choice("reduce", reduce, _OLD_NAMES)
     if (src is None) == (value is None):
         raise TypeError("scatter() takes either src, a tensor or number, or value, a number.")
-    dim = check_index("scatter", input, dim, index)
+    dim, index = checked_index("scatter", input, dim, index)
     given = value if src is None else src
     if isinstance(given, Tensor):
         source = check_source("scatter", input, index, given)
     else:
-        source = _filled(index, input.dtype, input.dtype.checked(given))
+        source = filled_like(index, input.dtype, input.dtype.checked(given))
     if reduce is not None:
-        return scatter_reduce(input, dim, index, source, _OLD_NAMES[reduce])
+        return _reduced(input, dim, index, source, _OLD_NAMES[reduce])
     return Scatter.apply(input, dim, index, source)
 
 
@@ -246,13 +246,24 @@ def scatter_reduce(
         DomainError: there is no such reduction.
     """
     check_choice("reduce", reduce, REDUCTIONS)
-    dim = check_index("scatter_reduce", input, dim, index)
+    dim, index = checked_index("scatter_reduce", input, dim, index)
     source = check_source("scatter_reduce", input, index, src)
+    return _reduced(input, dim, index, source, reduce, include_self)
+
+
+def _reduced(
+    input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, include_self: bool = True
+) -> Tensor:
+    """Return what `scatter_reduce` does; all has been checked.
+
+    Raises:
+        DTypeError: a mean of bool is asked for.
+    """
     if input.dtype is bool_:
         return _reduce_bool(input, dim, index, source, reduce, include_self)
     start = input
     if not include_self:
-        neutral = _filled(index, start.dtype, _identity(start.dtype, reduce))
+        neutral = filled_like(index, start.dtype, _identity(start.dtype, reduce))
         start = Scatter.apply(start, dim, index, neutral)
     if reduce == "prod":
         return ScatterProduct.apply(start, dim, index, source)
@@ -277,10 +288,10 @@ def _identity(dtype: DType, reduce: str) -> Number:
 
 def _divided(total: Tensor, dim: int, index: Tensor, include_self: bool) -> Tensor:
     """Return sums divided by how many elements were added up; at least one."""
-    count = _filled(total, int64, 1)
+    count = filled_like(total, int64, 1)
     if not include_self:
-        count = Scatter.apply(count, dim, index, _filled(index, int64, 0))
-    count = ScatterAdd.apply(count, dim, index, _filled(index, int64, 1))
+        count = Scatter.apply(count, dim, index, filled_like(index, int64, 0))
+    count = ScatterAdd.apply(count, dim, index, filled_like(index, int64, 1))
     if total.dtype.is_floating_point:
         return total / count.to(total.dtype)
     return (total // count).to(total.dtype)
@@ -293,25 +304,25 @@ def _reduce_bool(
     if reduce == "mean":
         raise DTypeError("scatter_reduce() has no mean of bool: convert with x.float().")
     name = "amax" if reduce in ("sum", "amax") else "amin"
-    numbers = scatter_reduce(
-        x.to(uint8), dim, index, source.to(uint8), name, include_self=include_self
-    )
+    numbers = _reduced(x.to(uint8), dim, index, source.to(uint8), name, include_self)
     return numbers.to(bool_)
 
 
 # --- Composed -----------------------------------------------------------------------------------
 
 
-def check_slices(name: str, input: Tensor, dim: int, index: Tensor, source: Tensor) -> int:
-    """Check a 1-D index and the slices that come there; return `dim` counted from the front."""
-    dim = check_1d_index(name, input, dim, index)
+def checked_slices(
+    name: str, input: Tensor, dim: int, index: Tensor, source: Tensor
+) -> tuple[int, Tensor]:
+    """Check a 1-D index and the slices that come there; return `dim` from the front, and int64."""
+    dim, index = checked_1d_index(name, input, dim, index)
     wanted = (*input.shape[:dim], index.numel(), *input.shape[dim + 1 :])
     if source.shape != wanted:
         raise IndexingError(
             f"{name}() along dimension {dim} of shape {input.shape} with {index.numel()} "
             f"index(es) needs a source of shape {wanted}; {source.shape} was given."
         )
-    return dim
+    return dim, index
 
 
 @operation
@@ -332,10 +343,11 @@ def index_add(
             has a fraction among integers.
         IndexingError: an index is out of range, or `source` has another shape.
     """
-    dim = check_slices("index_add", input, dim, index, source)
+    dim, index = checked_slices("index_add", input, dim, index, source)
     alpha = checked_factor("alpha", alpha, source.dtype)
     added = source if alpha == 1 else elementwise("mul", source, alpha).to(source.dtype)
-    return scatter_add(input, dim, along(index.to(int64), dim, input.shape), added)
+    places = along(index, dim, input.shape)
+    return ScatterAdd.apply(input, dim, places, check_source("index_add", input, places, added))
 
 
 @operation
@@ -364,9 +376,10 @@ def index_reduce(
         DomainError: there is no such reduction.
     """
     check_choice("reduce", reduce, REDUCTIONS[1:])  # sums are those of index_add()
-    dim = check_slices("index_reduce", input, dim, index, source)
-    places = along(index.to(int64), dim, input.shape)
-    return scatter_reduce(input, dim, places, source, reduce, include_self=include_self)
+    dim, index = checked_slices("index_reduce", input, dim, index, source)
+    places = along(index, dim, input.shape)
+    source = check_source("index_reduce", input, places, source)
+    return _reduced(input, dim, places, source, reduce, include_self)
 
 
 @function
@@ -396,5 +409,5 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
             f"class {low if low < 0 else high} is out of range: classes count from 0, and there "
             f"are {max(count, 0)}."
         )
-    zeros = input._full((*input.shape, count), 0, int64)
-    return scatter(zeros, -1, input.unsqueeze(-1), 1)
+    zeros, places = input._full((*input.shape, count), 0, int64), input.unsqueeze(-1)
+    return Scatter.apply(zeros, input.ndim, places, filled_like(places, int64, 1))

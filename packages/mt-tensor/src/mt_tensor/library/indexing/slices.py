@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.dtypes import int64
 from mt_tensor.errors import DTypeError, IndexingError
-from mt_tensor.exchange.conversion import cast
-from mt_tensor.indexing.gathering import Collect, Gather, check_range
+from mt_tensor.indexing.gathering import Collect, Gather, in_range
 from mt_tensor.layout import REMEMBERED, Layout, layout_of
 from mt_tensor.public import operation
 from mt_tensor.recording.function import Function, common_backend
@@ -61,8 +59,11 @@ def _spread_layout(index: Layout, dim: int, shape: Shape) -> Layout:
     return layout_of(index.dtype, (*before, *index.shape, *after), strides, index.offset)
 
 
-def check_1d_index(name: str, input: Tensor, dim: int, index: Tensor) -> int:
-    """Check an index that names whole slices along `dim`, and return `dim` from the front.
+def checked_1d_index(name: str, input: Tensor, dim: int, index: Tensor) -> tuple[int, Tensor]:
+    """Check an index that names whole slices along `dim`.
+
+    Returns:
+        `dim`, counted from the front, and the index as int64.
 
     Raises:
         DTypeError: it is not an integer tensor.
@@ -76,8 +77,7 @@ def check_1d_index(name: str, input: Tensor, dim: int, index: Tensor) -> int:
     dim = normalize_dim(dim, input.ndim)
     if input.ndim == 0:
         raise IndexingError(f"{name}() needs a tensor with at least one dimension.")
-    check_range(index, input.shape[dim], f"dimension {dim}")
-    return dim
+    return dim, in_range(index, input.shape[dim], (f"{name}()", f"dimension {dim}"))
 
 
 @operation
@@ -88,8 +88,7 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
         DTypeError: `index` is not an integer tensor.
         IndexingError: `index` is not 1-D, or an index is out of range.
     """
-    dim = check_1d_index("index_select", input, dim, index)
-    return GatherSlices.apply(input, dim, cast(index, int64))
+    return GatherSlices.apply(input, *checked_1d_index("index_select", input, dim, index))
 
 
 def gather_unchecked(x: Tensor, dim: int, index: Tensor) -> Tensor:

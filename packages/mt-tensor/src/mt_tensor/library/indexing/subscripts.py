@@ -14,17 +14,16 @@ import numpy as np
 
 from mt_tensor.dtypes import Number, bool_, int64, plain, uint8
 from mt_tensor.errors import IndexingError, ShapeError
-from mt_tensor.exchange.conversion import cast
-from mt_tensor.indexing.gathering import lies_within
+from mt_tensor.indexing.gathering import in_range
 from mt_tensor.indexing.subscripts import EVERYTHING, Select, basic_view, in_full
+from mt_tensor.library.indexing.scattering import Scatter
 from mt_tensor.library.indexing.slices import (
     GatherSlices,
     along,
     element_numbers,
-    lowest_and_highest,
 )
 from mt_tensor.library.memory import positions
-from mt_tensor.pointwise.elementwise import constant, elementwise
+from mt_tensor.pointwise.elementwise import constant
 from mt_tensor.public import method
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import Shape, shape_broadcast, size_of, strides_from_shape
@@ -146,16 +145,7 @@ def _from_the_front(index: Tensor, extent: int, dim: int) -> Tensor:
     Raises:
         IndexingError: one is out of range.
     """
-    counted = cast(index, int64)
-    if lies_within(index, extent):
-        return counted
-    low, high = lowest_and_highest(index)  # of uint64, some would wrap around in int64
-    if low < -extent or high >= extent:
-        raise IndexingError(
-            f"index {low if low < -extent else high} is out of range for dimension {dim} with "
-            f"{extent} element(s)."
-        )
-    return counted if low >= 0 else elementwise("where", counted < 0, counted + extent, counted)
+    return in_range(index, extent, ("x[...]", f"dimension {dim}"), negative=True)
 
 
 # --- Picking ------------------------------------------------------------------------------------
@@ -248,7 +238,8 @@ def _put(x: Tensor, picks: list[Pick], value: Tensor) -> Tensor:
     index = _pick(element_numbers(x), picks)
     source = _without_leading_ones(value.to(x.backend).to(x.dtype), index.shape)
     source = source.expand(index.shape).reshape(-1)
-    return x._before_change().reshape(-1).scatter(0, index.reshape(-1), source).view(*x.shape)
+    flat = x._before_change().reshape(-1)
+    return Scatter.apply(flat, 0, index.reshape(-1), source).view(*x.shape)
 
 
 def _as_tensor(x: Tensor, value: Any) -> Tensor:

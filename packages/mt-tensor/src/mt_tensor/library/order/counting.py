@@ -11,7 +11,7 @@ from mt_tensor.arguments import check_addressable, check_flags, check_floating
 from mt_tensor.dtypes import Array, Number, as_number, float32, float64, int64
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
 from mt_tensor.library.arguments import as_integer, existing_dim
-from mt_tensor.library.indexing.scattering import scatter_add
+from mt_tensor.library.indexing.scattering import ScatterAdd
 from mt_tensor.library.indexing.slices import lowest_and_highest
 from mt_tensor.public import operation
 from mt_tensor.recording.function import common_backend, require_tensors
@@ -127,7 +127,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     else:
         counted = weights.to(weights.dtype if weights.dtype is float32 else float64)
     start = counted._full((max(high + 1, minlength),), 0)
-    return scatter_add(start, 0, input.to(int64), counted)
+    return ScatterAdd.apply(start, 0, input.to(int64), counted)
 
 
 @operation
