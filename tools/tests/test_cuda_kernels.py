@@ -12,13 +12,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+import mt_nn as nn
 import mt_tensor as mt
 from mt_cuda.library.backend import TunedOps
+from mt_cuda.library.bench.launches import recorded
 from mt_cuda.library.recording import Recorder
 from mt_cuda.simulator import Simulator
 from mt_nn import functional as F
 from mt_nn.functional.dropouts import _dropout
 from mt_tensor.backends import use_backend
+from mt_tensor.errors import IndexingError
 
 
 def _batch_norm(
@@ -66,7 +69,7 @@ OPERATIONS: dict[str, tuple[Callable[..., mt.Tensor], list[tuple[int, ...]], int
     "group_norm": (lambda x, w, b: F.group_norm(x, 2, w, b), [(3, 6, 5), (6,), (6,)], 1, 3),
     "instance_norm": (F.instance_norm, [(2, 3, 4)], 1, 2),
     "dropout": (lambda x: _dropout(x, mt.tensor(NOISE), 0.4), [(5, 7)], 1, 1),
-    "embedding": (lambda w: F.embedding(mt.tensor(CLASSES), w), [(5, 3)], 1, 2),
+    "embedding": (lambda w: F.embedding(mt.tensor(CLASSES), w), [(5, 3)], 2, 2),
 }
 """For a name the operation, the shapes of what is differentiated, and the launches each way."""
 
@@ -98,6 +101,45 @@ def test_launches(name: str) -> None:
         forward = len(machine.record.launches)
         out.backward(mt.tensor(np.ones(out.shape, "f4")))
     assert [forward - before, len(machine.record.launches) - forward] == wanted
+
+
+def dropout() -> Callable[[], Any]:
+    x = mt.ones(64, 30, requires_grad=True)
+    return lambda: nn.Dropout(0.5)(x).sum().backward()
+
+
+def embedding() -> Callable[[], Any]:
+    table, tokens = nn.Embedding(100, 16), mt.tensor(np.arange(40).reshape(4, 10))
+    return lambda: table(tokens).sum().backward()
+
+
+def cross_entropy() -> Callable[[], Any]:
+    scores, classes = mt.ones(64, 10, requires_grad=True), mt.tensor(np.arange(64) % 10)
+    return lambda: F.cross_entropy(scores, classes).backward()
+
+
+def nll_loss() -> Callable[[], Any]:
+    scores, classes = mt.ones(64, 10, requires_grad=True), mt.tensor(np.arange(64) % 10)
+    return lambda: F.nll_loss(scores, classes).backward()
+
+
+@pytest.mark.parametrize("make", [dropout, embedding, cross_entropy, nll_loss])
+def test_nothing_is_sent_or_waited_for(make: Callable[[], Callable[[], Any]]) -> None:
+    """Random numbers come from the device, and indices are checked there."""
+    record = recorded(make)
+    assert record.launches
+    assert [record.uploads, record.downloads, record.synchronisations] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("order", ["forward", "reversed"])
+def test_a_wrong_class_is_told_when_somebody_waits(order: Any) -> None:
+    with use_backend(TunedOps(Simulator(order))):
+        scores = mt.ones(4, 3)
+        loss = F.cross_entropy(scores, mt.tensor([0, -100, 2, 1]))
+        assert loss.item() == pytest.approx(np.log(3))
+        loss = F.cross_entropy(scores, mt.tensor([0, -100, 3, 1]))
+        with pytest.raises(IndexingError, match=r"cross_entropy\(\): index 3 .* 1 with 3"):
+            loss.item()
 
 
 def _leaves(shapes: list[tuple[int, ...]], dtype: str) -> list[mt.Tensor]:

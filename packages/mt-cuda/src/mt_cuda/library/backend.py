@@ -10,13 +10,13 @@ import functools
 import os
 from typing import Any
 
-from mt_cuda.library.matrices.ops import ProductOps
+from mt_cuda.library.ops import PrimitiveOps
 
 SIMULATE = "MT_CUDA_SIM"
 """The environment variable that chooses the simulator; `reversed` also turns its threads round."""
 
 
-class TunedOps(ProductOps):
+class TunedOps(PrimitiveOps):
     """Every primitive as in the lesson, until there is a faster kernel for what it is asked."""
 
     def kernel(self, name: str) -> Any:

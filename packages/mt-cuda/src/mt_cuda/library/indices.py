@@ -9,12 +9,13 @@ host reads the notice together with whatever it downloads next, and raises the e
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mt_cuda.backend import CudaOps, Plan
-from mt_cuda.kernel import Kernel, define, numbers, operand, over_grid
+from mt_cuda.kernel import Kernel, Lines, define, numbers, operand, over_grid
 from mt_cuda.layout import (
     extent_names,
     index_type,
@@ -30,15 +31,40 @@ from mt_tensor.backends.extending import index_error
 from mt_tensor.errors import IndexingError
 from mt_tensor.extending import Array
 
-LOWEST, HIGHEST = 1, 2
 WORDS = ("check", "lowest", "highest", "place", "least", "extent")
 """What a notice says: the number of the check that found something, 0 if none did; the extremes of
 what it found; the number of the operation; and between which indices it asked for them to be."""
 
-MOST_PLACES = 4096
-"""How many operations, each with what it counts, can be told from each other."""
+ASKED = ("check", "place")
+"""The numbers that a kernel needs to note what it finds."""
 
+MOST_PLACES = 4096
+"""How many operations, each with what it counts, are told from each other."""
+
+_SOMEWHERE = ("an operation", "a dimension")
 _LIMITS = np.iinfo(np.int64)
+
+
+def noting(picked: str, least: str, extent: str) -> Lines:
+    """Return the lines that note an index if it is out of range.
+
+    They need the numbers `ASKED` and the operand `notice`, an array of int64; see
+    `IndexOps.launch_checking`.
+
+    Args:
+        picked: the variable with the index, an int64.
+        least: the expression of the least index that is in range.
+        extent: that of the least index that is beyond.
+    """
+    words = {"check": "check", "place": "place", "least": least, "extent": extent}
+    return [
+        f"if ({picked} < {least}) | ({picked} >= {extent}):",
+        "    seen = notice[notice_at]",
+        "    if (seen == 0) | (seen == check):  # the first check that finds something",
+        *(f"        notice[notice_at + {WORDS.index(w)}] = {value}" for w, value in words.items()),
+        f"        cuda.atomic.min(notice, notice_at + {WORDS.index('lowest')}, {picked})",
+        f"        cuda.atomic.max(notice, notice_at + {WORDS.index('highest')}, {picked})",
+    ]
 
 
 def safe(dtype: DType, rank: int, index: str) -> Kernel:
@@ -52,16 +78,7 @@ def safe(dtype: DType, rank: int, index: str) -> Kernel:
     given, out = (position(f"{each}_at", stride_names(each, rank)) for each in ("index", "out"))
     lines = [
         f"picked = int64(index[{given}])",
-        "if (picked < least) | (picked >= extent):",
-        "    seen = notice[notice_at]",
-        "    if (seen == 0) | (seen == check):  # the first check that finds something",
-        *(
-            f"        notice[notice_at + {word}] = {name}"
-            for word, name in enumerate(WORDS)
-            if word not in (LOWEST, HIGHEST)
-        ),
-        f"        cuda.atomic.min(notice, notice_at + {LOWEST}, picked)",
-        f"        cuda.atomic.max(notice, notice_at + {HIGHEST}, picked)",
+        *noting("picked", "least", "extent"),
         "    picked = 0",
         "if picked < 0:",
         "    picked = picked + extent",
@@ -70,7 +87,7 @@ def safe(dtype: DType, rank: int, index: str) -> Kernel:
     parameters = [
         *numbers("n", *extent_names(rank)),
         *numbers(*(stride for each in ("index", "out") for stride in stride_names(each, rank))),
-        *numbers("check", "place", "least", "extent"),
+        *numbers("least", "extent", *ASKED),
         *operand("index", dtype),
         *operand("out", int64),
         *operand("notice", int64, array=True),
@@ -102,10 +119,10 @@ class Notice:
             self._words = TensorData(self.machine.upload(nothing), (len(WORDS),), dtype=int64)
         return self._words
 
-    def place(self, where: tuple[str, str]) -> int | None:
-        """Return the number of an operation and of what it counts; None if there are too many."""
+    def place(self, where: tuple[str, str]) -> int:
+        """Return the number of an operation and of what it counts."""
         if where not in self._places and len(self._places) >= MOST_PLACES:
-            return None
+            where = _SOMEWHERE
         return self._places.setdefault(where, next(self._numbers))
 
     def next_check(self) -> int:
@@ -155,8 +172,7 @@ class IndexOps(CudaOps):
         self, index: TensorData, extent: int, where: tuple[str, str], negative: bool = False
     ) -> TensorData:
         """Check on the device, if there is any index that can be right."""
-        place = self._notice.place(where)
-        if place is None or index.dtype is uint64 or not extent or not index.size:
+        if index.dtype is uint64 or not extent or not index.size:
             return super().checked_indices(index, extent, where, negative)
         once = tuple(e if s else 1 for e, s in zip(index.shape, index.strides, strict=True))
         given = index if once == index.shape else index.like(once, index.strides, index.offset)
@@ -169,11 +185,28 @@ class IndexOps(CudaOps):
             return self.plan_over_grid(kernel, layout.size, (*layout.shape[1:], *flat))
 
         key = ("indices", index.dtype, once, given.strides)
-        asked = (self._notice.next_check(), place, -extent if negative else 0, extent)
-        views = (given, out, self._notice.words)
-        self.launch(self.remembered(key, plan), views, [np.int64(number) for number in asked])
-        self._notice.pending = True
+        values = (np.int64(-extent if negative else 0), np.int64(extent))
+        self.launch_checking(self.remembered(key, plan), (given, out), where, values)
         return out.expand(index.shape)
+
+    def launch_checking(
+        self,
+        plan: Plan,
+        views: Sequence[TensorData],
+        where: tuple[str, str],
+        values: Sequence[np.generic] = (),
+    ) -> None:
+        """Launch a kernel that notes wrong indices (see `noting`), the notice being its last view.
+
+        Args:
+            plan: what was planned.
+            views: the other views.
+            where: the operation, and what it counts; see `checked_indices`.
+            values: the numbers before `ASKED`.
+        """
+        asked = (np.int64(self._notice.next_check()), np.int64(self._notice.place(where)))
+        self.launch(plan, (*views, self._notice.words), (*values, *asked))
+        self._notice.pending = True
 
     def _download(self, storage: Any, count: int) -> Array:
         return self._notice.read(storage, count)

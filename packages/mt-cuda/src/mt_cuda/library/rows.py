@@ -52,10 +52,12 @@ class Operand:
             "column" for each place in a row, "part" for each chunk of each row; "whole" if it has
             one for all. Anything else is the expression of a place, of `own`, which is the row,
             and of `j`, the place in it.
+        array: whether it is changed by atomic operations.
     """
 
     dtype: DType
     place: str = "element"
+    array: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,7 @@ class Rows:
         compute: the type that is computed with.
         values: names of numbers that are passed by value, in the type that is computed with.
         counts: names of whole numbers that are passed besides those of the layout.
+        asked: names of whole numbers that are passed by value, after all others.
         chunked: whether rows are cut into chunks, of `span` elements, and lie in planes.
         lines: what has been written.
     """
@@ -122,6 +125,7 @@ class Rows:
     compute: DType
     values: tuple[str, ...] = ()
     counts: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
     chunked: bool = False
     lines: Lines = field(default_factory=list)
     shared: dict[str, str] = field(default_factory=dict)
@@ -186,7 +190,12 @@ class Rows:
         parameters = [
             *numbers("rows", "length", "inner", *layout, *self.counts),
             *(Parameter(name, self.compute.name) for name in self.values),
-            *(p for name, each in self.operands.items() for p in operand(name, each.dtype)),
+            *numbers(*self.asked),
+            *(
+                parameter
+                for name, each in self.operands.items()
+                for parameter in operand(name, each.dtype, each.array)
+            ),
         ]
         return define(f"{self.name}_{dtypes}_{self.team.name}", parameters, body, "rows", "length")
 

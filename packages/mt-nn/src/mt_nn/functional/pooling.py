@@ -17,7 +17,7 @@ from mt_nn.functional.arguments import over_dimensions
 from mt_nn.functional.window_views import as_batch, check_not_empty, check_windows, pairs, windows
 from mt_nn.settings import Sizes, integers
 from mt_tensor import Tensor, fused, no_grad, pad, tensor
-from mt_tensor.extending import Array, Shape, is_integer, wide
+from mt_tensor.extending import Array, Shape, gather_unchecked, is_integer, wide
 
 
 def max_pool(
@@ -212,7 +212,7 @@ def _max_pool2d(
 ) -> Tensor:
     """Pool; the arguments are those of `max_pool2d`, checked."""
     seen = windows(input, kernel_size, stride, padding, value=float("-inf")).flatten(4)
-    return seen.gather(4, seen.argmax(4, keepdim=True)).squeeze(4)
+    return gather_unchecked(seen, 4, seen.argmax(4, keepdim=True)).squeeze(4)
 
 
 @fused("avg_pool2d")
@@ -276,6 +276,6 @@ def largest(input: Tensor, taps: list[Array]) -> tuple[Tensor, Tensor]:
         table = tensor(rows, backend=input.backend)
         seen_by = input.flatten(2).index_select(2, table.flatten()).unflatten(2, rows.shape)
         best = seen_by.argmax(3, keepdim=True)
-        indices = table.expand(*best.shape[:3], size).gather(3, best).squeeze(3)
-    values = input.flatten(2).gather(2, indices)
+        indices = gather_unchecked(table.expand(*best.shape[:3], size), 3, best).squeeze(3)
+    values = gather_unchecked(input.flatten(2), 2, indices)
     return values.unflatten(2, counts), indices.unflatten(2, counts)

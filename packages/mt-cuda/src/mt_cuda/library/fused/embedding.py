@@ -11,61 +11,52 @@ from typing import Any
 
 from mt_cuda.library.fused.tensors import is_floating, ops_of, tensor_of
 from mt_operators import OPERATORS
-from mt_tensor import Tensor, TensorData, int64
-from mt_tensor.extending import FUSED, FusedKernel
+from mt_tensor import Tensor, TensorData
+from mt_tensor.extending import FusedKernel
 
 
 class Embedding(FusedKernel):
     """A table, and numbers of its rows."""
 
     def fits(self, *arguments: Any) -> bool:
-        """Leave nothing, a single number and integers of fewer bits to the composition."""
+        """Leave nothing and a single number to the composition."""
         table, numbers = arguments
-        counts = numbers.ndim > 0 and numbers.numel() > 0 and numbers.dtype is int64
-        return counts and is_floating(table)
+        return numbers.ndim > 0 and numbers.numel() > 0 and is_floating(table)
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
-        """Return the rows.
+        """Return the rows; saved are their numbers, each of which there is.
 
-        Raises:
-            IndexingError: there is no such row.
+        That there is no such row is said when somebody waits: see `mt_cuda.library.indices`.
         """
         table, numbers = arguments
-        _check(table, numbers)
-        rows = _for_each(table._tensor, numbers)
-        return tensor_of(ops_of(table).gather(rows, 0, _index(table, numbers)), table), ()
+        ops, where = ops_of(table), ("embedding()", "dimension 0")
+        safe = ops.checked_indices(numbers._tensor, table.shape[0], where)
+        rows = _for_each(table._tensor, safe)
+        return tensor_of(ops.gather(rows, 0, _index(table, safe)), table), (safe,)
 
     def gradient(
         self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
     ) -> Sequence[Tensor | None]:
         """Return the gradient of the table."""
-        table, numbers = arguments
-        ops, index = ops_of(table), _index(table, numbers)
+        (table, _), (safe,) = arguments, saved
+        ops, index = ops_of(table), _index(table, safe)
         out = ops.full(table.shape, table.dtype, 0)
         seen = TensorData(out.storage, out.shape, dtype=out.dtype)  # nobody else's view
-        ops.scatter(grad._tensor, 0, index, _for_each(seen, numbers), OPERATORS["add"])
+        ops.scatter(grad._tensor, 0, index, _for_each(seen, safe), OPERATORS["add"])
         return tensor_of(out, table), None
 
 
-def _index(table: Tensor, numbers: Tensor) -> TensorData:
+def _index(table: Tensor, numbers: TensorData) -> TensorData:
     """Return the number of its row for each element that is looked up."""
-    given = numbers._tensor
-    shape, strides = (*given.shape, table.shape[1]), (*given.strides, 0)
-    return given.like(shape, strides, given.offset)
+    shape, strides = (*numbers.shape, table.shape[1]), (*numbers.strides, 0)
+    return numbers.like(shape, strides, numbers.offset)
 
 
-def _for_each(table: TensorData, numbers: Tensor) -> TensorData:
+def _for_each(table: TensorData, numbers: TensorData) -> TensorData:
     """Return a table with the dimensions of what is looked up: the same for each but the first."""
     (rows, width), (row, column) = table.shape, table.strides
     others = numbers.shape[1:]
     return table.like((rows, *others, width), (row, *(0 for _ in others), column), table.offset)
-
-
-def _check(table: Tensor, numbers: Tensor) -> None:
-    """Raise IndexingError, as the composition does, if there is no such row."""
-    array = numbers.backend.to_host(numbers._tensor)
-    if array.min() < 0 or array.max() >= table.shape[0]:
-        FUSED["embedding"](table, numbers)
 
 
 EMBEDDING = Embedding()

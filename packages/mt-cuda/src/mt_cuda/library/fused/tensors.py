@@ -12,12 +12,12 @@ from mt_tensor import DType, Tensor, TensorData
 from mt_tensor.extending import Shape
 
 if TYPE_CHECKING:
-    from mt_cuda.library.matrices.ops import ProductOps
+    from mt_cuda.library.ops import PrimitiveOps
 
 
-def ops_of(tensor: Tensor) -> ProductOps:
+def ops_of(tensor: Tensor) -> PrimitiveOps:
     """Return the backend of a tensor, which is one of this package's."""
-    return cast("ProductOps", tensor.backend)
+    return cast("PrimitiveOps", tensor.backend)
 
 
 def elements_of(tensor: Tensor) -> TensorData:

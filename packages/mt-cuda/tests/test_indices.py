@@ -1,0 +1,69 @@
+"""Indices checked on the device: nobody waits for a right one, and a wrong one is told of later."""
+
+import pytest
+
+import mt_tensor as mt
+from mt_cuda.library import indices
+from mt_cuda.library.backend import TunedOps
+from mt_cuda.library.recording import Record, Recorder
+from mt_cuda.simulator import Simulator
+from mt_tensor.backends import use_backend
+from mt_tensor.errors import IndexingError
+
+
+@pytest.fixture(params=["forward", "reversed"])
+def ops(request):
+    """The backend of users, on threads in either order."""
+    ops = TunedOps(Simulator(request.param))
+    with use_backend(ops):
+        yield ops
+
+
+def test_a_steady_step_sends_nothing_and_waits_for_nothing():
+    machine = Recorder()
+    with use_backend(TunedOps(machine)):
+        x, places = mt.ones(8, 8, requires_grad=True), mt.tensor([[0, -1], [2, 3]])
+        for _ in range(2):
+            machine.record = Record()
+            drawn = mt.rand(8, 8) < 0.5
+            looked_up = x[places] + x.index_select(0, places[1]).gather(1, places)[:, :1]
+            looked_up = looked_up.sum() + x.take(places).sum() + (x * drawn).sum()
+            x.index_add(0, places[1], x[:2]).sum().add(looked_up).backward()
+            mt.empty(5).uniform_(1, 2).bernoulli_(0.3)
+    record = machine.record
+    assert record.launches
+    assert [record.uploads, record.downloads, record.synchronisations] == [0, 0, 0]
+
+
+def test_whether_an_index_was_wrong_is_read_with_what_is_read_anyway():
+    machine = Recorder()
+    with use_backend(TunedOps(machine)):
+        x = mt.ones(4, 4)
+        for reads in (2, 1):  # the second time nothing has been checked meanwhile
+            y = x.gather(0, mt.tensor([[1, 2]])) if reads == 2 else x
+            machine.record = Record()
+            y.numpy()
+            assert [machine.record.downloads, machine.record.synchronisations] == [reads, 1]
+
+
+@pytest.mark.parametrize("wait", ["synchronize", "numpy", "another tensor"])
+def test_the_first_wrong_index_is_told_when_somebody_waits_and_once(ops, wait):
+    x = mt.arange(12.0).view(3, 4)
+    other = x + 1
+    wrong = x.index_select(1, mt.tensor([0, -7, 9, 3]))
+    _ = x[mt.tensor([5])] + wrong[:1, :1]
+    waits = {"synchronize": ops.synchronize, "numpy": wrong.numpy, "another tensor": other.tolist}
+    with pytest.raises(
+        IndexingError, match=r"index_select\(\): index -7 is out .* 1 with 4 .*device"
+    ):
+        waits[wait]()
+    waits[wait]()
+    assert wrong.tolist() == x.numpy()[:, [0, 0, 0, 3]].tolist()
+
+
+def test_no_more_places_are_told_from_each_other_than_there_is_room_for(ops, monkeypatch):
+    monkeypatch.setattr(indices, "MOST_PLACES", 1)
+    x = mt.ones(3)
+    for name, told in (("gather", "gather"), ("index_select", "an operation")):
+        with pytest.raises(IndexingError, match=rf"^{told}.*index 3 is out of range .* 3 element"):
+            getattr(x, name)(0, mt.tensor([3])).numpy()
