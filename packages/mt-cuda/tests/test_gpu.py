@@ -1,5 +1,6 @@
 """The real machine: its bookkeeping on a pretended driver, its limits on a real GPU."""
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -118,6 +119,7 @@ def test_the_benchmark_measures_everything(capsys, monkeypatch):
     monkeypatch.setattr(measured.ops, "reduce", noted)
     measured.memory(64)
     assert folds == {((0, 1), ()), ((1,), (8,)), ((0,), (8,))}
+    measured.rows(64)
     measured.products((4,))
     before = measured.gpu.launched
     measured.launches(3)
@@ -135,11 +137,29 @@ def test_the_benchmark_measures_everything(capsys, monkeypatch):
         "sum all 256 GB/s 50.0 % of copy",
         "sum over rows 256 GB/s 50.0 % of copy",
         "sum over columns 256 GB/s 50.0 % of copy",
+        "softmax 512 GB/s 100.0 % of copy",
+        "layer norm 512 GB/s 100.0 % of copy",
         "matmul 4 x 4 128 GFLOP/s",
     ]
     for line, what in ((operation, "operation"), (allocation, "allocation")):
         assert line.startswith(f"host time of one {what} ")
         assert line.endswith(" µs")
+
+
+def test_the_benchmark_measures_the_steps_that_others_offer(capsys, monkeypatch):
+    made = []
+
+    def make():
+        weights = mt.ones(3)
+        made.append(weights)
+        return lambda: weights.add_(1)
+
+    monkeypatch.setattr("mt_cuda.library.bench.rates.steps", lambda: {"tiny": make})
+    Bench(TimedSimulator(), runs=2).steps()
+    (line,) = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"step tiny +\d+\.\d\d ms    \d+\.\d\d ms of the host", line)
+    assert made[0].backend.name == "cuda"
+    assert made[0].tolist() == [6, 6, 6]  # three to begin with, and two that are timed
 
 
 # --- On a GPU -----------------------------------------------------------------------------------

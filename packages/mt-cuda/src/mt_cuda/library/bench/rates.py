@@ -3,7 +3,9 @@
 Everything is measured against the GPU itself: element-wise operations and reductions against the
 rate at which the driver copies memory, which is as fast as memory goes; matrix products in
 operations a second. Times are those of the device, between two events on the stream, the median of
-several runs after a warm-up; only the cost of a launch is host time.
+several runs after a warm-up; only the cost of a launch is host time. Whole steps of training, which
+other packages offer, are measured by the clock until the device is done, and how long the host took
+to say what is to be done.
 """
 
 from __future__ import annotations
@@ -15,10 +17,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mt_cuda.backend import CudaOps
-from mt_cuda.gpu import Gpu
+from mt_cuda.library.backend import TunedOps
+from mt_cuda.library.bench.launches import steps
+from mt_cuda.library.gpu import CubinGpu
 from mt_operators import OPERATORS
-from mt_tensor import TensorData, float32
+from mt_tensor import Tensor, TensorData, float32, no_grad, use_backend
 from mt_tensor.errors import BackendUnavailableError
 
 MEGA = 1 << 20
@@ -32,9 +35,9 @@ class Bench:
         runs: how often each thing is timed.
     """
 
-    def __init__(self, gpu: Gpu, runs: int) -> None:
+    def __init__(self, gpu: CubinGpu, runs: int) -> None:
         self.gpu = gpu
-        self.ops = CudaOps(gpu)
+        self.ops = TunedOps(gpu)
         self.runs = runs
         self.copy_rate = 0.0
 
@@ -104,6 +107,19 @@ class Bench:
             fold = functools.partial(self.ops.reduce, add, x, dims)
             self.moves(f"sum {title}", count, fold)
 
+    def rows(self, size: int) -> None:
+        """Report what reads rows of `size` elements and writes as many, by way of their sums."""
+        side = min(1024, 1 << (size.bit_length() // 2))
+        x, weight = (
+            Tensor._make(self.filled(*shape), self.ops) for shape in ((size // side, side), (side,))
+        )
+        norm = self.ops.kernel("layer_norm")
+        with no_grad():
+            self.moves("softmax", 8 * size, lambda: x.softmax(1))
+            self.moves(
+                "layer norm", 8 * size, lambda: norm.value((False,) * 3, x, weight, weight, 1, 1e-5)
+            )
+
     def products(self, sides: Sequence[int]) -> None:
         """Report square matrix products."""
         for side in sides:
@@ -130,6 +146,26 @@ class Bench:
         print(f"{'host time of one operation':<34}{1e6 * taken:9.2f} µs")
         print(f"{'host time of one allocation':<34}{1e6 * allocated:9.2f} µs")
 
+    def steps(self) -> None:
+        """Report how long the steps of training take that installed packages offer."""
+        for name, make in steps().items():
+            with use_backend(self.ops):
+                step = make()
+                for _ in range(3):
+                    step()
+                self.ops.synchronize()
+                whole, said = zip(*(self.timed(step) for _ in range(self.runs)), strict=True)
+            taken, host = (1e3 * statistics.median(times) for times in (whole, said))
+            print(f"{f'step {name}':<34}{taken:9.2f} ms    {host:.2f} ms of the host")
+
+    def timed(self, action: Callable[[], Any]) -> tuple[float, float]:
+        """Return how long an action takes in seconds, and how long until all of it was said."""
+        start = time.perf_counter()
+        action()
+        said = time.perf_counter() - start
+        self.ops.synchronize()
+        return time.perf_counter() - start, said
+
 
 def measure(size: int, runs: int) -> int:
     """Print all measurements; return 1, with the reason, where there is no GPU.
@@ -139,13 +175,15 @@ def measure(size: int, runs: int) -> int:
         runs: timings of each.
     """
     try:
-        gpu = Gpu()
+        gpu = CubinGpu()
     except BackendUnavailableError as error:
         print(f"nothing to measure: {error}", file=sys.stderr)
         return 1
     print(gpu.describe())
     bench = Bench(gpu, runs)
     bench.memory(size * MEGA)
+    bench.rows(size * MEGA)
     bench.products((512, 1024, 2048, 4096))
     bench.launches()
+    bench.steps()
     return 0
