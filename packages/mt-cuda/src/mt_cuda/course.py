@@ -1,0 +1,180 @@
+"""The course's exercises: the sums of blocks, and a matrix product within one block.
+
+Read it before the lesson. The backend generates its kernels; the two here are written by hand, to
+be read, and need what is new on a GPU and nothing else: a thread for each element, memory that the
+threads of a block share, and a barrier at which they wait for each other. `reduction.py` and
+`matrix.py` make of them what works for every size and layout.
+"""
+
+from __future__ import annotations
+
+from mt_cuda.backend import CudaOps
+from mt_cuda.kernel import Kernel, computed, define, load, numbers, operand, store
+from mt_fast.extending import constant, converted
+from mt_tensor import DType, Tensor, TensorData, bool_
+from mt_tensor.errors import BackendMismatchError, DomainError, DTypeError, ShapeError
+
+MOST_THREADS = 1024
+"""So many threads a block has at most, on every GPU."""
+
+
+def sum_practice(x: Tensor, block: int = 32) -> Tensor:
+    """Return the sum of each block of elements: of the first `block`, the next, and so on.
+
+    >>> import mt_tensor as mt
+    >>> from mt_cuda import CudaOps, Simulator
+    >>> sum_practice(mt.arange(7.0, backend=CudaOps(Simulator())), block=3).tolist()
+    [3.0, 12.0, 6.0]
+
+    Args:
+        x: `(n,)`, numbers on a backend of this package.
+        block: elements of a block, and its threads.
+
+    Returns:
+        `(ceil(n / block),)`, in the element type of `x`; the last block may have fewer elements.
+
+    Raises:
+        BackendMismatchError: `x` is on another backend.
+        DTypeError: `x` holds truth values.
+        ShapeError: `x` is not one-dimensional.
+        DomainError: there are no blocks of that size.
+    """
+    ops, data = _on_gpu(x)
+    if data.ndim != 1:
+        raise ShapeError(f"sum_practice takes a tensor of one dimension; got shape {x.shape}.")
+    _check_block(block, MOST_THREADS)
+    (n,) = data.shape
+    out = ops.empty((-(-n // block),), x.dtype)
+    if n:
+        kernel = block_sums(x.dtype, block)
+        plan = ops.plan(kernel, (out.size, 1), block, (n, data.strides[0]))
+        ops.launch(plan, (data, out))
+    return Tensor._make(out, ops)
+
+
+def block_sums(dtype: DType, block: int) -> Kernel:
+    """Return the kernel of `sum_practice`.
+
+    Each thread brings one element. Then half of the threads add the elements of the other half to
+    their own, again and again, until one is left: with 5, elements 3 and 4 go to 0 and 1.
+    """
+    total = computed(dtype)
+    body = [
+        f"totals = cuda.shared.array({block}, {total.name})",
+        "thread = cuda.threadIdx.x",
+        "i = cuda.grid(1)",
+        f"totals[thread] = {constant(0, total)}",
+        "if i < n:",
+        f"    totals[thread] = {load('x[x_at + i * x_stride]', dtype, total)}",
+        "cuda.syncthreads()",
+        f"live = {block}",
+        "while live > 1:",
+        "    kept = (live + 1) // 2",
+        "    if thread + kept < live:",
+        "        totals[thread] += totals[thread + kept]",
+        "    cuda.syncthreads()",
+        "    live = kept",
+        "if thread == 0:",
+        f"    y[y_at + cuda.blockIdx.x] = {store(converted('totals[0]', total, dtype), dtype)}",
+    ]
+    parameters = [*numbers("n", "x_stride"), *operand("x", dtype), *operand("y", dtype)]
+    return define(f"block_sums_{dtype.name}_{block}", parameters, body)
+
+
+def mm_practice(a: Tensor, b: Tensor, block: int = 32) -> Tensor:
+    """Return the product of two matrices that are no larger than a block of threads.
+
+    >>> import mt_tensor as mt
+    >>> from mt_cuda import CudaOps, Simulator
+    >>> x = mt.tensor([[1.0, 2.0], [3.0, 4.0]], backend=CudaOps(Simulator()))
+    >>> mm_practice(x, x, block=3).tolist()
+    [[7.0, 10.0], [15.0, 22.0]]
+
+    Args:
+        a: `(rows, inner)`, numbers on a backend of this package.
+        b: `(inner, columns)`, of the same type.
+        block: threads along each side of the block; no extent may be larger.
+
+    Returns:
+        `(rows, columns)`.
+
+    Raises:
+        BackendMismatchError: `a` or `b` is on another backend.
+        DTypeError: they hold truth values, or differ in type.
+        ShapeError: they are no matrices, do not fit together or are larger than the block.
+        DomainError: there are no blocks of that size.
+    """
+    ops, left = _on_gpu(a)
+    other, right = _on_gpu(b)
+    if other is not ops:
+        raise BackendMismatchError("mm_practice takes two tensors on one backend.")
+    if a.dtype is not b.dtype:
+        raise DTypeError(f"mm_practice takes matrices of one type; got {a.dtype} and {b.dtype}.")
+    _check_block(block, int(MOST_THREADS**0.5))
+    if left.ndim != 2 or right.ndim != 2 or left.shape[1] != right.shape[0]:
+        raise ShapeError(f"matrices of shapes {a.shape} and {b.shape} cannot be multiplied.")
+    (rows, inner), columns = left.shape, right.shape[1]
+    if max(rows, inner, columns) > block:
+        raise ShapeError(
+            f"mm_practice multiplies within one block of {block} × {block} threads; got shapes "
+            f"{a.shape} and {b.shape}. `a @ b` takes as many blocks as there need to be."
+        )
+    out = ops.empty((rows, columns), a.dtype)
+    if out.size:
+        sizes = (rows, inner, columns, *left.strides, *right.strides)
+        plan = ops.plan(block_product(a.dtype, block), (1, 1), block * block, sizes)
+        ops.launch(plan, (left, right, out))
+    return Tensor._make(out, ops)
+
+
+def block_product(dtype: DType, block: int) -> Kernel:
+    """Return the kernel of `mm_practice`.
+
+    Each thread brings one element of either matrix, and computes one of the product. Every element
+    is read from the GPU's memory once, and from shared memory as often as it is needed.
+    """
+    total = computed(dtype)
+    value = store(converted("total", total, dtype), dtype)
+    body = [
+        f"a_shared = cuda.shared.array(({block}, {block}), {total.name})",
+        f"b_shared = cuda.shared.array(({block}, {block}), {total.name})",
+        f"i = cuda.threadIdx.x // {block}",
+        f"k = cuda.threadIdx.x % {block}",
+        "if (i < rows) & (k < inner):",
+        "    at = a_at + i * a_stride0 + k * a_stride1",
+        f"    a_shared[i, k] = {load('a[at]', dtype, total)}",
+        "if (i < inner) & (k < columns):",
+        "    at = b_at + i * b_stride0 + k * b_stride1",
+        f"    b_shared[i, k] = {load('b[at]', dtype, total)}",
+        "cuda.syncthreads()",
+        "if (i < rows) & (k < columns):",
+        f"    total = {constant(0, total)}",
+        "    for j in range(inner):",
+        "        total += a_shared[i, j] * b_shared[j, k]",
+        f"    out[out_at + i * columns + k] = {value}",
+    ]
+    parameters = [
+        *numbers("rows", "inner", "columns", "a_stride0", "a_stride1", "b_stride0", "b_stride1"),
+        *operand("a", dtype),
+        *operand("b", dtype),
+        *operand("out", dtype),
+    ]
+    return define(f"block_product_{dtype.name}_{block}", parameters, body)
+
+
+def _on_gpu(x: Tensor) -> tuple[CudaOps, TensorData]:
+    """Return the backend of a tensor, and its elements."""
+    if not isinstance(x.backend, CudaOps):
+        raise BackendMismatchError(
+            f"the exercises run on a GPU or its simulator; got a tensor of backend "
+            f"{x.backend.name!r}: move it with x.to('cuda')."
+        )
+    if x.dtype is bool_:
+        raise DTypeError("the exercises take numbers; got truth values.")
+    return x.backend, x._tensor
+
+
+def _check_block(block: int, most: int) -> None:
+    """Refuse blocks that there cannot be."""
+    if type(block) is not int or not 1 <= block <= most:
+        raise DomainError(f"block is a whole number from 1 to {most}; got {block!r}.")

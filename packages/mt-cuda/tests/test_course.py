@@ -1,0 +1,99 @@
+"""The course's exercises: sums of blocks, and products within a block, of any size."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mt_tensor as mt
+from mt_cuda import CudaOps, RaceError, Simulator
+from mt_cuda.course import block_product, block_sums, mm_practice, sum_practice
+from mt_cuda.kernel import Kernel
+from mt_cuda.library.c.translation import to_c
+from mt_tensor.errors import BackendMismatchError, DomainError, DTypeError, ShapeError
+from mt_tensor.extending import DTYPES
+
+GPUS = [CudaOps(Simulator(order)) for order in ("forward", "reversed")]
+NUMBERS = sorted(name for name in DTYPES if name != "bool")
+
+
+def whole(shape, dtype="float32", seed=0):
+    return np.random.default_rng(seed).integers(0, 4, shape).astype(DTYPES[dtype].numpy)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 40), st.integers(1, 12), st.sampled_from(NUMBERS), st.sampled_from(GPUS))
+def test_sums_of_blocks(n, block, dtype, gpu):
+    x = whole(n, dtype)
+    sums = sum_practice(mt.tensor(x, backend=gpu), block)
+    wanted = [x[i : i + block].sum(dtype=x.dtype) for i in range(0, n, block)]
+    assert sums.dtype is DTYPES[dtype]
+    assert sums.numpy().tolist() == wanted
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.tuples(*[st.integers(0, 4)] * 3), st.integers(4, 6), st.booleans(), st.sampled_from(NUMBERS)
+)
+def test_products_within_a_block(shape, block, transposed, dtype):
+    rows, inner, columns = shape
+    a, b = whole((rows, inner), dtype), whole((inner, columns), dtype, 1)
+    gpu = GPUS[0]
+    right = mt.tensor(b.T.copy(), backend=gpu).mT if transposed else mt.tensor(b, backend=gpu)
+    product = mm_practice(mt.tensor(a, backend=gpu), right, block)
+    assert np.array_equal(product.numpy().astype("f8"), a.astype("f8") @ b.astype("f8"))
+
+
+def test_every_second_element():
+    x = mt.arange(9.0, backend=GPUS[1])[1::2]
+    assert sum_practice(x, 3).tolist() == [1 + 3 + 5, 7]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "threads", "numbers"),
+    [
+        (block_sums(mt.float32, 5), 5, (5, 1)),
+        (block_product(mt.float32, 2), 4, (2,) * 3 + (2, 1) * 2),
+    ],
+    ids=["sums", "product"],
+)
+def test_each_barrier_is_needed(kernel, threads, numbers):
+    machine = GPUS[0].machine
+    memory = [machine.upload(np.ones(8, "f4")), 0]
+    operands = memory * ((len(kernel.parameters) - len(numbers)) // 2)
+    machine.launch(machine.load(kernel), (1, 1), threads, numbers, operands)
+    lines = kernel.source.splitlines()
+    barriers = [i for i, line in enumerate(lines) if "syncthreads" in line]
+    assert barriers
+    for barrier in barriers:
+        faulty = [*lines]
+        faulty[barrier] = faulty[barrier].replace("cuda.syncthreads()", "pass")
+        loaded = machine.load(Kernel(kernel.name, "\n".join(faulty), kernel.parameters))
+        with pytest.raises(RaceError):
+            machine.launch(loaded, (1, 1), threads, numbers, operands)
+
+
+def test_the_kernels_are_kernels_of_every_machine():
+    for kernel in (block_sums(mt.float16, 32), block_product(mt.int32, 32)):
+        assert "BARRIER;" in to_c(kernel)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda x: sum_practice(x.to("numpy")), BackendMismatchError, r"x\.to\('cuda'\)"),
+        (lambda x: sum_practice(x[0] > 0), DTypeError, "truth values"),
+        (sum_practice, ShapeError, "one dimension"),
+        (lambda x: sum_practice(x[0], 0), DomainError, "from 1 to 1024; got 0"),
+        (lambda x: sum_practice(x[0], 1025), DomainError, "got 1025"),
+        (lambda x: mm_practice(x, x, 33), DomainError, "from 1 to 32; got 33"),
+        (lambda x: mm_practice(x, x[0]), ShapeError, "cannot be multiplied"),
+        (lambda x: mm_practice(x, x[:2]), ShapeError, "cannot be multiplied"),
+        (lambda x: mm_practice(x, x, 2), ShapeError, "takes as many blocks"),
+        (lambda x: mm_practice(x, x.double()), DTypeError, "one type"),
+        (lambda x: mm_practice(x, mt.ones(3, 3, backend=GPUS[1])), BackendMismatchError, "one"),
+    ],
+)
+def test_mistakes(call, error, message):
+    with pytest.raises(error, match=message):
+        call(mt.ones(3, 3, backend=GPUS[0]))
