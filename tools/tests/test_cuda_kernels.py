@@ -32,6 +32,15 @@ def _batch_norm(
 
 CLASSES = np.arange(6).reshape(2, 3) % 5
 NOISE = np.random.default_rng(1).random((5, 7), np.float32)
+
+
+def _attention_of_heads(*features: mt.Tensor) -> mt.Tensor:
+    """Attend with two heads, which are split off rows of features and joined again by views."""
+    q, k, v = (x.unflatten(-1, (2, -1)).permute(1, 2, 0, 3) for x in features)
+    out = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    return out.permute(2, 0, 1, 3).flatten(-2)
+
+
 OPERATIONS: dict[str, tuple[Callable[..., mt.Tensor], list[tuple[int, ...]], int, int]] = {
     "cross_entropy": (lambda x: F.cross_entropy(x, mt.tensor(CLASSES[0])), [(3, 5)], 2, 1),
     "losses": (
@@ -42,6 +51,13 @@ OPERATIONS: dict[str, tuple[Callable[..., mt.Tensor], list[tuple[int, ...]], int
     ),
     "layer_norm": (lambda x, w, b: F.layer_norm(x, 5, w, b), [(3, 4, 5), (5,), (5,)], 1, 2),
     "layer_norm_of_many": (lambda x, w: F.layer_norm(x, 9, w), [(70, 9), (9,)], 1, 2),
+    "attention": (
+        F.scaled_dot_product_attention,
+        [(2, 2, 5, 3), (2, 2, 9, 3), (2, 2, 9, 6)],
+        1,
+        2,
+    ),
+    "attention_of_heads": (_attention_of_heads, [(6, 3, 8)] * 3, 1, 5),  # and three leaves' copies
     "conv2d": (
         lambda x, w, b: F.conv2d(x, w, b, (1, 2), 1),
         [(2, 3, 4, 5), (5, 3, 3, 2), (5,)],

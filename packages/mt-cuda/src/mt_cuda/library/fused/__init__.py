@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from mt_cuda.library.fused.attention import ATTENTION
 from mt_cuda.library.fused.batches import BATCH_NORM
 from mt_cuda.library.fused.convolution import CONVOLUTION, TRANSPOSED_CONVOLUTION
 from mt_cuda.library.fused.embedding import EMBEDDING
@@ -24,6 +25,7 @@ from mt_tensor.extending import FusedKernel
 KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
     "argmax": ARGMAX,
     "argmin": ARGMIN,
+    "attention": ATTENTION,
     "avg_pool2d": MEAN_POOL,
     "batch_norm": BATCH_NORM,
     "conv2d": CONVOLUTION,

@@ -37,6 +37,16 @@ def new(like: Tensor, shape: Shape | None = None, dtype: DType | None = None) ->
     return like.backend.empty(like.shape if shape is None else shape, dtype or like.dtype)
 
 
+def new_in_order(like: Tensor, shape: Shape) -> TensorData:
+    """Return new memory for elements of another shape, that lie in the order of a tensor's."""
+    steps = like._tensor.strides
+    strides, size = [0] * len(shape), 1
+    for dim in sorted(range(len(shape)), key=lambda d: (abs(steps[d]), -d)):
+        strides[dim], size = size, size * shape[dim]
+    whole = like.backend.empty((size,), like.dtype)
+    return TensorData(whole.storage, shape, tuple(strides), dtype=like.dtype)
+
+
 def numbers_of(kernel: Kernel, values: Mapping[str, int]) -> tuple[int, ...]:
     """Return the whole numbers that a kernel takes, in the order of its parameters."""
     return tuple(
