@@ -1,7 +1,7 @@
 """The GPU's kernels for operations of networks: what mt-nn's kit for all backends does not ask.
 
-The kit compares them with the compositions in float32 and float64. Here is float16, and how often
-each launches, by a machine that only writes down.
+The kit compares them with the compositions in float32 and float64. Here is float16; how often
+each launches, by a machine that only writes down; and whether a compiler for GPUs takes them.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ import pytest
 
 import mt_nn as nn
 import mt_tensor as mt
+from mt_cuda.library import nvrtc
 from mt_cuda.library.backend import TunedOps
 from mt_cuda.library.bench.launches import recorded
-from mt_cuda.library.recording import Recorder
+from mt_cuda.library.recording import Launch, Record, Recorder
 from mt_cuda.simulator import Simulator
 from mt_nn import functional as F
 from mt_nn.functional.dropouts import _dropout
+from mt_nn.library.functional import recurrent
 from mt_tensor.backends import use_backend
 from mt_tensor.errors import IndexingError
 
@@ -86,6 +88,24 @@ OPERATIONS: dict[str, tuple[Callable[..., mt.Tensor], list[tuple[int, ...]], int
     "instance_norm": (F.instance_norm, [(2, 3, 4)], 1, 2),
     "dropout": (lambda x: _dropout(x, mt.tensor(NOISE), 0.4), [(5, 7)], 1, 1),
     "embedding": (lambda w: F.embedding(mt.tensor(CLASSES), w), [(5, 3)], 2, 2),
+    "rnn": (
+        lambda x, h, w: recurrent.rnn(x, h, w, None, False, True),
+        [(3, 2, 4), (2, 4), (4, 4)],
+        6,
+        10,
+    ),
+    "gru": (
+        lambda x, h, w, b: recurrent.gru(x, h, w, b, mt.tensor([2, 1]), True),
+        [(2, 2, 9), (2, 3), (9, 3), (9,)],
+        4,
+        11,
+    ),
+    "lstm": (
+        lambda x, h, c, w: recurrent.lstm(x, h, c, w, None, mt.tensor([2, 1]), False)[0],
+        [(2, 2, 8), (2, 2), (2, 2), (8, 2)],
+        4,
+        12,
+    ),
 }
 """For a name the operation, the shapes of what is differentiated, and the launches each way."""
 
@@ -108,15 +128,28 @@ def test_in_float16_value_and_gradients_are_those_of_float64(name: str, order: A
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_launches(name: str) -> None:
-    operation, shapes, *wanted = OPERATIONS[name]
+    forward, backward = _recorded(name)
+    assert [len(forward), len(backward)] == [*OPERATIONS[name][2:]]
+
+
+@pytest.mark.parametrize("name", ["batch_norm", "rnn", "gru", "lstm"])
+def test_kernels_compile(name: str) -> None:
+    kernels = {launch.kernel for part in _recorded(name) for launch in part}
+    ours = [x for x in kernels if not x.name.startswith("product")]  # which are compiled elsewhere
+    assert all(nvrtc.cubin(kernel) for kernel in ours)
+
+
+def _recorded(name: str) -> tuple[list[Launch], list[Launch]]:
+    """Return the launches of an operation, forward and backward."""
+    operation, shapes, *_ = OPERATIONS[name]
     machine = Recorder()
     with use_backend(TunedOps(machine)):
         tensors = _leaves(shapes, "f4")
-        before = len(machine.record.launches)
+        machine.record = Record()
         out = operation(*tensors)
-        forward = len(machine.record.launches)
+        forward, machine.record = machine.record.launches, Record()
         out.backward(mt.tensor(np.ones(out.shape, "f4")))
-    assert [forward - before, len(machine.record.launches) - forward] == wanted
+    return forward, machine.record.launches
 
 
 def dropout() -> Callable[[], Any]:

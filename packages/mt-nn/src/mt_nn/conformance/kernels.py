@@ -292,7 +292,7 @@ def plain_recurrences() -> Iterator[Arguments]:
         yield *given, LENGTHS, False, True
         yield *given, LENGTHS, True, False
     yield draw(2, 1, 3), draw(1, 3), draw(3, 3), None, False, True
-    yield draw(9, 21, 50), draw(21, 50), 0.1 * draw(50, 50), None, False, False
+    yield draw(2, 13, 50), draw(13, 50), 0.1 * draw(50, 50), None, False, False
 
 
 @of("gru")
@@ -308,7 +308,7 @@ def gated_recurrences() -> Iterator[Arguments]:
         yield x, h, weight, None, None, True
         yield x, h, weight, None, LENGTHS, False
         yield x, h, weight, draw(12, dtype=dtype), LENGTHS, True
-    yield draw(9, 21, 90), draw(21, 30), 0.1 * draw(90, 30), draw(90), None, False
+    yield draw(2, 13, 90), draw(13, 30), 0.1 * draw(90, 30), draw(90), None, False
 
 
 @of("lstm")
@@ -321,4 +321,4 @@ def long_memories() -> Iterator[Arguments]:
             yield x, h, c, draw(16, 4, dtype=dtype), None, lengths, backwards
             h, shrink = draw(3, 2, dtype=dtype), draw(2, 4, dtype=dtype)
             yield x, h, c, draw(16, 2, dtype=dtype), shrink, lengths, backwards
-    yield draw(9, 21, 120), draw(21, 30), draw(21, 30), 0.1 * draw(120, 30), None, None, False
+    yield draw(2, 13, 120), draw(13, 30), draw(13, 30), 0.1 * draw(120, 30), None, None, False

@@ -13,11 +13,14 @@ from mt_cuda.library.fused.batches import BATCH_NORM
 from mt_cuda.library.fused.convolution import CONVOLUTION, TRANSPOSED_CONVOLUTION
 from mt_cuda.library.fused.embedding import EMBEDDING
 from mt_cuda.library.fused.groups import GROUP_NORM
+from mt_cuda.library.fused.gru import GRU
 from mt_cuda.library.fused.losses import CROSS_ENTROPY
+from mt_cuda.library.fused.lstm import LSTM
 from mt_cuda.library.fused.normalization import LAYER_NORM, RMS_NORM
 from mt_cuda.library.fused.pooling import MAX_POOL, MEAN_POOL
 from mt_cuda.library.fused.positions import ARGMAX, ARGMIN
 from mt_cuda.library.fused.regularization import DROPOUT
+from mt_cuda.library.fused.rnn import RNN
 from mt_cuda.library.fused.softmax import LOG_SOFTMAX, SOFTMAX
 from mt_tensor import Tensor
 from mt_tensor.extending import FusedKernel
@@ -34,10 +37,13 @@ KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
     "dropout": DROPOUT,
     "embedding": EMBEDDING,
     "group_norm": GROUP_NORM,
+    "gru": GRU,
     "layer_norm": LAYER_NORM,
     "log_softmax": LOG_SOFTMAX,
+    "lstm": LSTM,
     "max_pool2d": MAX_POOL,
     "rms_norm": RMS_NORM,
+    "rnn": RNN,
     "softmax": SOFTMAX,
 }
 """The fused operations by name."""
