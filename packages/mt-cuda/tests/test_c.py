@@ -11,7 +11,7 @@ from mt_cuda.library import inspection
 from mt_cuda.library.c.translation import to_c
 from mt_operators import OPERATORS
 from mt_operators.evaluation import expanded
-from mt_tensor import float16, float32, int32, int64
+from mt_tensor import bfloat16, float16, float32, int32, int64
 
 
 def written(body, *operands):
@@ -60,6 +60,9 @@ def test_a_kernel_reads_alike_in_both_languages():
         ("i[0] = i[1] + i[2]", "i[0] = (int64)i[1] + (int64)i[2];"),
         ("h[0] = float16(y[0] * y[1])", "h[0] = half_of_float32(y[0] * y[1]);"),
         ("x[0] = float32(h[0])", "x[0] = float_of_half(h[0]);"),
+        ("b[0] = bfloat16(y[0] * y[1])", "b[0] = bfloat16_of_float32(y[0] * y[1]);"),
+        ("b[0] = bfloat16(i[0])", "b[0] = bfloat16_of_float64((float64)i[0]);"),
+        ("x[0] = float_of_bfloat16(b[0])", "x[0] = float_of_bfloat16(b[0]);"),
         ("x[n % 3] += y[0]", "x[floor_rest(n, 3)] += y[0];"),
         ("x[0] -= y[0] - y[1]", "x[0] -= (y[0] - y[1]);"),
         ("e = cuda.threadIdx.x // 16", "index32 e = THREAD / 16;"),
@@ -72,7 +75,7 @@ def test_a_kernel_reads_alike_in_both_languages():
     ],
 )
 def test_statements(python, c):
-    operands = (("x", float32), ("y", float32), ("i", int32), ("h", float16))
+    operands = (("x", float32), ("y", float32), ("i", int32), ("h", float16), ("b", bfloat16))
     assert written([python], *operands).strip() == c
 
 

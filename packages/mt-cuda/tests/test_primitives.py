@@ -14,7 +14,8 @@ from mt_operators import OPERATORS
 from mt_operators.testing import SPECIAL, SPECS, TOLERANCE, WHOLE_SPECS
 from mt_tensor import TensorData
 from mt_tensor.backends import get_backend
-from mt_tensor.backends.extending import row_major
+from mt_tensor.backends.extending import numbers as as_numbers
+from mt_tensor.backends.extending import row_major, stored
 from mt_tensor.extending import DTYPES, as_dtype
 
 NUMPY = get_backend("numpy")
@@ -25,7 +26,7 @@ UPDATES = ("add", "mul", "maximum", "minimum")
 
 def numbers(shape, dtype, seed=0):
     values = np.random.default_rng(seed).integers(-3, 4, shape)
-    return values.astype(DTYPES[dtype].numpy)
+    return stored(values, DTYPES[dtype])
 
 
 def on(backend, array):
@@ -70,9 +71,8 @@ def both(ops, array, view):
 
 
 def same(ops, ours, theirs, tolerance=0.0):
-    np.testing.assert_allclose(
-        ops.to_host(ours).astype("f8"), NUMPY.to_host(theirs).astype("f8"), tolerance, tolerance
-    )
+    found, wanted = (as_numbers(b.to_host(x)) for b, x in ((ops, ours), (NUMPY, theirs)))
+    np.testing.assert_allclose(found.astype("f8"), wanted.astype("f8"), tolerance, tolerance)
 
 
 # --- Element-wise -------------------------------------------------------------------------------
@@ -235,7 +235,7 @@ def test_powers_of_whole_numbers(ops):
 
 @pytest.mark.parametrize(("source", "target"), list(itertools.product(DTYPES, repeat=2)))
 def test_conversions(ops, source, target):
-    array = np.array([[0, 1, 2, 100, 127], [0.5, 1.5, -1, -2, 3]]).astype(DTYPES[source].numpy)
+    array = stored(np.array([[0, 1, 2, 100, 127], [0.5, 1.5, -1, -2, 3]]), DTYPES[source])
     for view in ("contiguous", "permuted"):
         x, x_there = both(ops, array, view)
         ours, theirs = (b.empty(x.shape, DTYPES[target]) for b in (ops, NUMPY))

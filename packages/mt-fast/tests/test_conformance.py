@@ -2,6 +2,7 @@
 
 import pytest
 
+from mt_tensor.conformance.test_bfloat16 import *  # noqa: F403
 from mt_tensor.conformance.test_elementwise import *  # noqa: F403
 from mt_tensor.conformance.test_exchange import *  # noqa: F403
 from mt_tensor.conformance.test_operations import *  # noqa: F403

@@ -31,7 +31,9 @@ def state_of_all_kinds() -> dict[str, mt.Tensor]:
 def assert_equal_states(ours: Any, theirs: Any) -> None:
     assert ours.keys() == theirs.keys()
     for name, value in theirs.items():
-        mine, other = np.asarray(ours[name]), np.asarray(value)
+        pair = ours[name], value
+        assert str(pair[0].dtype).split(".")[-1] == str(value.dtype).split(".")[-1]
+        mine, other = (np.asarray(x.float() if name == "bfloat16" else x) for x in pair)
         assert (mine.dtype, mine.shape) == (other.dtype, other.shape)
         np.testing.assert_array_equal(mine, other)
 
@@ -64,7 +66,9 @@ def test_torch_reads_what_is_saved_here_and_the_other_way_round(tmp_path: Path) 
     assert read_metadata(tmp_path / "theirs") == {"a": "b"}
     numbers = torch.tensor([[1.0, -2.5], [3e38, 0.1]]).bfloat16()
     files.save_file({"a": numbers}, tmp_path / "half")
-    np.testing.assert_array_equal(nn.load(tmp_path / "half")["a"], numbers.float())
+    loaded = nn.load(tmp_path / "half")["a"]
+    assert loaded.dtype is mt.bfloat16
+    np.testing.assert_array_equal(loaded.float(), numbers.float())
 
 
 def test_shared_parameters_travel_to_torch_and_back(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import pytest
 
 import mt_tensor as mt
 from mt_tensor.backends.numpy.backend import NumpyOps
+from mt_tensor.conformance.test_bfloat16 import *  # noqa: F403
 from mt_tensor.conformance.test_elementwise import *  # noqa: F403
 from mt_tensor.conformance.test_primitives import *  # noqa: F403
 from mt_tensor.conformance.test_updates import *  # noqa: F403

@@ -33,14 +33,14 @@ NOT_OPERATIONS = {
         grad_central_difference grad_check gradcheck gradgradcheck
     """,
     "it makes a tensor, which test_creation.py and test_attributes.py test": """
-        BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor
-        ShortTensor arange as_tensor empty empty_like eye from_dlpack from_numpy full full_like
-        linspace logspace new new_empty new_full new_ones new_tensor new_zeros ones ones_like
-        tensor tril_indices triu_indices zeros zeros_like
+        BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor
+        IntTensor LongTensor ShortTensor arange as_tensor empty empty_like eye from_dlpack
+        from_numpy full full_like linspace logspace new new_empty new_full new_ones new_tensor
+        new_zeros ones ones_like tensor tril_indices triu_indices zeros zeros_like
     """,
     "it is about devices, which test_devices.py tests": "cpu cuda device is_cuda",
     "it converts, which the kit tests for each two element types": """
-        bool byte char double float half int long short to type type_as
+        bfloat16 bool byte char double float half int long short to type type_as
     """,
     "it gives Python or NumPy values, which test_interop.py tests": "item numpy tolist",
     "it is random, which test_random.py and test_in_place.py test": """
@@ -49,8 +49,8 @@ NOT_OPERATIONS = {
         random_ randperm set_rng_state uniform uniform_
     """,
     "it is about element types, which test_tensor.py tests": """
-        DType bool_ finfo float16 float32 float64 iinfo int8 int16 int32 int64 promote_types
-        result_type uint8 uint16 uint32 uint64
+        DType bfloat16 bool_ finfo float16 float32 float64 iinfo int8 int16 int32 int64
+        promote_types result_type uint8 uint16 uint32 uint64
     """,
     "it is about the default type, which test_default_dtype.py tests": """
         get_default_dtype set_default_dtype
@@ -149,7 +149,7 @@ OTHER_ARGUMENTS = {
     ),
     "split": "torch gives its argument another name as a function",
     "where": "the condition comes first in the function",
-    **dict.fromkeys(("double", "half", "long", "short"), "it is an element type"),
+    **dict.fromkeys(("bfloat16", "double", "half", "long", "short"), "it is an element type"),
     "cuda": "it is a module",
     "device": "it is a class",
 }

@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_operators import Formula, Operator
-from mt_tensor import DType, TensorBackend, TensorData
-from mt_tensor.backends.extending import Layout
-from mt_tensor.extending import Number, Shape, as_dtype, folded_shape
+from mt_tensor import DType, TensorBackend, TensorData, bfloat16
+from mt_tensor.backends.extending import Layout, element_type
+from mt_tensor.errors import DTypeError
+from mt_tensor.extending import Number, Shape, folded_shape
 
 Index = tuple[int, ...]
 
@@ -48,11 +49,15 @@ class ListOps(TensorBackend):
 
     def empty(self, shape: Shape, dtype: DType) -> TensorData:
         """Return zeros."""
+        if dtype is bfloat16:
+            raise DTypeError("lists hold no bfloat16: convert it first, as in x.float().")
         return TensorData([0] * math.prod(shape), shape, dtype=dtype)
 
     def from_host(self, array: npt.NDArray[Any]) -> TensorData:
         """Copy an array into a list."""
-        return TensorData(array.reshape(-1).tolist(), array.shape, dtype=as_dtype(array.dtype))
+        dtype = element_type(array)
+        self.empty((0,), dtype)  # raises where there are no such elements
+        return TensorData(array.reshape(-1).tolist(), array.shape, dtype=dtype)
 
     def to_host(self, data: TensorData) -> npt.NDArray[Any]:
         """Copy elements into an array."""

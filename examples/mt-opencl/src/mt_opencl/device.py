@@ -23,8 +23,8 @@ from mt_cuda.extending import (
 from mt_opencl.declarations import DECLARATIONS, OPTION
 from mt_opencl.prelude import PRELUDE
 from mt_tensor import DType
+from mt_tensor.backends.extending import element_type
 from mt_tensor.errors import BackendUnavailableError
-from mt_tensor.extending import as_dtype
 
 
 class Memory:
@@ -85,7 +85,7 @@ class Device(Machine):
 
     def upload(self, values: npt.NDArray[Any]) -> Memory:
         """Copy an array to the device."""
-        memory = self.allocate(values.size, as_dtype(values.dtype))
+        memory = self.allocate(values.size, element_type(values))
         if values.size:
             cl.enqueue_copy(self.queue, memory.buffer, values)
         return memory

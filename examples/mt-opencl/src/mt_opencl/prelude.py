@@ -61,6 +61,23 @@ static inline ushort half_of_float64(double x)
 }
 """
 
+_BFLOATS = """
+static inline float float_of_bfloat16(ushort bits) { return as_float((uint)bits << 16); }
+
+static inline ushort bfloat16_of_float32(float x)
+{
+    uint bits = as_uint(x);
+    return x != x ? 0x7fc0 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+
+static inline ushort bfloat16_of_float64(double x)
+{
+    float wide = (float)x;  // rounded to the nearest; now towards zero, with the last bit set
+    uint bits = as_uint(wide) - (fabs((double)wide) > fabs(x)) | (wide != x && x == x);
+    return bfloat16_of_float32(as_float(bits));
+}
+"""
+
 _QUOTIENTS = """
 static inline long floor_quotient(long x, long y)
 {
@@ -98,6 +115,7 @@ PRELUDE = "".join(
         _MACROS,
         *(f"#define {name} {meant}\n" for name, meant in _TYPES.items()),
         _HALVES,
+        _BFLOATS,
         _QUOTIENTS,
         _WHOLE_ATOMICS,
         _FLOAT_ATOMIC.format(kind="float32", type="float", bits="uint", exchange="atomic_cmpxchg"),

@@ -32,11 +32,12 @@ from mt_tensor.backends.extending import (
     MOST_DIMENSIONS,
     SharedMemory,
     computation_type,
+    element_type,
     not_an_array,
     row_major,
 )
 from mt_tensor.backends.extending import Layout as Contiguous
-from mt_tensor.extending import Number, Shape, as_dtype, folded_shape, size_of, strides_from_shape
+from mt_tensor.extending import Number, Shape, folded_shape, size_of, strides_from_shape
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -86,7 +87,7 @@ class CudaOps(TensorBackend):
 
     def from_host(self, array: npt.NDArray[Any]) -> TensorData:
         """Return device memory with a copy of the elements."""
-        dtype = as_dtype(array.dtype)
+        dtype = element_type(array)
         row = np.ascontiguousarray(array, dtype.numpy).reshape(-1)
         return TensorData(self.machine.upload(row), array.shape, dtype=dtype)
 

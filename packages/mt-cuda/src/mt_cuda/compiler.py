@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from mt_cuda.errors import KernelError
-from mt_cuda.kernel import Kernel, Parameter
+from mt_cuda.kernel import Kernel, Parameter, indented
 from mt_tensor.extending import DTYPES
 
 Capability = tuple[int, int]
@@ -84,6 +84,21 @@ def compile_kernel(kernel: Kernel, capability: Capability = HOPPER) -> Compiled:
     return Compiled(kernel, text, entry.group(1))
 
 
+_BFLOAT16 = """\
+def float_of_bfloat16(bits):
+    return libdevice.int_as_float(int32(uint32(bits) << uint32(16)))
+
+def bfloat16(x):
+    wide = float32(x)
+    bits = uint32(libdevice.float_as_int(wide))
+    if wide != x:  # rounded already, or nan: towards zero instead, and with the last bit set
+        bits = uint32(bits - uint32(abs(wide) > abs(x))) | uint32(1)
+    rounded = uint32(bits + uint32(0x7FFF) + ((bits >> uint32(16)) & uint32(1)))
+    return uint16(rounded >> uint32(16)) if x == x else uint16(0x7FC0)
+"""
+"""What kernels ask for by these names. Numba's own type would call functions of CUDA's headers."""
+
+
 class _Numba:
     """Numba CUDA, imported when it is first needed."""
 
@@ -95,7 +110,7 @@ class _Numba:
         self.types: Any = types
         self.void = self.types.void
         self.names: dict[str, Any] = {
-            **{name: getattr(types, name) for name in DTYPES if name != "bool"},
+            **{n: getattr(types, n) for n in DTYPES if n not in ("bool", "bfloat16")},
             "index32": self.types.uint32,
             "cuda": cuda,
             "math": math,
@@ -117,11 +132,13 @@ class _Numba:
 
     def function(self, kernel: Kernel) -> Callable[..., Any]:
         """Return the kernel as a Python function, for Numba to read."""
-        filename = f"<kernel {kernel.name}>"
-        lines = kernel.source.splitlines(keepends=True)
-        linecache.cache[filename] = (len(kernel.source), None, lines, filename)
+        filename, text = f"<kernel {kernel.name}>", kernel.source
+        if "bfloat16(" in text:
+            head, body = text.split("\n", 1)
+            text = "\n".join([head, *indented(_BFLOAT16.splitlines()), body])
+        linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
         namespace = dict(self.names)
-        exec(compile(kernel.source, filename, "exec"), namespace)
+        exec(compile(text, filename, "exec"), namespace)
         function: Callable[..., Any] = namespace[kernel.name]
         return function
 

@@ -7,10 +7,12 @@ kernels, then the machines that run them, and last the backend that chooses one 
 
 A kernel's text may use, besides its parameters: `cuda` (thread indices, shared memory, barriers,
 atomics), `math`, the names of the element types (`float32(...)` converts), `index32` for indices of
-32 bits, and the functions of `mt_cuda.device`. `load4(x, i)` and `store4(x, i, values)` move 16
-bytes of an array at once, here four elements of 32 bits. `x[n:]` is the rest of an array that
-threads share, from position n on, and copies nothing: where it is moved on in a loop, no position
-needs to be worked out there. Loops over a number that stands in the text are unrolled.
+32 bits, and the functions of `mt_cuda.device`. The bits of a bfloat16 are a uint16: a number of
+them is `float_of_bfloat16(bits)`, and they of a number `bfloat16(x)`. `load4(x, i)` and
+`store4(x, i, values)` move 16 bytes of an array at once, here four elements of 32 bits. `x[n:]` is
+the rest of an array that threads share, from position n on, and copies nothing: where it is moved
+on in a loop, no position needs to be worked out there. Loops over a number that stands in the text
+are unrolled.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from mt_tensor import DType, bool_, float16, float32, int64
+from mt_tensor import DType, bfloat16, bool_, float32, int64
 
 Lines = list[str]
 
@@ -97,20 +99,25 @@ def operand(name: str, dtype: DType, array: bool = False) -> list[Parameter]:
 # --- Element types: as stored, and as computed with ---------------------------------------------
 
 
+_STORED = {bool_: "uint8", bfloat16: "uint16"}
+"""Types that are others in memory: a truth value is 0 or 1, and a bfloat16 its bits."""
+
+
 def stored_type(dtype: DType) -> str:
-    """Return the name of the type that elements have in memory: a bool is a byte, 0 or 1."""
-    return "uint8" if dtype is bool_ else dtype.name
+    """Return the name of the type that elements have in memory."""
+    return _STORED.get(dtype, dtype.name)
 
 
 def computed(dtype: DType) -> DType:
-    """Return the type that elements are computed with: float32 for float16, int64 for bool."""
-    if dtype is float16:
-        return float32
-    return int64 if dtype is bool_ else dtype
+    """Return the type that elements are computed with: float32 for 16 bits, int64 for bool."""
+    return int64 if dtype is bool_ else dtype.computed
 
 
 def load(element: str, dtype: DType, wanted: DType) -> str:
     """Return the expression that reads an element of `dtype` as a number of type `wanted`."""
+    if dtype is bfloat16:
+        number = f"float_of_bfloat16({element})"
+        return number if wanted is float32 else f"{wanted.name}({number})"
     return element if stored_type(dtype) == wanted.name else f"{wanted.name}({element})"
 
 

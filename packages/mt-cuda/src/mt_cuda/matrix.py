@@ -102,7 +102,7 @@ def matmul(dtype: DType, tiling: Tiling, batch: int, a_by_rows: bool, b_by_rows:
 
 
 def total_type(dtype: DType) -> DType:
-    """Return the type in which products are added up: integers in int64, float16 in float32."""
+    """Return the type in which products are added up: integers in int64, 16 bits in float32."""
     return int64 if dtype.kind == "integer" else computed(dtype)
 
 

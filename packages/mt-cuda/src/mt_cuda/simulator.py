@@ -37,8 +37,9 @@ from mt_cuda.kernel import Kernel, stored_type
 from mt_cuda.machine import Grid, Machine, Number, Size
 from mt_cuda.matrix import Tiling
 from mt_operators import elementary
-from mt_tensor import DType
-from mt_tensor.backends.extending import FUNCTIONS
+from mt_tensor import DType, bfloat16
+from mt_tensor.backends.extending import FUNCTIONS, stored
+from mt_tensor.backends.extending import numbers as as_numbers
 from mt_tensor.extending import DTYPES, Array
 
 Order = Literal["forward", "reversed"]
@@ -69,6 +70,8 @@ class Simulator(Machine):
 
     def allocate(self, count: int, dtype: DType) -> Memory:
         """Return memory filled with a pattern: nan for floats."""
+        if dtype is bfloat16:
+            return Memory(np.full(count, _bfloat16(np.nan)), dtype)
         return Memory(_unwritten(count, stored_type(dtype)), dtype)
 
     def upload(self, values: Array) -> Memory:
@@ -265,8 +268,15 @@ def _power(x: Any, y: Any) -> Any:
     return np.result_type(x, y).type(elementary.pow(float(x), float(y)))
 
 
+def _bfloat16(x: Any) -> Any:
+    """Return the bits of a number as bfloat16."""
+    return stored(np.asarray(x), bfloat16).view(np.uint16)[()]
+
+
 NAMES: dict[str, Any] = {
     **{dtype.name: dtype.numpy.type for dtype in DTYPES.values() if dtype.name != "bool"},
+    "bfloat16": _bfloat16,
+    "float_of_bfloat16": lambda bits: as_numbers(bits.view(bfloat16.numpy)),
     "index32": int,  # Python's whole numbers hold all indices, and are fast
     "inf": np.inf,
     "nan": np.nan,

@@ -1,13 +1,13 @@
 """The `fast` backend: the primitives of the contract as compiled loops.
 
 The last file of the lesson, but for `__init__.py`: all primitives have been read, and stand here
-together. `FastOps` decides as little as it can: empty views, float16, and from how many elements on
-a primitive uses all threads. How loops are chosen and run is in the modules named after the
-primitives; what the loops compute comes from the operator table by way of `mt_operators.graph`.
+together. `FastOps` decides as little as it can: empty views, narrow types, and from how many
+elements on a primitive uses all threads. How loops are chosen and run is in the modules named after
+the primitives; what the loops compute comes from the operator table by way of `mt_operators.graph`.
 
 The storage of a tensor is a writeable NumPy array, so that views cost nothing and tensors can share
-memory with NumPy. LLVM has no fast float16 arithmetic on most CPUs: float16 tensors are computed
-with in float32 and rounded once, at the end.
+memory with NumPy. Most CPUs have no fast arithmetic of 16 bits: tensors of float16 and bfloat16 are
+computed with in float32 and rounded once, at the end.
 """
 
 from __future__ import annotations
@@ -26,15 +26,17 @@ from mt_fast.memory import aligned, empty
 from mt_fast.primitives import calls, elementwise, movement, products, reductions, slices
 from mt_fast.primitives.loops import WORTH_A_KERNEL
 from mt_operators import OPERATORS, Formula, Operator
-from mt_tensor import DType, TensorData, float16, float32
+from mt_tensor import DType, TensorData, bfloat16, float32, int16
 
 # `HostBackend` and `copied` are not the lesson's: mt_tensor/library/backends/host.py.
 from mt_tensor.backends.extending import (
     MOST_DIMENSIONS,
     HostBackend,
     Layout,
+    assign,
     copied,
     not_an_array,
+    numbers,
     quiet,
     row_major,
 )
@@ -119,12 +121,12 @@ class FastOps(HostBackend):
         layout = source.layout
         shape, dtype, size = layout.shape, layout.dtype, layout.size
         first = len(shape) - len(dims)
-        if layout.row_major and size and dtype is not float16 and (not dims or min(dims) >= first):
+        if layout.row_major and size and not dtype.is_narrow and (not dims or min(dims) >= first):
             storage = reductions.fold_rows(operator, source, len(dims), self.parallel_from)
             if storage is not None:
                 remaining = shape[:first] + (1,) * len(dims) if keepdim else shape[:first]
                 return TensorData.in_rows(storage, row_major(remaining, dtype))
-        if dtype is float16:
+        if dtype.is_narrow:
             total = self.reduce(operator, self._widened(source), dims, keepdim)
             return self.copy(total, row_major(total.shape, dtype))
         result = folded_shape(shape, dims, keepdim)
@@ -151,7 +153,7 @@ class FastOps(HostBackend):
     def matmul(self, a: TensorData, b: TensorData) -> TensorData:
         """Multiply with BLAS or in tiles, integers with a compiled loop."""
         dtype = a.layout.dtype
-        if dtype is float16:
+        if dtype.is_narrow:
             wide = products.product(self._widened(a).array, self._widened(b).array)
             whole = TensorData.of(wide, row_major(wide.shape, float32))
             return self.copy(whole, row_major(wide.shape, dtype))
@@ -165,6 +167,9 @@ class FastOps(HostBackend):
 
     def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
         """Read by index, whole slices piece by piece, on all threads if it pays."""
+        if source.dtype is bfloat16:
+            read = self.gather(_as_bits(source), dim, index)
+            return TensorData(read.storage.view(bfloat16.numpy), read.shape, dtype=bfloat16)
         parallel = self._parallel(index.size)
         if index.size and slices.are_named(source, dim, index):
             row = source if source.layout.row_major else self.copy(source, source.layout.contiguous)
@@ -185,11 +190,12 @@ class FastOps(HostBackend):
         """Write by index, one element after the other, or slice by slice."""
         if index.size == 0:
             return
-        if operator is not None and out.dtype is float16:
+        if operator is not None and out.dtype.is_narrow:
             result = self._widened(out)
             self.scatter(self._widened(source), dim, index, result, operator)
             self._rounded(result, out)
             return
+        source, out = _as_bits(source), _as_bits(out)
         rows = source.layout.row_major and out.layout.row_major
         if operator is _ADD and rows and slices.are_named(out, dim, index):
             slices.add(source, dim, index, out, self._parallel(index.size))
@@ -204,10 +210,10 @@ class FastOps(HostBackend):
             out = self.empty(out.shape, out.dtype)
         if out.size == 0:
             return out
-        if source.dtype is not out.dtype and float16 in (source.dtype, out.dtype):
+        if source.dtype is not out.dtype and (source.dtype.is_narrow or out.dtype.is_narrow):
             self._rounded(source, out)
         else:
-            movement.copy(source, out, self._parallel(out.size))
+            movement.copy(_as_bits(source), _as_bits(out), self._parallel(out.size))
         return out
 
     def concatenate(self, parts: Sequence[TensorData], dim: int) -> TensorData:
@@ -220,27 +226,35 @@ class FastOps(HostBackend):
     def _parallel(self, elements: int) -> bool:
         return elements >= self.parallel_from
 
-    # --- float16, by way of float32 -------------------------------------------------------------
+    # --- float16 and bfloat16, by way of float32 ------------------------------------------------
 
     def _float32(self, view: TensorData) -> TensorData:
-        """Return a view for the results of a float16 view; another view is returned itself."""
-        return self.empty(view.shape, float32) if view.dtype is float16 else view
+        """Return a view for the results of a narrow view; another view is returned itself."""
+        return self.empty(view.shape, float32) if view.dtype.is_narrow else view
 
     def _widened(self, view: TensorData) -> TensorData:
-        """Return a float16 view as float32, repeated elements once; another view itself."""
-        if view.dtype is not float16:
+        """Return a narrow view as float32, repeated elements once; another view itself."""
+        if not view.dtype.is_narrow:
             return view
         once = tuple(
             1 if stride == 0 else extent
             for extent, stride in zip(view.shape, view.strides, strict=True)
         )
-        array = self.to_host(view.like(once, view.strides, view.offset))
+        array = numbers(self.to_host(view.like(once, view.strides, view.offset)))
         return self.from_host(array.astype(np.float32, order="C")).expand(view.shape)
 
     def _rounded(self, result: TensorData, out: TensorData) -> None:
         """Store a view in one of another type, with NumPy."""
         if result is not out:
-            quiet().run(np.copyto, self.to_host(out), self.to_host(result), casting="unsafe")
+            quiet().run(assign, self.to_host(out), self.to_host(result))
+
+
+def _as_bits(view: TensorData) -> TensorData:
+    """Return a view of bfloat16, which Numba has not, as integers; another view itself."""
+    if view.dtype is not bfloat16:
+        return view
+    storage = view.storage.view(int16.numpy)
+    return TensorData(storage, view.shape, view.strides, view.offset, dtype=int16)
 
 
 def create_backend() -> FastOps:

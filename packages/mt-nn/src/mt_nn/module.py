@@ -16,7 +16,7 @@ from mt_nn.backward_hooks import BackwardPass
 from mt_nn.parameter import Parameter
 from mt_operators import IncompatibleKeys
 from mt_operators.extending import Holder, no_attribute
-from mt_tensor import Tensor, float16, float32, float64, is_grad_enabled
+from mt_tensor import Tensor, bfloat16, float16, float32, float64, is_grad_enabled
 from mt_tensor.extending import Backend, Device, RemovableHandle
 
 
@@ -346,6 +346,10 @@ class Module(mt_operators.Module):
     def half(self) -> Self:
         """Convert all floating-point numbers to float16."""
         return self.to(float16)
+
+    def bfloat16(self) -> Self:
+        """Convert all floating-point numbers to bfloat16."""
+        return self.to(bfloat16)
 
     def float(self) -> Self:
         """Convert all floating-point numbers to float32."""

@@ -31,6 +31,7 @@ from mt_tensor.backends import (
 from mt_tensor.backends.devices import device
 from mt_tensor.dtypes import (
     DType,
+    bfloat16,
     bool_,
     float16,
     float32,

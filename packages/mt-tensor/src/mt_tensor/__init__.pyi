@@ -23,6 +23,7 @@ from mt_tensor.creation.from_rules import ones as ones
 from mt_tensor.creation.from_rules import zeros as zeros
 from mt_tensor.dtypes import DType as DType
 from mt_tensor.dtypes import Number
+from mt_tensor.dtypes import bfloat16 as bfloat16
 from mt_tensor.dtypes import bool_ as _bool_
 from mt_tensor.dtypes import bool_ as bool_
 from mt_tensor.dtypes import float16 as _float16
@@ -62,6 +63,7 @@ from mt_tensor.library.creation.from_tensors import empty_like as empty_like
 from mt_tensor.library.creation.from_tensors import full_like as full_like
 from mt_tensor.library.creation.from_tensors import ones_like as ones_like
 from mt_tensor.library.creation.from_tensors import zeros_like as zeros_like
+from mt_tensor.library.creation.typed import BFloat16Tensor as BFloat16Tensor
 from mt_tensor.library.creation.typed import BoolTensor as BoolTensor
 from mt_tensor.library.creation.typed import ByteTensor as ByteTensor
 from mt_tensor.library.creation.typed import CharTensor as CharTensor
@@ -325,6 +327,7 @@ from mt_tensor.tensor import Tensor as Tensor
 from mt_tensor.tensor_data import TensorData as TensorData
 
 __all__ = [
+    "BFloat16Tensor",
     "BoolTensor",
     "ByteTensor",
     "CharTensor",
@@ -382,6 +385,7 @@ __all__ = [
     "backends",
     "baddbmm",
     "bernoulli",
+    "bfloat16",
     "bincount",
     "bitwise_and",
     "bitwise_left_shift",

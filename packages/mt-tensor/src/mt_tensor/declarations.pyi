@@ -223,6 +223,8 @@ class Methods:
         """Let another node stand for this tensor; what keeps its gradient goes along."""
     def _note_base(self, args: Sequence[Any]) -> None:
         """Take note of which argument a function's result is a view of: one whose memory it shares."""
+    def _numbers(self) -> Array:
+        """Return the elements as an array that NumPy computes with: bfloat16 as float32."""
     def _operate_foreign(self, operator: Operator, other: Any) -> Any:
         """Return what this tensor and, on its right, what is neither tensor nor number give."""
     def _part_of(self, shape: Shape, view: builtins.type[ViewFunction], *settings: Any) -> Any:
@@ -367,6 +369,8 @@ class Methods:
         """Return ones and zeros: each is one with the probability that `input` holds there."""
     def bernoulli_(self, p: Any = ..., *, generator: Generator | None = ...) -> Self:
         """Store ones with probability `p`, a number or a tensor, else zeros; return self."""
+    def bfloat16(self) -> Tensor:
+        """Return the tensor as bfloat16."""
     def bincount(self, weights: Tensor | None = ..., minlength: builtins.int = ...) -> Tensor:
         """Return how often each of the numbers 0, 1, 2, ... occurs."""
     def bitwise_and(self, other: Any) -> Tensor:

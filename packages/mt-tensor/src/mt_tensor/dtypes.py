@@ -3,15 +3,16 @@
 Before tensors come their elements, and the types that these can have. The names are torch's, and
 so are the rules of promotion. A floating type beats an integer type, which beats bool, whatever
 their sizes; within a kind, the larger type wins; and a plain Python number only decides the kind,
-never the size. The unsigned types beyond uint8 are not promoted with other integers: no integer
-type holds both uint64 and int64.
+never the size. Of float16 and bfloat16 neither holds the other: together they become float32. The
+unsigned types beyond uint8 are not promoted with other integers: no integer type holds both uint64
+and int64.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -27,7 +28,13 @@ Kind = Literal["bool", "integer", "float"]
 Number = bool | int | float
 _NUMBERS = (bool, int, float)  # `isinstance` is faster with a tuple
 
-_KINDS: dict[str, Kind] = {"b": "bool", "i": "integer", "u": "integer", "f": "float"}
+_KINDS: dict[str, Kind] = {
+    "b": "bool",
+    "i": "integer",
+    "u": "integer",
+    "f": "float",
+    "V": "float",  # the bytes of bfloat16
+}
 
 
 class DType:
@@ -36,17 +43,26 @@ class DType:
     Attributes:
         name: torch's name, "float32".
         kind: "bool", "integer" or "float".
-        numpy: the NumPy dtype with the same values.
+        numpy: the NumPy dtype with the same values; of bfloat16, which NumPy has not, one of two
+            bytes without meaning (`widening.py`).
         itemsize: bytes per element.
+        computed: the type that sums and formulas of its elements are computed in; float32 for those
+            of 16 bits, which would round each step.
+        is_narrow: whether that is another one.
         is_floating_point: whether elements are floating-point numbers, which derivatives need.
         rank: what the kind can hold: 0 for truth values, 1 for integers too, 2 for fractions too.
     """
 
-    __slots__ = ("is_floating_point", "itemsize", "kind", "name", "numpy", "rank")
+    __slots__ = (
+        *("computed", "is_floating_point", "is_narrow", "itemsize", "kind", "name", "numpy"),
+        "rank",
+    )
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, numpy: str = "", computed: DType | None = None) -> None:
         self.name = name
-        self.numpy: np.dtype[Any] = np.dtype(name)
+        self.numpy: np.dtype[Any] = np.dtype(numpy or name)
+        self.computed = computed or self
+        self.is_narrow = computed is not None
         self.itemsize = self.numpy.itemsize
         self.kind = _KINDS[self.numpy.kind]
         self.is_floating_point = self.kind == "float"
@@ -96,8 +112,9 @@ class DType:
         return "bool_" if self.name == "bool" else self.name
 
 
-float16 = DType("float16")
 float32 = DType("float32")
+float16 = DType("float16", computed=float32)
+bfloat16 = DType("bfloat16", "V2", float32)
 float64 = DType("float64")
 int8 = DType("int8")
 int16 = DType("int16")
@@ -112,7 +129,7 @@ bool_ = DType("bool")
 DTYPES: dict[str, DType] = {
     dtype.name: dtype
     for dtype in (
-        *(float16, float32, float64),
+        *(float16, bfloat16, float32, float64),
         *(int8, int16, int32, int64),
         *(uint8, uint16, uint32, uint64),
         bool_,
@@ -123,7 +140,7 @@ DTYPES: dict[str, DType] = {
 _UNPROMOTED = {uint16, uint32, uint64}
 """Types that are not promoted with other integers, nor with bool."""
 
-_BY_NUMPY = {dtype.numpy: dtype for dtype in DTYPES.values()}
+_BY_NUMPY = {dtype.numpy: dtype for dtype in DTYPES.values() if dtype is not bfloat16}
 _default = float32
 
 _NAMED: dict[Any, DType] = {**DTYPES, **_BY_NUMPY, float: float32}
@@ -148,7 +165,7 @@ def set_default_dtype(d: Any) -> None:
     >>> mt.set_default_dtype(mt.float32)
 
     Args:
-        d: float16, float32 (as at first) or float64.
+        d: float16, bfloat16, float32 (as at first) or float64.
 
     Raises:
         DTypeError: it is no floating-point type.
@@ -198,16 +215,37 @@ def as_number(name: str, value: Any) -> Number:
     return value
 
 
-LARGEST_HALF = 65504
-"""The largest number of float16."""
-
-
 @functools.lru_cache(1024)
-def is_half(value: Number) -> bool:
-    """Whether float16 stores a number without rounding, as it does nan and the infinities."""
+def is_exact(value: Number, dtype: DType) -> bool:
+    """Whether a type of 16 bits stores a number without rounding, as nan and the infinities."""
     if not abs(value) < math.inf:
         return True
-    return abs(value) <= LARGEST_HALF and float(np.float16(value)) == value
+    digits, least, largest = NARROW[dtype]
+    if abs(value) > largest:
+        return False
+    steps = math.ldexp(value, digits - max(math.frexp(value)[1], least))
+    return steps == int(steps)
+
+
+class Limits(NamedTuple):
+    """What a floating-point type of 16 bits can hold.
+
+    Attributes:
+        digits: how many binary digits there are.
+        exponent: below which there are fewer, if the digits are those after the point.
+        largest: the largest number.
+    """
+
+    digits: int
+    exponent: int
+    largest: float
+
+
+NARROW = {
+    float16: Limits(11, -13, 65504.0),
+    bfloat16: Limits(8, -125, (2.0 - 2.0**-7) * 2.0**127),
+}
+"""The types that are computed with in another."""
 
 
 def type_of_number(value: Number) -> DType:
@@ -233,6 +271,8 @@ def promote_types(a: DType, b: DType) -> DType:
             "the two, as in x.long()."
         )
     if a.kind == b.kind:
+        if bfloat16 in (a, b):
+            a, b = a.computed, b.computed
         return _BY_NUMPY[np.promote_types(a.numpy, b.numpy)]
     return a if a.rank > b.rank else b
 

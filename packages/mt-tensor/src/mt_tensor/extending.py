@@ -14,6 +14,7 @@ Of a `Tensor`:
     `Tensor._make(data, backend)`: a new tensor of elements, which nothing is recorded of.
     `_with(data)`: the same on this tensor's backend.
     `_full(shape, value, dtype=None)`: a new tensor there of one value.
+    `_numbers()`: the elements as an array that NumPy computes with: bfloat16 as float32.
     `_uploaded(elements, dtype=None)`: a new tensor there of a NumPy array.
     `_computed(name, *arguments)`: the operator `name` of the table, in place and recorded.
     `_become(other)`: hold the elements of another tensor from now on, as a leaf.

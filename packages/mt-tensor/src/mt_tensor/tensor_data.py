@@ -27,6 +27,7 @@ from mt_tensor.strides import (
     size_of,
     strides_from_shape,
 )
+from mt_tensor.widening import element, numbers
 
 _new = object.__new__
 
@@ -196,12 +197,12 @@ class TensorData:
 
     def get(self, index: Index | int) -> Number:
         """Return the element at `index` as a Python number."""
-        value: Number = self.storage[self.index(index)].item()
+        value: Number = numbers(self.storage[self.index(index)]).item()
         return value
 
     def set(self, index: Index | int, value: Number) -> None:
         """Store a number at `index`, converted to the element type."""
-        self.storage[self.index(index)] = self.dtype.convert(value)
+        self.storage[self.index(index)] = element(value, self.dtype)
 
     def sample(self) -> builtins.tuple[int, ...]:
         """Return a random valid index."""

@@ -88,6 +88,30 @@ DEVICE float16 half_of_float64(float64 x)
     return bits;
 }
 
+DEVICE float32 float_of_bfloat16(uint16 bits)
+{
+    return __uint_as_float((uint32)bits << 16);
+}
+
+DEVICE uint16 bfloat16_of_float32(float32 x)
+{
+#if __CUDA_ARCH__ >= 800
+    uint16 upper;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(upper) : "f"(x));
+    return upper;
+#else
+    uint32 bits = __float_as_uint(x);
+    return x != x ? 0x7fc0 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+#endif
+}
+
+DEVICE uint16 bfloat16_of_float64(float64 x)
+{
+    float32 wide = __double2float_rz(x);  // with its last bit set if anything was lost
+    wide = __uint_as_float(__float_as_uint(wide) | (wide != x & x == x));
+    return bfloat16_of_float32(wide);
+}
+
 #define ATOMIC(way, call, kind, bits) \\
     DEVICE void atomic_##way##_##kind(kind *place, kind x) { call((bits *)place, (bits)x); }
 ATOMIC(add, atomicAdd, int32, int32)

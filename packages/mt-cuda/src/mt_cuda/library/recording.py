@@ -20,7 +20,8 @@ from mt_cuda.gpu import size_of_gpu
 from mt_cuda.kernel import Kernel
 from mt_cuda.machine import Grid, Machine, Number
 from mt_tensor import DType
-from mt_tensor.extending import Array, as_dtype
+from mt_tensor.backends.extending import element_type
+from mt_tensor.extending import Array
 
 MULTIPROCESSORS = 132
 """Those of an H100."""
@@ -117,7 +118,7 @@ class Recorder(Machine):
         self.record.allocations += 1
         self.record.uploads += 1
         self.record.synchronisations += 1
-        return Memory(values.size, as_dtype(values.dtype), values.copy())
+        return Memory(values.size, element_type(values), values.copy())
 
     def download(self, memory: Memory, count: int) -> Array:
         """Count a download; return what was uploaded, or else zeros."""

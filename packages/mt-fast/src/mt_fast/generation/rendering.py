@@ -53,7 +53,7 @@ def traced(formula: Formula, table: Table) -> Graph:
     return written_with(formula, table.keys())
 
 
-COMPUTED = tuple(name for name in DTYPES if name not in ("float16", "bool"))
+COMPUTED = tuple(name for name, t in DTYPES.items() if not t.is_narrow and name != "bool")
 """The names of the types that kernels compute in."""
 
 _REAL = frozenset(name for name, operator in OPERATORS.items() if operator.result == "real")

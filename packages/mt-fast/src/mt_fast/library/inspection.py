@@ -10,7 +10,7 @@ from mt_fast.generation.loops import Form
 from mt_fast.generation.reductions import columns, fold_rows
 from mt_fast.generation.spelling import TABLE
 from mt_operators import OPERATORS
-from mt_tensor import bool_, float16
+from mt_tensor import bool_
 from mt_tensor.extending import as_dtype, operator_of
 
 LOOPS: dict[str, Form] = {"flat": "flat", "rows": "rows", "transposed": "transposed"}
@@ -31,8 +31,8 @@ def kernel_source(
     stored = bool_ if operator.result == "truth" else element
     if layout not in LAYOUTS:
         raise ValueError(f"no layout is called {layout!r}: choose one of {', '.join(LAYOUTS)}.")
-    if element is float16:
-        raise ValueError("kernels do not compute in float16: it is converted; ask for float32.")
+    if element.is_narrow:
+        raise ValueError(f"kernels do not compute in {dtype}: it is converted; ask for float32.")
     if layout not in LOOPS:
         if operator.arity != 2 or gradient is not None or repeats is not None:
             raise ValueError(

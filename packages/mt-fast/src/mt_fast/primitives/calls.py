@@ -23,7 +23,7 @@ from mt_fast.primitives.layouts import REMEMBERED
 from mt_fast.primitives.updates import update
 from mt_operators import Formula, TracingError
 from mt_operators.evaluation import expanded
-from mt_tensor import TensorData, float16
+from mt_tensor import TensorData
 
 # `shorter_for_two` and `running` are not the lesson's: mt_tensor/library/backends/numpy/calls.py.
 from mt_tensor.backends.extending import UFUNCS, Layout, function_of, shorter_for_two
@@ -87,7 +87,7 @@ def _running_kernels(
         rows = [layout.row_major and layout.shape == out.shape for layout in layouts]
         fit = all(row or layout.repeats for row, layout in zip(rows, layouts, strict=True))
         types = tuple(layout.dtype for layout in layouts)
-        if not (fit and out.size) or float16 in (*types, out.dtype):
+        if not (fit and out.size) or any(dtype.is_narrow for dtype in (*types, out.dtype)):
             return None
         repeats = tuple(not row for row in rows)
         return elementwise_kernel(formula, types, (out.dtype,) * formula.outputs, "flat", repeats)

@@ -45,7 +45,7 @@ def run_formula(
     outputs: Sequence[TensorData],
     parallel: bool,
 ) -> None:
-    """Run a formula over views of one shape, which is not empty; none is float16."""
+    """Run a formula over views of one shape, which is not empty; none is narrow."""
     views = (*inputs, *outputs)
     layout = collapse(views[0].shape, tuple(view.strides for view in views))
     shortest = loops.shortest_row(views)

@@ -38,7 +38,7 @@ def copy_kernel(source: DType, target: DType, form: Form, repeats: bool) -> Kern
 
 
 def copy(source: TensorData, out: TensorData, parallel: bool) -> None:
-    """Copy between views of one shape, which is not empty; float16 is not converted here."""
+    """Copy between views of one shape, which is not empty; narrow types are not converted here."""
     layout = collapse(source.shape, (source.strides, out.strides))
     loop = leanest(layout, 1)
     transposed = loop.form == "transposed"

@@ -236,7 +236,7 @@ def _tensors(value: Any) -> Iterator[Tensor]:
 
 
 def _bytes(tensor: Tensor) -> int:
-    return tensor.numel() * tensor.dtype.numpy.itemsize
+    return tensor.numel() * tensor.dtype.itemsize
 
 
 @contextmanager

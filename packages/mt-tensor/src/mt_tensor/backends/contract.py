@@ -37,8 +37,8 @@ The inputs of a formula, and the batches of a product, are not broadcast yet. `o
 
 Results are rounded to the dtype of the view that they are stored in. Division by zero, overflow and
 the like follow IEEE 754 silently; integers wrap around (`DType.convert`). Nothing may trap: an
-integer divided by zero may become any number, as tensors refuse it before. Sums of float16, in
-`reduce` and `matmul`, are added up in float32 at least, and rounded once.
+integer divided by zero may become any number, as tensors refuse it before. Sums of float16
+and bfloat16, in `reduce` and `matmul`, are added up in float32 at least, and rounded once.
 """
 
 from __future__ import annotations
@@ -51,11 +51,12 @@ import numpy as np
 
 from mt_operators import Formula, Operator
 from mt_tensor.backends.kernels import registered_kernel
-from mt_tensor.dtypes import Array, DType, Number, bool_, float16, float32, float64, int64
+from mt_tensor.dtypes import NARROW, Array, DType, Number, bool_, float64, int64
 from mt_tensor.errors import IndexingError
 from mt_tensor.layout import Layout, row_major
 from mt_tensor.strides import Shape, shape_broadcast
 from mt_tensor.tensor_data import TensorData
+from mt_tensor.widening import element, stored
 
 
 class TensorBackend(ABC):
@@ -83,7 +84,8 @@ class TensorBackend(ABC):
     def from_host(self, array: Array) -> TensorData:
         """Return a contiguous view with the elements of an array of any strides and byte order.
 
-        It may share the array's memory if that can be written to; else it copies.
+        It may share the array's memory if that can be written to; else it copies. An array of
+        bfloat16, which NumPy has not, is one of `bfloat16.numpy`: see `widening.py`.
 
         Raises:
             DTypeError: the backend has no elements of this type; the message says which it has.
@@ -116,8 +118,8 @@ class TensorBackend(ABC):
                 computation, or bool.
             *inputs: `formula.arity` views, still to be broadcast to the shape of `out`, and
                 numbers. The views have one dtype, that of the computation, except that some may be
-                bool. Numbers among views of float16 are not rounded to it: the formula is computed
-                in float32, and its result rounded once.
+                bool. Numbers among views of float16 or bfloat16 are not rounded to it: the formula
+                is computed in float32, and its result rounded once.
 
         What `run` returns if `out` is a layout: the new view; a list of them for several outputs.
         If it is views, nobody reads what `run` returns.
@@ -221,7 +223,7 @@ class TensorBackend(ABC):
     def full(self, shape: Shape, dtype: DType, value: Number) -> TensorData:
         """Return a new contiguous view in which every element is `value`."""
         with np.errstate(over="ignore"):
-            number = self.from_host(np.asarray(dtype.convert(value), dtype.numpy))
+            number = self.from_host(np.asarray(element(value, dtype), dtype.numpy))
         return self.copy(number.expand(shape), row_major(shape, dtype))
 
     def random(self, numbers: np.random.Generator, shape: Shape, dtype: DType) -> TensorData:
@@ -237,10 +239,10 @@ class TensorBackend(ABC):
                 type with fewer bits they are those of float32, rounded down.
         """
         drawn = np.asarray(numbers.random(shape, np.float64 if dtype is float64 else np.float32))
-        if dtype.itemsize < drawn.itemsize:
-            spacing = np.ldexp(drawn.dtype.type(1), -1 - np.finfo(dtype.numpy).nmant)
+        if dtype.is_narrow:
+            spacing = np.float32(2.0 ** -NARROW[dtype].digits)
             drawn = np.floor(drawn / spacing) * spacing
-        return self.from_host(drawn.astype(dtype.numpy, copy=False))
+        return self.from_host(stored(drawn, dtype))
 
     def checked_indices(
         self, index: TensorData, extent: int, where: tuple[str, str], negative: bool = False
@@ -282,8 +284,7 @@ class TensorBackend(ABC):
     ) -> list[TensorData]:
         """Return all inputs as views of the shape of `out`; numbers become elements."""
         layout = out if isinstance(out, Layout) else out[0].layout
-        dtype = computation_type(inputs, layout.dtype)
-        wide = float32 if dtype is float16 else dtype  # numbers are not rounded to it
+        wide = computation_type(inputs, layout.dtype).computed  # numbers are not rounded to less
         return [
             (x if isinstance(x, TensorData) else self.full((), wide, x)).expand(layout.shape)
             for x in inputs

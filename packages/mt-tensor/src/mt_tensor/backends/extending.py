@@ -36,6 +36,15 @@ from mt_tensor.library.randomness.blocks import (
     take_blocks as take_blocks,
 )
 
+# Elements as NumPy computes with them, and as arrays hold them: bfloat16, which NumPy has not.
+from mt_tensor.widening import (
+    assign as assign,
+    element as element,
+    element_type as element_type,
+    numbers as numbers,
+    stored as stored,
+)
+
 # Operators as functions of NumPy.
 from mt_tensor.backends.numpy.functions import (
     UFUNCS as UFUNCS,

@@ -9,10 +9,11 @@ import numpy as np
 
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.backends.quiet import quiet
-from mt_tensor.dtypes import Array, DType, Number, as_dtype
+from mt_tensor.dtypes import Array, DType, Number
 from mt_tensor.layout import row_major
 from mt_tensor.strides import Shape, size_of
 from mt_tensor.tensor_data import TensorData, not_an_array
+from mt_tensor.widening import element, element_type
 
 
 class HostBackend(TensorBackend):
@@ -28,7 +29,7 @@ class HostBackend(TensorBackend):
 
     def from_host(self, array: Array) -> TensorData:
         """Return a view of the array itself, or of a copy if it is none that tensors can be."""
-        dtype = as_dtype(array.dtype)
+        dtype = element_type(array)
         shape, rows = array.shape, np.ascontiguousarray(array, dtype.numpy)  # of this byte order
         own = rows.reshape(shape) if rows.flags.behaved else rows.reshape(shape).copy()
         return TensorData.of(own, row_major(shape, dtype))
@@ -40,5 +41,5 @@ class HostBackend(TensorBackend):
     def full(self, shape: Shape, dtype: DType, value: Number) -> TensorData:
         """Return a new row of memory, filled."""
         out = self.empty(shape, dtype)
-        quiet().run(out.storage.fill, dtype.convert(value))
+        quiet().run(out.storage.fill, element(value, dtype))
         return out

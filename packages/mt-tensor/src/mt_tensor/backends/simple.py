@@ -19,18 +19,20 @@ from mt_tensor.dtypes import Number
 from mt_tensor.layout import Layout
 from mt_tensor.strides import Index, folded_shape, index_to_position
 from mt_tensor.tensor_data import TensorData
+from mt_tensor.widening import element, numbers
 
 
 def read(data: TensorData, index: Index) -> Number:
     """Return the element at `index` as a Python number."""
-    value: Number = data.storage.item(index_to_position(index, data.strides, data.offset))
+    position = index_to_position(index, data.strides, data.offset)
+    value: Number = numbers(data.storage[position]).item()
     return value
 
 
 def write(data: TensorData, index: Index, value: Number) -> None:
     """Store a number at `index`, rounded or wrapped to the element type."""
     position = index_to_position(index, data.strides, data.offset)
-    data.storage[position] = data.dtype.convert(value)
+    data.storage[position] = element(value, data.dtype)
 
 
 def tensor_map(fn: Callable[[Any], Any]) -> Callable[[TensorData, TensorData], None]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 for _module in (
     "kernels",
+    "test_bfloat16",
     "test_elementwise",
     "test_operations",
     "test_primitives",

@@ -9,10 +9,10 @@ import pytest
 
 import mt_tensor as mt
 from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.dtypes import DTYPES
+from mt_tensor.testing.specs import ARRAY_TYPES
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", ARRAY_TYPES)
 def test_data_comes_and_goes_unchanged(backend: TensorBackend, dtype: str) -> None:
     array = np.arange(6).reshape(2, 3).astype(dtype)
     for make in (mt.tensor, mt.as_tensor, mt.from_numpy):

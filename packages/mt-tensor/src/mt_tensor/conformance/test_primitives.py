@@ -21,6 +21,7 @@ from mt_tensor.backends import TensorBackend, get_backend, use_backend
 from mt_tensor.conformance.layouts import LAYOUTS
 from mt_tensor.dtypes import DTYPES, Array
 from mt_tensor.layout import row_major
+from mt_tensor.testing.specs import ARRAY_TYPES
 
 UFUNCS = {"add": np.add, "mul": np.multiply, "maximum": np.maximum, "minimum": np.minimum}
 
@@ -30,7 +31,7 @@ def integers(shape: tuple[int, ...], seed: int = 0) -> Array:
     return np.random.default_rng(seed).integers(-2, 3, shape)
 
 
-@pytest.mark.parametrize("dtype", sorted(DTYPES))
+@pytest.mark.parametrize("dtype", sorted(ARRAY_TYPES))
 def test_host_and_back(backend: TensorBackend, dtype: str) -> None:
     array = integers((3, 4)).astype(DTYPES[dtype].numpy)
     for layout in LAYOUTS.values():
@@ -43,7 +44,9 @@ def test_host_and_back(backend: TensorBackend, dtype: str) -> None:
     assert mt.full((2,), 1, dtype=dtype, backend=backend).tolist() == [1, 1]
 
 
-@pytest.mark.parametrize(("source", "target"), list(itertools.product(sorted(DTYPES), repeat=2)))
+@pytest.mark.parametrize(
+    ("source", "target"), list(itertools.product(sorted(ARRAY_TYPES), repeat=2))
+)
 def test_conversion(backend: TensorBackend, source: str, target: str) -> None:
     array = np.array([[0, 1, 2], [3, 100, 127]]).astype(DTYPES[source].numpy)
     if DTYPES[source].kind == "float":

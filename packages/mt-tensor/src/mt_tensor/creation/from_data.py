@@ -31,6 +31,7 @@ from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.public import function
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
+from mt_tensor.widening import stored
 
 
 class Placement(TypedDict, total=False):
@@ -60,7 +61,7 @@ def from_values(
     It is where `place` says, for elements that are at `home` now.
     """
     if values.dtype != dtype.numpy:
-        values = quiet().run(values.astype, dtype.numpy)
+        values = quiet().run(stored, values, dtype)
     chosen = place(backend, device, home)
     return new_leaf(chosen.from_host(values), chosen, requires_grad)
 
@@ -161,7 +162,7 @@ def _leaves(data: Any) -> list[Any]:
 def _with_arrays(data: Any) -> Any:
     """Return the same nested sequences with arrays in the place of tensors."""
     if isinstance(data, Tensor):
-        return data.backend.to_host(data._tensor)
+        return data._numbers()
     return [_with_arrays(each) for each in data] if isinstance(data, list | tuple) else data
 
 

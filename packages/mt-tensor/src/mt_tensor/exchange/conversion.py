@@ -10,12 +10,13 @@ from typing import Any
 
 from mt_autodiff import NoGradientError
 from mt_tensor.arguments import check_flags
-from mt_tensor.dtypes import Array, DType
-from mt_tensor.errors import ShapeError
+from mt_tensor.dtypes import Array, DType, bfloat16
+from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.layout import row_major
 from mt_tensor.public import method
 from mt_tensor.recording.function import Function
 from mt_tensor.tensor import Tensor
+from mt_tensor.widening import numbers
 
 
 class Cast(Function):
@@ -66,13 +67,22 @@ def item(self: Tensor) -> Any:
         raise ShapeError(
             f"item() needs exactly one element; shape {self.shape} has {self.numel()}."
         )
-    return self.backend.to_host(self._tensor).item()
+    array = self.backend.to_host(self._tensor)
+    return array.item() if self._tensor.layout.dtype is not bfloat16 else numbers(array).item()
 
 
 @method
 def tolist(self: Tensor) -> Any:
     """Return the elements as nested lists of Python numbers."""
-    return self.backend.to_host(self._tensor).tolist()
+    array = self.backend.to_host(self._tensor)
+    return array.tolist() if self._tensor.layout.dtype is not bfloat16 else numbers(array).tolist()
+
+
+@method
+def _numbers(self: Tensor) -> Array:
+    """Return the elements as an array that NumPy computes with: bfloat16 as float32."""
+    array: Array = numbers(self.backend.to_host(self._tensor))
+    return array
 
 
 @method
@@ -85,8 +95,11 @@ def numpy(self: Tensor, *, force: bool = False) -> Array:
 
     Raises:
         NoGradientError: the tensor records; use `x.detach().numpy()`.
+        DTypeError: the elements are of bfloat16, which NumPy has not.
     """
     check_flags(force=force)
+    if self.dtype is bfloat16:
+        raise DTypeError("NumPy has no bfloat16: convert first, as in x.float().numpy().")
     if self.requires_grad and not force:
         raise NoGradientError(
             "numpy() of a tensor that requires grad would lose its history: use x.detach().numpy()."

@@ -8,7 +8,7 @@ FUNCTIONS = {
     "mt_tensor.library.creation.from_arrays": "from_numpy",
     "mt_tensor.library.creation.from_rules": "arange eye linspace logspace tril_indices triu_indices",
     "mt_tensor.library.creation.from_tensors": "empty_like full_like ones_like zeros_like",
-    "mt_tensor.library.creation.typed": "BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor ShortTensor",
+    "mt_tensor.library.creation.typed": "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor ShortTensor",
     "mt_tensor.library.exchange.conversion": "as_tensor",
     "mt_tensor.library.exchange.dlpack": "from_dlpack",
     "mt_tensor.library.exchange.printing": "get_printoptions printoptions set_printoptions",
@@ -62,13 +62,13 @@ FUNCTIONS = {
 }
 
 METHODS = {
-    "mt_tensor.exchange.conversion": "clone contiguous item numpy tolist",
+    "mt_tensor.exchange.conversion": "_numbers clone contiguous item numpy tolist",
     "mt_tensor.indexing.gathering": "gather",
     "mt_tensor.indexing.subscripts": "__getitem__",
     "mt_tensor.library.autograd.gradients": "_as_weights _backward_to",
     "mt_tensor.library.creation.from_tensors": "new new_empty new_full new_ones new_tensor new_zeros",
     "mt_tensor.library.creation.typed": "_initialize",
-    "mt_tensor.library.exchange.conversion": "_uploaded bool byte char cpu cuda device double float half int is_cuda long short to type type_as",
+    "mt_tensor.library.exchange.conversion": "_uploaded bfloat16 bool byte char cpu cuda device double float half int is_cuda long short to type type_as",
     "mt_tensor.library.exchange.copying": "__copy__ __deepcopy__ __reduce__",
     "mt_tensor.library.exchange.dlpack": "__dlpack__ __dlpack_device__",
     "mt_tensor.library.exchange.interop": "__array__ __array_interface__ __array_wrap__ __contains__ __cuda_array_interface__ data_ptr element_size itemsize nbytes",

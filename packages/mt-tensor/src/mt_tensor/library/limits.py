@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.dtypes import as_dtype, get_default_dtype
+from mt_tensor.dtypes import NARROW, as_dtype, bfloat16, get_default_dtype
 from mt_tensor.errors import DTypeError
 from mt_tensor.public import function
 
@@ -47,11 +47,18 @@ class finfo:  # noqa: N801 - torch's name
         kind = get_default_dtype() if dtype is None else as_dtype(dtype)
         if not kind.is_floating_point:
             raise DTypeError(f"finfo() takes a floating-point type; {kind.name} was given.")
-        limits = np.finfo(kind.numpy)
-        for name in ("max", "min", "eps", "tiny", "smallest_normal"):
-            object.__setattr__(self, name, float(getattr(limits, name)))
-        object.__setattr__(self, "resolution", 10.0**-limits.precision)
-        object.__setattr__(self, "bits", int(limits.bits))
+        limits = np.finfo(kind.numpy if kind is not bfloat16 else np.float32)
+        numbers = {n: float(getattr(limits, n)) for n in ("max", "min", "eps", "smallest_normal")}
+        precision = limits.precision
+        if kind is bfloat16:  # which has the exponents of float32, and 8 of its 24 digits
+            largest = NARROW[kind].largest
+            numbers |= {"max": largest, "min": -largest, "eps": 2.0**-7}
+            precision = 2
+        for name, number in numbers.items():
+            object.__setattr__(self, name, number)
+        object.__setattr__(self, "tiny", self.smallest_normal)
+        object.__setattr__(self, "resolution", 10.0**-precision)
+        object.__setattr__(self, "bits", 8 * kind.itemsize)
         object.__setattr__(self, "dtype", kind.name)
 
 

@@ -20,11 +20,9 @@ from mt_tensor.dtypes import (
     Number,
     as_number,
     bool_,
-    float16,
-    float32,
     get_default_dtype,
     int64,
-    is_half,
+    is_exact,
     plain,
     result_type,
     uint64,
@@ -83,14 +81,14 @@ class ElementwiseOperation:
             return OPERATIONS[operator.for_bool](*args)
         check_on_bool(operator, dtype)
         operands = self._operands(args, dtype, backend)
-        if dtype is float16 and not (operator.chooses or operator.result == "truth"):
-            finer = [isinstance(arg, Number) and not is_half(arg) for arg in args]
-            if True in finer:  # numbers that float16 would round: the result is rounded instead
+        if dtype.is_narrow and not (operator.chooses or operator.result == "truth"):
+            finer = [isinstance(arg, Number) and not is_exact(arg, dtype) for arg in args]
+            if True in finer:  # numbers that it would round: the result is rounded instead
                 wide = [
-                    a if f else cast(x, float32)
+                    a if f else cast(x, dtype.computed)
                     for a, f, x in zip(args, finer, operands, strict=True)
                 ]
-                return cast(self(*wide), float16)
+                return cast(self(*wide), dtype)
         shape = operands[0].shape
         for operand in operands[1:]:
             if operand.shape != shape:

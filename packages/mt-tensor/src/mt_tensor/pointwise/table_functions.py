@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from mt_autodiff.extending import recording
 from mt_operators import OPERATORS, Operator
 from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.dtypes import DTYPES, DType, Number, bool_, float16, is_half
+from mt_tensor.dtypes import DTYPES, DType, Number, bool_, is_exact
 from mt_tensor.layout import row_major
 from mt_tensor.pointwise.elementwise import (
     OPERATIONS,
@@ -136,7 +136,7 @@ def _operand(value: Any, other: Any) -> Tensor | None:
         fits = dtype.is_floating_point
     else:
         fits = dtype is not bool_ and -(2**53) < value < 2**53  # else a float would be another
-    if not fits or (dtype is float16 and not is_half(value)):
+    if not fits or (dtype.is_narrow and not is_exact(value, dtype)):
         return None
     return (shared_constant if value else constant)(other.backend, dtype, value)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from mt_operators import OPERATORS
 from mt_tensor.arguments import as_integers, check_flags, check_floating
-from mt_tensor.dtypes import as_dtype, bool_, float16, float32, int64
+from mt_tensor.dtypes import as_dtype, bool_, int64
 from mt_tensor.errors import ShapeError
 from mt_tensor.exchange.conversion import cast
 from mt_tensor.public import method, operation
@@ -153,7 +153,7 @@ def mean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any =
     target = input.dtype if dtype is None else as_dtype(dtype)
     check_floating("mean", target)
     # In float32 for float16, which might not hold the elements themselves.
-    x = cast(input, float32 if target is float16 else target)
+    x = cast(input, target.computed)
     return cast(Mean.apply(x, reduced_dims(dim, x.ndim, keepdim), keepdim), target)
 
 

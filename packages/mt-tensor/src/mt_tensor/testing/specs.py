@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 
 import mt_tensor as mt
-from mt_tensor.dtypes import Array
+from mt_tensor.dtypes import DTYPES, Array
 
 Shapes = tuple[tuple[int, ...], ...]
 BadCall = tuple[Callable[[Any], Any], type[Exception], str]
 """A call on a float32 tensor of shape (2, 3), the error it raises, and part of the message."""
 
+
+ARRAY_TYPES = tuple(name for name in DTYPES if name != "bfloat16")
+"""The element types that NumPy has, too."""
 
 FLOATS = ("float16", "float32", "float64")
 WHOLE = ("bool", "uint8", "int8", "int16", "int32", "int64")

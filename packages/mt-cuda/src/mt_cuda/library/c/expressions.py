@@ -174,6 +174,11 @@ class Expressions:
         arguments = [self.value(each) for each in node.args]
         if called in TYPES:
             return _conversion(node.args[0], arguments[0], called)
+        if called == "bfloat16":
+            number = arguments[0].to_float()
+            return Value(f"bfloat16_of_{number.type}({number.text})", "uint16")
+        if called == "float_of_bfloat16":
+            return Value(f"{called}({arguments[0].text})", "float32")
         if self.functions.has(called):
             name, (kind,) = self.functions.call(called, arguments)
             return Value(f"{name}({', '.join(each.text for each in arguments)})", kind)

@@ -17,8 +17,8 @@ TRUTH = "bool"
 PLAIN = "plain"
 """The type of a whole number that stands in the text."""
 
-BITS = {name: 8 * dtype.itemsize for name, dtype in DTYPES.items() if name != TRUTH}
-"""How many bits an element has, by the name of its type."""
+BITS = {n: 8 * t.itemsize for n, t in DTYPES.items() if n not in (TRUTH, "bfloat16")}
+"""How many bits an element has, by the name of its type; those of bfloat16 are a uint16."""
 
 FLOATS = tuple(name for name in BITS if name.startswith("float"))
 TYPES = (*BITS, INDEX)

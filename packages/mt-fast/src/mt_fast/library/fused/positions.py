@@ -16,7 +16,7 @@ from mt_fast.compilation.kernel import Kernel
 from mt_fast.library.fused.arrays import array_of, pieces_of, shared, tensor_of
 from mt_fast.memory import empty
 from mt_operators import OPERATORS
-from mt_tensor import Tensor, TensorData, bool_, float16
+from mt_tensor import Tensor, TensorData, bool_
 from mt_tensor.backends.extending import row_major
 from mt_tensor.extending import FUSED
 
@@ -65,7 +65,7 @@ def _position(name: str, operator: str) -> Callable[..., Tensor]:
     chosen = OPERATORS[operator]
 
     def kernel(x: Tensor, dim: int) -> Tensor:
-        if x.dtype in (float16, bool_) or not x.numel():
+        if x.dtype.is_narrow or x.dtype is bool_ or not x.numel():
             return FUSED[name](x, dim)
         array = array_of(x)
         pieces = pieces_of(array, dim)

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 import mt_tensor as mt
 from mt_nn.errors import SettingError
 from mt_nn.functional.arguments import checked
 from mt_nn.settings import number
-from mt_tensor import Tensor, elementwise, rand_like, zeros_like
+from mt_tensor import Tensor, elementwise, finfo, rand_like, zeros_like
 from mt_tensor.extending import check_floating
 
 
@@ -180,7 +178,7 @@ def gumbel_softmax(
     if not tau > 0:
         raise SettingError(f"tau must be positive; got {tau}.")
     check_floating("gumbel_softmax", logits)
-    spacing = float(np.finfo(logits.dtype.numpy).eps) / 2  # of even numbers from 0 to 1
+    spacing = finfo(logits.dtype).eps / 2  # of even numbers from 0 to 1
     even = rand_like(logits).clamp_min(spacing / 2)  # of 0 there is no logarithm
     soft: Tensor = ((logits - (-even.log()).log()) / tau).softmax(dim)
     if not hard:

@@ -8,7 +8,7 @@ import math
 from mt_nn.errors import InputError
 from mt_nn.functional.arguments import checked
 from mt_nn.functional.dropouts import check_probability, dropout
-from mt_tensor import Tensor, float16, fused, ones
+from mt_tensor import Tensor, fused, ones
 from mt_tensor.extending import common_backend, shape_broadcast
 
 
@@ -118,9 +118,9 @@ def attention_weights(
     The arguments are those of `scaled_dot_product_attention`, checked, and the mask is one to be
     added. A row without a key is nan.
     """
-    if query.dtype is float16:  # scores may leave its range, and weights never do
+    if query.dtype.is_narrow:  # scores may leave its range, and weights never do
         wide = None if mask is None else mask.float()
-        return attention_weights(query.float(), key.float(), wide, is_causal, scale).to(float16)
+        return attention_weights(query.float(), key.float(), wide, is_causal, scale).to(query.dtype)
     scores = query * scale @ key.mT
     if is_causal:
         unseen = ones(*scores.shape[-2:], dtype="bool", backend=query.backend).triu(1)

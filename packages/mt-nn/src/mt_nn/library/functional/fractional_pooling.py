@@ -71,7 +71,7 @@ def fractional_max_pool(
             f"{name}() takes random samples of shape {(n, channels, dims)}, or of a larger batch, "
             f"and the input's dtype; {samples.shape} and {samples.dtype.name} were given."
         )
-    drawn = samples.detach().numpy()[:n]
+    drawn = samples.detach()._numbers()[:n]
     drawn = drawn[..., ::-1] if dims == 2 else drawn  # of images, torch's first is the width's
     places: Array = np.zeros((n, channels, *(1,) * 2 * dims), np.int64)
     for dim, setting in enumerate(every):

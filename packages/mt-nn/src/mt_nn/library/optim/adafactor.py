@@ -6,12 +6,10 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import numpy as np
-
 from mt_nn.errors import SettingError
 from mt_nn.optim.optimizer import Optimizer
 from mt_nn.optim.settings import NOT_NEGATIVE, NUMBER, Kind, check, check_usual, settings_among
-from mt_tensor import Tensor, zeros_like
+from mt_tensor import Tensor, finfo, zeros_like
 
 EPSILONS: Kind = (
     lambda value: isinstance(value, tuple | list) and len(value) == 2,
@@ -79,7 +77,7 @@ class Adafactor(Optimizer):
         share = state["step"] ** group["beta2_decay"]
         least, smallest = group["eps"]
         if least is None:
-            least = float(np.finfo(parameter.dtype.numpy).eps)
+            least = finfo(parameter.dtype).eps
         size = max(smallest, _root_mean_square(parameter.detach()))
         rate = size * min(group["lr"], 1 / state["step"] ** 0.5)
         if group["weight_decay"]:

@@ -10,7 +10,7 @@ from mt_nn.errors import SettingError
 from mt_nn.optim.optimizer import Optimizer
 from mt_nn.optim.settings import NUMBER, check, check_usual, settings_among
 from mt_nn.settings import integer
-from mt_tensor import Tensor, addmm, float16, zeros_like
+from mt_tensor import Tensor, addmm, zeros_like
 
 MOST_STEPS = 99
 """How many steps of Newton and Schulz may be taken; few are enough, and each is three products."""
@@ -113,7 +113,7 @@ def orthogonalized(matrix: Tensor, factors: tuple[float, ...], steps: int, eps: 
     polynomial `a s + b s^3 + c s^5` to the singular values.
     """
     a, b, c = factors
-    x = matrix.float() if matrix.dtype is float16 else matrix
+    x = matrix.float() if matrix.dtype.is_narrow else matrix
     upright = matrix.shape[0] > matrix.shape[1]
     if upright:
         x = x.T

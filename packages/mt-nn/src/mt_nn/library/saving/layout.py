@@ -7,7 +7,8 @@
 
 The package safetensors writes files, checks them and takes them apart. Here it is counted what they
 take before they are read, the strings are read without the elements, and it is decided what bytes
-mean as numbers: bfloat16, which NumPy has not, is the upper half of a float32, and is read as one.
+mean as numbers. Arrays of bfloat16, which NumPy has not, are those that backends have
+(`bfloat16.numpy`): the package is given their bits.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import numpy as np
 from mt_nn.errors import FileError, MissingPackageError
 from mt_nn.library.files.limits import Allowance
 from mt_nn.library.files.reading import CHUNK
+from mt_tensor import bfloat16
 from mt_tensor.extending import Array
 
 DTYPES = {
@@ -43,7 +45,7 @@ DTYPES = {
 KINDS = {dtype: kind for kind, dtype in DTYPES.items()}
 BFLOAT16 = "BF16"
 
-_STORED = {**DTYPES, "BOOL": "|u1", BFLOAT16: "<u2"}
+_STORED = {**DTYPES, "BOOL": "|u1", BFLOAT16: bfloat16.numpy.str}
 """NumPy's names of what is read first: any byte may stand for a truth value."""
 
 LONGEST_HEADER = 100_000_000
@@ -93,7 +95,11 @@ def library() -> Any:
 
 def described(arrays: Mapping[str, Array]) -> Parts:
     """Return what a header says of arrays."""
-    return {name: (KINDS[array.dtype.str], array.shape) for name, array in arrays.items()}
+    return {name: (_kind(array), array.shape) for name, array in arrays.items()}
+
+
+def _kind(array: Array) -> str:
+    return BFLOAT16 if array.dtype == bfloat16.numpy else KINDS[array.dtype.str]
 
 
 def packed(arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> bytes:
@@ -107,8 +113,17 @@ def packed(arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> bytes:
         FileError: the header would be too long.
         MissingPackageError: safetensors is not installed.
     """
-    content: bytes = library().numpy.save(arrays, metadata or None)
+    bits = {n: a.view(np.uint16) for n, a in arrays.items() if _kind(a) == BFLOAT16}
+    content: bytes = library().numpy.save({**arrays, **bits}, metadata or None)
     length = int.from_bytes(content[:8], "little")
+    if bits:
+        entries = json.loads(content[8 : 8 + length])
+        for name in bits:
+            entries[name]["dtype"] = BFLOAT16
+        text = json.dumps(entries, separators=(",", ":")).encode()
+        text += b" " * (-len(text) % 8)
+        content = b"".join([len(text).to_bytes(8, "little"), text, content[8 + length :]])
+        length = len(text)
     if length > LONGEST_HEADER:
         raise FileError(
             f"what is no tensor takes {length:,} bytes as text, and {LONGEST_HEADER:,} are the "
@@ -210,9 +225,7 @@ def decoded(contents: dict[str, bytearray], parts: Parts, source: str) -> dict[s
                 "F32 before saving."
             )
         row: Array = np.frombuffer(contents.pop(name), _STORED[kind])
-        if kind == BFLOAT16:
-            row = (row.astype(np.uint32) << 16).view(np.float32)
-        elif kind == "BOOL":
+        if kind == "BOOL":
             row = row != 0
         arrays[name] = row.reshape(shape)
     return arrays

@@ -87,10 +87,9 @@ def load(
 ) -> Any:
     """Load a value that was saved: `model.load_state_dict(load("model.safetensors"))`.
 
-    Any safetensors file is read, as a dictionary of tensors. bfloat16, which tensors here have not,
-    becomes float32: every number is the same. Of a tensor that a model shares, torch's `save_model`
-    keeps one name, and the others in the metadata. It is found under all of them that end alike, as
-    `embedding.weight` and `head.weight` do.
+    Any safetensors file is read, as a dictionary of tensors. Of a tensor that a model shares,
+    torch's `save_model` keeps one name, and the others in the metadata. It is found under all of
+    them that end alike, as `embedding.weight` and `head.weight` do.
 
     Args:
         f: the path; or a file that was opened for bytes, which is read from where it is to where

@@ -78,7 +78,7 @@ def _scores_and_classes(name: str, output: Tensor, target: Tensor) -> tuple[Arra
         )
     if target.dtype.kind != "integer":
         raise InputError(f"{name} takes classes as integers; {target.dtype.name} was given.")
-    scores = np.moveaxis(output.detach().numpy(), 1, -1).reshape(-1, output.shape[1])
+    scores = np.moveaxis(output.detach()._numbers(), 1, -1).reshape(-1, output.shape[1])
     return scores, target.numpy().reshape(-1)
 
 

@@ -20,10 +20,11 @@ from mt_tensor.backends.host import HostBackend
 from mt_tensor.backends.numpy.calls import new_view, running
 from mt_tensor.backends.numpy.functions import FUNCTIONS, UFUNCS, function_of, on_arrays
 from mt_tensor.backends.quiet import quiet
-from mt_tensor.dtypes import Array, float16
+from mt_tensor.dtypes import Array, bfloat16
 from mt_tensor.layout import Layout, row_major
 from mt_tensor.strides import Shape, folded_shape
 from mt_tensor.tensor_data import TensorData
+from mt_tensor.widening import assign, numbers
 
 _REDUCING: dict[Operator, Callable[..., Any]] = {
     OPERATORS[name]: ufunc.reduce for name, ufunc in UFUNCS.items() if ufunc.nin == 2
@@ -43,7 +44,7 @@ def _fold_slices(
     operator: Operator, source: TensorData, shape: Shape, dims: tuple[int, ...]
 ) -> Any:
     """Fold slice by slice with an operator that NumPy has no ufunc for."""
-    array = source.array
+    array = numbers(source.array)
     rest = tuple(d for d in range(array.ndim) if d not in dims)
     count = math.prod(array.shape[d] for d in dims)
     slices = array.transpose(*dims, *rest).reshape(count, *(array.shape[d] for d in rest))
@@ -73,16 +74,19 @@ class NumpyOps(HostBackend):
         if fold is None:
             shape = folded_shape(source.shape, dims, keepdim)
             result = quiet().run(_fold_slices, operator, source, shape, dims)
-        else:  # of float16, add up with more digits than are stored
-            computed = np.float32 if dtype is float16 else dtype.numpy
-            result = quiet().run(fold, source.array, dims, computed, None, keepdim)
+        else:  # with more digits than are stored, if these are few
+            array = source.array if dtype is not bfloat16 else numbers(source.array)
+            result = quiet().run(fold, array, dims, dtype.computed.numpy, None, keepdim)
             shape = result.shape
         return new_view(result, row_major(shape, dtype))
 
     def matmul(self, a: TensorData, b: TensorData) -> TensorData:
         """Multiply with NumPy's BLAS."""
-        result: Any = quiet().run(np.matmul, a.array, b.array)
-        return new_view(result, row_major(result.shape, a.dtype))
+        left, right, dtype = a.array, b.array, a.layout.dtype
+        if dtype is bfloat16:
+            left, right = numbers(left), numbers(right)
+        result: Any = quiet().run(np.matmul, left, right)
+        return new_view(result, row_major(result.shape, dtype))
 
     def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
         """Take elements from the storage."""
@@ -98,6 +102,12 @@ class NumpyOps(HostBackend):
         operator: Operator | None = None,
     ) -> None:
         """Put into the storage, or combine unbuffered with the operator's ufunc."""
+        if operator is not None and out.dtype.is_narrow:  # combine before rounding
+            wide = self.copy(out, row_major(out.shape, out.dtype.computed))
+            added = self.copy(source, row_major(source.shape, wide.dtype))
+            self.scatter(added, dim, index, wide, operator)
+            self.copy(wide, out)
+            return
         positions, values = _positions(out, dim, index).reshape(-1), source.array.reshape(-1)
         if operator is None:
             out.storage[positions] = values
@@ -107,5 +117,5 @@ class NumpyOps(HostBackend):
     def copy(self, source: TensorData, out: Layout | TensorData) -> TensorData:
         """Copy and convert."""
         out = self.target(out)
-        quiet().run(np.copyto, out.array, source.array, casting="unsafe")
+        quiet().run(assign, out.array, source.array)
         return out

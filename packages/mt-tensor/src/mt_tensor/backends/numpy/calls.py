@@ -15,9 +15,10 @@ from mt_operators import Formula
 from mt_tensor.backends.contract import computation_type
 from mt_tensor.backends.numpy.functions import typed
 from mt_tensor.backends.quiet import quiet
-from mt_tensor.dtypes import Array, DType, Number, float16, float32
+from mt_tensor.dtypes import Array, DType, Number, bfloat16
 from mt_tensor.layout import Layout
 from mt_tensor.tensor_data import TensorData
+from mt_tensor.widening import assign, numbers
 
 Function = Callable[..., Any]
 _of = TensorData.of
@@ -31,7 +32,7 @@ def new_view(result: Any, layout: Layout) -> TensorData:
     wanted = result.shape == shape and result.dtype is dtype
     if not wanted or (len(shape) > 1 and not result.flags.c_contiguous):
         copied = np.empty(shape, dtype)
-        quiet().run(np.copyto, copied, result, casting="unsafe")
+        quiet().run(assign, copied, result)
         result = copied
     return _of(result, layout)
 
@@ -56,15 +57,17 @@ def running(
     def run(out: Any, *inputs: TensorData | Number) -> Any:
         new = out.__class__ is Layout
         dtype = computation_type(inputs, (out if new else out[0]).dtype)
-        wide = (float32 if dtype is float16 else dtype).numpy  # numbers are not rounded to float16
+        wide = dtype.computed.numpy  # numbers are not rounded to less
         arrays = [x.array if isinstance(x, TensorData) else typed(x, wide) for x in inputs]
-        if not new and function is not None:
+        if dtype is bfloat16:
+            arrays = [numbers(array) for array in arrays]
+        if not new and function is not None and dtype is not bfloat16:
             return quiet().run(write, function, out, *arrays)
         results = quiet().run(function or lift(dtype), *arrays)
         results = (results,) if formula.outputs == 1 else results
         if not new:
             for target, result in zip(out, results, strict=True):
-                quiet().run(np.copyto, target.array, result, casting="unsafe")
+                quiet().run(assign, target.array, result)
             return None
         views = [new_view(result, out) for result in results]
         return views[0] if formula.outputs == 1 else views

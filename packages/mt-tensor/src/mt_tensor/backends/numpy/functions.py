@@ -16,7 +16,8 @@ import numpy as np
 from mt_operators import OPERATORS, Formula, TracingError
 from mt_operators.elementary import ROUNDING
 from mt_tensor.backends.quiet import quiet
-from mt_tensor.dtypes import Array, DType, Number, float16, float32
+from mt_tensor.dtypes import Array, DType, Number
+from mt_tensor.widening import numbers
 
 _NAMES = {
     "neg": "negative",
@@ -116,13 +117,14 @@ def on_arrays(formula: Formula, dtype: DType) -> Callable[..., Any]:
 
     Args:
         formula: what to compute.
-        dtype: the type that it computes in, float32 for float16; arguments may be of bool as well.
+        dtype: the type of the arguments, some of which may be of bool. It computes in
+            `dtype.computed`.
     """
     from dataclasses import replace  # these when first needed only
 
     from mt_operators.evaluation import evaluate, written_with
 
-    computed = (float32 if dtype is float16 else dtype).numpy
+    computed = dtype.computed.numpy
     graph = written_with(formula, SPELLING)
     graph = replace(
         graph,
@@ -133,7 +135,7 @@ def on_arrays(formula: Formula, dtype: DType) -> Callable[..., Any]:
     )
 
     def compute(*arrays: Array) -> Any:
-        operands = [a.astype(computed) if a.dtype == np.float16 else a for a in arrays]
+        operands = [a.astype(computed) if a.dtype == np.float16 else numbers(a) for a in arrays]
         # Copies, for a formula may return one of its arguments.
         results = [np.array(result) for result in evaluate(graph, operands, SPELLING)]
         return results[0] if formula.outputs == 1 else results

@@ -8,10 +8,11 @@ import numpy as np
 
 from mt_tensor.backends import host
 from mt_tensor.backends.quiet import quiet
-from mt_tensor.dtypes import DType, Number
+from mt_tensor.dtypes import DType, Number, bfloat16
 from mt_tensor.layout import Layout, row_major
 from mt_tensor.strides import Shape
 from mt_tensor.tensor_data import TensorData, not_an_array
+from mt_tensor.widening import element, stored
 
 MOST_KEPT = 31 * 2**20
 """Bytes of the largest memory that is kept: glibc's limit is 32 MiB."""
@@ -38,7 +39,7 @@ class HostBackend(host.HostBackend):
     def full(self, shape: Shape, dtype: DType, value: Number) -> TensorData:
         """Return a new contiguous view in which every element is `value`."""
         if not shape:
-            number = value if dtype.is_floating_point else dtype.convert(value)
+            number = element(value, dtype) if dtype.rank < 2 or dtype is bfloat16 else value
             array = quiet().run(np.array, number, dtype.numpy)
             return TensorData.of(array, row_major(shape, dtype))
         zero = value.__class__ is int and not value  # unlike 0.0 it has no sign
@@ -47,7 +48,7 @@ class HostBackend(host.HostBackend):
         except ValueError as error:
             raise not_an_array(shape) from error
         if not zero:
-            quiet().run(array.fill, dtype.convert(value))
+            quiet().run(array.fill, element(value, dtype))
         return TensorData.of(array, row_major(shape, dtype))
 
 
@@ -56,4 +57,6 @@ def copied(source: TensorData, out: Layout) -> TensorData:
     array, dtype = source.array, out.dtype
     if source.layout.dtype is dtype:
         return TensorData.of(array.copy(), out)
+    if bfloat16 in (dtype, source.layout.dtype):
+        return TensorData.of(np.asarray(quiet().run(stored, array, dtype), order="C"), out)
     return TensorData.of(quiet().run(array.astype, dtype.numpy, "C"), out)

@@ -36,9 +36,15 @@ def from_numpy(array: Array, backend: Backend = None) -> Tensor:
     return over_array(array, get_backend(backend))
 
 
-def over_array(array: Array, backend: TensorBackend) -> Tensor:
-    """Return a tensor over the memory of an array if that can be, else over a copy."""
-    dtype = as_dtype(array.dtype)
+def over_array(array: Array, backend: TensorBackend, dtype: DType | None = None) -> Tensor:
+    """Return a tensor over the memory of an array if that can be, else over a copy.
+
+    Args:
+        array: any strides and byte order.
+        backend: where the tensor is to be.
+        dtype: what the elements are, where NumPy has no such type.
+    """
+    dtype = dtype or as_dtype(array.dtype)
     if isinstance(backend, HostBackend) and _can_be_shared(array):
         backend.empty((0,), dtype)  # raises where there are no such elements
         return Tensor._make(_sharing(array, dtype), backend)

@@ -13,6 +13,7 @@ from mt_tensor.creation.from_data import tensor
 from mt_tensor.creation.from_rules import empty
 from mt_tensor.dtypes import (
     DType,
+    bfloat16,
     bool_,
     float16,
     float32,
@@ -63,6 +64,7 @@ def _maker(name: str, dtype: DType) -> Callable[..., Tensor]:
     return function(make)
 
 
+BFloat16Tensor = _maker("BFloat16Tensor", bfloat16)
 BoolTensor = _maker("BoolTensor", bool_)
 ByteTensor = _maker("ByteTensor", uint8)
 CharTensor = _maker("CharTensor", int8)

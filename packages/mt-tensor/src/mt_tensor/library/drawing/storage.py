@@ -18,6 +18,7 @@ from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import index_to_position, size_of, to_index
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
+from mt_tensor.widening import numbers
 
 CELL = 54.0  # the width of a cell
 HEIGHT = 40.0  # and its height
@@ -85,10 +86,10 @@ def _storage(tensor: Tensor) -> Array:
     """Return the elements of the storage; of one that is elsewhere, as far as the view reaches."""
     data = tensor._tensor
     if isinstance(data.storage, np.ndarray):
-        return data.storage
+        return np.asarray(numbers(data.storage))
     ends = [step * (extent - 1) for extent, step in zip(data.shape, data.strides, strict=True)]
     size = 1 + data.offset + sum(end for end in ends if end > 0) if data.size else 0
-    return tensor.backend.to_host(data.like((size,), (1,), 0))
+    return np.asarray(numbers(tensor.backend.to_host(data.like((size,), (1,), 0))))
 
 
 @dataclass

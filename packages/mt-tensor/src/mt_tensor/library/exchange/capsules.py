@@ -108,6 +108,13 @@ def exported(address: int, layout: Layout, device: tuple[int, int], owner: objec
     return _new(place, UNUSED, ctypes.cast(_FORGET_UNUSED, ctypes.c_void_p).value)
 
 
+def of_bfloat16(capsule: Any) -> Any:
+    """Return a capsule that nobody has read, and that speaks of uint16, as one of bfloat16."""
+    managed = _Managed.from_address(_pointer(id(capsule), UNUSED))
+    managed.tensor.type.kind = KINDS["bfloat"]
+    return capsule
+
+
 @dataclass(frozen=True, slots=True)
 class Imported:
     """What a capsule says.

@@ -16,6 +16,7 @@ from mt_tensor.dtypes import (
     Array,
     DType,
     as_dtype,
+    bfloat16,
     bool_,
     float16,
     float32,
@@ -32,6 +33,7 @@ from mt_tensor.library.creation.from_arrays import over_array
 from mt_tensor.public import attribute, function, method
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.tensor import Tensor
+from mt_tensor.widening import stored
 
 
 class Move(Function):
@@ -134,6 +136,7 @@ _BY_NAME_IN_C = {
     "float": float32,
     "double": float64,
     "half": float16,
+    "bfloat16": bfloat16,
     "bool": bool_,
     "long": int64,
     "int": int32,
@@ -224,5 +227,5 @@ def as_tensor(
 def _uploaded(self: Tensor, elements: Array, dtype: DType | None = None) -> Tensor:
     """Return an array as a constant tensor on the same backend, by default of its own dtype."""
     if dtype is not None:
-        elements = elements.astype(dtype.numpy, copy=False)
+        elements = stored(elements, dtype)
     return Tensor._make(self.backend.from_host(elements), self.backend)

@@ -6,16 +6,17 @@ reached, by its `SharedMemory`, and the capsules are made here.
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import numpy as np
 
 from mt_tensor.backends.devices import Backend
 from mt_tensor.backends.registry import get_backend
-from mt_tensor.dtypes import Array
+from mt_tensor.dtypes import Array, bfloat16
 from mt_tensor.errors import ExchangeError
-from mt_tensor.library.creation.from_arrays import from_numpy
-from mt_tensor.library.exchange.capsules import exported, imported
+from mt_tensor.library.creation.from_arrays import from_numpy, over_array
+from mt_tensor.library.exchange.capsules import exported, imported, of_bfloat16
 from mt_tensor.library.exchange.interop import first_address, shared_elements
 from mt_tensor.library.exchange.sharing import SharedMemory
 from mt_tensor.public import function, method
@@ -98,13 +99,34 @@ def from_dlpack(ext_tensor: Any, backend: Backend = None) -> Tensor:
     try:
         array = taken(ext_tensor)
     except (BufferError, RuntimeError) as error:
-        raise ExchangeError(f"the array cannot be shared: {error}") from error
+        bits = _of_bfloat16(ext_tensor)
+        if bits is None:
+            raise ExchangeError(f"the array cannot be shared: {error}") from error
+        return over_array(bits, get_backend(backend), bfloat16)
     if not array.flags.writeable:
         raise ExchangeError(
             "the array is read-only, which tensors are not: copy it, as in "
             "tensor(numpy.from_dlpack(x))."
         )
     return from_numpy(array, backend)
+
+
+def _of_bfloat16(array: Any) -> Array | None:
+    """Return another library's array of bfloat16, which NumPy has not; None if it is another."""
+    try:
+        there = imported(array.__dlpack__())
+    except (BufferError, RuntimeError):
+        return None
+    if there.dtype is not bfloat16 or any(stride < 0 for stride in there.strides):
+        return None
+    if 0 in there.shape:
+        return np.empty(there.shape, bfloat16.numpy)
+    ends = ((extent - 1) * s for extent, s in zip(there.shape, there.strides, strict=True))
+    memory: Any = (ctypes.c_uint16 * (1 + sum(ends))).from_address(there.address)
+    memory.owner = there.owner  # for as long as an array is over it
+    row: Array = np.frombuffer(memory, bfloat16.numpy)
+    steps = [2 * stride for stride in there.strides]
+    return np.lib.stride_tricks.as_strided(row, there.shape, steps, writeable=True)
 
 
 def _adopted(array: Any, device: tuple[int, ...], backend: Backend) -> Tensor:
@@ -187,6 +209,8 @@ def __dlpack__(
     array = self.backend.to_host(self._tensor)
     if copy:
         array = array.copy()
+    if self.dtype is bfloat16:
+        return of_bfloat16(array.view(np.uint16).__dlpack__())
     # A capsule without a version is what a consumer has to expect of an older producer.
     options: dict[str, Any] = {"max_version": max_version} if VERSIONED else {}
     try:

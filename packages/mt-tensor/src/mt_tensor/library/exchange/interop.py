@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.dtypes import Array, as_number
+from mt_tensor.dtypes import Array, as_number, bfloat16
 from mt_tensor.errors import ExchangeError
 from mt_tensor.library.exchange.sharing import CUDA, SharedMemory
 from mt_tensor.public import attribute, method
@@ -117,7 +117,7 @@ def __array_wrap__(
 @attribute
 def __array_interface__(self: Tensor) -> dict[str, Any]:
     """Where the elements lie; only there if they can be shared."""
-    if self.requires_grad or not on_host(self):
+    if self.requires_grad or not on_host(self) or self.dtype is bfloat16:
         raise AttributeError("__array_interface__")  # NumPy then asks __array__, which says why
     return self.backend.to_host(self._tensor).__array_interface__
 

@@ -208,7 +208,7 @@ def tensor_text(x: Tensor) -> str:
     """Return the text that shows a tensor."""
     prefix = "tensor("
     indent = len(prefix)
-    array = x.backend.to_host(x._tensor)
+    array = x._numbers()
     text = prefix + (_elements(array, indent) if array.size else "[]")
     column = len(text) - text.rfind("\n") + 1
     for note in _notes(x):

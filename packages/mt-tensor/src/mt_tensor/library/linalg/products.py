@@ -80,8 +80,8 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
         if n:
             square = matmul(square, square)
     if power is None:
-        eye = np.eye(input.shape[-1], dtype=input.dtype.numpy)
-        return input.clone().copy_(input._uploaded(eye))  # its gradient is zero
+        eye = np.eye(input.shape[-1])
+        return input.clone().copy_(input._uploaded(eye, input.dtype))  # its gradient is zero
     return power if power is not input else power.clone()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.arguments import check_addressable, check_flags, check_floating
-from mt_tensor.dtypes import Array, Number, as_number, float32, float64, int64
+from mt_tensor.dtypes import Number, as_number, float32, float64, int64
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
 from mt_tensor.library.arguments import as_integer, existing_dim
 from mt_tensor.library.indexing.scattering import ScatterAdd
@@ -19,9 +19,16 @@ from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor import Tensor
 
 
-def _results(input: Tensor, found: list[Array | None]) -> Any:
-    """Return arrays as tensors: one bare, several as a tuple. None stands for what is not asked."""
-    tensors = tuple(input._uploaded(x) for x in found if x is not None)
+def _results(input: Tensor, found: list[Any]) -> Any:
+    """Return values, and what else is asked for, as tensors: one bare, several as a tuple.
+
+    None stands for what is not asked for.
+    """
+    values, *others = found
+    tensors = (
+        input._uploaded(values, input.dtype),
+        *(input._uploaded(x) for x in others if x is not None),
+    )
     return tensors if len(tensors) > 1 else tensors[0]
 
 
@@ -51,7 +58,7 @@ def unique(
     """
     require_tensors("unique", input)
     check_flags(sorted=sorted, return_inverse=return_inverse, return_counts=return_counts)
-    array = input.backend.to_host(input._tensor)
+    array = input._numbers()
     axis = None if dim is None else existing_dim("unique", dim, input.shape)
     values, inverse, counts = np.unique(
         array, return_inverse=True, return_counts=True, axis=axis, equal_nan=False
@@ -78,7 +85,7 @@ def unique_consecutive(
     """
     require_tensors("unique_consecutive", input)
     check_flags(return_inverse=return_inverse, return_counts=return_counts)
-    array = input.backend.to_host(input._tensor)
+    array = input._numbers()
     axis = 0 if dim is None else normalize_dim(dim, input.ndim)
     slices = array.reshape(-1) if dim is None else np.moveaxis(np.atleast_1d(array), axis, 0)
     other = (slices[1:] != slices[:-1]).any(tuple(range(1, slices.ndim)))
@@ -150,8 +157,7 @@ def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> T
     check_floating("histc", input)
     bins = as_integer("bins", bins, least=1)
     check_addressable((bins,))
-    array = input.backend.to_host(input._tensor).reshape(-1)
-    values = array.astype(np.float32) if array.dtype == np.float16 else array
+    values = input._numbers().reshape(-1).astype(input.dtype.computed.numpy, copy=False)
     low, high = float(as_number("min", min)), float(as_number("max", max))
     if low == high and values.size:
         low, high = float(values.min()), float(values.max())

@@ -13,6 +13,7 @@ import numpy as np
 
 from mt_tensor.dtypes import Array, DType
 from mt_tensor.tensor import Tensor
+from mt_tensor.widening import stored
 
 
 def on_host(function: Callable[..., Array], *tensors: Tensor, dtype: DType) -> Tensor:
@@ -25,9 +26,9 @@ def on_host(function: Callable[..., Array], *tensors: Tensor, dtype: DType) -> T
         dtype: the element type of the result.
     """
     first = tensors[0]
-    arrays = [np.array(x.backend.to_host(x._tensor), ndmin=1) for x in tensors]
+    arrays = [np.array(x._numbers(), ndmin=1) for x in tensors]
     with np.errstate(all="ignore"):
-        result = function(*arrays).astype(dtype.numpy, copy=False)
+        result = stored(function(*arrays), dtype)
     return first._uploaded(result.reshape(first.shape))
 
 

@@ -46,7 +46,7 @@ def searchsorted(
         DomainError: `side` is neither, or contradicts `right`.
     """
     check_choice("side", side, (None, "right") if right else (None, "left", "right"))
-    sequence = sorted_sequence.backend.to_host(sorted_sequence._tensor)
+    sequence = sorted_sequence._numbers()
     if sorter is not None:
         sequence = _in_order(sorted_sequence, sequence, sorter)
     return _found(
@@ -76,7 +76,7 @@ def bucketize(
     """
     if boundaries.ndim != 1:
         raise ShapeError(f"bucketize() takes 1-D boundaries; shape {boundaries.shape} was given.")
-    sequence = boundaries.backend.to_host(boundaries._tensor)
+    sequence = boundaries._numbers()
     return _found("bucketize", boundaries, sequence, input, right, out_int32)
 
 
@@ -115,7 +115,7 @@ def isin(
 def _array(values: Any) -> Array:
     """Return the elements of a tensor, or a number, as an array."""
     if isinstance(values, Tensor):
-        return np.asarray(values.backend.to_host(values._tensor))
+        return np.asarray(values._numbers())
     return np.asarray(values)
 
 

@@ -13,6 +13,7 @@ from mt_tensor.library.arguments import check_same_dtype
 from mt_tensor.public import method
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.tensor import Tensor
+from mt_tensor.widening import element
 
 
 @method
@@ -62,6 +63,7 @@ def _stored(self: Tensor, name: str, numbers: Iterable[Any]) -> Tensor:
             "x.detach()."
         )
     values = [as_number(f"what the function of {name}() returns", x) for x in numbers]
-    array = np.array([self.dtype.checked(value) for value in values], self.dtype.numpy)
+    elements = [element(self.dtype.checked(value), self.dtype) for value in values]
+    array = np.array(elements, self.dtype.numpy)
     self.copy_(self._uploaded(array.reshape(self.shape)))
     return self

@@ -78,7 +78,8 @@ def assert_close(
         actual: what a test has got.
         expected: what it is compared with, of the same shape.
         rtol: the error allowed relative to `expected`; if both are None those of the dtype,
-            1e-3 and 1e-5 of float16, 1.3e-6 and 1e-5 of float32, 1e-7 twice of float64, else 0.
+            1e-3 and 1e-5 of float16, 1.6e-2 and 1e-5 of bfloat16, 1.3e-6 and 1e-5 of float32,
+            1e-7 twice of float64, else 0.
         atol: the error that is always allowed.
         equal_nan: whether nan is close to nan.
         check_dtype: whether the dtypes must be the same, too.
@@ -110,7 +111,12 @@ def assert_close(
         )
 
 
-_TOLERANCES = {"float16": (1e-3, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7)}
+_TOLERANCES = {
+    "float16": (1e-3, 1e-5),
+    "bfloat16": (1.6e-2, 1e-5),
+    "float32": (1.3e-6, 1e-5),
+    "float64": (1e-7, 1e-7),
+}
 """How far results may be, relative and absolute, unless a test says otherwise: torch's."""
 
 

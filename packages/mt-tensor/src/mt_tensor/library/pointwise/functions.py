@@ -13,9 +13,10 @@ from mt_operators import OPERATORS, Operator
 from mt_operators.elementary import div as quotient
 from mt_operators.elementary import log, log1p, where
 from mt_tensor.arguments import check_floating, check_not_bool
-from mt_tensor.dtypes import DType, Number, as_number, float16, plain, result_type
+from mt_tensor.dtypes import DType, Number, as_number, plain, result_type
 from mt_tensor.errors import DomainError, DTypeError
 from mt_tensor.library.arguments import as_integer, check_same_dtype
+from mt_tensor.library.limits import finfo
 from mt_tensor.library.pointwise.fusing import fuse
 from mt_tensor.pointwise.elementwise import ElementwiseOperation, check_on_bool, elementwise
 from mt_tensor.pointwise.table_functions import FUNCTIONS, Operand
@@ -60,7 +61,7 @@ def sum_with(name: str, input: Operand, other: Operand, label: str, factor: Any)
     if type(factor) is int and factor == 1:
         return FUNCTIONS[name](input, other)
     dtype = result_type(input, other)
-    if dtype is float16:
+    if dtype.is_narrow:
         factor = checked_factor(label, factor, dtype)
         summed: Tensor = _plus_scaled(input, other, factor if name == "add" else -factor)
         return summed
@@ -326,12 +327,10 @@ def nan_to_num(
     """
     if not input.is_floating_point():
         return input.clone()
-    limits = np.finfo(input.dtype.numpy)
+    limits = finfo(input.dtype)
     replaced = input.masked_fill(input.isnan(), 0 if nan is None else nan)
-    replaced = replaced.masked_fill(
-        input == math.inf, float(limits.max) if posinf is None else posinf
-    )
-    return replaced.masked_fill(input == -math.inf, float(limits.min) if neginf is None else neginf)
+    replaced = replaced.masked_fill(input == math.inf, limits.max if posinf is None else posinf)
+    return replaced.masked_fill(input == -math.inf, limits.min if neginf is None else neginf)
 
 
 # --- Parts, steps and units ---------------------------------------------------------------------

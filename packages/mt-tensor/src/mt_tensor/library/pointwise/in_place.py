@@ -17,10 +17,9 @@ from mt_operators import OPERATORS, Operator
 from mt_tensor.arguments import check_flags
 from mt_tensor.dtypes import (
     Number,
-    float16,
     float64,
     get_default_dtype,
-    is_half,
+    is_exact,
     plain,
     result_type,
 )
@@ -169,7 +168,7 @@ def _in_place(self: Tensor, name: str, other: Any) -> Tensor:
     dtype = result_type(self, other)
     check_on_bool(OPERATORS[name], dtype)
     if dtype.is_floating_point and self.is_floating_point():
-        finer = isinstance(other, Number) and dtype is float16 and not is_half(other)
+        finer = isinstance(other, Number) and dtype.is_narrow and not is_exact(other, dtype)
         if finer or dtype is not self.dtype:
             return self._computed(name, other)  # in the finer type
     if dtype.kind != self.dtype.kind or (
@@ -210,7 +209,7 @@ def _directly_with(self: Tensor, other: Any) -> TensorData | None:
         or (self._base is not None and self._base.requires_grad)
     ):
         return None
-    if other.__class__ is float and (data.dtype is not float16 or is_half(other)):
+    if other.__class__ is float and (not data.dtype.is_narrow or is_exact(other, data.dtype)):
         return constant(backend, data.dtype, other)._tensor
     if (
         not isinstance(other, Tensor)
@@ -251,7 +250,7 @@ def _summed_in_place(self: Tensor, name: str, other: Any, alpha: Number) -> Tens
     if type(alpha) is int and alpha == 1:
         return self._in_place(name, other)
     dtype = result_type(self, other)
-    if dtype is float16 or dtype is not self.dtype:
+    if dtype.is_narrow or dtype is not self.dtype:
         return self._computed(name, other, alpha=alpha)
     return self._in_place(name, scaled(name, other, "alpha", alpha, dtype))
 

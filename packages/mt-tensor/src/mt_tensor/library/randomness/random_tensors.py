@@ -277,5 +277,5 @@ def normal(
 def _on_host(label: str, value: Any) -> Any:
     if isinstance(value, Tensor):
         check_floating("normal", value)
-        return np.asarray(value.backend.to_host(value._tensor), np.float64)
+        return np.asarray(value._numbers(), np.float64)
     return np.asarray(float(as_number(label, value)))

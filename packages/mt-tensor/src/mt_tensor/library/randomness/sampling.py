@@ -13,16 +13,19 @@ import numpy as np
 
 from mt_tensor.arguments import check_addressable, check_floating
 from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.dtypes import Array, DType, as_number, float64, int64
+from mt_tensor.dtypes import Array, DType, as_number, bfloat16, float64, int64
 from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.exchange.conversion import cast
 from mt_tensor.library.arguments import as_integer
+from mt_tensor.library.limits import finfo
 from mt_tensor.library.randomness.generator import Generator, drawing
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import method, operation
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import Shape
 from mt_tensor.tensor import Tensor
+from mt_tensor.widening import numbers as as_numbers
+from mt_tensor.widening import stored
 
 # --- Evenly distributed -------------------------------------------------------------------------
 
@@ -47,7 +50,7 @@ def between(
         DomainError: `low` is above `high`, or their distance is not finite.
     """
     with np.errstate(over="ignore"):
-        start, end = np.array([low, high], dtype.numpy)
+        start, end = _as_held(np.array([low, high]), dtype)
         if not (low <= high and np.isfinite(start) and np.isfinite(end - start)):
             raise DomainError(
                 f"a range of {dtype.name} begins with its lower end, and both its ends and their "
@@ -56,7 +59,7 @@ def between(
     drawn = cast(unit(generator, shape, float64, backend) * (high - low) + low, dtype)
     if low == high:
         return drawn
-    last = np.maximum(np.nextafter(end, dtype.numpy.type(-np.inf)), start)
+    last = np.maximum(_next_below(end, dtype), start)
     return elementwise("where", drawn >= float(end), float(last), drawn)
 
 
@@ -73,6 +76,21 @@ def normal_values(generator: Generator | None, shape: Shape) -> Array:
         return np.asarray(numbers.standard_normal(shape))
 
 
+def _as_held(values: Array, dtype: DType) -> Array:
+    """Return numbers as a type holds them, in one that NumPy computes with."""
+    held: Array = as_numbers(stored(values, dtype))
+    return held
+
+
+def _next_below(number: Any, dtype: DType) -> Any:
+    """Return the largest number of a type below one of its numbers."""
+    below = np.nextafter(number, number.dtype.type(-np.inf))
+    if dtype is bfloat16:  # of float32 it keeps the upper half, of negative numbers the next
+        bits = below.view(np.uint32) + np.uint32(0 if number > 0 else 0xFFFF)
+        below = (bits & np.uint32(0xFFFF0000)).view(np.float32)
+    return below
+
+
 def check_deviation(std: Any) -> None:
     """Raise DomainError unless all standard deviations are at least 0."""
     if not np.all(np.asarray(std) >= 0):
@@ -86,7 +104,7 @@ def _outcomes(like: Tensor, p: Any, generator: Generator | None) -> Tensor:
         DomainError: a probability is not between 0 and 1.
     """
     chance = p if isinstance(p, Tensor) else as_number("p", p)
-    chances = np.asarray(p.backend.to_host(p._tensor) if isinstance(p, Tensor) else chance)
+    chances = np.asarray(p._numbers() if isinstance(p, Tensor) else chance)
     if not np.all((chances >= 0) & (chances <= 1)):
         raise DomainError("probabilities lie between 0 and 1; others, or nan, were given.")
     drawn = unit(generator, like.shape, float64, like.backend)
@@ -96,7 +114,7 @@ def _outcomes(like: Tensor, p: Any, generator: Generator | None) -> Tensor:
 def _whole_range(dtype: DType) -> tuple[int, int]:
     """Return the lowest and the highest number between which a type holds every whole number."""
     if dtype.is_floating_point:
-        highest = 2 ** (int(np.finfo(dtype.numpy).nmant) + 1)
+        highest = int(2 / finfo(dtype).eps)
         return -highest, highest
     if dtype.kind == "bool":
         return 0, 1
@@ -164,7 +182,7 @@ def multinomial(
             f"one category; {input.shape} was given."
         )
     check_addressable((*input.shape[:-1], num_samples))
-    weights = np.asarray(input.backend.to_host(input._tensor), np.float64)
+    weights = np.asarray(input._numbers(), np.float64)
     if not np.all(np.isfinite(weights) & (weights >= 0)):
         raise DomainError("weights are finite and not negative; others, or nan, were given.")
     choices = int(np.min(np.count_nonzero(weights, axis=-1), initial=weights.shape[-1]))
@@ -287,6 +305,6 @@ def random_(
 @method
 def _filled(self: Tensor, values: Any) -> Tensor:
     with np.errstate(over="ignore"):
-        converted = np.asarray(values).astype(self.dtype.numpy)
-    self.copy_(self._uploaded(converted))
+        uploaded = self._uploaded(np.asarray(values), self.dtype)
+    self.copy_(uploaded)
     return self

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from mt_tensor.arguments import check_floating
-from mt_tensor.dtypes import as_dtype, as_number, float16
+from mt_tensor.dtypes import as_dtype, as_number
 from mt_tensor.library.reductions.roots import root
 from mt_tensor.library.reductions.sums import check_not_empty
 from mt_tensor.pointwise.elementwise import elementwise
@@ -52,7 +52,7 @@ def norm(
     target = input.dtype if dtype is None else as_dtype(dtype)
     check_floating("norm", target)
     x = input.to(target)
-    wide = x.float() if target is float16 else x  # squares soon leave the range of float16
+    wide = x.float() if target.is_narrow else x  # squares soon leave the range of float16
     return _norm(wide, exponent, reduced_dims(dim, x.ndim, keepdim), keepdim).to(target)
 
 

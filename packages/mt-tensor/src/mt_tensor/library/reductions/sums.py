@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mt_tensor.arguments import check_floating
-from mt_tensor.dtypes import bool_, float16
+from mt_tensor.dtypes import bool_
 from mt_tensor.errors import IndexingError
 from mt_tensor.library.movement.joining import shifted
 from mt_tensor.movement.views import squeeze_dims
@@ -18,8 +18,8 @@ from mt_tensor.tensor import Tensor
 
 
 def wide(x: Tensor) -> Tensor:
-    """Return float16 as float32: it often cannot hold the sums and products on the way."""
-    return x.float() if x.dtype is float16 else x
+    """Return 16 bits as float32: they often cannot hold the sums and products on the way."""
+    return x.float() if x.dtype.is_narrow else x
 
 
 def check_not_empty(name: str, x: Tensor, dims: tuple[int, ...]) -> None:

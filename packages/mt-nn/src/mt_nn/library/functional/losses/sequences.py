@@ -10,7 +10,7 @@ import numpy as np
 from mt_nn.errors import InputError, SettingError
 from mt_nn.functional.arguments import checked
 from mt_nn.functional.losses.reduction import REDUCTIONS, Reduction, check_floating, check_reduction
-from mt_tensor import Function, Tensor, cat, float16, full, fused, tensor, zeros
+from mt_tensor import Function, Tensor, cat, full, fused, tensor, zeros
 from mt_tensor.extending import Array
 
 IMPOSSIBLE = -1e37
@@ -67,7 +67,7 @@ def ctc_loss(
     durations = _lengths("input_lengths", input_lengths, batch, times)
     lengths = _lengths("target_lengths", target_lengths, batch, None)
     states = _states(targets, lengths, blank, batched)
-    scores = scores.float() if scores.dtype is float16 else scores
+    scores = scores.float() if scores.dtype.is_narrow else scores
     losses = _spread(
         scores,
         tensor(states, backend=scores.backend),

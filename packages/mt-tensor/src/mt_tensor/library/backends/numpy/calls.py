@@ -18,10 +18,18 @@ from mt_operators import Formula
 from mt_tensor.backends.numpy import calls
 from mt_tensor.backends.numpy.calls import Function, new_view, write
 from mt_tensor.backends.quiet import run_quietly
-from mt_tensor.dtypes import Array, DType, bool_, float16, float32
+from mt_tensor.dtypes import Array, DType, bool_
 from mt_tensor.layout import Layout
 from mt_tensor.library.backends.numpy.functions import FUNCTIONS
 from mt_tensor.tensor_data import TensorData
+from mt_tensor.widening import numbers
+
+_OTHERWISE = (RuntimeError, AttributeError, TypeError)
+"""What says that there is no short way: the shared context is in use, something is a number, or its
+elements are of bfloat16, with which NumPy does not compute."""
+
+_OF_BYTES = {np.logical_and, np.logical_or, np.logical_xor}
+"""Functions that take even such elements, and would take -0.0 for something."""
 
 _array_of = attrgetter("array")
 _of = TensorData.of
@@ -60,7 +68,7 @@ def _running_one(function: Function, general: Function) -> Function:
                     return _of(run_quietly(function, x._array), out)
                 except AttributeError:  # it has no array yet
                     return _of(run_quietly(function, x.array), out)
-        except (RuntimeError, AttributeError):  # the shared context is in use, or x is a number
+        except _OTHERWISE:
             pass
         return general(out, x)
 
@@ -75,10 +83,10 @@ def _running_two(function: Function, general: Function) -> Function:
             if out.__class__ is Layout:
                 return new_view(run_quietly(function, x.array, y.array), out)
             return run_quietly(write, function, out, x.array, y.array)
-        except (RuntimeError, AttributeError):  # as above, or one is a number
+        except _OTHERWISE:
             return general(out, x, y)
 
-    return shorter_for_two(function, run)
+    return shorter_for_two(function, general if function in _OF_BYTES else run)
 
 
 def shorter_for_two(function: Function, otherwise: Function, backend: Any = None) -> Function:
@@ -104,7 +112,7 @@ def shorter_for_two(function: Function, otherwise: Function, backend: Any = None
                 data.layout = out
                 data._storage = data._version = None
                 return data
-        except (RuntimeError, AttributeError):  # as above, or one has no array yet
+        except _OTHERWISE:  # or one has no array yet
             pass
         return otherwise(out, x, y)
 
@@ -123,7 +131,7 @@ def _running_code(formula: Formula, lifted: dict[DType, Function], general: Func
             return general(out, *inputs)
         try:
             results = run_quietly(compute, *map(_array_of, inputs))
-        except (RuntimeError, AttributeError):  # as above
+        except _OTHERWISE:
             return general(out, *inputs)
         if single:
             return new_view(results, out)
@@ -145,18 +153,18 @@ def on_arrays(formula: Formula, dtype: DType) -> Function:
     """
     from mt_tensor.library.backends.numpy.source import numpy_function  # when first needed only
 
-    if dtype is float16:
-        return _in_float32(numpy_function(formula, FUNCTIONS, float32.numpy))
-    return numpy_function(formula, FUNCTIONS, dtype.numpy)
+    function = numpy_function(formula, FUNCTIONS, dtype.computed.numpy)
+    return _in_float32(function) if dtype.is_narrow else function
 
 
 def _in_float32(function: Function) -> Function:
-    """Return a function of arrays of float16 and bool: all its steps are those of float32."""
+    """Return a function of arrays of 16 bits and of bool: all its steps are those of float32."""
 
-    def of_halves(*arrays: Array) -> Any:
-        return function(*[a if a.dtype == np.bool_ else a.astype(np.float32) for a in arrays])
+    def of_narrow(*arrays: Array) -> Any:
+        wide = map(numbers, arrays)
+        return function(*[a if a.dtype == np.bool_ else a.astype(np.float32) for a in wide])
 
-    return of_halves
+    return of_narrow
 
 
 @functools.cache

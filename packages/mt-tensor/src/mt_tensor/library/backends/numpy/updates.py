@@ -32,7 +32,7 @@ from mt_operators.evaluation import written_with
 from mt_operators.graph import PYTHON, Expression, Graph
 from mt_tensor.backends.numpy.functions import UFUNCS
 from mt_tensor.backends.quiet import quiet
-from mt_tensor.dtypes import Number, float16
+from mt_tensor.dtypes import Number
 from mt_tensor.library.backends.numpy.functions import FUNCTIONS
 from mt_tensor.library.backends.numpy.source import ATOMIC
 from mt_tensor.tensor_data import TensorData
@@ -49,14 +49,14 @@ def update(
 ) -> bool:
     """Replace rows by the results of a formula of them, and return whether all views are rows.
 
-    Of float16 each step would be rounded.
+    Of 16 bits each step would be rounded.
     """
     layout = out[0].layout
     try:
         changed = tuple(map(inputs.index, out))
     except ValueError:  # an output is no input
         return False
-    if layout.dtype is float16:
+    if layout.dtype.is_narrow:
         return False
     kinds: list[Kind] = []
     arguments: list[Any] = []

@@ -10,6 +10,7 @@ import numpy as np
 from mt_tensor.dtypes import int64
 from mt_tensor.layout import row_major
 from mt_tensor.tensor_data import TensorData
+from mt_tensor.widening import numbers
 
 
 def _position(name: str) -> Callable[..., Any]:
@@ -18,7 +19,7 @@ def _position(name: str) -> Callable[..., Any]:
     def kernel(x: Any, dim: int) -> Any:
         data = x._tensor
         shape = (*data.shape[:dim], 1, *data.shape[dim + 1 :])
-        position = np.ascontiguousarray(getattr(data.array, name)(dim), np.int64)
+        position = np.ascontiguousarray(getattr(numbers(data.array), name)(dim), np.int64)
         return x._with(TensorData.of(position.reshape(shape), row_major(shape, int64)))
 
     return kernel

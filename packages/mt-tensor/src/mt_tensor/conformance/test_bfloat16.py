@@ -1,0 +1,270 @@
+"""bfloat16, on backends that have it: sixteen bits, computed with in float32 and rounded once.
+
+The oracle computes in float64 with what the elements are, and rounds that as IEEE 754 says: to the
+nearest of 8 binary digits, and of two to the one whose last digit is 0.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_tensor as mt
+from mt_operators import OPERATORS, Formula
+from mt_operators.elementary import sqrt
+from mt_operators.testing import SPECS
+from mt_tensor.backends import TensorBackend
+from mt_tensor.backends.numpy.functions import UFUNCS
+from mt_tensor.conformance.layouts import LAYOUTS
+from mt_tensor.conformance.test_elementwise import draw, expected, expected_gradients
+from mt_tensor.dtypes import Array
+from mt_tensor.layout import row_major
+
+HALF_STEP = 2.0**-8
+"""Half a step of the last digit, relative to a number that begins a power of two."""
+
+
+@pytest.fixture(autouse=True)
+def _has_bfloat16(backend: TensorBackend) -> None:
+    """Let a backend say that it lacks these elements, by the error that the contract has for it."""
+    try:
+        backend.empty((1,), mt.bfloat16)
+    except mt.errors.DTypeError as error:
+        pytest.skip(str(error))
+
+
+def rounded(numbers: Any) -> Array:
+    """Return float64 numbers as bfloat16 holds them, one by one."""
+    array = np.asarray(numbers, np.float64)
+    return np.array([_rounded(number) for number in array.reshape(-1).tolist()]).reshape(
+        array.shape
+    )
+
+
+def _rounded(number: float) -> float:
+    if not math.isfinite(number) or not number:
+        return number
+    unit = 2.0 ** (max(math.frexp(number)[1], -125) - 8)
+    held = round(number / unit) * unit  # Python rounds to even, and dividing by `unit` is exact
+    return held if abs(held) < 2.0**128 else math.copysign(math.inf, number)
+
+
+def narrowed(array: Any, backend: TensorBackend, layout: str = "contiguous") -> mt.Tensor:
+    """Return a tensor of bfloat16, which lies in memory as a layout says."""
+    bits = mt.tensor(np.asarray(array, np.float64), dtype="bfloat16", backend="numpy")
+    words = bits.view(mt.int16).numpy()
+    return LAYOUTS[layout](words, backend).view(mt.bfloat16)
+
+
+def values(x: mt.Tensor) -> Array:
+    """Return the elements as float64."""
+    return np.asarray(x.detach().to("numpy").double())
+
+
+def small(shape: tuple[int, ...], seed: int = 0) -> Array:
+    """Return halves, of which bfloat16 holds sums of a few and products of two."""
+    return np.random.default_rng(seed).integers(-6, 7, shape) / 2
+
+
+EDGES = [
+    *(0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, -2.5, 0.1, 1e-3, 65504.0, 1e30),
+    *(1 + 2**-8, 1 + 3 * 2**-8, -1 - 2**-8, 1 + 2**-8 + 2**-23, 1 + 2**-8 - 2**-24),  # between two
+    *(3.38e38, 3.39e38, 3.4e38, -3.4e38, 2.0**-126, 2.0**-133, 2.0**-134, 1e-44, 3 * 2.0**-134),
+]
+
+
+def test_numbers_are_rounded_to_the_nearest(backend: TensorBackend) -> None:
+    with np.errstate(over="ignore"):
+        single = np.array(EDGES, np.float32)
+    for array in (single, np.array([*EDGES, 1 + 2**-8 + 2**-40, -1 - 2**-8 - 2**-40, 1e300])):
+        x = mt.tensor(array, backend=backend)
+        held = x.to("bfloat16")
+        assert held.dtype is mt.bfloat16
+        assert held.view(mt.int16).dtype is mt.int16
+        wide = held.to(x.dtype)
+        wanted = rounded(array)
+        np.testing.assert_array_equal(values(wide), wanted)
+        np.testing.assert_array_equal(np.signbit(values(wide)), np.signbit(wanted))
+        np.testing.assert_array_equal(values(held), wanted)
+
+
+def test_other_types_come_and_go(backend: TensorBackend) -> None:
+    x = narrowed([0.0, -0.0, 1.5, -2.75, 100.0, 255.0], backend)
+    for name, wanted in (
+        ("int64", [0, 0, 1, -2, 100, 255]),
+        ("bool", [False, False, True, True, True, True]),
+        ("float16", [0.0, -0.0, 1.5, -2.75, 100.0, 255.0]),
+    ):
+        assert x.to(name).tolist() == wanted
+    for name in ("int32", "int64", "float16"):
+        there = mt.tensor([0, 1, 257, 259, 1000], dtype=name, backend=backend).to("bfloat16")
+        assert there.tolist() == [0, 1, 256, 260, 1000]
+    assert mt.tensor([True, False], backend=backend).to("bfloat16").tolist() == [1, 0]
+    assert mt.full((2,), 0.1, dtype="bfloat16", backend=backend).tolist() == [_rounded(0.1)] * 2
+    assert repr(x[:2]) == "tensor([0., -0.], dtype=mt_tensor.bfloat16)"
+
+
+OPERATORS_OF_EACH_KIND = ("add", "div", "exp", "maximum", "where", "lt", "isnan", "round", "relu")
+"""Formulas are those of float32, which are tested one by one: what differs is around them."""
+
+
+@pytest.mark.parametrize("name", OPERATORS_OF_EACH_KIND)
+def test_operator_values_and_gradients(backend: TensorBackend, name: str) -> None:
+    spec = SPECS[name]
+    arrays = [rounded(array) for array in draw(spec, (7,), "float64")]
+    truth = OPERATORS[spec.name].result == "truth"
+    args = [
+        mt.tensor(array > 0, backend=backend)
+        if spec.name == "where" and not place
+        else narrowed(array, backend, layout).requires_grad_(not truth)
+        for place, (array, layout) in enumerate(zip(arrays, itertools.cycle(LAYOUTS), strict=False))
+    ]
+    result = mt.elementwise(spec.name, *args)
+    assert result.dtype is (mt.bool_ if truth else mt.bfloat16)
+    wanted = expected(spec, arrays)
+    if truth:
+        assert np.array_equal(values(result), wanted)
+        return
+    np.testing.assert_allclose(values(result), wanted, rtol=1.01 * HALF_STEP, atol=1e-5)
+    result.sum().backward()
+    for arg, gradient in zip(args, expected_gradients(spec.name, arrays, np.ones(7)), strict=True):
+        if arg.requires_grad and arg.grad is not None:
+            assert arg.grad.dtype is mt.bfloat16
+            assert np.isfinite(values(arg.grad)).all() == np.isfinite(gradient).all()
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_primitives(backend: TensorBackend, layout: str) -> None:
+    """Sums, products of matrices, reading and writing by index, and copies."""
+    array, other = small((3, 4)), small((4, 2), 1)
+    x, y = (narrowed(each, backend, layout) for each in (array, other))
+    assert np.array_equal(values(x.clone()), array)
+    assert np.array_equal(values(x @ y), rounded(array @ other))
+    assert np.array_equal(values(mt.cat([x, x])), np.concatenate([array, array]))
+    for name, ufunc in UFUNCS.items():
+        if name not in ("add", "mul", "maximum", "minimum"):
+            continue
+        found = backend.reduce(OPERATORS[name], x._tensor, (1,))
+        assert np.array_equal(
+            values(mt.Tensor._make(found, backend)), rounded(ufunc.reduce(array, 1))
+        )
+        index = np.array([[0, 2, 0, 1]])
+        source = small((1, 4), 2)
+        target = narrowed(array, backend, layout)
+        wanted = array.copy()
+        ufunc.at(wanted, (index, np.arange(4)), source)
+        where = mt.tensor(index, backend=backend)
+        backend.scatter(
+            narrowed(source, backend)._tensor, 0, where._tensor, target._tensor, OPERATORS[name]
+        )
+        np.testing.assert_allclose(values(target), wanted, rtol=2 * HALF_STEP)
+        assert np.array_equal(values(x.gather(0, where)), array[index, np.arange(4)])
+    target = narrowed(array, backend, layout)
+    target.copy_(narrowed(-array, backend))
+    assert np.array_equal(values(target), -array)
+
+
+def test_sums_have_more_digits_than_what_is_added(backend: TensorBackend) -> None:
+    ones = mt.full((600,), 1, dtype="bfloat16", backend=backend)
+    assert ones.sum().item() == 600.0  # added up in bfloat16 it would stop at 256
+    assert (ones @ ones).item() == 600.0
+    assert ones.view(2, 300).sum(1).tolist() == [300.0, 300.0]
+
+
+BESIDE: dict[str, Callable[[mt.Tensor, float], mt.Tensor]] = {
+    "add": lambda x, c: x + c,
+    "sub": lambda x, c: c - x,
+    "div": lambda x, c: x / c,
+    "add with a factor": lambda x, c: x.add(x, alpha=c),
+    "lerp": lambda x, c: x.lerp(-x, c),
+    "mul_": lambda x, c: x.clone().mul_(c) if x.dtype is mt.bfloat16 else x * c,
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_numbers_beside_it_keep_their_digits(backend: TensorBackend, name: str) -> None:
+    x = narrowed([600.0, 0.1, -3.0, 1e-7], backend)
+    for number in (0.1, 3.3, 1001.0):
+        result, wanted = BESIDE[name](x, number), BESIDE[name](x.float(), number)
+        assert result.dtype is mt.bfloat16
+        assert result.tolist() == wanted.to("bfloat16").tolist()
+
+
+def test_updates_are_rounded_once(backend: TensorBackend) -> None:
+    step = Formula("step", 3, 2, lambda x, g, eps: (x - g / (sqrt(g * g) + eps), g * g))
+    x, g = np.array([1.0, 2.0, 3.0]), np.array([0.5, 300.0, 0.0])
+    tensors = [narrowed(array, backend) for array in (x, g)]
+    views = [tensor._tensor for tensor in tensors]
+    backend.elementwise(step)(views, *views, 1e-8)
+    np.testing.assert_allclose(values(tensors[0]), [0.0, 1.0, 3.0], atol=1e-6)
+    assert tensors[1].tolist() == [0.25, 90112.0, 0.0]
+    new = backend.elementwise(step)(row_major((3,), mt.bfloat16), *views, 1e-8)
+    assert [view.dtype for view in new] == [mt.bfloat16] * 2
+
+
+def test_promotion(backend: TensorBackend) -> None:
+    x = narrowed([1.0, 2.0], backend)
+    for other, wanted in (
+        ("float16", "float32"),
+        ("float32", "float32"),
+        ("float64", "float64"),
+        ("int64", "bfloat16"),
+        ("uint8", "bfloat16"),
+        ("bool", "bfloat16"),
+    ):
+        y = mt.ones(2, dtype=other, backend=backend)
+        for result in (x + y, y + x):
+            assert result.dtype.name == wanted
+            assert result.tolist() == [2.0, 3.0]
+    assert (x * 2).dtype is (x > 1).to("bfloat16").dtype is mt.bfloat16
+
+
+OPERATIONS: dict[str, Callable[[mt.Tensor], Any]] = {
+    "softmax": lambda x: x.softmax(-1),
+    "logsumexp": lambda x: x.logsumexp(1),
+    "mean": lambda x: x.mean(),
+    "var": lambda x: x.var(0),
+    "norm": lambda x: x.norm(),
+    "prod": lambda x: x.prod(1),
+    "max": lambda x: x.max(1).values,
+    "argmax": lambda x: x.argmax(1),
+    "sort": lambda x: x.sort(1).values,
+    "cumsum": lambda x: x.cumsum(0),
+    "unique": lambda x: x.unique(),
+    "index": lambda x: x[x > 0],
+    "where": lambda x: x.where(x > 0, 0.5),
+    "masked_fill": lambda x: x.masked_fill(x > 0, 7.0),
+    "flip": lambda x: x.flip(0),
+    "einsum": lambda x: mt.einsum("ij,kj->ik", x, x),
+    "clamp": lambda x: x.clamp(-1, 1),
+    "nan_to_num": lambda x: (x / 0).nan_to_num(),
+    "isin": lambda x: mt.isin(x, x[0]),
+    "histc": lambda x: x.histc(3),
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_operations_are_those_of_float32_rounded(backend: TensorBackend, name: str) -> None:
+    x = narrowed(small((3, 4)) + 0.25, backend)
+    result, wide = (OPERATIONS[name](each) for each in (x, x.float()))
+    assert result.dtype is (mt.bfloat16 if wide.dtype is mt.float32 else wide.dtype)
+    if name == "nan_to_num":
+        assert values(result)[0, 0] == math.copysign(mt.finfo("bfloat16").max, values(x)[0, 0])
+        return
+    np.testing.assert_allclose(values(result), values(wide), rtol=1.01 * HALF_STEP)
+
+
+def test_random_numbers_are_within_their_range(backend: TensorBackend) -> None:
+    drawn = mt.rand(500, dtype="bfloat16", backend=backend)
+    assert 0 <= drawn.min().item() < 0.1
+    assert 0.9 < drawn.max().item() < 1
+    x = mt.zeros(500, dtype="bfloat16", backend=backend)
+    for low, high in ((0.0, 1.0), (-1.0, 0.0), (-3.0, -1.0), (1.0, 1.01)):
+        drawn = x.uniform_(low, high)
+        assert low <= drawn.min().item() <= drawn.max().item() < high
+    assert abs(x.normal_().mean().item()) < 0.3
