@@ -14,7 +14,7 @@ import numpy as np
 
 from mt_cuda.backend import CudaOps
 from mt_cuda.kernel import Kernel, Lines, Parameter, define, indented, numbers, operand
-from mt_tensor import DType, TensorData, float16, float32, float64
+from mt_tensor import DType, TensorData, bfloat16, float16, float32, float64
 from mt_tensor.backends.extending import take_blocks
 from mt_tensor.extending import Shape
 
@@ -44,7 +44,12 @@ class Drawn:
         return 4 * self.each
 
 
-DRAWN = {float16: Drawn(2, 11, 1), float32: Drawn(2, 24, 4), float64: Drawn(1, 53, 2)}
+DRAWN = {
+    float16: Drawn(2, 11, 1),
+    bfloat16: Drawn(2, 8, 1),
+    float32: Drawn(2, 24, 4),
+    float64: Drawn(1, 53, 2),
+}
 """The types that can be drawn."""
 
 _HIGH_PRODUCT = """\
@@ -108,7 +113,8 @@ def _values(dtype: DType, drawn: Drawn) -> Lines:
         if drawn.each == 2 and k % 2 == 0:
             word, shift = f"({word} & uint64(4294967295))", 32 - drawn.digits
         bits = f"{kind}({word} >> uint64({shift}))"
-        lines.append(f"v{k} = {bits} * {kind}({2.0**-drawn.digits!r})")
+        value = f"{bits} * {kind}({2.0**-drawn.digits!r})"
+        lines.append(f"v{k} = {f'bfloat16({value})' if dtype is bfloat16 else value}")
     return lines
 
 

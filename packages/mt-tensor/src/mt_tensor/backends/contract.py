@@ -238,9 +238,11 @@ class TensorBackend(ABC):
             dtype: a floating-point type. float32 and float64 are what `numbers.random` draws. In a
                 type with fewer bits they are those of float32, rounded down.
         """
-        drawn = np.asarray(numbers.random(shape, np.float64 if dtype is float64 else np.float32))
+        drawn: Array = np.asarray(
+            numbers.random(shape, np.float64 if dtype is float64 else np.float32)
+        )
         if dtype.is_narrow:
-            spacing = np.float32(2.0 ** -NARROW[dtype].digits)
+            spacing: Any = np.float32(2.0 ** -NARROW[dtype].digits)
             drawn = np.floor(drawn / spacing) * spacing
         return self.from_host(stored(drawn, dtype))
 
