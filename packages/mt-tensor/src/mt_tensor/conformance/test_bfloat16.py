@@ -263,6 +263,10 @@ def test_random_numbers_are_within_their_range(backend: TensorBackend) -> None:
     drawn = mt.rand(500, dtype="bfloat16", backend=backend)
     assert 0 <= drawn.min().item() < 0.1
     assert 0.9 < drawn.max().item() < 1
+    mt.manual_seed(7)
+    there = mt.rand(9, dtype="bfloat16", backend="numpy")
+    mt.manual_seed(7)
+    assert mt.rand(9, dtype="bfloat16", backend=backend).tolist() == there.tolist()
     x = mt.zeros(500, dtype="bfloat16", backend=backend)
     for low, high in ((0.0, 1.0), (-1.0, 0.0), (-3.0, -1.0), (1.0, 1.01)):
         drawn = x.uniform_(low, high)
