@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+import mt_cuda
 from mt_cuda.errors import KernelError
 from mt_cuda.kernel import Parameter, define, numbers, operand
 from mt_cuda.library import cache, nvrtc
@@ -52,6 +53,14 @@ def test_nvrtc_makes_machine_code_for_each_kind_of_gpu(folder):
         assert cache.cubin(kernel(), capability) == code
     assert codes[HOPPER] != codes[AMPERE]
     assert len(list(folder.iterdir())) == 2
+
+
+def test_machine_code_is_asked_for_by_the_name_of_an_operator():
+    code = mt_cuda.compile_cubin("neg", dtype="float64", layout="strided", capability=AMPERE)
+    assert code[:4] == b"\x7fELF"
+    assert b"neg_float64" in code
+    with pytest.raises(KernelError, match="has no gradient"):
+        mt_cuda.compile_cubin("eq", gradient=True)
 
 
 def test_a_kernel_is_compiled_once(folder, compiled):

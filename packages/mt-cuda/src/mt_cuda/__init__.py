@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         SimulationError,
     )
     from mt_cuda.library.backend import create_backend
-    from mt_cuda.library.inspection import compile_ptx, source
+    from mt_cuda.library.inspection import compile_cubin, compile_ptx, source
     from mt_cuda.simulator import Simulator
 
 __version__ = "0.1.0"
@@ -36,6 +36,7 @@ __all__ = [
     "SimulationError",
     "Simulator",
     "__version__",
+    "compile_cubin",
     "compile_ptx",
     "create_backend",
     "source",
@@ -44,6 +45,7 @@ __all__ = [
 _HOME = {
     "CudaOps": "backend",
     "create_backend": "library.backend",
+    "compile_cubin": "library.inspection",
     "compile_ptx": "library.inspection",
     "source": "library.inspection",
     "Simulator": "simulator",

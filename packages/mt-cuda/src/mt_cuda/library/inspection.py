@@ -1,4 +1,4 @@
-"""Looking at kernels: their text, and the PTX that it becomes.
+"""Looking at kernels: their text, and the PTX or machine code that it becomes.
 
 A kernel is generated when a layout first occurs, and nobody would ever see it. Here any of them can
 be asked for by name, on any machine: the text needs nothing, the PTX only the compiler.
@@ -80,6 +80,31 @@ def compile_ptx(
     return compile_kernel(
         kernel(name, dtype=dtype, layout=layout, gradient=gradient), capability
     ).ptx
+
+
+def compile_cubin(
+    name: str,
+    *,
+    dtype: str | DType = "float32",
+    layout: str = "contiguous",
+    gradient: Gradient = False,
+    capability: tuple[int, int] = (9, 0),
+) -> bytes:
+    """Return the machine code of a kernel, which NVRTC makes of its text in C, without a GPU.
+
+    Args:
+        name: as in `source`.
+        dtype: as in `source`.
+        layout: as in `source`.
+        gradient: as in `source`.
+        capability: the compute capability to compile for; 9.0 is Hopper.
+
+    Raises:
+        KernelError: as in `source`, or the compiler is missing: `pip install 'mt-cuda[cu13]'`.
+    """
+    from mt_cuda.library.nvrtc import cubin
+
+    return cubin(kernel(name, dtype=dtype, layout=layout, gradient=gradient), capability)
 
 
 def kernel(
