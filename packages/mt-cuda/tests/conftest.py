@@ -91,6 +91,7 @@ class Pretended:
         fault: what every call says from now on; kernels that were launched before find it.
         loaded: the code that was handed to the driver, by the name of its kernel.
         compiled: the kernels that a compiler was asked for, by their names.
+        out_of_memory: what `cuda.core` says when there is none.
         missing: what the compiler says, if it is not there.
         waiting: the streams of others that have been let wait.
     """
@@ -103,6 +104,7 @@ class Pretended:
         self.status, self.devices, self.version = status, devices, version
         self.total, self.taken, self.kept = 1 << 20, 0, 0
         self.fault, self.missing = None, missing
+        self.out_of_memory = "CUDA_ERROR_OUT_OF_MEMORY: as the driver explains it."
         self.loaded, self.compiled, self.waiting = {}, {}, []
         self.Buffer = SimpleNamespace(from_handle=Borrowed)
         self.ObjectCode = SimpleNamespace(from_ptx=self.from_ptx, from_cubin=self.from_cubin)
@@ -171,7 +173,7 @@ class Pretended:
     def allocate(self, size, stream):
         self.check()
         if self.taken + self.kept + size > self.total:  # the pieces kept are too small
-            raise Exception("CUDA_ERROR_OUT_OF_MEMORY: as the driver explains it.")
+            raise RuntimeError(self.out_of_memory)
         self.taken += size
         return Buffer(self, size)
 

@@ -58,8 +58,12 @@ def test_tensors_that_know_each_other_are_forgotten_first(there):
         gc.enable()
 
 
-def test_out_of_memory_says_what_was_asked_and_leaves_the_rest_usable(there):
-    machine, _ = there
+@pytest.mark.parametrize(
+    "message", ["CUDA_ERROR_OUT_OF_MEMORY: in words.", "Failed to allocate memory from pool"]
+)
+def test_out_of_memory_says_what_was_asked_and_leaves_the_rest_usable(there, message):
+    machine, gpu = there
+    gpu.out_of_memory = message
     values = np.arange(5, dtype="f4")
     kept = machine.upload(values)
     with pytest.raises(OutOfMemoryError) as raised:
@@ -139,6 +143,13 @@ def test_a_forked_process_is_told_to_be_spawned(there, monkeypatch):
     monkeypatch.undo()
     gpu.fault = None
     assert machine.allocate(1, float32).count == 1  # where it came from nothing has happened
+
+
+def test_memory_that_is_refused_for_another_reason_is_not_said_to_be_out(there):
+    machine, gpu = there
+    gpu.out_of_memory = "CUDA_ERROR_NOT_SUPPORTED: in words."
+    with pytest.raises(KernelError, match=r"memory could not be allocated \(CUDA_ERROR_NOT_SUPP"):
+        machine.allocate(1 << 20, float32)
 
 
 def test_other_failures_are_said_as_they_are(there):

@@ -16,6 +16,9 @@ from mt_cuda.errors import DeviceLostError, KernelError, OutOfMemoryError
 from mt_cuda.kernel import Kernel
 from mt_tensor import DType
 
+CODE = "CUDA_ERROR_"
+"""With what the names of the driver's codes begin."""
+
 NO_MEMORY = "CUDA_ERROR_OUT_OF_MEMORY"
 
 LASTING = (

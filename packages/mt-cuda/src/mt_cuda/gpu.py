@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from mt_cuda.compiler import compile_kernel
-from mt_cuda.faults import NO_MEMORY, Faults, described
+from mt_cuda.faults import CODE, NO_MEMORY, Faults, described
 from mt_cuda.kernel import Kernel, define, numbers, operand
 from mt_cuda.machine import Grid, Machine, Number, Size
 from mt_cuda.matrix import LARGE, SMALL
@@ -142,25 +142,24 @@ class Gpu(Machine):
         size = max(count, 1) * dtype.itemsize
         try:
             buffer = self._pool.allocate(size, stream=self.stream)
-        except Exception as error:  # noqa: BLE001 - `cuda.core` has one class for all that it says
-            buffer = self._allocate_again(size, count, dtype, described(error))
+        except Exception:  # noqa: BLE001 - of what class it is depends on the version of `cuda.core`
+            buffer = self._allocate_again(size, count, dtype)
         return Memory(buffer, count, dtype)
 
-    def _allocate_again(self, size: int, count: int, dtype: DType, reason: str) -> Any:
+    def _allocate_again(self, size: int, count: int, dtype: DType) -> Any:
         """Let go of what nobody needs, and try once more."""
-        if NO_MEMORY in reason:
-            gc.collect()  # tensors that know each other
-            self.synchronize()
-            if hasattr(self._pool, "handle"):  # else it keeps nothing
-                self._driver.cuMemPoolTrimTo(self._pool.handle, 0)
-            try:
-                return self._pool.allocate(size, stream=self.stream)
-            except Exception as error:  # noqa: BLE001 - as above
-                reason = described(error)
-        if NO_MEMORY not in reason:
-            raise self._faults.error("memory could not be allocated", reason)
-        _, free, total = self._driver.cuMemGetInfo()
-        raise self._faults.no_memory(count, dtype, free, total, self.device.name)
+        gc.collect()  # tensors that know each other
+        self.synchronize()  # or it was another fault
+        if hasattr(self._pool, "handle"):  # else it keeps nothing
+            self._driver.cuMemPoolTrimTo(self._pool.handle, 0)
+        try:
+            return self._pool.allocate(size, stream=self.stream)
+        except Exception as error:
+            reason = described(error)  # which need not have a code
+            if CODE in reason and NO_MEMORY not in reason:
+                raise self._faults.error("memory could not be allocated", reason) from error
+            _, free, total = self._driver.cuMemGetInfo()
+            raise self._faults.no_memory(count, dtype, free, total, self.device.name) from error
 
     def upload(self, values: Array) -> Memory:
         """Copy an array to the device; it may be changed as soon as this returns."""
