@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from mt_cuda.extending import Number
 from mt_cuda.kernel import Kernel
 from mt_cuda.machine import Grid, Size
 from mt_cuda.simulator import SIZE, Memory, Order, Program, Simulator
@@ -122,7 +123,7 @@ class TracingSimulator(Simulator):
         loaded: Program,
         grid: Grid,
         threads: int,
-        numbers: Sequence[int],
+        numbers: Sequence[Number],
         operands: Sequence[Any],
     ) -> None:
         """Run every block; raises what the simulator raises."""
@@ -147,7 +148,7 @@ class PlanningMachine(Simulator):
         loaded: Program,
         grid: Grid,
         threads: int,
-        numbers: Sequence[int],
+        numbers: Sequence[Number],
         operands: Sequence[Any],
     ) -> None:
         """Keep a launch."""
