@@ -15,9 +15,9 @@ and walks along queries. Nothing is added up by several blocks.
 
 from __future__ import annotations
 
-from mt_cuda.kernel import Kernel, Lines, indented
+from mt_cuda.kernel import Kernel, Lines, indented, store
 from mt_cuda.library.attention.tiles import Form, times
-from mt_fast.extending import constant
+from mt_fast.extending import constant, converted
 
 LARGER = ["def larger(a, b):", "    return a if (a >= b) | (a != a) else b"]
 
@@ -78,13 +78,14 @@ def query_gradient(form: Form, *, of_mask: bool = False) -> Kernel:
     slope = f"math.exp(scores[i, k]{form.added} - logarithms[i]) * (slopes[i, k] - deltas[i])"
     at = "of_mask_start + query_here * of_mask_row + key_here * of_mask_column"
     zero = constant(0, form.compute)
+    stored = store(converted("slope", form.compute, form.dtype), form.dtype)
     each = form.each_score(
         "first_own + own",
         "first + other",
         [
             f"slope = {slope}",
             f"{form.weight()} = slope",
-            *([f"of_mask[{at}] = {form.dtype.name}(slope)"] if of_mask else []),
+            *([f"of_mask[{at}] = {stored}"] if of_mask else []),
         ],
         [f"{form.weight()} = {zero}"],
     )

@@ -8,7 +8,8 @@ import math
 from mt_nn.errors import InputError
 from mt_nn.functional.arguments import checked
 from mt_nn.functional.dropouts import check_probability, dropout
-from mt_tensor import Tensor, fused, ones
+from mt_nn.library.functional.causal import later_keys
+from mt_tensor import Tensor, fused
 from mt_tensor.extending import common_backend, shape_broadcast
 
 
@@ -123,8 +124,7 @@ def attention_weights(
         return attention_weights(query.float(), key.float(), wide, is_causal, scale).to(query.dtype)
     scores = query * scale @ key.mT
     if is_causal:
-        unseen = ones(*scores.shape[-2:], dtype="bool", backend=query.backend).triu(1)
-        scores = scores.masked_fill(unseen, -math.inf)
+        scores = scores.masked_fill(later_keys(*scores.shape[-2:], query.backend), -math.inf)
     if mask is not None:
         scores = scores + mask
     return scores.softmax(-1)

@@ -10,6 +10,7 @@ from mt_nn.errors import InputError, SettingError
 from mt_nn.functional.dropouts import check_probability
 from mt_nn.layers.linear import Linear
 from mt_nn.library.functional.attention import additive, attention_weights
+from mt_nn.library.functional.causal import is_causal_mask
 from mt_nn.module import Module
 from mt_nn.parameter import Parameter
 from mt_nn.settings import integer
@@ -130,6 +131,8 @@ class MultiheadAttention(Module):
         q, k, v = self._projected(query, key, value)
         if key_padding_mask is not None and not is_batched:
             key_padding_mask = key_padding_mask.unsqueeze(0)
+        alone = key_padding_mask is None and self.bias_k is None and not self.add_zero_attn
+        causal = alone and not need_weights and is_causal_mask(attn_mask)
         mask = self._mask(q, k, key_padding_mask, attn_mask)
         if self.bias_k is not None and self.bias_v is not None:
             k, v = _followed(k, self._split(self.bias_k)), _followed(v, self._split(self.bias_v))
@@ -147,7 +150,8 @@ class MultiheadAttention(Module):
             weights = weights.mean(1) if average_attn_weights else weights
             weights = weights if is_batched else weights[0]
         else:
-            heads = functional.scaled_dot_product_attention(q, k, v, mask, dropout_p)
+            given = None if causal else mask
+            heads = functional.scaled_dot_product_attention(q, k, v, given, dropout_p, causal)
         order = (0, 2, 1, 3) if self.batch_first or not is_batched else (2, 0, 1, 3)
         joined = heads.permute(*order).flatten(-2)
         return self.out_proj(joined if is_batched else joined[0]), weights

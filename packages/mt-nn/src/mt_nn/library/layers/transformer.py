@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -12,11 +11,12 @@ from mt_nn.errors import InputError, SettingError
 from mt_nn.layers.containers import Sequential
 from mt_nn.layers.dropout import Dropout
 from mt_nn.layers.linear import Linear
+from mt_nn.library.functional.causal import causal_mask
 from mt_nn.library.layers.attention import MultiheadAttention
 from mt_nn.library.layers.normalization import LayerNorm
 from mt_nn.module import Module
 from mt_nn.settings import integer
-from mt_tensor import Tensor, full
+from mt_tensor import Tensor
 from mt_tensor.extending import Backend, Device, require_tensors
 
 Activation = str | Callable[[Tensor], Tensor]
@@ -389,4 +389,4 @@ class Transformer(Module):
         Returns:
             Shape (sz, sz).
         """
-        return full((sz, sz), -math.inf, dtype=dtype, backend=backend, device=device).triu(1)
+        return causal_mask(sz, dtype, backend=backend, device=device)

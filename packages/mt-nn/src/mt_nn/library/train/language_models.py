@@ -10,16 +10,13 @@ from __future__ import annotations
 from mt_nn import init
 from mt_nn.functional import linear
 from mt_nn.layers.dropout import Dropout
+from mt_nn.library.functional.causal import remembered_mask
 from mt_nn.library.layers.dropout import Dropout1d
 from mt_nn.library.layers.embedding import Embedding
 from mt_nn.library.layers.normalization import LayerNorm
 from mt_nn.library.layers.positions import LearnedPositions
 from mt_nn.library.layers.recurrent import LSTM
-from mt_nn.library.layers.transformer import (
-    Transformer,
-    TransformerEncoder,
-    TransformerEncoderLayer,
-)
+from mt_nn.library.layers.transformer import TransformerEncoder, TransformerEncoderLayer
 from mt_nn.module import Module
 from mt_nn.parameter import Parameter
 from mt_tensor import Tensor, zeros
@@ -128,6 +125,6 @@ class TransformerLanguageModel(_LanguageModel):
             begins: whether the texts begin here, which makes no difference: a transformer sees
                 nothing of the window before.
         """
-        mask = Transformer.generate_square_subsequent_mask(len(tokens))
+        mask = remembered_mask(len(tokens), tokens.backend)
         seen = self.dropout(self.positions(self.embedding(tokens)))
         return self.scores(self.dropout(self.encoder(seen, mask, is_causal=True)))
