@@ -11,10 +11,12 @@ import mt_tensor as mt
 from mt_cuda.errors import RaceError
 from mt_cuda.gpu import size_of_gpu
 from mt_cuda.kernel import Kernel
+from mt_cuda.library import nvrtc
 from mt_cuda.library.backend import TunedOps
 from mt_cuda.library.matrices import tiles
 from mt_cuda.library.matrices.product import Product, product
 from mt_cuda.library.matrices.strips import Factor
+from mt_cuda.library.matrices.tensor_cores import best
 from mt_cuda.library.matrices.tiles import MUCH, TILES, Cut, Tile, choose
 from mt_cuda.library.recording import Recorder
 from mt_cuda.simulator import Simulator
@@ -115,6 +117,39 @@ def test_nothing_and_vectors(backend):
         a, b = whole(left), whole(right, seed=1)
         product = backend.matmul(backend.from_host(a), backend.from_host(b))
         assert np.array_equal(backend.to_host(product), a @ b)
+
+
+def test_bfloat16_is_multiplied_in_float32(backend):
+    a, b = whole((9, 12)), whole((12, 10), seed=1)
+    left, right = (mt.tensor(each, backend=backend).bfloat16() for each in (a, b))
+    assert (left @ right).dtype is mt.bfloat16
+    assert np.array_equal((left @ right).float().numpy(), a @ b)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "tile", "wide", "fits"),
+    [
+        ("float16", TILES[0], True, True),
+        ("bfloat16", TILES[4], True, True),
+        ("float16", TILES[5], True, False),  # not of whole warps' parts
+        ("float16", TILES[0], False, False),
+        ("float32", TILES[0], True, False),
+    ],
+)
+def test_tensor_cores_take_what_fits_and_the_twin_all_else(dtype, tile, wide, fits):
+    way = Factor(by_inner=True, wide=wide)
+    form = Product(DTYPES[dtype], DTYPES[dtype], tile, way, way, wide=False, batch=1)
+    twin, kernel = product(form), best(form)
+    assert (kernel.source, kernel.parameters, kernel.work) == (
+        twin.source,
+        twin.parameters,
+        twin.work,
+    )
+    assert bool(kernel.native) is fits
+    if fits:
+        assert f"KERNEL void {twin.name}(" in kernel.native
+        assert nvrtc.text([kernel], (7, 5)) == nvrtc.text([twin], (7, 5))
+        assert nvrtc.text([kernel], (8, 0)).endswith(kernel.native)
 
 
 def test_nan_beyond_the_edge_stays_there(backend):

@@ -10,8 +10,11 @@ from mt_cuda.errors import KernelError
 from mt_cuda.kernel import define, numbers, operand
 from mt_cuda.library import inspection, sass
 from mt_cuda.library.bench import sass as report
+from mt_cuda.library.matrices import tensor_cores, tiles
+from mt_cuda.library.matrices.product import Product
+from mt_cuda.library.matrices.strips import Factor
 from mt_cuda.library.nvrtc import cubin
-from mt_tensor import float32
+from mt_tensor import bfloat16, float16, float32
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +35,25 @@ def test_products_multiply_and_add(rows):
     products = {name: row for name, row in rows.items() if name.startswith("product_")}
     assert len(products) == 4
     for name, row in products.items():
-        assert row["share"] >= (0.88 if "wide" in name and "float16" not in name else 0.8), name
-        assert row["instructions_an_element"] <= 1.25
+        if "float16" in name:
+            assert row["tensor_cores"] == 32  # 4 by 4 pieces, at two positions of a strip
+        else:
+            assert row["tensor_cores"] == 0
+            assert row["share"] >= (0.88 if "wide" in name else 0.8), name
+            assert row["instructions_an_element"] <= 1.25
+
+
+@pytest.mark.parametrize("dtype", [float16, bfloat16], ids=str)
+def test_tensor_cores_multiply_where_there_are_some(dtype):
+    tile = tiles.TILES[3]
+    for by_inner in (True, False):
+        way = Factor(by_inner, wide=True)
+        kernel = tensor_cores.best(Product(dtype, dtype, tile, way, way, wide=False, batch=1))
+        for gpu, count in (((7, 5), 0), ((10, 0), 32)):
+            (row,) = report.rows([kernel], [gpu])
+            assert row["tensor_cores"] == count
+            assert row["spills"] == 0
+            assert set(row["promised"]) <= set(row["wide"])
 
 
 @pytest.mark.parametrize("gpu", [(8, 0), (12, 0)])

@@ -54,12 +54,15 @@ class Kernel:
             begins.
         work: the names of the numbers whose product is how often its innermost statements are run;
             none where that is once for each element.
+        native: what GPUs of NVIDIA, from Ampere on, run instead: the same in C, by instructions for
+            which the text has no words; empty for most.
     """
 
     name: str
     source: str
     parameters: tuple[Parameter, ...]
     work: tuple[str, ...] = ()
+    native: str = ""
 
 
 def define(name: str, parameters: Iterable[Parameter], body: Lines, *work: str) -> Kernel:

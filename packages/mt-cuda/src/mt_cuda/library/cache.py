@@ -44,7 +44,7 @@ def cubin(kernel: Kernel, capability: Capability) -> bytes:
 def _entry(kernel: Kernel, capability: Capability) -> str:
     """Return the name of the file of a kernel."""
     told = repr((kernel.parameters, nvrtc.options(capability), nvrtc.version()))
-    digest = hashed(kernel.source, told, _meaning()).hex()
+    digest = hashed(kernel.source, kernel.native, told, _meaning()).hex()
     return f"{kernel.name[:80]}-{digest[:32]}.cubin"
 
 

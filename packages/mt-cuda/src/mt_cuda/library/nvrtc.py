@@ -149,7 +149,9 @@ def together(kernels: Sequence[Kernel], capability: Capability) -> bytes:
     from cuda import core
 
     try:
-        program = core.Program(text(*kernels), "c++", core.ProgramOptions(**options(capability)))
+        program = core.Program(
+            text(kernels, capability), "c++", core.ProgramOptions(**options(capability))
+        )
         return bytes(program.compile("cubin").code)
     except Exception as error:
         if "invalid value for --gpu-architecture" in str(error):
@@ -164,12 +166,19 @@ def together(kernels: Sequence[Kernel], capability: Capability) -> bytes:
         ) from error
 
 
-def text(*kernels: Kernel) -> str:
-    """Return what NVRTC reads of a kernel: C, with all that it takes for granted.
+AMPERE: Capability = (8, 0)
+"""From here on GPUs have the instructions that some kernels have a text in C for."""
+
+
+def text(kernels: Sequence[Kernel], capability: Capability) -> str:
+    """Return what NVRTC reads of kernels: C, with all that it takes for granted.
 
     Of several kernels the functions inside may have the same names: each has a namespace then.
     """
-    texts = [to_c(kernel) for kernel in kernels]
+    texts = [
+        kernel.native if kernel.native and capability >= AMPERE else to_c(kernel)
+        for kernel in kernels
+    ]
     if len(texts) > 1:
         texts = [f"namespace kernel{k} {{\n{each}}}\n" for k, each in enumerate(texts)]
     return "".join([PRELUDE, *texts])

@@ -85,6 +85,11 @@ class Sass:
         return dict(sorted(found.items()))
 
     @property
+    def tensor_cores(self) -> int:
+        """Instructions that multiply whole matrices."""
+        return sum(name.startswith("HMMA") for name in self.instructions)
+
+    @property
     def product(self) -> Loop:
         """The loop that multiplies most; of several the shortest."""
         return max(self.loops, key=lambda loop: (loop.multiplied, -loop.instructions))

@@ -4,7 +4,8 @@ Each kernel is compiled for each kind of GPU and taken apart. A row of the repor
 registers a thread has, whether they sufficed, which instructions move 16 bytes at a time and which
 the kernel's text promises, and for the innermost loop how many instructions one element takes: one
 that is stored, or else read. For a product that is a single multiplication, and `share` is its
-counterpart, how many of the instructions multiply and add.
+counterpart, how many of the instructions multiply and add. Of tensor cores, which multiply 64 times
+in one instruction, these are counted.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from mt_cuda.library.c.translation import to_c
 from mt_cuda.library.inspection import kernel
 from mt_cuda.library.matrices.product import Product, product
 from mt_cuda.library.matrices.strips import Factor
+from mt_cuda.library.matrices.tensor_cores import best
 from mt_cuda.library.matrices.tiles import TILES
 from mt_cuda.library.nvrtc import together
 from mt_cuda.library.sass import Loop, Sass, disassembled
@@ -62,7 +64,7 @@ def products() -> Iterator[Kernel]:
     """Yield products of large matrices, of gradients, of narrow numbers, and of any layout."""
     for dtype, by_inner in ((float32, True), (float32, False), (float16, True)):
         a, b = Factor(by_inner, wide=True), Factor(not by_inner, wide=True)
-        yield product(Product(dtype, float32, TILES[0], a, b, wide=True, batch=0))
+        yield best(Product(dtype, float32, TILES[0], a, b, wide=True, batch=0))
     anyhow = Factor(by_inner=True, wide=False)
     yield product(Product(float32, float32, TILES[0], anyhow, anyhow, wide=False, batch=1))
 
@@ -70,25 +72,27 @@ def products() -> Iterator[Kernel]:
 def row(kernel: Kernel, capability: Capability, code: Sass) -> dict[str, Any]:
     """Return the figures of a kernel on one kind of GPU, as they are printed."""
     is_product = PRODUCTS.match(kernel.name) is not None
-    each = 1 / code.product.share if is_product else _an_element(kernel, code.stream)
+    share = code.product.share if is_product and not code.tensor_cores else None
+    each = 1 / share if share else _an_element(kernel, code.stream)
     return {
         "kernel": kernel.name,
         "capability": ".".join(map(str, capability)),
         "registers": code.registers,
         "shared": code.shared,
         "spills": code.spills,
-        "share": round(code.product.share, 3) if is_product else None,
+        "share": round(share, 3) if share else None,
+        "tensor_cores": code.tensor_cores,
         "wide": code.wide,
-        "promised": promised(kernel),
+        "promised": promised(kernel.native if code.tensor_cores else to_c(kernel)),
         "instructions_an_element": round(each, 2) if each else None,
     }
 
 
-def promised(kernel: Kernel) -> list[str]:
-    """Return which instructions shall move 16 bytes, by the text of a kernel."""
+def promised(text: str) -> list[str]:
+    """Return which instructions shall move 16 bytes, by the text of a kernel in C."""
     named = {"LOAD_LANES(GLOBAL": "LDG", "LOAD_LANES(SHARED": "LDS"}
     named |= {"STORE_LANES(GLOBAL": "STG", "STORE_LANES(SHARED": "STS"}
-    text = to_c(kernel)
+    named |= {"*(const uint4 *)": "LDG", "*(uint4 *)": "STS"}
     return [f"{name}.128" for call, name in named.items() if call in text]
 
 

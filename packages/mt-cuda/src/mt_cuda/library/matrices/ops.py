@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from mt_cuda.backend import CudaOps, Plan
 from mt_cuda.layout import Layout
 from mt_cuda.library.matrices.planning import plan
-from mt_cuda.library.matrices.product import product
+from mt_cuda.library.matrices.tensor_cores import best
 from mt_cuda.library.matrices.tiles import lanes_of
 from mt_cuda.matrix import total_type
 from mt_operators import OPERATORS
@@ -61,7 +61,7 @@ class ProductOps(CudaOps):
         if planned is None:
             return None
         cut, form = planned.cut, planned.form
-        first = self.plan(product(form), (cut.tiles, cut.parts), cut.tile.threads, planned.numbers)
+        first = self.plan(best(form), (cut.tiles, cut.parts), cut.tile.threads, planned.numbers)
         if cut.parts == 1:
             return Launches(first, None, 0)
         elements = size_of((*a.shape[:-1], b.shape[-1]))

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mt_cuda.kernel import Kernel, Lines, define, indented, numbers, operand, store
+from mt_cuda.kernel import Kernel, Lines, Parameter, define, indented, numbers, operand, store
 from mt_cuda.layout import extent_names, position, stride_names, take_apart
 from mt_cuda.library.matrices.strips import Factor, Strip, plus
 from mt_cuda.library.matrices.tiles import Tile, lanes_of
@@ -63,17 +63,12 @@ def product(form: Product) -> Kernel:
     and of the inner dimension the part y, which has `span` elements.
     """
     tile, total = form.tile, total_type(form.dtype)
-    strips = (
-        Strip("a", form.a, form.dtype, tile.rows, "top", "rows", "down", tile),
-        Strip("b", form.b, form.dtype, tile.columns, "left", "columns", "right", tile),
-    )
+    strips = strips_of(form, tile)
     body = [
         *(line for strip in strips for line in strip.arrays()),
         f"totals = cuda.local.array(({tile.each_rows}, {tile.each_columns}), {total.name})",
-        *_find_place(form),
-        "first = cuda.blockIdx.y * index32(span)",
-        "left_over = min(index32(inner) - first, index32(span))",
-        *(line for strip in strips for line in strip.find()),
+        *find_groups(form, strips),
+        *(line for strip in strips for line in strip.find_shelf()),
         f"for i in range({tile.each_rows}):",
         f"    for k in range({tile.each_columns}):",
         f"        totals[i, k] = {constant(0, total)}",
@@ -83,8 +78,21 @@ def product(form: Product) -> Kernel:
     types = "_".join(dict.fromkeys((form.dtype.name, form.out.name)))
     name = f"product_{types}_{tile}_a_{form.a}_b_{form.b}"
     name += ("_out_wide" if form.wide else "") + f"_batch{form.batch}"
+    return define(name, parameters(form), body, "batches", "rows", "inner", "columns")
+
+
+def strips_of(form: Product, tile: Tile) -> tuple[Strip, Strip]:
+    """Return the strips of both factors."""
+    return (
+        Strip("a", form.a, form.dtype, tile.rows, "top", "rows", "down", tile),
+        Strip("b", form.b, form.dtype, tile.columns, "left", "columns", "right", tile),
+    )
+
+
+def parameters(form: Product) -> list[Parameter]:
+    """Return the parameters of the kernel."""
     strides = [f"{m}_{way}_stride" for m in ("a", "b") for way in ("outer", "inner")]
-    parameters = [
+    return [
         *numbers("batches", "rows", "inner", "columns", "span", *strides),
         *numbers(*extent_names(form.batch)),
         *numbers(*(s for m in ("a", "b") for s in stride_names(m, form.batch))),
@@ -92,7 +100,16 @@ def product(form: Product) -> Kernel:
         *operand("b", form.dtype),
         *operand("out", form.out),
     ]
-    return define(name, parameters, body, "batches", "rows", "inner", "columns")
+
+
+def find_groups(form: Product, strips: tuple[Strip, Strip]) -> Lines:
+    """Return the lines that find what a thread computes, and its groups in memory."""
+    return [
+        *_find_place(form),
+        "first = cuda.blockIdx.y * index32(span)",
+        "left_over = min(index32(inner) - first, index32(span))",
+        *(line for strip in strips for line in strip.find()),
+    ]
 
 
 def _find_place(form: Product) -> Lines:
@@ -125,7 +142,7 @@ def _find_place(form: Product) -> Lines:
     ]
 
 
-def _multiply_strips(form: Product, strips: tuple[Strip, ...]) -> Lines:
+def _multiply_strips(form: Product, strips: tuple[Strip, Strip]) -> Lines:
     """Return the loops over strips: one is multiplied, and the next one brought meanwhile.
 
     As long as the next one is whole, nothing needs to be asked. So the last ones have a loop of
@@ -177,7 +194,7 @@ def _apart(form: Product) -> tuple[int, int]:
     return form.tile.rows // len(rows), form.tile.columns // len(columns)
 
 
-def _multiply(form: Product, strips: tuple[Strip, ...]) -> Lines:
+def _multiply(form: Product, strips: tuple[Strip, Strip]) -> Lines:
     """Return the lines with which a thread adds to its totals what inner position `j` gives."""
     lanes, rows, columns = _groups(form)
     adds = [

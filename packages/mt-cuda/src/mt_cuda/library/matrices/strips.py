@@ -106,17 +106,14 @@ class Strip:
         ]
 
     def find(self) -> Lines:
-        """Return the lines that find a thread's groups, in memory and in the strip."""
+        """Return the lines that find a thread's groups in memory."""
         m, fastest = self.name, self.fastest
         fast, slow = ("inner", "outer") if self.factor.by_inner else ("outer", "inner")
         last = f"index32({self.extent}) - {1 if self.factor.by_inner else self.lanes}"
         lines = [
             f"{m}_{fast} = thread % {fastest}" + (f" * {self.lanes}" if self.lanes > 1 else ""),
             f"{m}_{slow} = thread // {fastest}",
-            f"{m}_put = {m}_strips[{m}_inner * {self.pitch} + {m}_outer:]",
-            f"{m}_get = {m}_strips[{lanes_of(self.total)} * {self.part}:]",
             f"{m}_step = {self.tile.depth} * {m}_inner_stride",
-            f"{m}_turn = {self.tile.depth * self.pitch}",
         ]
         for r, (inner, outer) in enumerate(self.rounds):
             here = f"min({self.begin} + {m}_outer{plus(outer)}, {last})"
@@ -125,6 +122,15 @@ class Strip:
                 f"+ (first + {m}_inner{plus(inner)}) * {m}_inner_stride:]"
             ]
         return lines
+
+    def find_shelf(self) -> Lines:
+        """Return the lines that find where a thread puts its groups, and where it reads."""
+        m = self.name
+        return [
+            f"{m}_put = {m}_strips[{m}_inner * {self.pitch} + {m}_outer:]",
+            f"{m}_get = {m}_strips[{lanes_of(self.total)} * {self.part}:]",
+            f"{m}_turn = {self.tile.depth * self.pitch}",
+        ]
 
     def step(self) -> Lines:
         """Return the lines that go on to the next strip."""
