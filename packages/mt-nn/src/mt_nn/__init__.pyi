@@ -27,6 +27,7 @@ from mt_nn.layers.linear import Flatten as Flatten
 from mt_nn.layers.linear import Linear as Linear
 from mt_nn.layers.pooling import AvgPool2d as AvgPool2d
 from mt_nn.layers.pooling import MaxPool2d as MaxPool2d
+from mt_nn.library.amp import GradScaler as GradScaler
 from mt_nn.library.files.limits import limits as limits
 from mt_nn.library.inspection import summary as summary
 from mt_nn.library.layers.activation import CELU as CELU

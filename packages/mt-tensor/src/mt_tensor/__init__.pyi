@@ -48,6 +48,9 @@ from mt_tensor.dtypes import uint32 as uint32
 from mt_tensor.dtypes import uint64 as uint64
 from mt_tensor.dtypes import uint8 as uint8
 from mt_tensor.indexing.gathering import gather as gather
+from mt_tensor.library.autocast import autocast as autocast
+from mt_tensor.library.autocast import get_autocast_dtype as get_autocast_dtype
+from mt_tensor.library.autocast import is_autocast_enabled as is_autocast_enabled
 from mt_tensor.library.autograd.gradcheck import grad_central_difference as grad_central_difference
 from mt_tensor.library.autograd.gradcheck import grad_check as grad_check
 from mt_tensor.library.autograd.gradcheck import gradcheck as gradcheck
@@ -381,6 +384,7 @@ __all__ = [
     "atleast_1d",
     "atleast_2d",
     "atleast_3d",
+    "autocast",
     "autograd",
     "backends",
     "baddbmm",
@@ -496,6 +500,7 @@ __all__ = [
     "gelu",
     "gelu_tanh",
     "ger",
+    "get_autocast_dtype",
     "get_backend",
     "get_default_dtype",
     "get_printoptions",
@@ -534,6 +539,7 @@ __all__ = [
     "int8",
     "inv",
     "inverse",
+    "is_autocast_enabled",
     "is_close",
     "is_complex",
     "is_floating_point",

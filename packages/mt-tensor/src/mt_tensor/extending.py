@@ -86,6 +86,12 @@ from mt_tensor.library.movement.windows import Fold as Fold
 from mt_tensor.library.pointwise.fusing import operator_of as operator_of
 from mt_tensor.library.reductions.sums import wide as wide
 
+# The precision that `autocast` asks for, where arguments are looked at.
+from mt_tensor.precision import (
+    BLOCKS as BLOCKS,
+    in_precision as in_precision,
+)
+
 # The recorded graph.
 from mt_tensor.library.recording.hooks import RemovableHandle as RemovableHandle
 from mt_tensor.recording.graph import Node as Node

@@ -10,13 +10,13 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import numpy as np
 
 from mt_nn.errors import SettingTypeError
 from mt_tensor import Tensor
-from mt_tensor.extending import check_same_dtype, require_tensors
+from mt_tensor.extending import BLOCKS, check_same_dtype, in_precision, require_tensors
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -64,6 +64,8 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         for name, value in kwargs.items():
             if not isinstance(value, by_name.get(name, object)):
                 refuse(name, value)
+        if BLOCKS.count:
+            return cast("R", in_precision(function.__name__, function, args, kwargs))
         return function(*args, **kwargs)
 
     operation.__module__ = "mt_nn.functional"  # where pickle finds it

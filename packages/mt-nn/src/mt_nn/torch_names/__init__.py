@@ -25,6 +25,7 @@ from mt_nn.torch_names._settings import (
 
 if TYPE_CHECKING:
     from mt_nn.torch_names import (
+        amp,
         autograd,
         backends,
         cuda,

@@ -61,9 +61,11 @@ LEFT_OUT: Mapping[str, str] = {
         Tensor.chalf Tensor.conj Tensor.conj_physical Tensor.conj_physical_ Tensor.real Tensor.imag
         Tensor.stft Tensor.istft Tensor.resolve_conj Tensor.resolve_neg Tensor.is_conj
         Tensor.is_neg Tensor.isreal linalg.eig* Tensor.eig lobpcg signal *_window""",
-    "float32 trains without mixed precision, autocast and scaling.": """
-        amp autocast* *autocast* GradScaler cuda.amp BFloat16Storage cuda.BFloat16*
-        cuda.is_bf16_supported cuda.has_half cuda.is_tf32_supported""",
+    "It is in torch.amp.": "GradScaler",
+    "autocast('cuda', dtype) and GradScaler say all that there is to mixed precision.": """
+        amp.* autocast_* is_autocast_* set_autocast_* *autocast_cache* *autocast_cpu* *autocast_gpu*
+        *autocast_xla* *autocast_ipu* cuda.amp BFloat16Storage cuda.BFloat16* cuda.is_bf16_supported
+        cuda.has_half cuda.is_tf32_supported""",
     "There is no backend for such a device; mt_tensor.backends() lists those that there are.": """
         accelerator mtia xpu mps cpu get_device_module is_vulkan_available nn.Module.ipu
         nn.Module.mtia nn.Module.xpu nn.Module.to_empty Tensor.ipu Tensor.mtia Tensor.xpu

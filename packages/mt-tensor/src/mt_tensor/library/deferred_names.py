@@ -4,6 +4,7 @@ FUNCTIONS = {
     "mt_tensor.creation.from_data": "tensor",
     "mt_tensor.creation.from_rules": "empty full ones zeros",
     "mt_tensor.indexing.gathering": "gather",
+    "mt_tensor.library.autocast": "autocast get_autocast_dtype is_autocast_enabled",
     "mt_tensor.library.autograd.gradcheck": "grad_central_difference grad_check gradcheck gradgradcheck",
     "mt_tensor.library.creation.from_arrays": "from_numpy",
     "mt_tensor.library.creation.from_rules": "arange eye linspace logspace tril_indices triu_indices",

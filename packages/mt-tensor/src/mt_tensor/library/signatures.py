@@ -14,6 +14,7 @@ from types import FunctionType
 from typing import Any, TypeVar, cast
 
 from mt_tensor.arguments import check_flags
+from mt_tensor.precision import BLOCKS, in_precision
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensor import Tensor
 
@@ -46,23 +47,31 @@ def for_users(made: Made) -> Made:
         return made
     in_order = () if anything else tuple(kinds.values())[: code.co_argcount]
 
+    name = made.__name__
+
     @functools.wraps(made)
     def called(*args: Any, **settings: Any) -> Any:
         if in_order:
             for value, kind in zip(args, in_order):  # noqa: B905 - the rest has defaults
                 if not isinstance(value, kind):
-                    _check(made.__name__, zip(parameters, args, strict=False), kinds)
+                    _check(name, zip(parameters, args, strict=False), kinds)
+        if BLOCKS.count:
+            return in_precision(name, made, args, in_own_words(settings))
         if not settings:
             return made(*args)
+        return made(*args, **in_own_words(settings))
+
+    def in_own_words(settings: dict[str, Any]) -> dict[str, Any]:
+        """Return arguments by the names that they have here, checked."""
         for other, own in NUMPY.items():
             if other in settings and own in kinds:
                 if own in settings:
                     raise TypeError(
-                        f"{made.__name__}() was given {own} twice: {other} is NumPy's name for it."
+                        f"{name}() was given {own} twice: {other} is NumPy's name for it."
                     )
                 settings[own] = settings.pop(other)
-        _check(made.__name__, settings.items(), kinds)
-        return made(*args, **settings)
+        _check(name, settings.items(), kinds)
+        return settings
 
     return cast("Made", called)
 

@@ -31,6 +31,7 @@ from mt_tensor.errors import DTypeError
 from mt_tensor.exchange.conversion import cast
 from mt_tensor.layout import row_major
 from mt_tensor.pointwise.gradients import recorder
+from mt_tensor.precision import BLOCKS, adjusted
 from mt_tensor.public import function
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import shape_broadcast
@@ -81,6 +82,11 @@ class ElementwiseOperation:
             return OPERATIONS[operator.for_bool](*args)
         check_on_bool(operator, dtype)
         operands = self._operands(args, dtype, backend)
+        if dtype.is_narrow and BLOCKS.count:
+            wide = [adjusted(operator.name, operand) for operand in operands]
+            if wide[-1].dtype is not dtype:
+                numbers = [isinstance(arg, Number) for arg in args]
+                return self(*[a if n else w for a, n, w in zip(args, numbers, wide, strict=True)])
         if dtype.is_narrow and not (operator.chooses or operator.result == "truth"):
             finer = [isinstance(arg, Number) and not is_exact(arg, dtype) for arg in args]
             if True in finer:  # numbers that it would round: the result is rounded instead

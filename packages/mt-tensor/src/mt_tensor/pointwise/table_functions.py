@@ -123,6 +123,8 @@ def _facts(operation: ElementwiseOperation) -> tuple[Any, Any, bool, set[DType]]
     if truth and operator.takes_bool:
         kinds.add("bool")
     direct = {dtype for dtype in DTYPES.values() if dtype.kind in kinds}
+    if not operator.closed or operator.result == "real":
+        direct = {dtype for dtype in direct if not dtype.is_narrow}  # see `precision.py`
     return operation.computing, operation.record, truth, direct
 
 

@@ -13,6 +13,7 @@ from mt_tensor.arguments import check_not_bool
 from mt_tensor.dtypes import result_type
 from mt_tensor.errors import ShapeError
 from mt_tensor.exchange.conversion import cast
+from mt_tensor.precision import BLOCKS, adjusted
 from mt_tensor.public import method, operation
 from mt_tensor.recording.function import Function, common_backend, require_tensors
 from mt_tensor.strides import shape_broadcast
@@ -63,6 +64,8 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
         DTypeError: the tensors are bool.
     """
     require_tensors("matmul", input, other)
+    if BLOCKS.count:
+        input, other = adjusted("matmul", input), adjusted("matmul", other)
     backend, a, b = input.backend, input._tensor, other._tensor
     if backend is not other.backend:
         common_backend(input, other)

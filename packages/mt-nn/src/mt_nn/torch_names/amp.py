@@ -1,0 +1,4 @@
+"""`torch.amp`: mixed precision."""
+
+from mt_nn import GradScaler
+from mt_tensor import autocast
