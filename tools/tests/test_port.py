@@ -111,7 +111,7 @@ def test_a_program_is_told_what_it_uses_that_is_left_out() -> None:
     )
     assert [line for line, _ in found] == [4, 6, 8, 9, 9, 10, 11, 11]
     said = [text for _, text in found]
-    assert said[0].startswith("torch.cuda.amp is left out. float32 trains")
+    assert said[0].startswith("torch.cuda.amp is left out. autocast")
     assert said[1].startswith("torch.utils.tensorboard is left out. mt_nn.train")
     assert said[2].startswith("torch.compile is left out. Networks run")
     assert said[3].startswith(".storage, if it is one of torch.Tensor, is left out. Elements")

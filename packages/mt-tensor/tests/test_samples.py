@@ -55,6 +55,9 @@ NOT_OPERATIONS = {
     "it is about the default type, which test_default_dtype.py tests": """
         get_default_dtype set_default_dtype
     """,
+    "it is about precision, which test_autocast.py tests": """
+        autocast get_autocast_dtype is_autocast_enabled
+    """,
     "it is about backends, which test_backends.py tests": """
         TensorBackend backends current_backend fuse fuse_in_place fused get_backend
         register_backend use_backend

@@ -1,7 +1,8 @@
 """`autocast`: which operations of a block are computed in 16 bits, and which in float32.
 
-The names are torch's, and so are the lists, one for the CPU and one for GPUs. What stands in
-neither takes the types of its arguments as they come: a number of 16 bits and one of float32 give
+The names are torch's, and so are the lists, one for the CPU and one for GPUs; but products called
+by another name than `matmul` that are made of it, such as `mv`, are computed in 16 bits on both.
+What stands in neither list takes the types of its arguments as they come: a number of 16 bits and one of float32 give
 float32.
 """
 
