@@ -2,8 +2,8 @@
 
 The names are torch's, and so are the lists, one for the CPU and one for GPUs; but products called
 by another name than `matmul` that are made of it, such as `mv`, are computed in 16 bits on both.
-What stands in neither list takes the types of its arguments as they come: a number of 16 bits and one of float32 give
-float32.
+What stands in neither list takes the types of its arguments as they come: a number of 16 bits and
+one of float32 give float32.
 """
 
 from __future__ import annotations
