@@ -6,6 +6,7 @@ often each launches, by a machine that only writes down; and whether a compiler 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -15,8 +16,10 @@ import pytest
 import mt_nn as nn
 import mt_tensor as mt
 from mt_cuda.library import nvrtc
+from mt_cuda.library.attention import tiles
 from mt_cuda.library.backend import TunedOps
 from mt_cuda.library.bench.launches import recorded
+from mt_cuda.library.images import convolution, weights
 from mt_cuda.library.recording import Launch, Record, Recorder
 from mt_cuda.simulator import Simulator
 from mt_nn import functional as F
@@ -196,6 +199,45 @@ def test_a_wrong_class_is_told_when_somebody_waits(order: Any) -> None:
         loss = F.cross_entropy(scores, mt.tensor([0, -100, 3, 1]))
         with pytest.raises(IndexingError, match=r"cross_entropy\(\): index 3 .* 1 with 3"):
             loss.item()
+
+
+@pytest.mark.parametrize(
+    ("tile", "tile_of_weights"),
+    list(zip(convolution.TILES, itertools.cycle(weights.TILES))),
+)
+def test_a_gpus_tiles_convolve(
+    monkeypatch: pytest.MonkeyPatch, tile: convolution.Tile, tile_of_weights: weights.Tile
+) -> None:
+    monkeypatch.setattr(convolution, "TINY", (tile,))
+    monkeypatch.setattr(weights, "TINY", (tile_of_weights,))
+    results = []
+    for backend, dtype in ((TunedOps(Simulator()), "f4"), ("numpy", "f8")):
+        with use_backend(backend):
+            tensors = x, w, b = _leaves([(1, 3, 4, 3), (5, 3, 2, 1), (5,)], dtype)
+            out = F.conv2d(x, w, b, padding=(1, 0))
+            out.backward(out.detach())
+            results.append([x.detach().numpy() for x in (out, *_gradients(tensors))])
+    for ours, wanted in zip(*results, strict=True):
+        np.testing.assert_allclose(ours, wanted, 1e-4, 1e-4)
+
+
+@pytest.mark.parametrize("width", [16, 128])
+def test_a_gpus_tiles_attend(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    choose, gpu = tiles.choose, Recorder.size
+
+    def chosen(width: int, compute: mt.DType, size: Any, *, backward: bool) -> tiles.Tile:
+        return choose(width, compute, gpu, backward=backward)
+
+    monkeypatch.setattr(tiles, "choose", chosen)
+    results = []
+    for backend, dtype in ((TunedOps(Simulator()), "f4"), ("numpy", "f8")):
+        with use_backend(backend):
+            tensors = q, k, v = _leaves([(34, 2), (35, 2), (35, width)], dtype)
+            out = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+            out.backward(out.detach())
+            results.append([x.detach().numpy() for x in (out, *_gradients(tensors))])
+    for ours, wanted in zip(*results, strict=True):
+        np.testing.assert_allclose(ours, wanted, 1e-4, 1e-4)
 
 
 def _leaves(shapes: list[tuple[int, ...]], dtype: str) -> list[mt.Tensor]:
