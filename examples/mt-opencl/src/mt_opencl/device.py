@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyopencl as cl
 
+from mt_cuda.errors import OutOfMemoryError
 from mt_cuda.extending import (
     Grid,
     Kernel,
@@ -20,11 +23,21 @@ from mt_cuda.extending import (
     TunedOps,
     to_c,
 )
+from mt_cuda.kernel import define, operand
+from mt_opencl.choice import check, chosen
 from mt_opencl.declarations import DECLARATIONS, OPTION
 from mt_opencl.prelude import PRELUDE
-from mt_tensor import DType
+from mt_tensor import DType, float32
 from mt_tensor.backends.extending import element_type
-from mt_tensor.errors import BackendUnavailableError
+from mt_tensor.errors import BackendError, BackendUnavailableError
+
+EXHAUSTED = (cl.status_code.MEM_OBJECT_ALLOCATION_FAILURE, cl.status_code.OUT_OF_HOST_MEMORY)
+"""What OpenCL says when there is no memory left."""
+
+FREE = (
+    "Take smaller batches or a smaller network, forget tensors that are no longer needed, or keep "
+    "no graph (`with mt.no_grad()`)."
+)
 
 
 class Memory:
@@ -62,40 +75,79 @@ class Device(Machine):
     )
 
     def __init__(self) -> None:
-        try:
-            self.context = cl.create_some_context(interactive=False)
-        except cl.Error as error:
-            raise BackendUnavailableError(
-                f"there is no OpenCL device ({error}). Install the driver of one; on Debian, "
-                "`apt-get install pocl-opencl-icd` makes one of the processor."
-            ) from error
+        self.context = chosen()
         (self.device, *_) = self.context.devices
-        if not self.device.double_fp_config:
-            raise BackendUnavailableError(f"{self.device.name} has no numbers of 64 bits.")
+        check(self.device, self.size.threads)
         self.queue = cl.CommandQueue(self.context)
+        # A processor's memory is the host's, and taken at once; PoCL would abort the program where
+        # a kernel finds that there is none.
+        host = self.device.type & cl.device_type.CPU
+        self._flags = cl.mem_flags.READ_WRITE | (cl.mem_flags.ALLOC_HOST_PTR if host else 0)
+        self._process = os.getpid()
+        self._launching = threading.Lock()  # arguments belong to a kernel, not to its launch
         # Warnings are about parentheses, and comparisons of a number with itself to find nan.
-        self.prelude, self.options = PRELUDE, ["-w"]
+        dialects = [(PRELUDE, ["-w"])]
         if self.device.platform.name == "Portable Computing Language":
-            self.prelude, self.options = DECLARATIONS + PRELUDE, ["-w", OPTION]
+            dialects.insert(0, (DECLARATIONS + PRELUDE, ["-w", OPTION]))
+        fault = ""
+        for self.prelude, self.options in dialects:
+            fault = self._fault()
+            if not fault:
+                return
+        raise BackendUnavailableError(
+            f"kernels do not run on {self.describe()}: {fault}. Check its driver."
+        )
+
+    def _fault(self) -> str:
+        """Run a small kernel, and return why it does not work; nothing if it does."""
+        kernel = define("one", operand("y", float32), ["y[y_at] = float32(1)"])
+        try:
+            memory = self.allocate(1, float32)
+            self.launch(self.load(kernel), (1, 1), 1, (), (memory, 0))
+            return "" if self.download(memory, 1)[0] == 1 else "they give wrong results"
+        except BackendError as error:
+            return " ".join(str(error).split())
 
     def allocate(self, count: int, dtype: DType) -> Memory:
-        """Return new memory."""
-        size = max(count, 1) * dtype.itemsize
-        return Memory(cl.Buffer(self.context, cl.mem_flags.READ_WRITE, size), count, dtype)
+        """Return new memory.
+
+        Raises:
+            OutOfMemoryError: there is none, or the device never gives so much at once.
+        """
+        size, most = max(count, 1) * dtype.itemsize, self.device.max_mem_alloc_size
+        if size > most:
+            raise OutOfMemoryError(
+                f"{count:,} elements of {dtype.name} are {size / 2**20:,.1f} MiB; "
+                f"{self.device.name} gives at most {most / 2**20:,.1f} MiB at once. {FREE}"
+            )
+        try:
+            buffer = cl.Buffer(self.context, self._flags, size)
+        except cl.Error as error:
+            action = f"{count:,} elements of {dtype.name} could not be allocated"
+            raise self._failed(action, error) from error
+        return Memory(buffer, count, dtype)
 
     def upload(self, values: npt.NDArray[Any]) -> Memory:
         """Copy an array to the device."""
         memory = self.allocate(values.size, element_type(values))
         if values.size:
-            cl.enqueue_copy(self.queue, memory.buffer, values)
+            self._copy(memory.buffer, values)
         return memory
 
     def download(self, memory: Memory, count: int) -> npt.NDArray[Any]:
         """Wait for the device, and copy the first elements to the host."""
         values = np.empty(count, memory.dtype.numpy)
         if count:
-            cl.enqueue_copy(self.queue, values, memory.buffer)
+            self._copy(values, memory.buffer)
         return values
+
+    def _copy(self, target: Any, source: Any) -> None:
+        """Copy from or to the device, after all that is in the queue."""
+        self._check_process()
+        try:
+            cl.enqueue_copy(self.queue, target, source)
+        except cl.Error as error:
+            raise self._failed("a copy, or a kernel before it, failed", error) from error
 
     def reinterpreted(self, memory: Memory, dtype: DType) -> Memory:
         """Return the same bytes as whole elements of another type."""
@@ -108,11 +160,11 @@ class Device(Machine):
 
     def load(self, kernel: Kernel) -> Any:
         """Compile a kernel for the device."""
+        text = self.prelude + to_c(kernel)
         try:
-            program = cl.Program(self.context, self.prelude + to_c(kernel))
-            return cl.Kernel(program.build(self.options), kernel.name)
+            return cl.Kernel(cl.Program(self.context, text).build(self.options), kernel.name)
         except cl.Error as error:
-            raise KernelError(f"kernel {kernel.name} does not compile: {error}") from error
+            raise self._failed(f"kernel {kernel.name} does not compile", error) from error
 
     def launch(
         self,
@@ -123,17 +175,42 @@ class Device(Machine):
         operands: Sequence[Any],
     ) -> None:
         """Put a kernel into the queue."""
+        self._check_process()
         arguments = [
             part.buffer
             if isinstance(part, Memory)
             else (np.int64(part) if isinstance(part, int) else part)
             for part in (*numbers, *operands)
         ]
-        loaded(self.queue, (grid[0] * threads, grid[1]), (threads, 1), *arguments)
+        try:
+            with self._launching:
+                loaded(self.queue, (grid[0] * threads, grid[1]), (threads, 1), *arguments)
+        except cl.Error as error:
+            blocks = f"{grid[0]} by {grid[1]} blocks of {threads} threads"
+            action = f"kernel {loaded.function_name} could not be launched with {blocks}"
+            raise self._failed(action, error) from error
 
     def synchronize(self) -> None:
         """Wait for the queue."""
-        self.queue.finish()
+        self._check_process()
+        try:
+            self.queue.finish()
+        except cl.Error as error:
+            raise self._failed("a kernel failed", error) from error
+
+    def _check_process(self) -> None:
+        """Raise in a process that was forked, where nobody works on the queue and all waits."""
+        if os.getpid() != self._process:
+            raise KernelError(
+                f"{self.device.name} is used by the process that this one was forked from. Start "
+                'processes with the method "spawn", or use the backend in one process only.'
+            )
+
+    def _failed(self, action: str, error: cl.Error) -> BackendError:
+        """Return the error of an action, by what OpenCL says."""
+        if error.code in EXHAUSTED:
+            return OutOfMemoryError(f"{action}: {self.device.name} has no memory left. {FREE}")
+        return KernelError(f"{action} on {self.device.name}: {error}")
 
     def describe(self) -> str:
         """Name the device."""

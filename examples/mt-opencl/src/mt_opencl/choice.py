@@ -1,0 +1,75 @@
+"""Which OpenCL device is taken, and whether it has what the kernels need."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pyopencl as cl
+
+from mt_tensor.errors import BackendUnavailableError
+
+CHOICE = "PYOPENCL_CTX"
+"""The environment variable that chooses a device, as everywhere in pyopencl: `1`, or `0:1`."""
+
+EXTENSIONS = {
+    "cl_khr_fp64": "floats of 64 bits",
+    "cl_khr_int64_base_atomics": "atomic sums of 64 bits",
+    "cl_khr_int64_extended_atomics": "atomic comparisons of 64 bits",
+}
+"""What kernels need beyond the OpenCL that every device has."""
+
+
+def chosen() -> cl.Context:
+    """Return a context of the device that is chosen, or of the first.
+
+    Raises:
+        BackendUnavailableError: there is none; the message says what to do.
+    """
+    try:
+        return cl.create_some_context(interactive=False)
+    except cl.Error as error:
+        found = devices()
+        if found:
+            names = ", ".join(f"{number} is {device.name}" for number, device in found.items())
+            message = f"{CHOICE}={os.environ.get(CHOICE, '')} is no OpenCL device: {names}."
+        else:
+            message = (
+                "there is no OpenCL device. Install the driver of one; on Debian and Ubuntu, "
+                "`apt-get install pocl-opencl-icd` makes one of the processor."
+            )
+        raise BackendUnavailableError(message) from error
+
+
+def devices() -> dict[str, cl.Device]:
+    """Return every device, by what chooses it."""
+    try:
+        platforms = cl.get_platforms()
+    except cl.Error:  # no driver at all
+        return {}
+    return {
+        f"{i}:{j}": device
+        for i, platform in enumerate(platforms)
+        for j, device in enumerate(platform.get_devices())
+    }
+
+
+def check(device: Any, threads: int) -> None:
+    """Check that a device can run the kernels.
+
+    Args:
+        device: it.
+        threads: how many threads its blocks have to have.
+
+    Raises:
+        BackendUnavailableError: it cannot; the message names all that it lacks.
+    """
+    offered = device.extensions.split()
+    lacks = [what for name, what in EXTENSIONS.items() if name not in offered]
+    if device.max_work_group_size < threads:
+        lacks.append(f"blocks of {threads} threads")
+    if lacks:
+        raise BackendUnavailableError(
+            f"the OpenCL device {device.name} lacks {', '.join(lacks)}, which kernels use. "
+            f"{CHOICE} chooses another device."
+        )
