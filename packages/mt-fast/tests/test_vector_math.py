@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from mt_fast.compilation import cache
 from mt_fast.generation.reductions import REASSOCIATE
 from mt_fast.library import vector_math
 from mt_fast.library.vector_math import FLOAT32, FLOAT64, IN_FLOAT64, WRITTEN
@@ -318,7 +317,7 @@ def test_llvm_vectorises_them(name: str, dtype: str) -> None:
 def test_kernels_use_them(name: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     import mt_tensor as mt
 
-    monkeypatch.setenv(cache.VARIABLE, "off")
+    monkeypatch.setenv("MT_FAST_CACHE", "off")
     x = np.linspace(1.1, 3.0, 50) if name == "acosh" else np.linspace(0.1, 0.9, 50)
     arguments = [x.astype(dtype)] * OPERATORS[name].arity
     tensors = [mt.tensor(argument, backend="fast") for argument in arguments]
