@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -157,6 +157,10 @@ class Device(Machine):
     def shares(self, a: Memory, b: Memory) -> bool:
         """Whether two memories are one."""
         return a.buffer is b.buffer
+
+    def identity(self, memory: Memory) -> Hashable:
+        """Return the number of the allocation."""
+        return id(memory.buffer)
 
     def load(self, kernel: Kernel) -> Any:
         """Compile a kernel for the device."""

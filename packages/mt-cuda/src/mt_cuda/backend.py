@@ -160,13 +160,20 @@ class CudaOps(TensorBackend):
             tuple(view.dtype for view in outputs),
             computed(dtype),
         )
+        self.over_elements(formula, types, views, values)
+
+    def over_elements(
+        self,
+        formula: Formula,
+        types: Signature,
+        views: Sequence[TensorData],
+        values: Sequence[np.generic],
+    ) -> None:
+        """Launch a formula: on views of one shape, inputs before outputs, and on numbers."""
         lanes = _lanes(views)
-        key = (formula, types, lanes, shape, *(view.strides for view in views))
-        self.launch(
-            self.remembered(key, lambda: self._plan_each(formula, types, views, lanes)),
-            views,
-            values,
-        )
+        key = (formula, types, lanes, views[0].shape, *(view.strides for view in views))
+        planned = self.remembered(key, lambda: self._plan_each(formula, types, views, lanes))
+        self.launch(planned, views, values)
 
     @staticmethod
     def _number(value: Number, dtype: DType) -> np.generic:

@@ -92,9 +92,9 @@ def contiguous(name: str, graph: Graph, types: Signature, unit: tuple[bool, ...]
         unit: for each view, whether its elements follow each other; the others are one element.
     """
     body = [
-        *_element(graph, types),
+        *element(graph, types),
         *_single(types, unit),
-        *over_grid(_apply(types, _row(types, unit, "i"))),
+        *over_grid(apply(types, _row(types, unit, "i"))),
     ]
     return define(f"{name}_{types}_contiguous", types.parameters("n"), body)
 
@@ -115,8 +115,8 @@ def strided(name: str, graph: Graph, types: Signature, rank: int, index: str) ->
     strides = {each: stride_names(each, rank) for each in types.names}
     elements = {each: f"{each}[{position(f'{each}_at', strides[each])}]" for each in types.names}
     body = [
-        *_element(graph, types),
-        *over_grid([*take_apart("i", extents, index), *_apply(types, elements)]),
+        *element(graph, types),
+        *over_grid([*take_apart("i", extents, index), *apply(types, elements)]),
     ]
     names = ("n", *extents, *(s for each in types.names for s in strides[each]))
     name = f"{name}_{types}_strided{rank}{wide_suffix(index)}"
@@ -150,7 +150,7 @@ def vector(name: str, graph: Graph, types: Signature, unit: tuple[bool, ...], la
         values = ", ".join(store(f"{each}_{lane}", dtype) for lane in range(lanes))
         step.append(f"store{lanes}({each}, {each}_at + i, ({values}))")
     body = [
-        *_element(graph, types),
+        *element(graph, types),
         *_single(types, unit),
         f"i = {lanes} * cuda.grid(1)",
         f"step = {lanes} * cuda.gridsize(1)",
@@ -159,7 +159,7 @@ def vector(name: str, graph: Graph, types: Signature, unit: tuple[bool, ...], la
         "    i += step",
         f"i = n - n % {lanes} + cuda.grid(1)  # what fills no 16 bytes at the end",
         "if i < n:",
-        *indented(_apply(types, _row(types, unit, "i"))),
+        *indented(apply(types, _row(types, unit, "i"))),
     ]
     return define(f"{name}_{types}_vector", types.parameters("n"), body)
 
@@ -185,7 +185,7 @@ def _single(types: Signature, unit: tuple[bool, ...]) -> Lines:
     return [f"{each}_single = {each}[{each}_at]" for each, row in pairs if not row]
 
 
-def _element(graph: Graph, types: Signature) -> Lines:
+def element(graph: Graph, types: Signature) -> Lines:
     """Return the formula as a function of one element of each input."""
     arguments = [f"a{k}" for k in range(len(types.inputs))]
     rendered = render(graph, arguments, types.computed, types.outputs, table(types.computed))
@@ -207,7 +207,7 @@ def _call(types: Signature, elements: dict[str, str]) -> str:
     return f"element({', '.join(values)})"
 
 
-def _apply(types: Signature, elements: dict[str, str]) -> Lines:
+def apply(types: Signature, elements: dict[str, str]) -> Lines:
     """Return the lines that compute one element of every output, and then store them.
 
     Nothing is stored before all is read: an output may be an input too.

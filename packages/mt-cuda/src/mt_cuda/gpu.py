@@ -12,7 +12,7 @@ from __future__ import annotations
 import gc
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -207,6 +207,10 @@ class Gpu(Machine):
     def shares(self, a: Memory, b: Memory) -> bool:
         """Whether two memories may have bytes in common."""
         return a.buffer is b.buffer
+
+    def identity(self, memory: Memory) -> Hashable:
+        """Return the number of the allocation."""
+        return id(memory.buffer)
 
     # --- Kernels --------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ real one. The backend chooses layouts and kernels and knows neither.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,6 +88,10 @@ class Machine(ABC):
     @abstractmethod
     def shares(self, a: Any, b: Any) -> bool:
         """Whether two memories may have bytes in common."""
+
+    def identity(self, memory: Any) -> Hashable:
+        """Return what all memories have in common that share bytes with this; None if unknown."""
+        return None
 
     @abstractmethod
     def load(self, kernel: Kernel) -> Any:

@@ -24,7 +24,7 @@ from __future__ import annotations
 import ast
 import functools
 import linecache
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, Literal
@@ -91,6 +91,10 @@ class Simulator(Machine):
     def shares(self, a: Memory, b: Memory) -> bool:
         """Whether two memories may have bytes in common."""
         return np.may_share_memory(a.elements, b.elements)
+
+    def identity(self, memory: Memory) -> Hashable:
+        """Return the number of the array that has the elements."""
+        return id(memory.elements if memory.elements.base is None else memory.elements.base)
 
     def load(self, kernel: Kernel) -> Program:
         """Turn barriers into `yield`."""

@@ -9,7 +9,7 @@ its values goes on as if they had been computed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
@@ -142,6 +142,10 @@ class Recorder(Machine):
     def shares(self, a: Memory, b: Memory) -> bool:
         """Whether two memories are one."""
         return a is b
+
+    def identity(self, memory: Memory) -> Hashable:
+        """Return the number of the memory."""
+        return id(memory)
 
     def load(self, kernel: Kernel) -> Kernel:
         """Return the kernel as it is."""

@@ -5,12 +5,20 @@ Each library has a stream of its own, and those of the others must be told to wa
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from mt_cuda.gpu import Gpu, Memory
 from mt_tensor import DType, TensorData
 from mt_tensor.backends.extending import CUDA, SharedMemory
 
 ALIGNED = 16
 """Kernels move so many bytes at a time, and trust that a storage begins at a multiple of them."""
+
+
+class Borrowed(Memory):
+    """Memory that belongs to another library."""
+
+    __slots__ = ()
 
 
 class LendingGpu(Gpu):
@@ -30,10 +38,14 @@ class LendingGpu(Gpu):
         sizes: tuple[int, int] = a.buffer.size, b.buffer.size
         return first < second + sizes[1] and second < first + sizes[0]
 
+    def identity(self, memory: Memory) -> Hashable:
+        """Return the number of an allocation; what others have lent us may lie anywhere."""
+        return None if isinstance(memory, Borrowed) else super().identity(memory)
+
     def borrowed(self, address: int, count: int, dtype: DType, owner: object) -> Memory:
         """Return elements that belong to another library, which `owner` keeps alive."""
         size = count * dtype.itemsize
-        return Memory(self._core.Buffer.from_handle(address, size, owner=owner), count, dtype)
+        return Borrowed(self._core.Buffer.from_handle(address, size, owner=owner), count, dtype)
 
     def let_wait(self, stream: int) -> None:
         """Let a stream of another library wait for all work until now."""

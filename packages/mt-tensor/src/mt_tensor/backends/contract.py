@@ -45,6 +45,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -328,6 +329,14 @@ class TensorBackend(ABC):
         What it is, `mt_tensor.backends.extending.SharedMemory` says.
         """
         return None
+
+    def together(self) -> AbstractContextManager[None]:
+        """Return a block in which calls may wait, to be made one with those that follow.
+
+        Nobody notices but by the time it takes: what depends on a call that waits is computed
+        after it. Optimizers change all parameters within one.
+        """
+        return nullcontext()
 
     def synchronize(self) -> None:  # noqa: B027 - most backends have nothing to wait for
         """Wait until all work given to this backend has been done."""

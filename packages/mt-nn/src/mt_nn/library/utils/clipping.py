@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import nullcontext
 from typing import Any
 
 from mt_nn.errors import InputError, SettingError
@@ -42,8 +43,9 @@ def clip_grads_with_norm_(
     """Scale gradients in place so that a norm that was `total_norm` is at most `max_norm`."""
     with no_grad():
         factor = (max_norm / (total_norm + 1e-6)).clamp_max(1.0)
-        for grad in _gradients(parameters):
-            grad.detach().mul_(factor)
+        with total_norm.backend.together():
+            for grad in _gradients(parameters):
+                grad.detach().mul_(factor)
 
 
 def clip_grad_norm_(
@@ -81,8 +83,9 @@ def clip_grad_value_(parameters: Tensor | Iterable[Any], clip_value: float) -> N
     """
     if not clip_value >= 0:
         raise SettingError(f"clip_value must be at least 0; got {clip_value}.")
-    with no_grad():
-        for grad in _gradients(parameters):
+    gradients = _gradients(parameters)
+    with no_grad(), gradients[0].backend.together() if gradients else nullcontext():
+        for grad in gradients:
             grad.detach().clamp_(-clip_value, clip_value)
 
 

@@ -1,0 +1,280 @@
+"""Many small changes in one launch: how an optimizer changes all parameters at once.
+
+An optimizer computes the same formula for each of its parameters, and a launch for each would take
+longer than the work. Within `together` an element-wise operation waits for others of its formula,
+until there are enough, or until anything else is asked for. What depends on one that waits is never
+taken along: then those before are launched first. So whoever calls the backend sees the same as
+without it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mt_cuda import elementwise
+from mt_cuda.backend import CudaOps, Plan
+from mt_cuda.elementwise import Signature
+from mt_cuda.kernel import Kernel, Lines, Parameter, define, indented, numbers, operand
+from mt_cuda.layout import merge
+from mt_operators import Formula
+from mt_operators.graph import Graph
+from mt_tensor import TensorData
+from mt_tensor.backends.extending import SharedMemory
+from mt_tensor.extending import Array
+
+TENSORS = 16
+"""How many groups of tensors a launch changes at most: so many pointers are passed to a kernel."""
+
+EACH = 8
+"""Elements that a thread changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """What groups of tensors have in common that are changed by one kernel.
+
+    Attributes:
+        places: for each view of the formula, which of the group's storages it is: what is changed
+            in place is read and written, but passed once.
+        unit: for each view, whether its elements follow each other; the others are one element.
+    """
+
+    places: tuple[int, ...]
+    unit: tuple[bool, ...]
+
+    @property
+    def first(self) -> list[int]:
+        """For each storage, the first view that it is."""
+        return [self.places.index(place) for place in range(max(self.places) + 1)]
+
+
+def together(
+    formula: Formula, graph: Graph, types: Signature, pattern: Pattern, threads: int
+) -> Kernel:
+    """Return the kernel that computes a formula for `TENSORS` groups of tensors.
+
+    A group is the views of one call. Its elements are shared out to blocks of their own: those of
+    group k end before block `end{k}`.
+
+    Args:
+        formula: what is computed.
+        graph: the traced formula.
+        types: the element types of a group.
+        pattern: what the groups have in common.
+        threads: threads of a block.
+    """
+    storages = [types.operands[view] for view in pattern.first]
+    names = [storages[place][0] for place in pattern.places]
+    elements = {
+        view: f"{name}[{'i' if row else '0'}]"
+        for (view, _), name, row in zip(types.operands, names, pattern.unit, strict=True)
+    }
+    share = threads * EACH
+    body = [
+        *elementwise.element(graph, types),
+        "block = cuda.blockIdx.x",
+        *_choose(TENSORS - 1, [name for name, _ in storages]),
+        *(
+            line
+            for k in range(TENSORS - 2, -1, -1)
+            for line in (
+                f"if block < end{k}:",
+                *indented(_choose(k, [name for name, _ in storages])),
+            )
+        ),
+        f"i = (block - begin) * {share} + cuda.threadIdx.x",
+        f"stop = min(size, (block - begin + 1) * {share})",
+        "while i < stop:",
+        *indented(elementwise.apply(types, elements)),
+        f"    i += {threads}",
+    ]
+    parameters = [
+        *numbers(*(f"end{k}" for k in range(TENSORS)), *(f"size{k}" for k in range(TENSORS))),
+        *(Parameter(name, types.computed.name) for name in types.numbers),
+        *(
+            parameter
+            for k in range(TENSORS)
+            for name, dtype in storages
+            for parameter in operand(f"{name}_{k}", dtype)
+        ),
+    ]
+    order = "".join(map(str, pattern.places))
+    return define(f"{formula.name}_{types}_together{TENSORS}_{order}", parameters, body)
+
+
+def _choose(k: int, names: Sequence[str]) -> Lines:
+    """Return the lines that choose group `k`: its first block, its size, its storages."""
+    return [
+        f"begin = {f'end{k - 1}' if k else 0}",
+        f"size = size{k}",
+        *(f"{name} = {name}_{k}[{name}_{k}_at:]" for name in names),
+    ]
+
+
+@dataclass(slots=True)
+class Waiting:
+    """Calls of one formula that have not been launched yet.
+
+    Attributes:
+        key: what they have in common: formula, types, pattern and numbers.
+        groups: the views of each.
+        written: the identities of the memories that they write to.
+        read: those of the memories that they read.
+    """
+
+    key: tuple[Formula, Signature, Pattern, tuple[np.generic, ...]]
+    groups: list[Sequence[TensorData]] = field(default_factory=list)
+    written: set[Hashable] = field(default_factory=set)
+    read: set[Hashable] = field(default_factory=set)
+
+
+class _Thread(threading.local):
+    """What waits in each thread: None outside `together`, and no call if the list is empty."""
+
+    waiting: list[Waiting] | None = None
+
+
+class TogetherOps(CudaOps):
+    """Element-wise changes of many tensors in few launches, within `together`."""
+
+    def __init__(self, machine: Any) -> None:
+        super().__init__(machine)
+        self._thread = _Thread()
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Let calls of one formula wait for each other within a block."""
+        if self._thread.waiting is not None:
+            yield
+            return
+        self._thread.waiting = []
+        try:
+            yield
+        finally:
+            try:
+                self.settle()
+            finally:
+                self._thread.waiting = None
+
+    def over_elements(
+        self,
+        formula: Formula,
+        types: Signature,
+        views: Sequence[TensorData],
+        values: Sequence[np.generic],
+    ) -> None:
+        """Let the call wait with others like it, if that is asked for and possible."""
+        waiting = self._thread.waiting
+        if waiting is None or not self._joins(waiting, formula, types, views, values):
+            super().over_elements(formula, types, views, values)
+
+    def launch(
+        self, plan: Plan, views: Sequence[TensorData], values: Sequence[np.generic] = ()
+    ) -> None:
+        """Launch what waits, and then this."""
+        self.settle()
+        super().launch(plan, views, values)
+
+    def _download(self, storage: Any, count: int) -> Array:
+        self.settle()
+        return super()._download(storage, count)
+
+    def shared_memory(self) -> SharedMemory | None:
+        """Return how other libraries reach the machine's memory, in which nothing is missing."""
+        self.settle()
+        return super().shared_memory()
+
+    def synchronize(self) -> None:
+        """Launch what waits, and wait for the device."""
+        self.settle()
+        super().synchronize()
+
+    def settle(self) -> None:
+        """Launch what waits."""
+        waiting = self._thread.waiting
+        if waiting:
+            (calls,) = waiting
+            waiting.clear()
+            self._launch_together(calls)
+
+    def _joins(
+        self,
+        waiting: list[Waiting],
+        formula: Formula,
+        types: Signature,
+        views: Sequence[TensorData],
+        values: Sequence[np.generic],
+    ) -> bool:
+        outputs = len(types.outputs)
+        memories = [self.machine.identity(view.storage) for view in views]
+        pattern = None if None in memories else _pattern(views, memories, outputs)
+        if pattern is None:
+            return False
+        written, read = {*memories[-outputs:]}, {*memories[:-outputs]}
+        key = (formula, types, pattern, tuple(values))
+        if waiting:
+            (calls,) = waiting
+            depends = not calls.written.isdisjoint(read | written) or not calls.read.isdisjoint(
+                written
+            )
+            if depends or calls.key != key:
+                self.settle()
+        if not waiting:
+            waiting.append(Waiting(key))
+        (calls,) = waiting
+        calls.groups.append(views)
+        calls.written |= written
+        calls.read |= read
+        if len(calls.groups) == TENSORS:
+            self.settle()
+        return True
+
+    def _launch_together(self, calls: Waiting) -> None:
+        formula, types, pattern, values = calls.key
+        if len(calls.groups) == 1:
+            super().over_elements(formula, types, calls.groups[0], values)
+            return
+        sizes = [group[-1].size for group in calls.groups]
+        threads = self.machine.size.threads
+
+        def plan() -> Plan:
+            kernel = together(formula, self._graph(formula), types, pattern, threads)
+            ends, end = [], 0
+            for size in sizes:
+                end += -(-size // (threads * EACH))
+                ends.append(end)
+            absent = TENSORS - len(sizes)  # no block is theirs
+            numbers = (*ends, *([end] * absent), *sizes, *([0] * absent))
+            return self.plan(kernel, (end, 1), threads, numbers)
+
+        planned = self.remembered((formula, types, pattern, *sizes), plan)
+        groups = [*calls.groups, *[calls.groups[-1]] * (TENSORS - len(sizes))]
+        self.launch(planned, [group[k] for group in groups for k in pattern.first], values)
+
+
+def _pattern(
+    views: Sequence[TensorData], memories: Sequence[Hashable], outputs: int
+) -> Pattern | None:
+    """Return the pattern of a call's views; None if positions must be worked out from strides.
+
+    A storage that is read and written is one only if both are the same view of it.
+    """
+    layout = merge(views[-1].shape, [view.strides for view in views])
+    unit = layout.unit()
+    if unit is None or not all(unit[-outputs:]):
+        return None
+    known: dict[Hashable, int] = {}
+    of_memory: dict[Hashable, set[Hashable]] = {}
+    places = []
+    for view, memory, row in zip(views, memories, unit, strict=True):
+        places.append(known.setdefault((memory, view.offset, row, view.dtype), len(known)))
+        of_memory.setdefault(memory, set()).add(places[-1])
+    if any(len(of_memory[memory]) > 1 for memory in memories[-outputs:]):
+        return None
+    return Pattern(tuple(places), unit)

@@ -1,0 +1,154 @@
+"""Calls that wait for each other: fewer launches, and nobody sees that they waited."""
+
+import numpy as np
+import pytest
+
+import mt_tensor as mt
+from mt_cuda.library.backend import TunedOps
+from mt_cuda.library.recording import Recorder
+from mt_cuda.library.together import TENSORS
+from mt_cuda.simulator import Simulator
+
+RNG = np.random.default_rng(0)
+SHAPES = [(3, 5), (700,), (1,), (2, 3, 4), (1100,)] * 4  # more than a launch takes
+
+
+@pytest.fixture(params=["forward", "reversed"])
+def ops(request):
+    return TunedOps(Simulator(request.param))
+
+
+def tensors(ops, shapes=SHAPES, dtype="float32"):
+    return [mt.tensor(RNG.random(shape).astype(dtype), backend=ops) for shape in shapes]
+
+
+def counted(action, shapes=SHAPES):
+    """Count the launches of an action on tensors within a block."""
+    machine = Recorder()
+    ops = TunedOps(machine)
+    given = tensors(ops, shapes)
+    with ops.together():
+        action(*given)
+    return len(machine.record.launches)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16", "int32"])
+def test_each_is_changed_as_alone(ops, dtype):
+    a, b = (
+        [mt.tensor(RNG.integers(0, 9, s), backend=ops).to(getattr(mt, dtype)) for s in SHAPES]
+        for _ in range(2)
+    )
+    alone = [(x + 3 * y).tolist() for x, y in zip(a, b, strict=True)]
+    with ops.together():
+        for x, y in zip(a, b, strict=True):
+            x.add_(y, alpha=3)
+    assert [x.tolist() for x in a] == alone
+
+
+def test_one_element_for_all(ops):
+    given, factor = tensors(ops), mt.tensor(0.5, backend=ops)
+    expected = [x.numpy() * np.float32(0.5) for x in given]
+    with ops.together():
+        for x in given:
+            x.mul_(factor)
+    for x, wanted in zip(given, expected, strict=True):
+        np.testing.assert_array_equal(x.numpy(), wanted)
+
+
+def test_what_depends_is_computed_afterwards(ops):
+    x, y, z = tensors(ops, [(40,)] * 3)
+    a, b, c = x.numpy(), y.numpy(), z.numpy()
+    with ops.together():
+        y.add_(x)
+        z.add_(y)  # reads what the one before writes
+        x.add_(z)  # writes what the first reads
+        x.add_(z)  # writes the same again
+    b = b + a
+    c = c + b
+    np.testing.assert_array_equal(y.numpy(), b)
+    np.testing.assert_array_equal(z.numpy(), c)
+    np.testing.assert_array_equal(x.numpy(), a + c + c)
+
+
+def test_views_of_one_memory_are_known(ops):
+    whole = mt.arange(60.0, backend=ops)
+    parts = [whole[:20], whole[10:30], whole[30:50], whole[40:]]
+    expected = np.arange(60.0, dtype=np.float32)
+    for part in (slice(0, 20), slice(10, 30), slice(30, 50), slice(40, 60)):
+        expected[part] = expected[part] * 2 + expected[part]
+    with ops.together():
+        for part in parts:
+            part.add_(part, alpha=2)
+    np.testing.assert_array_equal(whole.numpy(), expected)
+
+
+def test_shifted_views_are_not_confused_with_the_same(ops):
+    whole = mt.arange(30.0, backend=ops)
+    other = mt.ones(29, backend=ops)
+    with ops.together():
+        other.add_(whole[1:])
+        other.add_(whole[:-1])
+    np.testing.assert_array_equal(other.numpy(), 2 + 2 * np.arange(29.0))
+
+
+def test_strides_that_need_positions_do_not_wait(ops):
+    matrix = mt.tensor(RNG.random((6, 7)), backend=ops)
+    wide = mt.zeros(7, 6, backend=ops, dtype=mt.float64)
+    with ops.together():
+        wide.add_(matrix.mT)
+    np.testing.assert_array_equal(wide.numpy(), matrix.numpy().T)
+
+
+@pytest.mark.parametrize("read", [lambda x, ops: x.tolist(), lambda x, ops: x[0].item()])
+def test_reading_sees_what_waited(ops, read):
+    x = mt.zeros(5, backend=ops)
+    with ops.together():
+        x.add_(1)
+        assert np.all(np.array(read(x, ops)) == 1)
+
+
+def test_an_error_leaves_what_was_done_before(ops):
+    x, y = mt.zeros(5, backend=ops), mt.zeros(5, backend=ops)
+    with pytest.raises(RuntimeError), ops.together():
+        x.add_(1)
+        y.add_(1)
+        raise RuntimeError
+    assert (x + y).tolist() == [2.0] * 5
+    x.add_(1)  # nothing waits any more
+    assert x.tolist() == [2.0] * 5
+
+
+def test_a_block_in_a_block_is_part_of_it():
+    def double(x):
+        with x.backend.together():
+            x.add_(x)
+
+    assert counted(lambda *given: [double(x) for x in given]) == -(-len(SHAPES) // TENSORS)
+
+
+def test_launches():
+    def double(*given):
+        for x in given:
+            x.add_(x)
+
+    def alternately(*given):
+        for x in given:
+            x.add_(x)
+            x.mul_(x)
+
+    assert counted(double) == -(-len(SHAPES) // TENSORS)
+    assert counted(alternately) == 2 * len(SHAPES)
+    assert counted(double, [(5,)]) == 1
+    assert counted(double, []) == 0
+
+
+@pytest.mark.parametrize("wait", [TunedOps.synchronize, TunedOps.shared_memory])
+def test_whoever_looks_at_memory_finds_it_complete(wait):
+    machine = Recorder()
+    ops = TunedOps(machine)
+    (x,) = tensors(ops, [(5,)])
+    with ops.together():
+        x.add_(x)
+        assert not machine.record.launches
+        wait(ops)
+        assert len(machine.record.launches) == 1
