@@ -139,22 +139,21 @@ class Optimizer(OptimizerHooks):
                 loss = closure()
         with no_grad():
             for group in self.param_groups:
-                changing = [x for x in group["params"] if x.grad is not None]
+                changing = [(x, x.grad) for x in group["params"] if x.grad is not None]
                 if changing:
-                    with changing[0].backend.together():
+                    with changing[0][0].backend.together():
                         self._update_each(changing, group)
         return loss
 
-    def _update_each(self, parameters: list[Tensor], group: dict[str, Any]) -> None:
+    def _update_each(self, parameters: list[tuple[Tensor, Tensor]], group: dict[str, Any]) -> None:
         ascend = group.get("maximize", False)
         settings = with_plain_rate(group)
-        for parameter in parameters:
+        for parameter, grad in parameters:
             state = self.state.get(parameter)
             if not state:
                 state = self.state[parameter] = self.initial_state(parameter, settings)
             if "step" in state:
                 state["step"] += 1
-            grad = parameter.grad
             self.update(parameter, -grad if ascend else grad, state, settings)
 
     def update(

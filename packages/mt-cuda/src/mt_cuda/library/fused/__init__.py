@@ -14,6 +14,7 @@ from mt_cuda.library.fused.convolution import CONVOLUTION, TRANSPOSED_CONVOLUTIO
 from mt_cuda.library.fused.embedding import EMBEDDING
 from mt_cuda.library.fused.groups import GROUP_NORM
 from mt_cuda.library.fused.gru import GRU
+from mt_cuda.library.fused.linear import LINEAR
 from mt_cuda.library.fused.losses import CROSS_ENTROPY
 from mt_cuda.library.fused.lstm import LSTM
 from mt_cuda.library.fused.normalization import LAYER_NORM, RMS_NORM
@@ -39,6 +40,7 @@ KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
     "group_norm": GROUP_NORM,
     "gru": GRU,
     "layer_norm": LAYER_NORM,
+    "linear": LINEAR,
     "log_softmax": LOG_SOFTMAX,
     "lstm": LSTM,
     "max_pool2d": MAX_POOL,

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import cast
 
 from mt_cuda.backend import CudaOps, Plan
 from mt_cuda.layout import Layout
-from mt_cuda.library.matrices.planning import plan
+from mt_cuda.library.images.weights import added_parts
+from mt_cuda.library.matrices.planning import Planned, plan
 from mt_cuda.library.matrices.tensor_cores import best
 from mt_cuda.library.matrices.tiles import lanes_of
+from mt_cuda.library.teams import team_beside
 from mt_cuda.matrix import total_type
 from mt_operators import OPERATORS
 from mt_tensor import TensorData
-from mt_tensor.extending import size_of
+from mt_tensor.extending import Shape, size_of
 
 MANY_PARTS = 32
 """Parts from which on a block adds those of one element up, if there are few elements."""
@@ -41,27 +45,73 @@ class ProductOps(CudaOps):
         left, right, shape = self.factors(a, b)
         if size_of(shape) == 0:
             return self.empty(shape, a.dtype)
-        aligned = (view.offset % lanes_of(view.dtype) for view in (left, right))
-        key = ("product", a.dtype, left.shape, left.strides, right.shape, right.strides, *aligned)
-        (launches,) = self.remembered(key, lambda: (self._plan_product(left, right),))
+        result = self._multiply(left, right, shape)
+        return super().matmul(a, b) if result is None else result
+
+    def linear(self, a: TensorData, b: TensorData, bias: TensorData | None) -> TensorData:
+        """Return the product of two matrices, and a number for each column added to it.
+
+        They are floats, as many as `plan` takes.
+        """
+        return cast(TensorData, self._multiply(a, b, (a.shape[0], b.shape[1]), bias))
+
+    def product_and_sums(self, a: TensorData, b: TensorData) -> tuple[TensorData, TensorData]:
+        """Return the product of two matrices, and the sums of the rows of the left one.
+
+        They are floats, as many as `plan` takes.
+        """
+        rows, columns, dtype = a.shape[0], b.shape[1], a.dtype
+        elements = rows * columns + rows
+        key = ("product and sums", dtype, _layout(a, b))
+
+        def plan_both() -> tuple[Plan, Plan, int]:
+            planned = cast(Planned, plan(a, b, self.machine.size, summed=True))
+            team = team_beside(elements, planned.cut.parts, self.machine.size.threads)
+            second = self.plan(
+                added_parts(dtype, team),
+                (team.blocks(elements), 1),
+                team.threads,
+                (elements, planned.cut.parts, rows * columns),
+            )
+            return self._plan_first(planned), second, planned.cut.parts
+
+        first, second, parts = self.remembered(key, plan_both)
+        totals = self.empty((parts * elements,), total_type(dtype))
+        result, sums = self.empty((rows, columns), dtype), self.empty((rows,), dtype)
+        self.launch(first, (a, b, totals))
+        self.launch(second, (totals, result, sums))
+        return result, sums
+
+    def _multiply(
+        self, left: TensorData, right: TensorData, shape: Shape, bias: TensorData | None = None
+    ) -> TensorData | None:
+        biased = bias is not None
+        key = ("product", left.dtype, biased, _layout(left, right))
+        (launches,) = self.remembered(key, lambda: (self._plan_product(left, right, biased),))
         if launches is None:
-            return super().matmul(a, b)
-        result = self.empty(shape, a.dtype)
+            return None
+        result = self.empty(shape, left.dtype)
+        given = (left, right) if bias is None else (left, right, bias)
         if launches.second is None:
-            self.launch(launches.first, (left, right, result))
+            self.launch(launches.first, (*given, result))
             return result
-        totals = self.empty((launches.totals,), total_type(a.dtype))
-        self.launch(launches.first, (left, right, totals))
+        totals = self.empty((launches.totals,), total_type(left.dtype))
+        self.launch(launches.first, (*given, totals))
         self.launch(launches.second, (totals, result))
         return result
 
-    def _plan_product(self, a: TensorData, b: TensorData) -> Launches | None:
+    def _plan_first(self, planned: Planned) -> Plan:
+        cut = planned.cut
+        kernel = best(planned.form)
+        return self.plan(kernel, (cut.tiles, cut.parts), cut.tile.threads, planned.numbers)
+
+    def _plan_product(self, a: TensorData, b: TensorData, biased: bool) -> Launches | None:
         size = self.machine.size
-        planned = plan(a, b, size)
+        planned = plan(a, b, size, biased=biased)
         if planned is None:
             return None
         cut, form = planned.cut, planned.form
-        first = self.plan(best(form), (cut.tiles, cut.parts), cut.tile.threads, planned.numbers)
+        first = self._plan_first(planned)
         if cut.parts == 1:
             return Launches(first, None, 0)
         elements = size_of((*a.shape[:-1], b.shape[-1]))
@@ -70,3 +120,8 @@ class ProductOps(CudaOps):
         by_rows = cut.parts >= MANY_PARTS and elements < size.threads * size.enough
         second = self._plan_pass(OPERATORS["add"], (form.out, form.dtype), kept, parts, by_rows)
         return Launches(first, second, cut.parts * elements)
+
+
+def _layout(*views: TensorData) -> Hashable:
+    """Return all of views that a plan depends on, but for their type."""
+    return tuple((x.shape, x.strides, x.offset % lanes_of(x.dtype)) for x in views)

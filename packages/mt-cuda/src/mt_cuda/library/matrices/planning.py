@@ -62,13 +62,17 @@ class Matrix:
         return Factor(by_inner, near == 1 and not any(number % lanes for number in even))
 
 
-def plan(a: TensorData, b: TensorData, size: Size) -> Planned | None:
+def plan(
+    a: TensorData, b: TensorData, size: Size, *, biased: bool = False, summed: bool = False
+) -> Planned | None:
     """Plan the product of matrices of `(..., rows, inner)` and `(..., inner, columns)`.
 
     Args:
         a: the left factor; its leading dimensions are those of the result.
         b: the right factor; the same.
         size: of the machine.
+        biased: whether there is a number for each column, which is added to it.
+        summed: whether the sums of the rows of `a`, which has no leading dimensions, are wanted.
 
     Returns:
         None if that is nothing for this kernel: numbers that are no floats, or huge dimensions.
@@ -82,15 +86,18 @@ def plan(a: TensorData, b: TensorData, size: Size) -> Planned | None:
     cut = choose((batch.size, rows, inner, columns), total, size)
     left = Matrix(a, rows, inner, (a.strides[-2], a.strides[-1]), batch.strides[0])
     right = Matrix(b, columns, inner, (b.strides[-1], b.strides[-2]), batch.strides[1])
-    out = dtype if cut.parts == 1 else total
+    out = total if cut.parts > 1 or summed else dtype
+    lanes = lanes_of(total)
     form = Product(
         dtype,
         out,
         cut.tile,
         left.lies(cut.tile.rows, cut.tile.depth),
         right.lies(cut.tile.columns, cut.tile.depth),
-        wide=out is total and columns % lanes_of(total) == 0,
+        wide=out is total and columns % lanes == 0 and (rows % lanes == 0 or not summed),
         batch=batch.rank,
+        biased=biased,
+        summed=summed,
     )
     numbers = (
         *(batch.size, rows, inner, columns, cut.span),

@@ -17,6 +17,11 @@ the inner loop multiplies and adds:
 - The inner dimension can be cut into parts, each with blocks of its own, which leave their totals
   one after the other. Adding these up is another launch.
 
+What a linear map needs beside its products is done on the way. Biases are what the totals of their
+columns begin with. The gradient of the biases is the sums of the rows of the left factor, the
+upstream gradient on its side: while a strip is there to be multiplied, the blocks of the first
+column add up its rows.
+
 `outer` stands for the rows of `a` and the columns of `b`, so that one text serves both.
 """
 
@@ -24,7 +29,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mt_cuda.kernel import Kernel, Lines, Parameter, define, indented, numbers, operand, store
+from mt_cuda.kernel import Kernel, Lines, Parameter, define, indented, load, numbers, operand, store
 from mt_cuda.layout import extent_names, position, stride_names, take_apart
 from mt_cuda.library.matrices.strips import Factor, Strip, plus
 from mt_cuda.library.matrices.tiles import Tile, lanes_of
@@ -45,6 +50,9 @@ class Product:
         b: how the right factor does.
         wide: whether groups of the result, which is contiguous, begin on boundaries of 16 bytes.
         batch: the number of batch dimensions after merging.
+        biased: whether there is a number for each column, which is added to it.
+        summed: whether the sums of the rows of `a` are wanted, too: they lie behind the result, in
+            each part. It has no batch then.
     """
 
     dtype: DType
@@ -54,6 +62,8 @@ class Product:
     b: Factor
     wide: bool
     batch: int
+    biased: bool = False
+    summed: bool = False
 
 
 def product(form: Product) -> Kernel:
@@ -69,15 +79,16 @@ def product(form: Product) -> Kernel:
         f"totals = cuda.local.array(({tile.each_rows}, {tile.each_columns}), {total.name})",
         *find_groups(form, strips),
         *(line for strip in strips for line in strip.find_shelf()),
-        f"for i in range({tile.each_rows}):",
-        f"    for k in range({tile.each_columns}):",
-        f"        totals[i, k] = {constant(0, total)}",
+        *_begin(form),
+        *(_begin_sums(form) if form.summed else []),
         *_multiply_strips(form, strips),
         *_store(form),
+        *(_store_sums(form) if form.summed else []),
     ]
     types = "_".join(dict.fromkeys((form.dtype.name, form.out.name)))
     name = f"product_{types}_{tile}_a_{form.a}_b_{form.b}"
     name += ("_out_wide" if form.wide else "") + f"_batch{form.batch}"
+    name += ("_biased" if form.biased else "") + ("_summed" if form.summed else "")
     return define(name, parameters(form), body, "batches", "rows", "inner", "columns")
 
 
@@ -98,6 +109,7 @@ def parameters(form: Product) -> list[Parameter]:
         *numbers(*(s for m in ("a", "b") for s in stride_names(m, form.batch))),
         *operand("a", form.dtype),
         *operand("b", form.dtype),
+        *(operand("bias", form.dtype) if form.biased else []),
         *operand("out", form.out),
     ]
 
@@ -128,6 +140,7 @@ def _find_place(form: Product) -> Lines:
     else:
         own = [f"down = thread // {beside}", f"right = thread % {beside}"]
     batch = "index32(cuda.blockIdx.x) // across // along"
+    size = "(rows * columns + rows)" if form.summed else "rows * columns"
     return [
         "thread = cuda.threadIdx.x",
         *own,
@@ -138,8 +151,69 @@ def _find_place(form: Product) -> Lines:
         f"matrix = {batch}",
         *take_apart("matrix", extent_names(form.batch), "index32"),
         *(f"{m}_start = {position(f'{m}_at', stride_names(m, form.batch))}" for m in ("a", "b")),
-        "out_start = out_at + (cuda.blockIdx.y * batches + matrix) * rows * columns",
+        f"out_start = out_at + (cuda.blockIdx.y * batches + matrix) * {size}",
     ]
+
+
+def _begin(form: Product) -> Lines:
+    """Return the lines that give a thread's totals what they begin with: in part 0, the biases."""
+    total = total_type(form.dtype)
+    zero = constant(0, total)
+    lanes, *_ = _groups(form)
+    _, beside = _apart(form)
+    begin = f"{lanes} * right + k // {lanes} * {beside} + k % {lanes}"
+    biases = [
+        f"    column = min(left + {begin}, index32(columns) - 1)",
+        "    if cuda.blockIdx.y == 0:",
+        f"        begin = {load('bias[bias_at + column]', form.dtype, total)}",
+    ]
+    return [
+        f"for k in range({form.tile.each_columns}):",
+        f"    begin = {zero}",
+        *(biases if form.biased else []),
+        f"    for i in range({form.tile.each_rows}):",
+        "        totals[i, k] = begin",
+    ]
+
+
+def _own_rows(form: Product, lines: Lines) -> Lines:
+    """Return the loop over the rows of the tile that a thread adds up; of each it is the r-th."""
+    tile = form.tile
+    rounds = max(1, tile.rows // tile.threads)
+    guard = [f"    if thread + r * {tile.threads} < {tile.rows}:"]
+    inside = [*guard, *indented(indented(lines))] if tile.threads > tile.rows else indented(lines)
+    return ["if left == 0:", *indented([f"for r in range({rounds}):", *inside])]
+
+
+def _begin_sums(form: Product) -> Lines:
+    """Return the lines that give the sums of a thread's rows of `a` a value for the first time."""
+    total = total_type(form.dtype)
+    rounds = max(1, form.tile.rows // form.tile.threads)
+    return [
+        f"sums = cuda.local.array({rounds}, {total.name})",
+        f"for r in range({rounds}):",
+        f"    sums[r] = {constant(0, total)}",
+    ]
+
+
+def _add_to_sums(form: Product, a: Strip, count: str) -> Lines:
+    """Return the lines that add what is on the shelf to the sums of a thread's rows."""
+    own = f"thread + r * {form.tile.threads} - {lanes_of(a.total)} * down"
+    return _own_rows(
+        form, [f"for j in range({count}):", f"    sums[r] += a_get[{a.pitch} * j + {own}]"]
+    )
+
+
+def _store_sums(form: Product) -> Lines:
+    """Return the lines that store the sums of a thread's rows."""
+    return _own_rows(
+        form,
+        [
+            f"row = top + thread + r * {form.tile.threads}",
+            "if row < rows:",
+            "    out[out_start + rows * columns + row] = sums[r]",
+        ],
+    )
 
 
 def _multiply_strips(form: Product, strips: tuple[Strip, Strip]) -> Lines:
@@ -157,6 +231,10 @@ def _multiply_strips(form: Product, strips: tuple[Strip, Strip]) -> Lines:
         [line for strip in strips for line in strip.fetch(whole)] for whole in (True, False)
     )
     multiply = _multiply(form, strips)
+    add_whole, add_rest = (
+        _add_to_sums(form, strips[0], count) if form.summed else []
+        for count in (str(depth), "here")
+    )
     return [
         *(line for strip in strips for line in strip.clear()),
         *fetch_inside,
@@ -167,7 +245,7 @@ def _multiply_strips(form: Product, strips: tuple[Strip, Strip]) -> Lines:
         *indented([*step, *fetch]),
         f"    for j in range({depth}):",
         *indented(indented(multiply)),
-        *indented([*turn, *shelve]),
+        *indented([*add_whole, *turn, *shelve]),
         "    cuda.syncthreads()",
         "while left_over > 0:",
         f"    here = min(left_over, {depth})",
@@ -176,6 +254,7 @@ def _multiply_strips(form: Product, strips: tuple[Strip, Strip]) -> Lines:
         *indented(indented([*step, *fetch_inside])),
         "    for j in range(here):",
         *indented(indented(multiply)),
+        *indented(add_rest),
         "    if left_over > 0:",
         *indented(indented([*turn, *shelve])),
         "        cuda.syncthreads()",

@@ -22,6 +22,9 @@ from mt_cuda.library.c.translation import to_c
 from mt_cuda.library.matrices.product import Product, find_groups, parameters, product, strips_of
 from mt_cuda.library.matrices.strips import Strip
 
+TO_FLOAT32 = {"float16": "float_of_half({})", "bfloat16": "float_of_bfloat16({})"}
+"""How an element is read."""
+
 TYPES = {"float16": "f16", "bfloat16": "bf16"}
 """The element types, and what instructions call them."""
 
@@ -81,12 +84,12 @@ def native(form: Product) -> str:
     body = [
         *_declare(a),
         *_declare(b),
-        "float32 totals[4][4][4] = {};",
         "index32 lane = thread % 32;",
         f"index32 warps = {form.tile.columns // WARP_COLUMNS};  // beside each other",
         f"index32 warp_row = thread / 32 / warps * {WARP_ROWS};",
         f"index32 warp_column = thread / 32 % warps * {WARP_COLUMNS};",
         "index32 shelf = 0;",
+        *_begin(form),
         *_fetch(a),
         *_fetch(b),
         *_shelve(a),
@@ -99,6 +102,7 @@ def native(form: Product) -> str:
         *indented(indented([*_step(a), *_fetch(a), *_step(b), *_fetch(b)])),
         "    }",
         *indented(_multiply(a, b)),
+        *indented(_add_to_sums(form, a) if form.summed else []),
         "    if (more) {",
         "        shelf = 1 - shelf;",
         *indented(indented([*_shelve(a), *_shelve(b)])),
@@ -106,6 +110,7 @@ def native(form: Product) -> str:
         "    }",
         "}",
         *_store(FROM_FLOAT32[form.out.name]),
+        *(_store_sums(form) if form.summed else []),
     ]
     functions = [
         INSTRUCTIONS.format(turned="", option=""),
@@ -138,6 +143,19 @@ def _declare(strip: Strip) -> Lines:
 
 def _step(strip: Strip) -> Lines:
     return [f"{strip.name}{r} += {strip.name}_step;" for r in range(len(strip.rounds))]
+
+
+def _begin(form: Product) -> Lines:
+    """Return the lines that declare a thread's totals, and give them what they begin with."""
+    rounds = max(1, form.tile.rows // form.tile.threads)
+    sums = [f"float32 sums[{rounds}] = {{}};"] if form.summed else []
+    bias = TO_FLOAT32[form.dtype.name].format("bias[bias_at + min(column, (index32)columns - 1)]")
+    biases = [
+        "if (BLOCK_Y == 0) {",
+        *indented(_each_total([f"totals[i][k][e] = {bias};"])),
+        "}",
+    ]
+    return ["float32 totals[4][4][4] = {};", *sums, *(biases if form.biased else [])]
 
 
 def _fetch(strip: Strip) -> Lines:
@@ -203,8 +221,8 @@ def _multiply(a: Strip, b: Strip) -> Lines:
     ]
 
 
-def _store(converted: str) -> Lines:
-    """Return the lines with which a thread stores its totals, as far as there are elements."""
+def _each_total(lines: Lines) -> Lines:
+    """Return the loops over a thread's totals, whose rows and columns they name."""
     return [
         "UNROLL",
         "for (index32 i = 0; i < 4; i++) {",
@@ -214,11 +232,54 @@ def _store(converted: str) -> Lines:
         "        for (index32 e = 0; e < 4; e++) {",
         "            index32 row = top + warp_row + i * 16 + lane / 4 + e / 2 * 8;",
         "            index32 column = left + warp_column + k * 8 + lane % 4 * 2 + e % 2;",
-        "            if (row < rows && column < columns) {",
-        f"                out[out_start + row * columns + column] = "
-        f"{converted.format('totals[i][k][e]')};",
-        "            }",
+        *indented(indented(indented(lines))),
         "        }",
         "    }",
         "}",
     ]
+
+
+def _store(converted: str) -> Lines:
+    """Return the lines with which a thread stores its totals, as far as there are elements."""
+    total = converted.format("totals[i][k][e]")
+    return _each_total(
+        [
+            "if (row < rows && column < columns) {",
+            f"    out[out_start + row * columns + column] = {total};",
+            "}",
+        ]
+    )
+
+
+def _own_rows(form: Product, lines: Lines) -> Lines:
+    """Return the loop over the rows of the tile that a thread adds up: see `product`."""
+    threads, rows = form.tile.threads, form.tile.rows
+    return [
+        "UNROLL",
+        f"for (index32 r = 0; r < {max(1, rows // threads)}; r++) {{",
+        f"    index32 own = thread + r * {threads};",
+        f"    if (left == 0 && own < {rows}) {{",
+        *indented(indented(lines)),
+        "    }",
+        "}",
+    ]
+
+
+def _add_to_sums(form: Product, a: Strip) -> Lines:
+    """Return the lines that add a strip to the sums of its rows; beyond the end there are zeros."""
+    element = TO_FLOAT32[form.dtype.name].format(f"*({_place(a, 'own', 'j')})")
+    return _own_rows(
+        form, [f"for (index32 j = 0; j < {DEPTH}; j++) {{", f"    sums[r] += {element};", "}"]
+    )
+
+
+def _store_sums(form: Product) -> Lines:
+    """Return the lines that store the sums of a thread's rows."""
+    return _own_rows(
+        form,
+        [
+            "if (top + own < rows) {",
+            "    out[out_start + rows * columns + top + own] = sums[r];",
+            "}",
+        ],
+    )
