@@ -7,6 +7,7 @@ often each launches, by a machine that only writes down; and whether a compiler 
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -15,12 +16,13 @@ import pytest
 
 import mt_nn as nn
 import mt_tensor as mt
+from mt_cuda import bench
 from mt_cuda.library import nvrtc
 from mt_cuda.library.attention import tiles
 from mt_cuda.library.backend import TunedOps
 from mt_cuda.library.bench.launches import recorded
 from mt_cuda.library.images import convolution, weights
-from mt_cuda.library.recording import Launch, Record, Recorder
+from mt_cuda.library.recording import MULTIPROCESSORS, Launch, Record, Recorder
 from mt_cuda.simulator import Simulator
 from mt_nn import functional as F
 from mt_nn.functional.dropouts import _dropout
@@ -81,6 +83,8 @@ OPERATIONS: dict[str, tuple[Callable[..., mt.Tensor], list[tuple[int, ...]], int
         1,
         3,
     ),
+    "linear": (F.linear, [(2, 3, 4), (5, 4), (5,)], 1, 3),
+    "linear_without_bias": (F.linear, [(4, 3), (5, 3)], 1, 2),
     "max_pool2d": (lambda x: F.max_pool2d(x, (3, 2), 2, 1), [(2, 3, 5, 6)], 1, 1),
     "avg_pool2d": (lambda x: F.avg_pool2d(x, 3, (1, 2), 1), [(2, 3, 5, 6)], 1, 1),
     "max_pool1d": (lambda x: F.max_pool1d(x, 2), [(2, 3, 5)], 1, 2),
@@ -140,6 +144,48 @@ def test_in_two_bytes_value_and_gradients_are_those_of_float64(
 def test_launches(name: str) -> None:
     forward, backward = _recorded(name)
     assert [len(forward), len(backward)] == [*OPERATIONS[name][2:]]
+
+
+STEPS = {"lenet-64": 40, "lenet-1024": 40, "gpt-2x64": 110, "gpt-6x384": 260}
+"""How many launches steps of training may take."""
+
+
+def test_steps_take_few_launches_that_are_spread_and_wait_for_nothing(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert bench.main(["launches", "--json"]) == 0
+    found = {step["step"]: step for step in json.loads(capsys.readouterr().out)}
+    assert found.keys() == STEPS.keys()
+    for name, most in STEPS.items():
+        step = found[name]
+        assert step["launches"] <= most
+        assert step["least_blocks"] >= MULTIPROCESSORS
+        assert step["uploads"] == step["downloads"] == step["synchronisations"] == 0
+
+
+@pytest.mark.parametrize("order", ["forward", "reversed"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
+def test_the_norm_of_many_is_that_of_one_vector(order: Any, dtype: str) -> None:
+    arrays = [np.random.default_rng(k).standard_normal(k % 5 * 60 + 1) for k in range(20)]
+    with use_backend(TunedOps(Simulator(order))):
+        given = [mt.tensor(array).to(getattr(mt, dtype)) for array in arrays]
+        norm = nn.utils.get_total_norm(given)
+        assert norm.dtype is given[0].dtype
+        tolerance = {"float16": 1e-3, "bfloat16": 1e-2}.get(dtype, 1e-6)
+        expected = np.linalg.norm(np.concatenate(arrays))
+        np.testing.assert_allclose(norm.item(), expected, tolerance)
+
+
+def test_a_norm_of_many_takes_one_launch_for_every_sixteen() -> None:
+    def clip() -> None:
+        nn.utils.get_total_norm(given)
+
+    machine = Recorder()
+    with use_backend(TunedOps(machine)):
+        given = [mt.ones(k + 1) for k in range(33)]
+        machine.record = Record()
+        clip()
+    assert len(machine.record.launches) == 4
 
 
 @pytest.mark.parametrize("name", ["batch_norm", "rnn", "gru", "lstm"])

@@ -1,6 +1,7 @@
 """Products at the speed of the hardware: the same results, in every layout, and enough blocks."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -126,6 +127,7 @@ def test_bfloat16_is_multiplied_in_float32(backend):
     assert np.array_equal((left @ right).float().numpy(), a @ b)
 
 
+@pytest.mark.parametrize("beside", ["", "biased", "summed"])
 @pytest.mark.parametrize(
     ("dtype", "tile", "wide", "fits"),
     [
@@ -136,9 +138,10 @@ def test_bfloat16_is_multiplied_in_float32(backend):
         ("float32", TILES[0], True, False),
     ],
 )
-def test_tensor_cores_take_what_fits_and_the_twin_all_else(dtype, tile, wide, fits):
+def test_tensor_cores_take_what_fits_and_the_twin_all_else(dtype, tile, wide, fits, beside):
     way = Factor(by_inner=True, wide=wide)
-    form = Product(DTYPES[dtype], DTYPES[dtype], tile, way, way, wide=False, batch=1)
+    form = Product(DTYPES[dtype], DTYPES[dtype], tile, way, way, wide=False, batch=0)
+    form = replace(form, **{beside: True}) if beside else form
     twin, kernel = product(form), best(form)
     assert (kernel.source, kernel.parameters, kernel.work) == (
         twin.source,
@@ -185,6 +188,35 @@ def test_a_missing_barrier_is_found(line):
     faulty = machine.load(Kernel(sound.name, "\n".join(lines), sound.parameters))
     with pytest.raises(RaceError):
         machine.launch(faulty, (1, 1), 4, numbers, memory)
+
+
+# --- What a linear map needs beside ---------------------------------------------------------------
+
+MORE_ROWS_THAN_THREADS, MORE_THREADS = Tile(32, 4, 4, 4, 4), Tile(4, 32, 4, 4, 4)
+
+
+@pytest.mark.parametrize("tile", [MORE_ROWS_THAN_THREADS, MORE_THREADS], ids=str)
+@pytest.mark.parametrize("span", [None, 8])
+@pytest.mark.parametrize("dtype", DTYPES_OF_PRODUCTS)
+def test_biases_and_sums_of_rows(backend, monkeypatch, tile, span, dtype):
+    shape = rows, inner, columns = 37, 21, 35
+    cut = cut_of(tile, (1, *shape), span)
+    monkeypatch.setattr("mt_cuda.library.matrices.planning.choose", lambda *_: cut)
+    ops = TunedOps(backend.machine)
+    a, b = whole((rows, inner), dtype), whole((inner, columns), dtype, 1)
+    bias = whole((columns,), dtype, 2)
+    left, right, beside = map(ops.from_host, (a, b, bias))
+    assert np.array_equal(ops.to_host(ops.linear(left, right, beside)), a @ b + bias)
+    product, sums = map(ops.to_host, ops.product_and_sums(left, right))
+    assert np.array_equal(product, a @ b)
+    assert np.array_equal(sums, a.sum(1))
+
+
+def test_biases_lie_anywhere(backend):
+    a, b, biases = whole((6, 5)), whole((5, 8)), whole((24,), seed=2)
+    bias = backend.from_host(biases).like((8,), (1,), 3)
+    found = backend.linear(backend.from_host(a), backend.from_host(b), bias)
+    assert np.array_equal(backend.to_host(found), a @ b + biases[3:11])
 
 
 # --- Which tile ---------------------------------------------------------------------------------

@@ -5,8 +5,8 @@ import pytest
 
 import mt_tensor as mt
 from mt_cuda.library.backend import TunedOps
+from mt_cuda.library.groups import TENSORS
 from mt_cuda.library.recording import Recorder
-from mt_cuda.library.together import TENSORS
 from mt_cuda.simulator import Simulator
 
 RNG = np.random.default_rng(0)

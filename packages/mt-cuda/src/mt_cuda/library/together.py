@@ -20,19 +20,15 @@ import numpy as np
 from mt_cuda import elementwise
 from mt_cuda.backend import CudaOps, Plan
 from mt_cuda.elementwise import Signature
-from mt_cuda.kernel import Kernel, Lines, Parameter, define, indented, numbers, operand
+from mt_cuda.kernel import Kernel, Parameter, define
 from mt_cuda.layout import merge
+from mt_cuda.library import groups
+from mt_cuda.library.groups import TENSORS
 from mt_operators import Formula
 from mt_operators.graph import Graph
 from mt_tensor import TensorData
 from mt_tensor.backends.extending import SharedMemory
 from mt_tensor.extending import Array
-
-TENSORS = 16
-"""How many groups of tensors a launch changes at most: so many pointers are passed to a kernel."""
-
-EACH = 8
-"""Elements that a thread changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +53,7 @@ class Pattern:
 def together(
     formula: Formula, graph: Graph, types: Signature, pattern: Pattern, threads: int
 ) -> Kernel:
-    """Return the kernel that computes a formula for `TENSORS` groups of tensors.
-
-    A group is the views of one call. Its elements are shared out to blocks of their own: those of
-    group k end before block `end{k}`.
+    """Return the kernel that computes a formula for groups of tensors, which are views of one call.
 
     Args:
         formula: what is computed.
@@ -75,46 +68,18 @@ def together(
         view: f"{name}[{'i' if row else '0'}]"
         for (view, _), name, row in zip(types.operands, names, pattern.unit, strict=True)
     }
-    share = threads * EACH
     body = [
         *elementwise.element(graph, types),
-        "block = cuda.blockIdx.x",
-        *_choose(TENSORS - 1, [name for name, _ in storages]),
-        *(
-            line
-            for k in range(TENSORS - 2, -1, -1)
-            for line in (
-                f"if block < end{k}:",
-                *indented(_choose(k, [name for name, _ in storages])),
-            )
-        ),
-        f"i = (block - begin) * {share} + cuda.threadIdx.x",
-        f"stop = min(size, (block - begin + 1) * {share})",
-        "while i < stop:",
-        *indented(elementwise.apply(types, elements)),
-        f"    i += {threads}",
+        *groups.find([name for name, _ in storages]),
+        *groups.visit(threads, elementwise.apply(types, elements)),
     ]
     parameters = [
-        *numbers(*(f"end{k}" for k in range(TENSORS)), *(f"size{k}" for k in range(TENSORS))),
+        *groups.counts(),
         *(Parameter(name, types.computed.name) for name in types.numbers),
-        *(
-            parameter
-            for k in range(TENSORS)
-            for name, dtype in storages
-            for parameter in operand(f"{name}_{k}", dtype)
-        ),
+        *groups.storages(storages),
     ]
     order = "".join(map(str, pattern.places))
-    return define(f"{formula.name}_{types}_together{TENSORS}_{order}", parameters, body)
-
-
-def _choose(k: int, names: Sequence[str]) -> Lines:
-    """Return the lines that choose group `k`: its first block, its size, its storages."""
-    return [
-        f"begin = {f'end{k - 1}' if k else 0}",
-        f"size = size{k}",
-        *(f"{name} = {name}_{k}[{name}_{k}_at:]" for name in names),
-    ]
+    return define(f"{formula.name}_{types}_together_{order}", parameters, body)
 
 
 @dataclass(slots=True)
@@ -245,17 +210,12 @@ class TogetherOps(CudaOps):
 
         def plan() -> Plan:
             kernel = together(formula, self._graph(formula), types, pattern, threads)
-            ends, end = [], 0
-            for size in sizes:
-                end += -(-size // (threads * EACH))
-                ends.append(end)
-            absent = TENSORS - len(sizes)  # no block is theirs
-            numbers = (*ends, *([end] * absent), *sizes, *([0] * absent))
-            return self.plan(kernel, (end, 1), threads, numbers)
+            numbers, blocks = groups.counts_of(sizes, threads)
+            return self.plan(kernel, (blocks, 1), threads, numbers)
 
         planned = self.remembered((formula, types, pattern, *sizes), plan)
-        groups = [*calls.groups, *[calls.groups[-1]] * (TENSORS - len(sizes))]
-        self.launch(planned, [group[k] for group in groups for k in pattern.first], values)
+        filled = [*calls.groups, *[calls.groups[-1]] * (TENSORS - len(sizes))]
+        self.launch(planned, [group[k] for group in filled for k in pattern.first], values)
 
 
 def _pattern(

@@ -23,6 +23,7 @@ from mt_cuda.library.fused.positions import ARGMAX, ARGMIN
 from mt_cuda.library.fused.regularization import DROPOUT
 from mt_cuda.library.fused.rnn import RNN
 from mt_cuda.library.fused.softmax import LOG_SOFTMAX, SOFTMAX
+from mt_cuda.library.fused.total_norm import TOTAL_NORM
 from mt_tensor import Tensor
 from mt_tensor.extending import FusedKernel
 
@@ -47,5 +48,6 @@ KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
     "rms_norm": RMS_NORM,
     "rnn": RNN,
     "softmax": SOFTMAX,
+    "total_norm": TOTAL_NORM,
 }
 """The fused operations by name."""

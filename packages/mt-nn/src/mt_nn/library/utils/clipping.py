@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from mt_nn.errors import InputError, SettingError
-from mt_tensor import Tensor, no_grad, stack, tensor
+from mt_tensor import Tensor, fused, no_grad, stack, tensor
 
 
 def get_total_norm(
@@ -28,13 +28,19 @@ def get_total_norm(
         return tensor(0.0)
     p = float(norm_type)
     with no_grad():
-        total = stack([one.detach().norm(p) for one in given]).norm(p)
+        total = _total_norm(given[0], given[1:], p)
     if error_if_nonfinite and not total.isfinite().item():
         raise InputError(
             f"the total norm of order {p:g} of the gradients is {total.item()}, so they cannot be "
             "clipped. Pass error_if_nonfinite=False to scale them by it all the same."
         )
     return total
+
+
+@fused("total_norm")
+def _total_norm(first: Tensor, others: list[Tensor], p: float) -> Tensor:
+    """Return the norm of some tensors; it is computed where nothing is recorded."""
+    return stack([one.norm(p) for one in (first, *others)]).norm(p)
 
 
 def clip_grads_with_norm_(
