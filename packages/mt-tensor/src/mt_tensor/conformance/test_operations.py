@@ -181,6 +181,15 @@ EXTREME = np.array(
     [[1e30, -1e30, 0, 1], [np.inf, 0, 1, 2], [np.nan, 0, 1, 2], [-np.inf, 0, 1, 2]], np.float32
 )
 KERNELS = sorted(name for name, form in FUSED.items() if form.__module__.startswith("mt_tensor."))
+ARGUMENTS: dict[str, Callable[[Array, int], tuple[Any, ...]]] = {
+    "argsort": lambda x, dim: (x, dim, x.shape[1] > 4),
+    "linear_scan": lambda x, dim: (
+        x,
+        np.cos(np.arange(x.size)).reshape(x.shape).astype(x.dtype),
+        dim,
+    ),
+}
+"""What operations are called with that take more than a tensor and a dimension."""
 
 
 @pytest.mark.parametrize("dim", [0, 1])
@@ -189,7 +198,8 @@ def test_fused_kernels_agree_with_their_composition(
     backend: TensorBackend, name: str, dim: int
 ) -> None:
     """In values and gradients, also those that the samples spare."""
-    assert name in {row.name for row in TENSOR_SPECS}, f"no sample exercises {name!r}"
+    assert name in {"linear_scan", *(row.name for row in TENSOR_SPECS)}, f"no sample of {name!r}"
     ordinary = np.random.default_rng(0).standard_normal((5, 37)).astype(np.float32)
     for array in (ordinary, ordinary.astype(np.float64), ordinary[:, :1], EXTREME):
-        assert_kernel_agrees(backend, name, array, dim)
+        given = ARGUMENTS[name](array, dim) if name in ARGUMENTS else (array, dim)
+        assert_kernel_agrees(backend, name, *given)

@@ -22,6 +22,14 @@ from mt_cuda.library.fused.pooling import MAX_POOL, MEAN_POOL
 from mt_cuda.library.fused.positions import ARGMAX, ARGMIN
 from mt_cuda.library.fused.regularization import DROPOUT
 from mt_cuda.library.fused.rnn import RNN
+from mt_cuda.library.fused.scans import (
+    CUMMAX,
+    CUMMIN,
+    CUMPROD,
+    CUMSUM,
+    LINEAR_SCAN,
+    LOGCUMSUMEXP,
+)
 from mt_cuda.library.fused.softmax import LOG_SOFTMAX, SOFTMAX
 from mt_cuda.library.fused.total_norm import TOTAL_NORM
 from mt_tensor import Tensor
@@ -36,13 +44,19 @@ KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
     "conv2d": CONVOLUTION,
     "conv_transpose2d": TRANSPOSED_CONVOLUTION,
     "cross_entropy": CROSS_ENTROPY,
+    "cummax": CUMMAX,
+    "cummin": CUMMIN,
+    "cumprod": CUMPROD,
+    "cumsum": CUMSUM,
     "dropout": DROPOUT,
     "embedding": EMBEDDING,
     "group_norm": GROUP_NORM,
     "gru": GRU,
     "layer_norm": LAYER_NORM,
     "linear": LINEAR,
+    "linear_scan": LINEAR_SCAN,
     "log_softmax": LOG_SOFTMAX,
+    "logcumsumexp": LOGCUMSUMEXP,
     "lstm": LSTM,
     "max_pool2d": MAX_POOL,
     "rms_norm": RMS_NORM,

@@ -1,4 +1,8 @@
-"""Running folds along a dimension: each element joined with all that come before it."""
+"""Running folds along a dimension: each element joined with all that come before it.
+
+The elements of each are found by a named operation, which is constant and runs on the host unless a
+backend has a kernel for it; gradients are composed of operations.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ import numpy as np
 from mt_tensor.arguments import check_floating
 from mt_tensor.dtypes import Array, DType, as_dtype, bool_, int64
 from mt_tensor.errors import DTypeError
+from mt_tensor.library.fused import fused
 from mt_tensor.library.indexing.selection import ValuesAndIndices
 from mt_tensor.library.indexing.slices import gather_unchecked
 from mt_tensor.library.movement.joining import preceded, shifted
@@ -22,14 +27,24 @@ from mt_tensor.tensor import Tensor
 # --- Sums and products --------------------------------------------------------------------------
 
 
+@fused("cumsum")
+def _running_sums(x: Tensor, dim: int) -> Tensor:
+    # They begin with 0, to which -0.0 adds up as well.
+    return on_host(lambda a: np.cumsum(a, dim, accumulator(x.dtype)) + 0, x, dtype=x.dtype)
+
+
+@fused("cumprod")
+def _running_products(x: Tensor, dim: int) -> Tensor:
+    return on_host(lambda a: np.cumprod(a, dim, accumulator(x.dtype)), x, dtype=x.dtype)
+
+
 class CumulativeSum(Function):
     """Running sums: `out[i] = x[0] + ... + x[i]`."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, dim: int) -> Tensor:
         ctx.dim = dim
-        # They begin with 0, to which -0.0 adds up as well.
-        return on_host(lambda a: np.cumsum(a, dim, accumulator(x.dtype)) + 0, x, dtype=x.dtype)
+        return _running_sums(x, dim)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -43,7 +58,7 @@ class CumulativeProduct(Function):
     def forward(ctx: Any, x: Tensor, dim: int) -> Tensor:
         ctx.dim = dim
         ctx.save_for_backward(x)
-        return on_host(lambda a: np.cumprod(a, dim, accumulator(x.dtype)), x, dtype=x.dtype)
+        return _running_products(x, dim)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -125,21 +140,31 @@ def cumprod(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
 # --- Logarithms of sums of exponentials ---------------------------------------------------------
 
 
+@fused("linear_scan")
+def _recurrence(x: Tensor, decay: Tensor, dim: int) -> Tensor:
+    def run(values: Array, decays: Array) -> Array:
+        h = values.astype(np.float64)
+        rows, factors = np.moveaxis(h, dim, 0), np.moveaxis(decays, dim, 0)
+        for i in range(1, len(rows)):
+            rows[i] += factors[i] * rows[i - 1]
+        return h
+
+    return on_host(run, x, decay, dtype=x.dtype)
+
+
+@fused("logcumsumexp")
+def _running_logarithms(x: Tensor, dim: int) -> Tensor:
+    return on_host(lambda a: np.logaddexp.accumulate(a.astype(np.float64), dim), x, dtype=x.dtype)
+
+
 class LinearScan(Function):
     """The recurrence `h[i] = x[i] + decay[i] * h[i - 1]`, from `h[0] = x[0]`."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, decay: Tensor, dim: int) -> Tensor:
-        def run(values: Array, decays: Array) -> Array:
-            h = values.astype(np.float64)
-            rows, factors = np.moveaxis(h, dim, 0), np.moveaxis(decays, dim, 0)
-            for i in range(1, len(rows)):
-                rows[i] += factors[i] * rows[i - 1]
-            return h
-
         ctx.dim = dim
         ctx.save_for_backward(x, decay)
-        return on_host(run, x, decay, dtype=x.dtype)
+        return _recurrence(x, decay, dim)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -156,12 +181,9 @@ class LogCumulativeSumExp(Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, dim: int) -> Tensor:
-        def run(values: Array) -> Array:
-            return np.logaddexp.accumulate(values.astype(np.float64), dim)
-
         ctx.dim = dim
         ctx.save_for_backward(x)
-        return on_host(run, x, dtype=x.dtype)
+        return _running_logarithms(x, dim)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -197,8 +219,8 @@ def logcumsumexp(input: Tensor, dim: int) -> Tensor:
 # --- Extremes -----------------------------------------------------------------------------------
 
 
-def _running_extreme(ufunc: np.ufunc, x: Tensor, dim: int) -> ValuesAndIndices:
-    """Return running extremes and where they were met last; nan is the extreme from then on."""
+def _met_last(ufunc: np.ufunc, x: Tensor, dim: int) -> Tensor:
+    """Return where running extremes were met last; nan is the extreme from then on."""
 
     def positions(values: Array) -> Array:
         met = (values == ufunc.accumulate(values, dim)) | (values != values)
@@ -206,8 +228,17 @@ def _running_extreme(ufunc: np.ufunc, x: Tensor, dim: int) -> ValuesAndIndices:
         here = np.arange(values.shape[dim]).reshape(shape)
         return np.asarray(np.maximum.accumulate(np.where(met, here, 0), dim))
 
-    index = on_host(positions, x, dtype=int64)
-    return ValuesAndIndices(gather_unchecked(x, dim, index), index)
+    return on_host(positions, x, dtype=int64)
+
+
+@fused("cummax")
+def _places_of_largest(x: Tensor, dim: int) -> Tensor:
+    return _met_last(np.maximum, x, dim)
+
+
+@fused("cummin")
+def _places_of_smallest(x: Tensor, dim: int) -> Tensor:
+    return _met_last(np.minimum, x, dim)
 
 
 @operation
@@ -219,7 +250,9 @@ def cummax(input: Tensor, dim: int) -> ValuesAndIndices:
     Raises:
         IndexingError: there is no such dimension.
     """
-    return _running_extreme(np.maximum, input, normalize_dim(dim, input.ndim))
+    dim = normalize_dim(dim, input.ndim)
+    index = _places_of_largest(input.detach(), dim)
+    return ValuesAndIndices(gather_unchecked(input, dim, index), index)
 
 
 @operation
@@ -231,4 +264,6 @@ def cummin(input: Tensor, dim: int) -> ValuesAndIndices:
     Raises:
         IndexingError: there is no such dimension.
     """
-    return _running_extreme(np.minimum, input, normalize_dim(dim, input.ndim))
+    dim = normalize_dim(dim, input.ndim)
+    index = _places_of_smallest(input.detach(), dim)
+    return ValuesAndIndices(gather_unchecked(input, dim, index), index)

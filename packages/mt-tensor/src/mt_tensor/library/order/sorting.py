@@ -1,7 +1,7 @@
 """Order: sorting, the largest few, and the median.
 
-The order is found on the host, as indices; the values are then gathered, so that gradients go back
-to where each came from.
+The order is found as indices, by a named operation that runs on the host unless a backend has a
+kernel for it. The values are then gathered, so that gradients go back to where each came from.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from mt_tensor.arguments import check_flags, check_not_bool
 from mt_tensor.dtypes import Array, int64
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.library.arguments import as_integer
+from mt_tensor.library.fused import fused
 from mt_tensor.library.indexing.selection import ValuesAndIndices
 from mt_tensor.library.indexing.slices import gather_unchecked
 from mt_tensor.library.order.host import on_host
@@ -26,6 +27,7 @@ from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor import Tensor
 
 
+@fused("argsort")
 def _order(x: Tensor, dim: int, descending: bool) -> Tensor:
     """Return the indices that sort along `dim`; equal elements keep their order, nan is largest."""
 
