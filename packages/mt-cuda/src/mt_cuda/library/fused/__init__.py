@@ -31,6 +31,7 @@ from mt_cuda.library.fused.scans import (
     LOGCUMSUMEXP,
 )
 from mt_cuda.library.fused.softmax import LOG_SOFTMAX, SOFTMAX
+from mt_cuda.library.fused.sorting import ARGSORT
 from mt_cuda.library.fused.total_norm import TOTAL_NORM
 from mt_tensor import Tensor
 from mt_tensor.extending import FusedKernel
@@ -38,6 +39,7 @@ from mt_tensor.extending import FusedKernel
 KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
     "argmax": ARGMAX,
     "argmin": ARGMIN,
+    "argsort": ARGSORT,
     "attention": ATTENTION,
     "avg_pool2d": MEAN_POOL,
     "batch_norm": BATCH_NORM,

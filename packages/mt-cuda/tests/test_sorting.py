@@ -1,0 +1,78 @@
+"""Sorting on the simulator, with the threads in either order, against NumPy."""
+
+import numpy as np
+import pytest
+
+import mt_tensor as mt
+from mt_cuda.library.backend import TunedOps
+from mt_cuda.library.recording import Record, Recorder
+from mt_cuda.simulator import Simulator
+
+SHAPES = [((7,), 0), ((5, 3), 0), ((3, 2, 4), 1), ((2, 64), 1), ((65,), 0), ((3, 150, 2), 1)]
+SHAPES += [((1, 1), 0), ((0, 3), 0), ((3, 0), 1), ((), 0), ((9, 1), 1)]
+"""Several rows in a block; a row in a block, and one in two; and several runs of which some lack a
+neighbour: a block of the simulator's eight threads has 64 elements."""
+
+
+@pytest.fixture(params=["forward", "reversed"])
+def ops(request):
+    return TunedOps(Simulator(request.param))
+
+
+@pytest.mark.parametrize(
+    ("shape", "dim", "dtype"),
+    [
+        *((shape, dim, "float32") for shape, dim in SHAPES),
+        *(((5, 25), 1, dtype) for dtype in ("float64", "float16", "int8", "uint64", "bool")),
+        *(((130,), 0, dtype) for dtype in ("bool", "float16")),
+    ],
+)
+def test_equal_elements_keep_their_order(ops, dtype, shape, dim):
+    x = np.random.default_rng(0).integers(0, 6, shape).astype(dtype)
+    for descending in (False, True):
+        found, wanted = (
+            mt.tensor(x, backend=b).argsort(dim, descending) for b in (ops, mt.get_backend("numpy"))
+        )
+        assert (found.shape, found.dtype) == (wanted.shape, mt.int64)
+        np.testing.assert_array_equal(found.numpy(), wanted.numpy())
+
+
+@pytest.mark.parametrize("length", [4, 30, 130])
+@pytest.mark.parametrize("descending", [False, True])
+def test_nan_infinities_and_zeros_are_in_the_order_of_numpy(ops, length, descending):
+    values = [np.nan, -np.inf, np.inf, 0.0, -0.0, 1.0, -1.0, 3e38]
+    x = np.random.default_rng(0).choice(values, (2, length)).astype("f4")
+    found, wanted = (mt.tensor(x, backend=b).sort(1, descending) for b in (ops, "numpy"))
+    np.testing.assert_array_equal(found.indices.numpy(), wanted.indices.numpy())
+    np.testing.assert_array_equal(found.values.numpy(), wanted.values.numpy())
+
+
+def test_views_are_sorted_as_they_are_seen(ops):
+    x = np.random.default_rng(0).integers(0, 9, (6, 8)).astype("i4")
+    views = [
+        lambda x: x.T,
+        lambda x: x[::2, 1::3],
+        lambda x: x.flip(0),
+        lambda x: x[0].expand(3, 8),
+    ]
+    for view in views:
+        found, wanted = (view(mt.tensor(x, backend=b)).argsort(0).numpy() for b in (ops, "numpy"))
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_gradients_go_back_to_where_elements_come_from(ops):
+    x = mt.tensor([3.0, 1.0, 2.0], requires_grad=True, backend=ops)
+    (x.topk(2).values * mt.tensor([1.0, 10.0], backend=ops)).sum().backward()
+    assert x.grad.tolist() == [1, 0, 10]
+
+
+@pytest.mark.parametrize(
+    ("shape", "dim", "count"),
+    [((10**4, 10), 1, 1), ((500, 2048), 1, 1), ((3, 2049), 1, 2), ((2**20,), 0, 10)],
+)
+def test_launches(shape, dim, count):
+    x = mt.zeros(shape, backend=TunedOps(machine := Recorder()))
+    machine.record = Record()
+    x.argsort(dim)
+    record = machine.record
+    assert (len(record.launches), record.downloads, record.uploads) == (count, 0, 0)
