@@ -217,12 +217,13 @@ CONVERTED = sorted(set(DTYPES) - {"uint16", "uint32"})
 @pytest.mark.parametrize("source", CONVERTED)
 def test_conversions_are_those_of_simple(fast, source, target):
     numbers = [0, 1, -1, 0.75, -0.25, 2.5, 99.9, -100, 254, 300.5, -40000]
-    numbers += [] if source == "float16" else [2.0**40 + 1, -(2.0**62)]  # which are infinite there
+    if not DTYPES[source].is_narrow:  # NumPy converts those, and leaves open what is out of range
+        numbers += [2.0**40 + 1, -(2.0**62)]
     given = mt.tensor(numbers, dtype="float64", backend="simple").to(source)
     converted = given.to(target)
     out = mt.zeros(len(numbers), dtype=target)
-    fast.copy(mt.tensor(given.numpy())._tensor, out._tensor)
-    np.testing.assert_array_equal(out, converted)
+    fast.copy(given.to("fast")._tensor, out._tensor)
+    assert out.tolist() == converted.tolist()
 
 
 OF_FLOATS = ELEMENTARY.keys() - WHOLE_SPECS.keys() - {"where"}
