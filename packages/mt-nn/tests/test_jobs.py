@@ -1360,6 +1360,16 @@ def test_a_terminal_without_letters_is_told_all(tmp_path: Path) -> None:
     assert "ol\\xe9/training.png" in result.stdout
 
 
+@pytest.fixture
+def own_signals() -> Iterator[None]:
+    """Let a test handle signals as it likes, whatever started the tests."""
+    before = {each: signal.getsignal(each) for each in ENDING}
+    yield
+    for each, handler in before.items():
+        signal.signal(each, handler)
+
+
+@pytest.mark.usefixtures("own_signals")
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("control_c", [signal.default_int_handler, signal.SIG_IGN])
 def test_a_system_that_ends_a_training_has_it_saved(
@@ -1370,10 +1380,10 @@ def test_a_system_that_ends_a_training_has_it_saved(
     ending: signal.Signals,
 ) -> None:
     signal.signal(signal.SIGINT, control_c)  # which is ignored behind `nohup`, or in a batch job
+    signal.signal(ending, signal.SIG_DFL)
     interrupt_after(3, monkeypatch, ending)
-    before = signal.getsignal(ending)
     assert cli.main(["xor", *SHORT, "--batches", "5", "--out", str(tmp_path)]) == 130
-    assert signal.getsignal(ending) is before
+    assert signal.getsignal(ending) is signal.SIG_DFL
     assert f"interrupted; mt-train --resume {tmp_path} goes on." in capsys.readouterr().err
     assert cli.main(["--resume", str(tmp_path)]) == 0
     assert len(losses(tmp_path)) == 5
