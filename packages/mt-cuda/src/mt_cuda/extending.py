@@ -1,7 +1,8 @@
 """What machines beyond this package are made with: the border of this stage.
 
 A machine runs kernels: it has memory, compiles the text of a kernel, and launches it. `TunedOps` on
-such a machine is a backend. `to_c` writes a kernel as C, for compilers that read it.
+such a machine is a backend. `to_c` writes a kernel as C, for compilers that read it. A `Recorder` is
+a machine that writes down what a backend asks of it.
 """
 
 from mt_cuda.errors import KernelError as KernelError
@@ -15,3 +16,4 @@ from mt_cuda.machine import (
 from mt_cuda.matrix import Tiling as Tiling
 from mt_cuda.library.backend import TunedOps as TunedOps
 from mt_cuda.library.c.translation import to_c as to_c
+from mt_cuda.library.recording import Recorder as Recorder
