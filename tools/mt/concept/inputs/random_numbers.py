@@ -16,6 +16,15 @@ def tensor() -> tuple[Any, Any]:
         return mt.rand(4), None
 
 
+def cuda() -> tuple[Any, Any]:
+    import mt_tensor as mt
+    from mt_cuda import Simulator
+    from mt_cuda.extending import TunedOps
+
+    with mt.use_backend(TunedOps(Simulator())):
+        return tensor()
+
+
 def nn() -> tuple[Any, Any]:
     import mt_tensor as mt
     from mt_nn.library.saving.checkpoint import Generators
