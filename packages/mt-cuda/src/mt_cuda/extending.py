@@ -1,8 +1,8 @@
 """What machines beyond this package are made with: the border of this stage.
 
 A machine runs kernels: it has memory, compiles the text of a kernel, and launches it. `TunedOps` on
-such a machine is a backend. `to_c` writes a kernel as C, for compilers that read it. A `Recorder` is
-a machine that writes down what a backend asks of it.
+such a machine is a backend. `to_c` writes a kernel as C, for compilers that read it. A `Recorder`
+is a machine that writes down what a backend asks of it.
 """
 
 from mt_cuda.errors import KernelError as KernelError
