@@ -116,14 +116,11 @@ class Scan:
 
     def read(self, total: str) -> Lines:
         """Return the statements that set a total to that of the element `i`, which is at `at`."""
-        elements = []
-        for value, wanted in zip(self.element, self.totals, strict=True):
-            loaded = {
-                f"x{k}": load(f"x{k}[x{k}_at + at]", dtype, wanted)
-                for k, dtype in enumerate(self.inputs)
-            }
-            elements.append(value.format_map(loaded))
-        return self.set(total, elements)
+        loaded = {
+            f"x{k}": load(f"x{k}[x{k}_at + at]", dtype, total_type(dtype))
+            for k, dtype in enumerate(self.inputs)
+        }
+        return self.set(total, [value.format_map(loaded) for value in self.element])
 
     def write(self, total: str) -> Lines:
         """Return the statements that write a total at `at`."""

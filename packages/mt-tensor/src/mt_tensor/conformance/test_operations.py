@@ -188,6 +188,7 @@ ARGUMENTS: dict[str, Callable[[Array, int], tuple[Any, ...]]] = {
         np.cos(np.arange(x.size)).reshape(x.shape).astype(x.dtype),
         dim,
     ),
+    "nonzero": lambda x, dim: (np.where(x > dim, x, 0),),
 }
 """What operations are called with that take more than a tensor and a dimension."""
 

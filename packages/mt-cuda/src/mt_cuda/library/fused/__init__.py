@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from mt_cuda.library.fused.attention import ATTENTION
 from mt_cuda.library.fused.batches import BATCH_NORM
+from mt_cuda.library.fused.compaction import NONZERO
 from mt_cuda.library.fused.convolution import CONVOLUTION, TRANSPOSED_CONVOLUTION
 from mt_cuda.library.fused.embedding import EMBEDDING
 from mt_cuda.library.fused.groups import GROUP_NORM
@@ -61,6 +62,7 @@ KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
     "logcumsumexp": LOGCUMSUMEXP,
     "lstm": LSTM,
     "max_pool2d": MAX_POOL,
+    "nonzero": NONZERO,
     "rms_norm": RMS_NORM,
     "rnn": RNN,
     "softmax": SOFTMAX,

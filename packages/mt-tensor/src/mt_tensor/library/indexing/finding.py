@@ -1,4 +1,8 @@
-"""Finding elements, and selecting them by masks and positions."""
+"""Finding elements, and selecting them by masks and positions.
+
+How many elements are not zero decides the shape of what comes next: a backend with a device waits
+for that number.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,24 @@ from mt_tensor.dtypes import bool_, int64
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.indexing.gathering import gather, in_range
 from mt_tensor.library.arguments import existing_dim
+from mt_tensor.library.fused import fused
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import function, operation
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import shape_broadcast, size_of, strides_from_shape
 from mt_tensor.tensor import Tensor
+
+
+@fused("nonzero")
+def _coordinates(x: Tensor) -> Tensor:
+    """Return a row for each dimension, one for none, with where elements are that are not zero."""
+    return x._uploaded(np.stack(np.nonzero(np.atleast_1d(x._numbers()))))
+
+
+def places_of(x: Tensor) -> list[Tensor]:
+    """Return for each dimension where elements are that are not zero; for none as if for one."""
+    coordinates = _coordinates(x.detach())
+    return [coordinates[d] for d in range(coordinates.shape[0])]
 
 
 @operation
@@ -30,10 +47,7 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, 
         int64 of shape (n, input.ndim); or a tuple of input.ndim tensors of shape (n,), of one for a
         0-dimensional tensor.
     """
-    if not as_tuple:
-        return argwhere(input)
-    places = np.nonzero(np.atleast_1d(input.detach().numpy()))
-    return tuple(input._uploaded(each) for each in places)
+    return tuple(places_of(input)) if as_tuple else argwhere(input)
 
 
 @operation
@@ -108,7 +122,7 @@ def take(input: Tensor, index: Tensor) -> Tensor:
 @operation
 def argwhere(input: Tensor) -> Tensor:
     """Return the indices of the elements that are not zero, one a row."""
-    return input._uploaded(np.argwhere(input.detach().numpy()))
+    return _coordinates(input.detach())[: input.ndim].T.contiguous()
 
 
 @function

@@ -16,6 +16,7 @@ from mt_tensor.dtypes import Number, bool_, int64, plain, uint8
 from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.indexing.gathering import in_range
 from mt_tensor.indexing.subscripts import EVERYTHING, Select, basic_view, in_full
+from mt_tensor.library.indexing.finding import places_of
 from mt_tensor.library.indexing.scattering import Scatter
 from mt_tensor.library.indexing.slices import (
     GatherSlices,
@@ -136,7 +137,7 @@ def _mask_positions(mask: Tensor, shape: Shape, dim: int) -> list[Tensor]:
             f"a mask at dimension {dim} must have shape {shape}, one truth value for each element; "
             f"shape {mask.shape} was given."
         )
-    return [mask._uploaded(row) for row in np.nonzero(np.atleast_1d(mask.numpy()))]
+    return places_of(mask)
 
 
 def _from_the_front(index: Tensor, extent: int, dim: int) -> Tensor:

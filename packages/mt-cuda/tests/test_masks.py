@@ -1,0 +1,52 @@
+"""Where elements are not zero, and masks, on the simulator in either order, against NumPy."""
+
+import numpy as np
+import pytest
+
+import mt_tensor as mt
+from mt_cuda.library.backend import TunedOps
+from mt_cuda.library.recording import Record, Recorder
+from mt_cuda.simulator import Simulator
+
+
+@pytest.fixture(params=["forward", "reversed"])
+def ops(request):
+    return TunedOps(Simulator(request.param))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int8", "uint64", "bool"])
+@pytest.mark.parametrize("shape", [(), (1,), (7,), (3, 5), (2, 3, 40), (0,), (2, 0, 3), (9, 1, 2)])
+def test_places_are_those_of_numpy(ops, dtype, shape):
+    for values in (np.random.default_rng(0).integers(0, 3, shape), np.zeros(shape), np.ones(shape)):
+        x = values.astype(dtype)
+        found = mt.tensor(x, backend=ops).nonzero()
+        assert found.dtype is mt.int64
+        np.testing.assert_array_equal(found.numpy(), np.argwhere(x))
+
+
+def test_nan_and_fractions_are_not_zero(ops):
+    x = mt.tensor([0.5, 0.0, -0.0, np.nan, np.inf, 1e-40], backend=ops)
+    assert x.nonzero(as_tuple=True)[0].tolist() == [0, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    "view", [lambda x: x, lambda x: x.T, lambda x: x.flip(0), lambda x: x[1:, ::2]]
+)
+def test_masks_select_and_store_as_in_numpy(ops, view):
+    x = np.random.default_rng(0).integers(0, 9, (5, 6)).astype("f4")
+    results = []
+    for backend in (ops, "numpy"):
+        seen = view(mt.tensor(x, backend=backend))
+        chosen = seen[seen > 4]
+        seen[seen > 4] = mt.arange(chosen.numel(), dtype="float32", backend=backend)
+        rows = seen[mt.tensor([True, False, True, True, False, True][: len(seen)], backend=backend)]
+        results.append([each.numpy() for each in (chosen, seen, rows)])
+    for ours, wanted in zip(*results, strict=True):
+        np.testing.assert_array_equal(ours, wanted)
+
+
+def test_a_mask_waits_for_one_number():
+    x = mt.zeros(300, 50, backend=TunedOps(machine := Recorder()))
+    machine.record = Record()
+    x[x > 0]
+    assert (machine.record.downloads, machine.record.uploads) == (1, 0)
