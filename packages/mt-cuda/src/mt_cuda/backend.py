@@ -21,7 +21,7 @@ import numpy.typing as npt
 from mt_cuda import elementwise, indexed, matrix, reduction
 from mt_cuda.elementwise import Signature
 from mt_cuda.kernel import Kernel, computed
-from mt_cuda.layout import Layout, Strides, index_type, merge
+from mt_cuda.layout import Layout, Strides, index_type, lies_along, merge
 from mt_cuda.machine import Grid, Machine
 from mt_cuda.machine import Number as Argument
 from mt_operators import OPERATORS, Formula, Operator
@@ -237,7 +237,7 @@ class CudaOps(TensorBackend):
     ) -> tuple[Plan, int, Plan | None]:
         """Plan a fold, in two launches if cutting it into chunks keeps more of the GPU busy."""
         size = self.machine.size
-        by_rows = _folds_by_rows(kept, folded, size.threads)
+        by_rows = self.folds_by_rows(kept, folded)
         workers, least = (
             (kept.size, size.threads * size.least)
             if by_rows
@@ -254,7 +254,7 @@ class CudaOps(TensorBackend):
         first = self._plan_pass(operator, (dtype, total), partial, folded, by_rows, chunks=chunks)
         gathered = Layout(kept.shape, (partial.strides[1], kept.strides[1]))
         again = Layout((chunks,), ((1,),))
-        second_by_rows = _folds_by_rows(gathered, again, size.threads)
+        second_by_rows = self.folds_by_rows(gathered, again)
         second = self._plan_pass(operator, (total, dtype), gathered, again, second_by_rows)
         return first, chunks, second
 
@@ -285,11 +285,28 @@ class CudaOps(TensorBackend):
             *(*kept.strides[0], *folded.strides[0], *kept.strides[1], 1),
         )
         if by_rows:
-            return self.plan(
-                reduction.rows(fold, size.threads), (kept.size, chunks), size.threads, numbers
-            )
+            return self.plan_rows(fold, (kept.size, chunks), folded.size, numbers)
         blocks = min(-(-kept.size // size.threads), size.resident)
         return self.plan(reduction.columns(fold), (blocks, chunks), size.threads, numbers)
+
+    def folds_by_rows(self, kept: Layout, folded: Layout) -> bool:
+        """Whether threads fold together, and not each for itself: for long folds along memory."""
+        few = self.machine.size.threads // 4
+        return folded.size >= few and (kept.size < few or lies_along(kept, folded))
+
+    def plan_rows(
+        self, fold: reduction.Fold, grid: Grid, length: int, numbers: tuple[int, ...]
+    ) -> Plan:
+        """Plan a launch in which threads fold together: a block for each output and chunk.
+
+        Args:
+            fold: operator, types and ranks.
+            grid: how many outputs there are, and into how many chunks folds are cut.
+            length: elements of a fold.
+            numbers: those of the kernel.
+        """
+        threads = self.machine.size.threads
+        return self.plan(reduction.rows(fold, threads), grid, threads, numbers)
 
     # --- Matrix product -------------------------------------------------------------------------
 
@@ -470,15 +487,6 @@ def _flat(strides: Sequence[Strides]) -> tuple[int, ...]:
 
 def _tiles(rows: int, columns: int, tiling: matrix.Tiling) -> int:
     return -(-rows // tiling.tile) * -(-columns // tiling.tile)
-
-
-def _folds_by_rows(kept: Layout, folded: Layout, threads: int) -> bool:
-    """Whether blocks fold, and not single threads: for long folds along memory."""
-    if folded.size < threads // 4:
-        return False
-    nearest = min((abs(stride) for stride in kept.strides[0]), default=0)
-    along = min(abs(stride) for stride in folded.strides[0])
-    return kept.size == 1 or along <= nearest or kept.size < threads // 4
 
 
 def _lanes(views: Sequence[TensorData]) -> int:

@@ -80,6 +80,13 @@ def merge(shape: Sequence[int], strides: Sequence[Strides]) -> Layout:
     return Layout(tuple(extents), columns)
 
 
+def lies_along(kept: Layout, folded: Layout) -> bool:
+    """Whether what is folded lies closer together in memory than what belongs to other results."""
+    nearest = min((abs(stride) for stride in kept.strides[0]), default=0)
+    along = min((abs(stride) for stride in folded.strides[0]), default=0)
+    return kept.size == 1 or along <= nearest
+
+
 # --- The same, as lines of a kernel -------------------------------------------------------------
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from mt_cuda.library.indices import IndexOps
 from mt_cuda.library.matrices.ops import ProductOps
 from mt_cuda.library.randomness import RandomOps
+from mt_cuda.library.reductions import ReductionOps
 from mt_cuda.library.together import TogetherOps
 
 
-class PrimitiveOps(TogetherOps, ProductOps, IndexOps, RandomOps):
+class PrimitiveOps(TogetherOps, ProductOps, ReductionOps, IndexOps, RandomOps):
     """The lesson's backend with all that is faster than the lesson's, but for fused kernels."""
