@@ -322,3 +322,16 @@ def long_memories() -> Iterator[Arguments]:
             h, shrink = draw(3, 2, dtype=dtype), draw(2, 4, dtype=dtype)
             yield x, h, c, draw(16, 2, dtype=dtype), shrink, lengths, backwards
     yield draw(2, 13, 120), draw(13, 30), draw(13, 30), 0.1 * draw(120, 30), None, None, False
+
+
+@of("total_norm")
+def gradients() -> Iterator[Arguments]:
+    """A gradient, the others, and the order of their norm."""
+    for dtype in ("float32", "float64"):
+        some = [draw(5, dtype=dtype), draw(3, 1, 4, dtype=dtype)]
+        for order in (2.0, 1.0, float("inf")):
+            yield draw(2, 3, dtype=dtype), some, order
+        yield draw(300, dtype=dtype), [draw(k, dtype=dtype) for k in range(1, 40)], 2.0
+    yield draw(6), [], 2.0
+    yield draw(6), [draw(0), draw(2, dtype="float64")], 2.0
+    yield extreme(4, 4), [draw(3)], 2.0

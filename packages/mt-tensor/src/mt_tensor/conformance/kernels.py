@@ -33,8 +33,9 @@ def assert_kernel_agrees(
     Args:
         backend: the backend under test.
         name: the operation.
-        *arguments: those of the composed form; NumPy arrays stand for tensors, and those of
-            floating-point numbers are differentiated by.
+        *arguments: those of the composed form; NumPy arrays stand for tensors, also in lists.
+            Unless nothing is recorded, those of floating-point numbers that are arguments by
+            themselves are differentiated by.
         rtol: how far the kernel may be off, relative to the composed form, where that is not of
             float64, of which all but a few digits must agree.
         atol: how far it may be off near zero there.
@@ -44,8 +45,7 @@ def assert_kernel_agrees(
     if kernel is None:
         return
     ours, composed = (
-        [_leaf(x, layout(x, backend)) if isinstance(x, np.ndarray) else x for x in arguments]
-        for _ in range(2)
+        [_argument(x, lambda array: layout(array, backend)) for x in arguments] for _ in range(2)
     )
     results = by_kernel(name, kernel, *ours), FUSED[name](*composed)
     tolerance = {"rtol": rtol, "atol": atol}
@@ -63,6 +63,13 @@ def assert_kernel_agrees(
                 assert mine.grad is theirs.grad, what
             else:
                 _assert_same(what, mine.grad, theirs.grad, tolerance)
+
+
+def _argument(given: Any, made: Callable[[Array], mt.Tensor]) -> Any:
+    """Return an argument with tensors in place of arrays."""
+    if isinstance(given, list):
+        return [made(x) for x in given]
+    return _leaf(given, made(given)) if isinstance(given, np.ndarray) else given
 
 
 def _leaf(array: Array, tensor: mt.Tensor) -> mt.Tensor:
