@@ -13,8 +13,8 @@ import pytest
 
 import mt_tensor as mt
 from mt_operators.testing import SPECIAL, SPECS
-from mt_tensor.conformance.test_operations import BAD_CALLS, ROWS, SMOOTH, arguments
-from mt_tensor.testing import FLOATS, PROMOTION, WHOLE
+from mt_tensor.conformance.test_operations import BAD_CALLS, ROWS, SMOOTH
+from mt_tensor.testing import FLOATS, PROMOTION, WHOLE, arguments
 from mt_tensor.testing.elsewhere import elsewhere
 from mt_tensor.testing.sharing import APART, SHARING
 

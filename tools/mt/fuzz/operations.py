@@ -34,8 +34,7 @@ from mt.tables import read_table
 from mt_nn.conformance.calls import CALLS, REFUSED, Call
 from mt_operators import OPERATORS as TABLE
 from mt_operators.testing import SPECS, WHOLE_SPECS
-from mt_tensor.conformance.test_operations import arguments
-from mt_tensor.testing import TENSOR_SPECS, TensorOpSpec
+from mt_tensor.testing import TENSOR_SPECS, TensorOpSpec, arguments
 
 _IN_FUNCTIONAL = """
     elu gelu glu hardsigmoid hardswish hardtanh leaky_relu logsigmoid mish one_hot pad relu6 silu

@@ -1,7 +1,8 @@
 """`python -m mt_cuda.bench`: how good the kernels are.
 
 Without more it measures on this machine's GPU what they reach. `launches` counts what a step of
-training asks of a GPU, and `sass` shows what a GPU executes of its kernels; both need none.
+training asks of a GPU, `operations` which way each operation goes there, and `sass` shows what a
+GPU executes of kernels; they need none.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     launches = commands.add_parser("launches", help="count what a step asks of a GPU")
     launches.add_argument("--json", action="store_true", help="for programs")
     launches.add_argument("--each", action="store_true", help="name the kernels, too")
+    ways = commands.add_parser("operations", help="say which way each operation goes")
+    ways.add_argument("names", nargs="*", help="the operations (default: all)")
+    ways.add_argument("--json", action="store_true", help="the counts, for programs")
     sass = commands.add_parser("sass", help="show what a GPU executes of the kernels of steps")
     sass.add_argument("--json", action="store_true", help="for programs")
     sass.add_argument("--gpu", nargs="*", help="compute capabilities, such as 9.0 (default: all)")
@@ -29,6 +33,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from mt_cuda.library.bench.launches import report
 
         for line in report(options.json, options.each):
+            print(line)
+        return 0
+    if options.command == "operations":
+        from mt_cuda.library.bench import operations
+
+        for line in operations.report(options.json, options.names):
             print(line)
         return 0
     if options.command == "sass":

@@ -1,10 +1,11 @@
-"""A machine that runs nothing and writes down what it is told: how a step is counted without a GPU.
+"""A machine that writes down what it is told: how a step is counted without a GPU.
 
 What a GPU waits for can be seen before there is one: how often it is launched, how many blocks each
 launch has to spread over its multiprocessors, and how often the host sends it something or waits.
-The recorder has the size of an H100, so that the backend makes the same plans for it. It remembers
-what was uploaded, and every other element is zero: a step of training whose course does not hang on
-its values goes on as if they had been computed.
+The recorder has the size of an H100, so that the backend makes the same plans for it. By itself it
+runs nothing: it remembers what was uploaded, and every other element is zero. A step of training
+whose course does not hang on its values goes on as if they had been computed. Where it does, the
+recorder passes all work on to another machine, such as the simulator.
 """
 
 from __future__ import annotations
@@ -67,6 +68,7 @@ class Record:
         allocations: how often memory was taken.
         uploads: how often something was copied to the device.
         downloads: how often something was copied to the host.
+        downloaded: how many elements that were.
         synchronisations: how often the host waited for the device; copies are among them.
     """
 
@@ -74,6 +76,7 @@ class Record:
     allocations: int = 0
     uploads: int = 0
     downloads: int = 0
+    downloaded: int = 0
     synchronisations: int = 0
 
     def least_blocks(self, operations: int = 10_000_000) -> int | None:
@@ -81,23 +84,26 @@ class Record:
         return min((x.blocks for x in self.launches if x.operations > operations), default=None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Memory:
-    """Memory that is only spoken of.
+    """Memory of the machine that all work is passed on to.
 
     Attributes:
         count: the number of elements.
         dtype: their type.
-        uploaded: what was copied there, if anything was.
+        held: what that machine calls it.
     """
 
     count: int
     dtype: DType
-    uploaded: Array | None = None
+    held: Any
 
 
 class Recorder(Machine):
     """Writes down what it is told.
+
+    Args:
+        machine: what does the work; None for nobody.
 
     Attributes:
         record: what it has been told since this was set to a new `Record`.
@@ -105,28 +111,28 @@ class Recorder(Machine):
 
     size = size_of_gpu(MULTIPROCESSORS)
 
-    def __init__(self) -> None:
+    def __init__(self, machine: Machine | None = None) -> None:
         self.record = Record()
+        self._machine = machine or _Nobody()
 
     def allocate(self, count: int, dtype: DType) -> Memory:
         """Count an allocation."""
         self.record.allocations += 1
-        return Memory(count, dtype)
+        return Memory(count, dtype, self._machine.allocate(count, dtype))
 
     def upload(self, values: Array) -> Memory:
         """Count an upload, which waits until the array may be changed."""
         self.record.allocations += 1
         self.record.uploads += 1
         self.record.synchronisations += 1
-        return Memory(values.size, element_type(values), values.copy())
+        return Memory(values.size, element_type(values), self._machine.upload(values))
 
     def download(self, memory: Memory, count: int) -> Array:
-        """Count a download; return what was uploaded, or else zeros."""
+        """Count a download."""
         self.record.downloads += 1
+        self.record.downloaded += count
         self.record.synchronisations += 1
-        if memory.uploaded is None:
-            return np.zeros(count, memory.dtype.numpy)
-        return memory.uploaded[:count].copy()
+        return self._machine.download(memory.held, count)
 
     def download_all(self, parts: Sequence[tuple[Memory, int]]) -> list[Array]:
         """Count downloads for which the host waits once."""
@@ -136,40 +142,38 @@ class Recorder(Machine):
         return copies
 
     def reinterpreted(self, memory: Memory, dtype: DType) -> Memory:
-        """Return a memory of as many bytes."""
-        return Memory(memory.count * memory.dtype.itemsize // dtype.itemsize, dtype)
+        """Return the same bytes as elements of another type."""
+        held = self._machine.reinterpreted(memory.held, dtype)
+        return Memory(memory.count * memory.dtype.itemsize // dtype.itemsize, dtype, held)
 
     def shares(self, a: Memory, b: Memory) -> bool:
-        """Whether two memories are one."""
-        return a is b
+        """Whether the other machine says so."""
+        return self._machine.shares(a.held, b.held)
 
     def identity(self, memory: Memory) -> Hashable:
-        """Return the number of the memory."""
-        return id(memory)
+        """Return what the other machine does."""
+        return self._machine.identity(memory.held)
 
-    def load(self, kernel: Kernel) -> Kernel:
-        """Return the kernel as it is."""
-        return kernel
+    def load(self, kernel: Kernel) -> tuple[Kernel, Any]:
+        """Return the kernel, and what the other machine makes of it."""
+        return kernel, self._machine.load(kernel)
 
     def launch(
         self,
-        loaded: Kernel,
+        loaded: tuple[Kernel, Any],
         grid: Grid,
         threads: int,
         numbers: Sequence[Number],
         operands: Sequence[Any],
     ) -> None:
         """Write a launch down."""
-        names = [parameter.name for parameter in loaded.parameters]
-        self.record.launches.append(
-            Launch(
-                loaded,
-                grid,
-                threads,
-                dict(zip(names, numbers, strict=False)),
-                max(part.count for part in operands if isinstance(part, Memory)),
-            )
-        )
+        kernel, ready = loaded
+        names = [parameter.name for parameter in kernel.parameters]
+        named = dict(zip(names, numbers, strict=False))
+        elements = max(part.count for part in operands if isinstance(part, Memory))
+        self.record.launches.append(Launch(kernel, grid, threads, named, elements))
+        held = [part.held if isinstance(part, Memory) else part for part in operands]
+        self._machine.launch(ready, grid, threads, numbers, held)
 
     def synchronize(self) -> None:
         """Count a synchronisation."""
@@ -178,3 +182,53 @@ class Recorder(Machine):
     def describe(self) -> str:
         """Say that this is no GPU."""
         return f"written down, for {MULTIPROCESSORS} multiprocessors"
+
+
+# --- Nobody ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Spoken:
+    """Memory that is only spoken of: its elements are those that were uploaded, or else zeros."""
+
+    count: int
+    dtype: DType
+    uploaded: Array | None = None
+
+
+class _Nobody(Machine):
+    """Does nothing, and has of all memory what was uploaded."""
+
+    size = Recorder.size
+
+    def allocate(self, count: int, dtype: DType) -> _Spoken:
+        return _Spoken(count, dtype)
+
+    def upload(self, values: Array) -> _Spoken:
+        return _Spoken(values.size, element_type(values), values.copy())
+
+    def download(self, memory: _Spoken, count: int) -> Array:
+        if memory.uploaded is None:
+            return np.zeros(count, memory.dtype.numpy)
+        return memory.uploaded[:count].copy()
+
+    def reinterpreted(self, memory: _Spoken, dtype: DType) -> _Spoken:
+        return _Spoken(memory.count * memory.dtype.itemsize // dtype.itemsize, dtype)
+
+    def shares(self, a: _Spoken, b: _Spoken) -> bool:
+        return a is b
+
+    def identity(self, memory: _Spoken) -> Hashable:
+        return id(memory)
+
+    def load(self, kernel: Kernel) -> None:
+        return None
+
+    def launch(self, *_: Any) -> None:
+        return None
+
+    def synchronize(self) -> None:
+        return None
+
+    def describe(self) -> str:
+        return "nobody"

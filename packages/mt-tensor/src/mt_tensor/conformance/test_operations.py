@@ -16,7 +16,7 @@ from mt_tensor.conformance.layouts import LAYOUTS, contiguous
 from mt_tensor.dtypes import Array
 from mt_tensor.errors import ExchangeError
 from mt_tensor.library.fused import FUSED
-from mt_tensor.testing import PROMOTION, TENSOR_SPECS, WHOLE, BadCall, TensorOpSpec
+from mt_tensor.testing import PROMOTION, TENSOR_SPECS, BadCall, TensorOpSpec, arguments
 
 ELEMENT_TYPES = ["float16", "int64", "int32", "uint8", "bool"]
 """Those beside float32 and float64, in which everything is tested."""
@@ -46,23 +46,6 @@ def _offered(request: pytest.FixtureRequest, backend: TensorBackend) -> None:
             spec.call(*(mt.zeros(shape, backend=backend) for shape in spec.samples[0]))
         except ExchangeError as error:
             pytest.skip(str(error))
-
-
-def arguments(spec: TensorOpSpec, shapes: Any, dtype: str) -> list[Array]:
-    """Return distinct elements, so that extremes are unique: whole numbers for integer types."""
-    rng = np.random.default_rng(sum(map(ord, spec.name)) + len(shapes))
-    arrays = []
-    for shape in shapes:
-        size = int(np.prod(shape))
-        values: Array = rng.permutation(size)
-        if dtype == "bool":
-            values = values % 2
-        elif dtype in WHOLE:
-            values = values + 1 if spec.positive else values - (dtype != "uint8") * (size // 2)
-        else:
-            values = values * 0.37 - (0 if spec.positive else 0.17 * size) + 0.1
-        arrays.append(values.reshape(shape).astype(dtype))
-    return arrays
 
 
 @pytest.mark.parametrize("spec", ROWS)
@@ -182,6 +165,7 @@ EXTREME = np.array(
 )
 KERNELS = sorted(name for name, form in FUSED.items() if form.__module__.startswith("mt_tensor."))
 ARGUMENTS: dict[str, Callable[[Array, int], tuple[Any, ...]]] = {
+    "arange": lambda x, dim: (x[0], x.size, 3 - x.shape[1], 2 - 3 * dim),
     "argsort": lambda x, dim: (x, dim, x.shape[1] > 4),
     "linear_scan": lambda x, dim: (
         x,
@@ -199,7 +183,8 @@ def test_fused_kernels_agree_with_their_composition(
     backend: TensorBackend, name: str, dim: int
 ) -> None:
     """In values and gradients, also those that the samples spare."""
-    assert name in {"linear_scan", *(row.name for row in TENSOR_SPECS)}, f"no sample of {name!r}"
+    known = {"arange", "linear_scan", *(row.name for row in TENSOR_SPECS)}
+    assert name in known, f"no sample of {name!r}"
     ordinary = np.random.default_rng(0).standard_normal((5, 37)).astype(np.float32)
     for array in (ordinary, ordinary.astype(np.float64), ordinary[:, :1], EXTREME):
         given = ARGUMENTS[name](array, dim) if name in ARGUMENTS else (array, dim)

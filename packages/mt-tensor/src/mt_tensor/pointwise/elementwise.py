@@ -8,6 +8,7 @@ one formula to the backend: forward, the value; backward, all wanted gradients a
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 from mt_autodiff.extending import recording
@@ -180,14 +181,14 @@ def _as_tensor(value: Any, dtype: DType, backend: TensorBackend) -> Tensor:
 
 def constant(backend: TensorBackend, dtype: DType, value: Number) -> Tensor:
     """Return a number as a 0-dimensional tensor, which nobody may change: it may be shared."""
-    if value:
+    if value or math.copysign(1.0, value) > 0.0:
         return shared_constant(backend, dtype, value)
-    return _make(backend.full((), dtype, value), backend)  # 0.0 and -0.0 are equal, yet differ
+    return _make(backend.full((), dtype, value), backend)  # -0.0, which equals 0.0, yet differs
 
 
 @functools.lru_cache(maxsize=512)
 def shared_constant(backend: TensorBackend, dtype: DType, value: Number) -> Tensor:
-    """Return a number other than 0 likewise, the same tensor each time."""
+    """Return a number other than -0.0 likewise, the same tensor each time."""
     return _make(backend.full((), dtype, value), backend)
 
 

@@ -31,6 +31,7 @@ from mt_tensor.testing.specs import (
     BadCall,
     Shapes,
     TensorOpSpec,
+    arguments,
     row,
 )
 
@@ -59,5 +60,6 @@ __all__ = [
     "BadCall",
     "Shapes",
     "TensorOpSpec",
+    "arguments",
     "row",
 ]

@@ -83,6 +83,23 @@ TENSOR_SPECS: list[TensorOpSpec] = []
 """The rows. A name may have several, for different arguments."""
 
 
+def arguments(spec: TensorOpSpec, shapes: Shapes, dtype: str) -> list[Array]:
+    """Return distinct elements, so that extremes are unique: whole numbers for integer types."""
+    rng = np.random.default_rng(sum(map(ord, spec.name)) + len(shapes))
+    arrays = []
+    for shape in shapes:
+        size = int(np.prod(shape))
+        values: Array = rng.permutation(size)
+        if dtype == "bool":
+            values = values % 2
+        elif dtype in WHOLE:
+            values = values + 1 if spec.positive else values - (dtype != "uint8") * (size // 2)
+        else:
+            values = values * 0.37 - (0 if spec.positive else 0.17 * size) + 0.1
+        arrays.append(values.reshape(shape).astype(dtype))
+    return arrays
+
+
 def single(*shapes: tuple[int, ...]) -> tuple[Shapes, ...]:
     """Return samples of one argument, one for each shape."""
     return tuple((shape,) for shape in shapes)

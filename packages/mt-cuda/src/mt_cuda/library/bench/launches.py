@@ -43,17 +43,20 @@ def recorded(make: Callable[[], Callable[[], Any]]) -> Record:
     return machine.record
 
 
-def counts(name: str, record: Record) -> dict[str, Any]:
-    """Return the counts of a step as they are printed."""
+def counts(record: Record) -> dict[str, int]:
+    """Return how often each thing was asked of a machine, as it is printed."""
     return {
-        "step": name,
         "launches": len(record.launches),
         "allocations": record.allocations,
         "uploads": record.uploads,
         "downloads": record.downloads,
         "synchronisations": record.synchronisations,
-        "least_blocks": record.least_blocks(MUCH),
     }
+
+
+def counts_of_step(name: str, record: Record) -> dict[str, Any]:
+    """Return the counts of a step as they are printed."""
+    return {"step": name, **counts(record), "least_blocks": record.least_blocks(MUCH)}
 
 
 def report(as_json: bool, each: bool) -> Iterator[str]:
@@ -67,10 +70,12 @@ def report(as_json: bool, each: bool) -> Iterator[str]:
     if not records:
         yield f"no installed package offers steps ({GROUP}): pip install mt-nn"
     elif as_json:
-        yield json.dumps([counts(name, record) for name, record in records.items()], indent=2)
+        yield json.dumps(
+            [counts_of_step(name, record) for name, record in records.items()], indent=2
+        )
     else:
         for name, record in records.items():
-            yield ", ".join(f"{value} {key}" for key, value in counts(name, record).items())
+            yield ", ".join(f"{value} {key}" for key, value in counts_of_step(name, record).items())
             kernels = Counter(launch.kernel.name for launch in record.launches) if each else {}
             for kernel, count in Counter(kernels).most_common():
                 yield f"  {count:5} {kernel}"

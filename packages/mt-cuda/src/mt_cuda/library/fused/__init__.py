@@ -31,6 +31,7 @@ from mt_cuda.library.fused.scans import (
     LINEAR_SCAN,
     LOGCUMSUMEXP,
 )
+from mt_cuda.library.fused.sequences import ARANGE
 from mt_cuda.library.fused.softmax import LOG_SOFTMAX, SOFTMAX
 from mt_cuda.library.fused.sorting import ARGSORT
 from mt_cuda.library.fused.total_norm import TOTAL_NORM
@@ -38,6 +39,7 @@ from mt_tensor import Tensor
 from mt_tensor.extending import FusedKernel
 
 KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
+    "arange": ARANGE,
     "argmax": ARGMAX,
     "argmin": ARGMIN,
     "argsort": ARGSORT,

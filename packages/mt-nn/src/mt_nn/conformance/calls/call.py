@@ -202,14 +202,11 @@ def leaves_of(inputs: Any, dtype: str) -> Any:
 
 def outcome(call: Call, dtype: str) -> Outcome:
     """Make a call on the current backend, in float32 or float64, and differentiate it."""
-    function, parameters = prepared(call, dtype)
-    inputs, options = leaves_of(call.inputs, dtype), leaves_of(call.options, dtype)
-    keywords = {**options, **(leaves_of(call.settings, dtype) if call.is_function else {})}
-    results = list(arrays_of(function(*inputs, **keywords)))
-    leaves = [x for x in arrays_of([*inputs, keywords]) if x.requires_grad] + parameters
+    function, made, leaves = ready(call, dtype)
+    results = made()
     smooth = [result for result in results if result.requires_grad]
     if smooth:
-        total = sum(
+        total: Any = sum(
             (result * mt.tensor(upstream_of(result.shape).astype(dtype))).sum() for result in smooth
         )
         total.backward()
@@ -220,6 +217,17 @@ def outcome(call: Call, dtype: str) -> Outcome:
         if isinstance(function, Module)
         else {},
     )
+
+
+def ready(
+    call: Call, dtype: str
+) -> tuple[Callable[..., Any], Callable[[], list[mt.Tensor]], list[mt.Tensor]]:
+    """Return the function or layer of a call, what makes the call, and the leaves it depends on."""
+    function, parameters = prepared(call, dtype)
+    inputs, options = leaves_of(call.inputs, dtype), leaves_of(call.options, dtype)
+    keywords = {**options, **(leaves_of(call.settings, dtype) if call.is_function else {})}
+    leaves = [x for x in arrays_of([*inputs, keywords]) if x.requires_grad] + parameters
+    return function, lambda: list(arrays_of(function(*inputs, **keywords))), leaves
 
 
 def upstream_of(shape: tuple[int, ...]) -> Array:

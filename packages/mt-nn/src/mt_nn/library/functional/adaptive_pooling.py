@@ -9,7 +9,7 @@ from mt_nn.errors import InputError, SettingError
 from mt_nn.functional.arguments import over_dimensions
 from mt_nn.functional.pooling import avg_pool, largest, max_pool
 from mt_nn.functional.window_views import as_batch, check_not_empty
-from mt_nn.library.functional.resampling import mean_taps, part_taps, resampled
+from mt_nn.library.functional.resampling import means_of_parts, part_taps
 from mt_nn.settings import integers
 from mt_tensor import Tensor
 
@@ -43,7 +43,7 @@ def adaptive_avg_pool(dims: int, input: Tensor, output_size: OutputSize) -> Tens
         return avg_pool(dims, input, tuple(extent // target for extent, target in changes))
     for dim, (extent, target) in enumerate(changes, 2):
         if target != extent:
-            batch = resampled(batch, dim, *mean_taps(extent, target))
+            batch = means_of_parts(batch, dim, target)
     return batch.squeeze(0) if input.ndim == dims + 1 else batch
 
 

@@ -63,9 +63,7 @@ def scaled_dot_product_attention(
         return _attended(query, key, value, None, is_causal, factor, dropout_p)
     is_bool = attn_mask.dtype.name == "bool"
     attn_mask = additive(~attn_mask if is_bool else attn_mask, query)
-    blind = (attn_mask == -math.inf).all(-1, keepdim=True)
-    if not blind.any():
-        return _attended(query, key, value, attn_mask, False, factor, dropout_p)
+    blind = (attn_mask == -math.inf).all(-1, keepdim=True)  # to ask whether any is means to wait
     attn_mask = attn_mask.masked_fill(blind, 0.0)
     found = _attended(query, key, value, attn_mask, False, factor, dropout_p)
     return found.masked_fill(blind, 0.0)

@@ -17,12 +17,15 @@ import numpy as np
 from mt_nn.errors import InputError, SettingError, SettingTypeError
 from mt_nn.functional.arguments import checked
 from mt_nn.settings import Sizes, choice, integers
-from mt_tensor import Tensor, arange, fused, tensor, uint8
+from mt_tensor import DType, Tensor, arange, fused, tensor, uint8
 from mt_tensor.extending import Array, apart, as_number
 
 _NEAREST = ("nearest", "nearest-exact")
 _ON_BYTES = (*_NEAREST, "bilinear", "bicubic")
 """The modes that take images of uint8, too."""
+
+Settings = tuple[str, int, int, float | None, bool, bool]
+"""What the taps depend on: mode, extent, new extent, factor, align_corners and antialias."""
 
 _RANKS = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
 """How many dimensions the modes take that do not take any number of them."""
@@ -80,11 +83,11 @@ def interpolate(
         extent, target, given = input.shape[dim], sizes[dim - 2], factors[dim - 2]
         factor = None if recompute_scale_factor or target / extent in own else given
         if target != extent or factor not in (None, 1.0):
-            taps = _taps(mode, extent, target, factor, bool(align_corners), antialias)
+            settings = (mode, extent, target, factor, bool(align_corners), antialias)
             if input.dtype is uint8 and mode not in _NEAREST:
-                input = _as_bytes(resampled(input.float(), dim, *taps))
+                input = _as_bytes(_resampled(input.float(), dim, settings))
             else:
-                input = resampled(input, dim, *taps)
+                input = _resampled(input, dim, settings)
     return apart(input, images)
 
 
@@ -147,25 +150,40 @@ def _sizes(
 # --- Taps -----------------------------------------------------------------------------------------
 
 
-def resampled(input: Tensor, dim: int, taps: Array, weights: Array | None) -> Tensor:
+def means_of_parts(input: Tensor, dim: int, target: int) -> Tensor:
+    """Return the means of so many parts of a dimension; see `part_taps`."""
+    return _resampled(input, dim, ("area", input.shape[dim], target, None, False, False))
+
+
+def _resampled(input: Tensor, dim: int, settings: Settings) -> Tensor:
+    """Return sums of elements along a dimension, with the taps and weights of a mode."""
+    taps, weights = _sent(settings, input.dtype, input.backend)
+    if weights is None:
+        return input.index_select(dim, taps.view(-1))
+    return _weighted_sums(input, dim, taps, weights)
+
+
+@functools.lru_cache(64)
+def _sent(settings: Settings, dtype: DType, backend: Any) -> tuple[Tensor, Tensor | None]:
+    """Return the taps and weights of a mode as tensors, which are sent to a device once.
+
+    They are the same tensors for the same arguments, and nobody may change them.
+    """
+    taps, weights = _taps(*settings)
+    places = tensor(taps.astype(np.int64), backend=backend)
+    return places, None if weights is None else tensor(weights, dtype=dtype, backend=backend)
+
+
+@fused("resample")
+def _weighted_sums(input: Tensor, dim: int, taps: Tensor, weights: Tensor) -> Tensor:
     """Return sums of elements along a dimension.
 
     Args:
         input: any shape.
         dim: a dimension.
         taps: which elements make one of the result, shape (new extent, taps).
-        weights: how much each counts, of the same shape; None for a single tap that counts all.
+        weights: how much each counts, of the same shape. They get no gradient.
     """
-    places = tensor(taps.astype(np.int64), backend=input.backend)
-    if weights is None:
-        return input.index_select(dim, places.view(-1))
-    shares = tensor(weights, dtype=input.dtype, backend=input.backend)
-    return _weighted_sums(input, dim, places, shares)
-
-
-@fused("resample")
-def _weighted_sums(input: Tensor, dim: int, taps: Tensor, weights: Tensor) -> Tensor:
-    """Add up; the arguments are those of `resampled`, as tensors. The weights get no gradient."""
     shape = (-1, *(1,) * (input.ndim - 1 - dim))
     weighed = [
         input.index_select(dim, places) * shares.view(*shape)
@@ -181,7 +199,7 @@ def _taps(
     if mode in _NEAREST:
         return _nearest(extent, target, factor, mode == "nearest-exact")[:, None], None
     if mode == "area":
-        return mean_taps(extent, target)
+        return _mean_taps(extent, target)
     step = _step(extent, target, factor, align_corners)
     places = (_numbers(target) + 0.5) * step - 0.5
     if antialias:  # as in torch, aligned corners set the step alone then
@@ -210,7 +228,7 @@ def _numbers(count: int) -> Array:
     return numbers
 
 
-def mean_taps(extent: int, target: int) -> tuple[Array, Array]:
+def _mean_taps(extent: int, target: int) -> tuple[Array, Array]:
     """Return taps and weights of the means of so many parts of an extent."""
     taps = part_taps(extent, target)
     return taps, _normalized(taps, np.ones(taps.shape))

@@ -16,8 +16,8 @@ from mt_nn.errors import InputError, SettingError
 from mt_nn.module import Module
 from mt_nn.parameter import Parameter
 from mt_nn.settings import integer
-from mt_tensor import Tensor, cat, tensor, zeros
-from mt_tensor.extending import Array, require_tensors
+from mt_tensor import DType, Tensor, cat, tensor, zeros
+from mt_tensor.extending import require_tensors
 
 
 class _Angles(Module):
@@ -61,9 +61,8 @@ class SinusoidalPositions(_Angles):
             InputError: the shape does not fit, or the input holds no floating-point numbers.
         """
         steps = _steps(self, input, self.features, self.dim)
-        sines, cosines = _turns(integer("offset", offset, 0), steps, self.features, self.base)
-        both = np.stack([sines, cosines], -1).reshape(steps, self.features)
-        return input + _along(_like(both, input), input, self.dim)
+        turns = _turns(self, integer("offset", offset, 0), steps, input)
+        return input + _along(turns.flatten(1), input, self.dim)
 
 
 class LearnedPositions(Module):
@@ -134,24 +133,29 @@ class RotaryPositions(_Angles):
             InputError: the shape does not fit, or the input holds no floating-point numbers.
         """
         steps = _steps(self, input, self.features, self.dim)
-        turns = _turns(integer("offset", offset, 0), steps, self.features, self.base)
-        sines, cosines = (_along(_like(each, input), input, self.dim) for each in turns)
+        turns = _turns(self, integer("offset", offset, 0), steps, input)
+        sines, cosines = (_along(each, input, self.dim) for each in turns.unbind(2))
         x, y = input[..., 0::2], input[..., 1::2]
         turned = (x * cosines - y * sines, x * sines + y * cosines)
         return cat([part.unsqueeze(-1) for part in turned], -1).flatten(-2)
 
 
+def _turns(angles: _Angles, offset: int, steps: int, input: Tensor) -> Tensor:
+    """Return the sine and cosine of each angle, shape (steps, features / 2, 2), for an input."""
+    return _sent(offset, steps, angles.features, angles.base, input.dtype, input.backend)
+
+
 @functools.lru_cache(maxsize=64)
-def _turns(offset: int, steps: int, features: int, base: float) -> tuple[Array, Array]:
-    """Return the sines and cosines of all angles, shape (steps, features / 2) each."""
+def _sent(
+    offset: int, steps: int, features: int, base: float, dtype: DType, backend: Any
+) -> Tensor:
+    """Return the sine and cosine of each angle, which are sent to a device once.
+
+    It is the same tensor for the same arguments, and nobody may change it.
+    """
     speeds = base ** (-np.arange(0, features, 2) / features)
     angles = np.arange(offset, offset + steps)[:, None] * speeds
-    return np.sin(angles), np.cos(angles)
-
-
-def _like(array: Array, input: Tensor) -> Tensor:
-    """Return numbers as a tensor of the type and on the backend of another one."""
-    return tensor(array, dtype=input.dtype, backend=input.backend)
+    return tensor(np.stack([np.sin(angles), np.cos(angles)], 2), dtype=dtype, backend=backend)
 
 
 def _along(rows: Tensor, input: Tensor, dim: int) -> Tensor:

@@ -9,10 +9,20 @@ import numpy as np
 
 from mt_tensor.backends.devices import Backend, Device
 from mt_tensor.creation.from_data import Placement, from_values
-from mt_tensor.creation.from_rules import dtype_or_default, new_shape, one_number
-from mt_tensor.dtypes import Array, DType, as_dtype, as_number, bool_, get_default_dtype, int64
+from mt_tensor.creation.from_rules import dtype_or_default, filled, new_shape, one_number
+from mt_tensor.dtypes import (
+    Array,
+    DType,
+    Number,
+    as_dtype,
+    as_number,
+    bool_,
+    get_default_dtype,
+    int64,
+)
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.library.arguments import as_integer
+from mt_tensor.library.fused import fused
 from mt_tensor.public import function
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import not_an_array
@@ -63,16 +73,28 @@ def arange(
     if count:
         kind.checked(first)
         kind.checked(first + (count - 1) * each)
+    if kind.kind == "integer":  # beyond int64, too: they wrap around, and so does what follows
+        first, each = int64.convert(first), int64.convert(each)
+    wants_gradient = options.pop("requires_grad", False)
+    numbers = _in_steps(filled((0,), None, kind, **options), count, first, each)
+    return numbers if wants_gradient is False else numbers.requires_grad_(wants_gradient)
+
+
+@fused("arange")
+def _in_steps(like: Tensor, count: int, first: Number, step: Number) -> Tensor:
+    """Return `first + step * i` for i from 0 on, in int64 or else float64, as the type of `like`.
+
+    Raises:
+        ShapeError: there would be too many numbers.
+    """
     try:
-        if kind.kind == "integer":  # beyond int64, too: they wrap around, and so does what follows
-            first, each = int64.convert(first), int64.convert(each)
         numbers = np.arange(count)
         if len(numbers) != count:  # NumPy's own count has wrapped around
             raise ValueError(count)
-        values = first + each * numbers
+        values = first + step * numbers
     except (ValueError, OverflowError) as error:
         raise not_an_array((count,)) from error
-    return from_values(values, kind, **options)
+    return from_values(values, like.dtype, like.backend)
 
 
 @function

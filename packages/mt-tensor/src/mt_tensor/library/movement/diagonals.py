@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
+from mt_tensor.backends import TensorBackend
+from mt_tensor.creation.from_data import from_values
+from mt_tensor.dtypes import bool_
 from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.library.arguments import as_integer
 from mt_tensor.public import operation
@@ -98,7 +102,7 @@ def tril(input: Tensor, diagonal: int = 0) -> Tensor:
     Raises:
         ShapeError: `input` has fewer dimensions.
     """
-    return _masked("tril", input, lambda rows, columns, offset: columns > rows + offset, diagonal)
+    return _masked("tril", input, diagonal, above=True)
 
 
 @operation
@@ -112,14 +116,25 @@ def triu(input: Tensor, diagonal: int = 0) -> Tensor:
     Raises:
         ShapeError: `input` has fewer dimensions.
     """
-    return _masked("triu", input, lambda rows, columns, offset: columns < rows + offset, diagonal)
+    return _masked("triu", input, diagonal, above=False)
 
 
-def _masked(name: str, input: Tensor, is_zero: Any, diagonal: int) -> Tensor:
+def _masked(name: str, input: Tensor, diagonal: int, above: bool) -> Tensor:
+    """Return a copy with zeros above a diagonal, or below it."""
     offset = as_integer("diagonal", diagonal)
     if input.ndim < 2:
         raise ShapeError(f"{name}() needs at least two dimensions; shape {input.shape} was given.")
     offset = min(max(offset, -input.shape[-2]), input.shape[-1])  # further out, nothing changes
-    rows, columns = np.ogrid[: input.shape[-2], : input.shape[-1]]
-    mask = input._uploaded(is_zero(rows, columns, offset))
+    mask = _beside(*input.shape[-2:], offset, above, input.backend)
     return input.masked_fill(mask, 0)
+
+
+@functools.lru_cache(8)
+def _beside(height: int, width: int, offset: int, above: bool, backend: TensorBackend) -> Tensor:
+    """Return bools, True above a diagonal, or below it, which are sent to a device once.
+
+    It is the same tensor for the same arguments, and nobody may change it.
+    """
+    rows, columns = np.ogrid[:height, :width]
+    mask = columns > rows + offset if above else columns < rows + offset
+    return from_values(mask, bool_, backend)

@@ -1,0 +1,144 @@
+"""Which way operations go on a device: the table of them, and what steps of training need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_nn as nn
+import mt_tensor as mt
+from mt.testing import example
+from mt.workspace import ROOT
+from mt_cuda.library.bench import operations
+from mt_cuda.library.bench.launches import recorded
+from mt_nn import functional as F
+from mt_nn.library.train.language_models import LSTMLanguageModel, TransformerLanguageModel
+from mt_nn.library.train.lenet import LeNet
+from mt_nn.library.train.resnet9 import ResNet9
+from mt_nn.library.train.text_cnn import TextCNN
+
+Step = Callable[[], Any]
+
+
+def trained(model: nn.Module, loss: Callable[[], mt.Tensor], **settings: Any) -> Step:
+    """Return a step as those of the jobs: Adam, clipping, and a rate that changes every step."""
+    optimizer = nn.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.1, **settings)
+    schedule = nn.optim.lr_scheduler.OneCycleLR(optimizer, 1e-3, total_steps=9)
+
+    def step() -> None:
+        optimizer.zero_grad()
+        loss().backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+
+    return step
+
+
+def draw(*shape: int) -> mt.Tensor:
+    return mt.tensor(np.random.default_rng(0).random(shape, np.float32))
+
+
+def numbers(below: int, *shape: int) -> mt.Tensor:
+    return mt.tensor(np.random.default_rng(1).integers(0, below, shape))
+
+
+def classified(model: nn.Module, inputs: mt.Tensor, classes: int = 10, **settings: Any) -> Step:
+    labels, loss = numbers(classes, len(inputs)), nn.CrossEntropyLoss(**settings)
+    return trained(model, lambda: loss(model(inputs), labels))
+
+
+def spoken(model: nn.Module, tokens: int = 50) -> Step:
+    """Return a step of a language model, on windows that go on where the last ones ended."""
+    texts = numbers(tokens, 13, 4)
+
+    def loss() -> mt.Tensor:
+        scores = model(texts[:-1], begins=False)
+        return F.cross_entropy(scores, texts[1:].reshape(-1))
+
+    return trained(model, loss)
+
+
+class Reader(nn.Module):
+    """Classes from the last state of a recurrent network."""
+
+    def __init__(self, network: nn.Module) -> None:
+        super().__init__()
+        self.network, self.scores = network, nn.Linear(12, 10)
+
+    def forward(self, inputs: mt.Tensor) -> mt.Tensor:
+        scores: mt.Tensor = self.scores(self.network(inputs)[0][:, -1])
+        return scores
+
+
+def segmentation() -> Step:
+    model, weight = example("segmentation").UNet(), mt.tensor([0.3, 1.0, 1.0])
+    images, classes = draw(2, 1, 32, 32), numbers(3, 2, 32, 32)
+    return trained(model, lambda: F.cross_entropy(model(images), classes, weight=weight))
+
+
+def letters() -> Step:
+    model, codes = example("language_model").LanguageModel(), numbers(20, 4, 65)
+    return trained(
+        model, lambda: F.cross_entropy(model(codes[:, :-1]).flatten(0, 1), codes[:, 1:].flatten())
+    )
+
+
+def oscillator() -> Step:
+    module = example("oscillator")
+    model = module.Motion()
+    return trained(model, lambda: module.loss_of(model, module.END * mt.rand(64, 1)))
+
+
+def transformer() -> Step:
+    """Return a step of a transformer with two stacks, masks and dropout."""
+    model = nn.Transformer(8, 2, 1, 1, 16)
+    source, target, mask = draw(5, 3, 8), draw(4, 3, 8), model.generate_square_subsequent_mask(4)
+    hidden = mt.tensor(np.arange(5) > np.array([[4], [2], [3]]))
+    return trained(
+        model,
+        lambda: model(source, target, tgt_mask=mask, src_key_padding_mask=hidden).square().mean(),
+    )
+
+
+TRAINING: dict[str, Callable[[], Step]] = {
+    "points": lambda: classified(
+        nn.Sequential(nn.Linear(2, 32), nn.ReLU(), nn.Linear(32, 2)), draw(16, 2), 2
+    ),
+    "digits": lambda: classified(LeNet(8), draw(8, 1, 8, 8), label_smoothing=0.1),
+    "mnist": lambda: classified(LeNet(28, channels=(16, 32), hidden=128), draw(8, 1, 28, 28)),
+    "cifar10": lambda: classified(ResNet9(3), draw(4, 3, 32, 32)),
+    "sentiment": lambda: classified(TextCNN(50, 16, word_dropout=0.1), numbers(50, 4, 20), 2),
+    "language, lstm": lambda: spoken(LSTMLanguageModel(50, 16, dropout=0.65)),
+    "language, transformer": lambda: spoken(
+        TransformerLanguageModel(50, 16, 2, 4, window=12, dropout=0.2)
+    ),
+    "rnn": lambda: classified(Reader(nn.RNN(5, 12, batch_first=True)), draw(4, 7, 5)),
+    "gru": lambda: classified(Reader(nn.GRU(5, 12, 2, batch_first=True)), draw(4, 7, 5)),
+    "transformer": transformer,
+    "segmentation": segmentation,
+    "language_model": letters,
+    "oscillator": oscillator,
+}
+"""What makes a step of the training of the jobs, of examples, and of usual networks.
+
+Of the examples, `translation` packs sequences, whose lengths the host must know, and `autoencoder`
+draws normal numbers, which come from the host.
+"""
+
+
+@pytest.mark.parametrize("name", TRAINING)
+def test_a_step_of_training_sends_nothing_and_waits_for_nothing(name: str) -> None:
+    record = recorded(TRAINING[name])
+    assert record.launches
+    assert [record.uploads, record.downloads, record.synchronisations] == [0, 0, 0]
+
+
+@pytest.mark.slow
+def test_the_checked_in_table_is_that_of_the_operations() -> None:
+    table = (ROOT / "packages" / "mt-cuda" / "docs" / "operations.md").read_text()
+    made = "\n".join(operations.report(as_json=False)) + "\n"
+    assert made == table, "run `hatch run ways`"
