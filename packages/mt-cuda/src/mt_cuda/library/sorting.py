@@ -40,7 +40,7 @@ EACH = 8
 """How many elements of a block each thread has; half as many pairs."""
 
 
-def _after(descending: bool) -> Lines:
+def comes_after(descending: bool) -> Lines:
     """Return the function that says whether one number comes after another, which it differs from.
 
     Numbers that are equal, or both nan, do not.
@@ -101,7 +101,7 @@ def runs(dtype: DType, threads: int, descending: bool, last: bool) -> Kernel:
         *([] if last else indented(keep)),
     ]
     body = [
-        *_after(descending),
+        *comes_after(descending),
         f"keys = cuda.shared.array({count}, {compute.name})",
         f"places = cuda.shared.array({count}, int64)",
         "thread = cuda.threadIdx.x",
@@ -171,7 +171,7 @@ def merges(dtype: DType, descending: bool, last: bool) -> Kernel:
         *([] if last else operand("sorted", dtype)),
     ]
     name = f"merge_{dtype.name}_{_way(descending)}{'_last' if last else ''}"
-    return define(name, parameters, [*_after(descending), *over_grid(element)])
+    return define(name, parameters, [*comes_after(descending), *over_grid(element)])
 
 
 def _way(descending: bool) -> str:

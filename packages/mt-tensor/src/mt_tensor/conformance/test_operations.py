@@ -167,12 +167,18 @@ KERNELS = sorted(name for name, form in FUSED.items() if form.__module__.startsw
 ARGUMENTS: dict[str, Callable[[Array, int], tuple[Any, ...]]] = {
     "arange": lambda x, dim: (x[0], x.size, 3 - x.shape[1], 2 - 3 * dim),
     "argsort": lambda x, dim: (x, dim, x.shape[1] > 4),
+    "isin": lambda x, dim: (np.round(x), np.round(x[:2]), False, dim > 0),
     "linear_scan": lambda x, dim: (
         x,
         np.cos(np.arange(x.size)).reshape(x.shape).astype(x.dtype),
         dim,
     ),
     "nonzero": lambda x, dim: (np.where(x > dim, x, 0),),
+    "searchsorted": lambda x, dim: (
+        np.sort(np.round(x)) if dim else np.sort(np.round(x[0])),
+        np.round(x),
+        x.shape[1] > 4,
+    ),
 }
 """What operations are called with that take more than a tensor and a dimension."""
 

@@ -31,6 +31,7 @@ from mt_cuda.library.fused.scans import (
     LINEAR_SCAN,
     LOGCUMSUMEXP,
 )
+from mt_cuda.library.fused.searching import ISIN, SEARCHSORTED
 from mt_cuda.library.fused.sequences import ARANGE
 from mt_cuda.library.fused.softmax import LOG_SOFTMAX, SOFTMAX
 from mt_cuda.library.fused.sorting import ARGSORT
@@ -57,6 +58,7 @@ KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
     "embedding": EMBEDDING,
     "group_norm": GROUP_NORM,
     "gru": GRU,
+    "isin": ISIN,
     "layer_norm": LAYER_NORM,
     "linear": LINEAR,
     "linear_scan": LINEAR_SCAN,
@@ -67,6 +69,7 @@ KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
     "nonzero": NONZERO,
     "rms_norm": RMS_NORM,
     "rnn": RNN,
+    "searchsorted": SEARCHSORTED,
     "softmax": SOFTMAX,
     "total_norm": TOTAL_NORM,
 }

@@ -1,4 +1,7 @@
-"""Places in what is sorted already, and which elements occur elsewhere: found on the host."""
+"""Places in what is sorted already, and which elements occur elsewhere.
+
+Both are found on the host, unless a backend has a kernel.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,10 @@ from typing import Any, Literal
 import numpy as np
 
 from mt_tensor.arguments import check_not_bool
-from mt_tensor.dtypes import Array, Number, int64, plain, result_type
-from mt_tensor.errors import DTypeError, IndexingError, ShapeError
+from mt_tensor.dtypes import Number, int32, int64, plain, result_type
+from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.library.arguments import check_choice
+from mt_tensor.library.fused import fused
 from mt_tensor.public import function
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.tensor import Tensor
@@ -46,12 +50,10 @@ def searchsorted(
         DomainError: `side` is neither, or contradicts `right`.
     """
     check_choice("side", side, (None, "right") if right else (None, "left", "right"))
-    sequence = sorted_sequence._numbers()
+    sequence = sorted_sequence.detach()
     if sorter is not None:
-        sequence = _in_order(sorted_sequence, sequence, sorter)
-    return _found(
-        "searchsorted", sorted_sequence, sequence, input, right or side == "right", out_int32
-    )
+        sequence = _in_order(sequence, sorter)
+    return _found("searchsorted", sequence, input, right or side == "right", out_int32)
 
 
 @function
@@ -76,8 +78,7 @@ def bucketize(
     """
     if boundaries.ndim != 1:
         raise ShapeError(f"bucketize() takes 1-D boundaries; shape {boundaries.shape} was given.")
-    sequence = boundaries._numbers()
-    return _found("bucketize", boundaries, sequence, input, right, out_int32)
+    return _found("bucketize", boundaries.detach(), input, right, out_int32)
 
 
 @function
@@ -107,57 +108,62 @@ def isin(
     common_backend(*tensors)
     for tensor in tensors:
         check_not_bool("isin", tensor)
-    first, second = _array(elements), _array(test_elements)
-    found = np.isin(first, second, assume_unique, invert)
-    return model._uploaded(np.asarray(found))  # type: ignore[no-any-return]
+    first, second = _tensor(model, elements), _tensor(model, test_elements)
+    return _occurring(first, second, assume_unique, invert)
 
 
-def _array(values: Any) -> Array:
-    """Return the elements of a tensor, or a number, as an array."""
-    if isinstance(values, Tensor):
-        return np.asarray(values._numbers())
-    return np.asarray(values)
+@fused("isin")
+def _occurring(elements: Tensor, others: Tensor, assume_unique: bool, invert: bool) -> Tensor:
+    """Return which elements occur among others; the arguments are tensors, and checked."""
+    found = np.isin(elements._numbers(), others._numbers(), assume_unique, invert)
+    return elements._uploaded(np.asarray(found))
 
 
-def _in_order(model: Tensor, sequence: Array, sorter: Tensor) -> Array:
+def _tensor(model: Tensor, values: Tensor | Number) -> Tensor:
+    """Return a tensor, to which nothing is recorded, or a number as one."""
+    return values.detach() if isinstance(values, Tensor) else model._uploaded(np.asarray(values))
+
+
+def _in_order(sequence: Tensor, sorter: Tensor) -> Tensor:
     """Return sequences in the order that `sorter` says."""
     require_tensors("searchsorted", sorter)
-    common_backend(model, sorter)
+    common_backend(sequence, sorter)
     if sorter.dtype is not int64:
         raise DTypeError(f"searchsorted() takes a sorter of int64; {sorter.dtype.name} was given.")
-    if sorter.shape != model.shape:
+    if sorter.shape != sequence.shape:
         raise ShapeError(
-            f"searchsorted() takes a sorter of the shape of the sequences, {model.shape}; "
+            f"searchsorted() takes a sorter of the shape of the sequences, {sequence.shape}; "
             f"{sorter.shape} was given."
         )
-    order = sorter.backend.to_host(sorter._tensor)
-    if order.size and not 0 <= order.min() <= order.max() < model.shape[-1]:
-        raise IndexingError(
-            f"an index of the sorter is out of range for {model.shape[-1]} element(s)."
-        )
-    return np.take_along_axis(sequence, order, -1)
+    return sequence.gather(-1, sorter)
 
 
-def _found(
-    name: str, model: Tensor, sequence: Array, values: Any, right: bool, out_int32: bool
-) -> Tensor:
+def _found(name: str, sequence: Tensor, values: Any, right: bool, out_int32: bool) -> Tensor:
     """Return where values stand in the rows of sequences."""
     values = plain(values)
     if not isinstance(values, Number):
         require_tensors(name, values)
-    common_backend(model, values)
-    check_not_bool(name, result_type(model, values))
-    wanted = _array(values)
-    side: Literal["left", "right"] = "right" if right else "left"
+    common_backend(sequence, values)
+    check_not_bool(name, result_type(sequence, values))
+    wanted = _tensor(sequence, values)
     if sequence.ndim == 0 or (sequence.ndim > 1 and sequence.shape[:-1] != wanted.shape[:-1]):
         raise ShapeError(
             f"{name}() takes one sequence, or one for each row of the values; shapes "
             f"{sequence.shape} and {wanted.shape} were given."
         )
-    places = np.empty(wanted.shape, np.int32 if out_int32 else np.int64)
-    if sequence.ndim == 1:
-        places[...] = np.searchsorted(sequence, wanted, side)
+    places = _places(sequence, wanted, right)
+    return places.to(int32) if out_int32 else places
+
+
+@fused("searchsorted")
+def _places(sequence: Tensor, values: Tensor, right: bool) -> Tensor:
+    """Return how many elements of its row come before each value; the arguments are checked."""
+    side: Literal["left", "right"] = "right" if right else "left"
+    rows, wanted = sequence._numbers(), values._numbers()
+    places = np.empty(wanted.shape, np.int64)
+    if rows.ndim == 1:
+        places[...] = np.searchsorted(rows, wanted, side)
     else:
-        for row in np.ndindex(sequence.shape[:-1]):
-            places[row] = np.searchsorted(sequence[row], wanted[row], side)
-    return model._uploaded(places)
+        for row in np.ndindex(rows.shape[:-1]):
+            places[row] = np.searchsorted(rows[row], wanted[row], side)
+    return sequence._uploaded(places)

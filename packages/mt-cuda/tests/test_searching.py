@@ -1,0 +1,83 @@
+"""Places in sorted rows, and what occurs elsewhere, on the simulator in either order."""
+
+import numpy as np
+import pytest
+
+import mt_tensor as mt
+from mt_cuda.library import nvrtc
+from mt_cuda.library.backend import TunedOps
+from mt_cuda.library.recording import Record, Recorder
+from mt_cuda.library.searching import search
+from mt_cuda.simulator import Simulator
+from mt_tensor.extending import DTYPES
+
+NUMBERS = [np.nan, -np.inf, np.inf, 0.0, -0.0, 1.0, -1.0, 3e38, 1e-40, 2.0]
+
+SHAPES = [((9,), (2, 7)), ((1,), (5,)), ((0,), (3,)), ((6,), ())]
+SHAPES += [((3, 8), (3, 5)), ((2, 2, 5), (2, 2, 1))]
+"""One row for all values, and a row for each row of them."""
+
+
+@pytest.fixture(params=["forward", "reversed"])
+def ops(request):
+    return TunedOps(Simulator(request.param))
+
+
+@pytest.mark.parametrize("right", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int8", "uint64", "int64"])
+@pytest.mark.parametrize(("rows", "values"), SHAPES)
+def test_places_are_those_of_numpy(ops, rows, values, dtype, right):
+    rng = np.random.default_rng(0)
+    choices = np.arange(7) if dtype[0] in "iu" else np.array(NUMBERS)
+    with np.errstate(over="ignore"):
+        s = np.sort(rng.choice(choices, rows)).astype(dtype)
+        x = rng.choice(choices, values).astype(dtype)
+    found = mt.searchsorted(mt.tensor(s, backend=ops), mt.tensor(x, backend=ops), right=right)
+    wanted = mt.searchsorted(mt.tensor(s), mt.tensor(x), right=right)
+    assert (found.dtype, found.shape) == (mt.int64, values)
+    np.testing.assert_array_equal(found.numpy(), wanted.numpy())
+
+
+def test_views_are_searched_as_they_are_seen(ops):
+    x = np.random.default_rng(0).integers(0, 9, (4, 6)).astype("f4")
+    s = np.sort(np.arange(12.0, dtype="f4").reshape(6, 2), 1)
+    found, wanted = (
+        mt.searchsorted(mt.tensor(s, backend=b)[::2].flip(0), mt.tensor(x, backend=b).T[:3])
+        for b in (ops, "numpy")
+    )
+    np.testing.assert_array_equal(found.numpy(), wanted.numpy())
+
+
+def test_two_types_are_compared_as_numpy_does(ops):
+    s, x = np.array([1, 2, 3]), np.array([0.5, 2.0, 2.5], "f4")
+    found = mt.bucketize(mt.tensor(x, backend=ops), mt.tensor(s, backend=ops))
+    assert found.tolist() == [0, 1, 2]
+    assert mt.bucketize(2.5, mt.tensor(s, backend=ops), out_int32=True).item() == 2
+
+
+@pytest.mark.parametrize("invert", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "int16"])
+@pytest.mark.parametrize("others", [(1,), (5,), (2, 3), (0,)])
+def test_what_occurs_is_what_numpy_says(ops, others, dtype, invert):
+    rng = np.random.default_rng(1)
+    choices = np.arange(9) if dtype == "int16" else np.array(NUMBERS, dtype)
+    x, y = (rng.choice(choices, shape).astype(dtype) for shape in ((4, 5), others))
+    found = mt.isin(mt.tensor(x, backend=ops), mt.tensor(y, backend=ops), invert=invert)
+    np.testing.assert_array_equal(found.numpy(), np.isin(x, y, invert=invert))
+
+
+def test_a_search_is_one_launch_and_waits_for_nothing():
+    with mt.use_backend(TunedOps(machine := Recorder())):
+        s, x = mt.ones(9), mt.ones(3, 4)
+        mt.isin(x, s)  # what watches over indices is made once
+        machine.record = Record()
+        mt.bucketize(x, s)
+        assert [len(machine.record.launches), machine.record.synchronisations] == [1, 0]
+        mt.isin(x, s)
+        assert machine.record.synchronisations == 0
+
+
+@pytest.mark.parametrize("right", [False, True])
+def test_kernels_compile(right):
+    for dtype in DTYPES.values():
+        assert dtype is mt.bool or nvrtc.cubin(search(dtype, right))
