@@ -182,8 +182,8 @@ def test_a_missing_barrier_is_found(line):
     assert len(barriers) == 3
     lines[barriers[line]] = lines[barriers[line]].replace("cuda.syncthreads()", "pass")
     machine = Simulator()
-    memory = [machine.upload(np.ones(80, "f4")), 0] * 3
-    numbers = (1, 8, 10, 8, 10, 10, 1, 1, 8)  # two strips, and half of one
+    memory = [machine.upload(np.ones(144, "f4")), 0] * 3
+    numbers = (1, 8, 18, 8, 18, 18, 1, 1, 8)  # four strips, and half of one
     machine.launch(machine.load(sound), (1, 1), 4, numbers, memory)
     faulty = machine.load(Kernel(sound.name, "\n".join(lines), sound.parameters))
     with pytest.raises(RaceError):

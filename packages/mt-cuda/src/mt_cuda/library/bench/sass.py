@@ -4,16 +4,19 @@ Each kernel is compiled for each kind of GPU and taken apart. A row of the repor
 registers a thread has, whether they sufficed, which instructions move 16 bytes at a time and which
 the kernel's text promises, and for the innermost loop how many instructions one element takes: one
 that is stored, or else read. For a product that is a single multiplication, and `share` is its
-counterpart, how many of the instructions multiply and add. Of tensor cores, which multiply 64 times
-in one instruction, these are counted.
+counterpart, how many of the instructions multiply and add; so it is for other loops that move
+nothing. Of tensor cores, which multiply 64 times in one instruction, these are counted.
 """
 
 from __future__ import annotations
 
 import ast
 import json
+import multiprocessing
+import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 from mt_cuda.compiler import Capability
@@ -33,7 +36,7 @@ from mt_tensor.extending import as_dtype
 CAPABILITIES: tuple[Capability, ...] = ((7, 5), (8, 0), (8, 6), (8, 9), (9, 0), (10, 0), (12, 0))
 """Turing, Ampere (of servers, of desktops), Ada, Hopper, Blackwell (of servers, of desktops)."""
 
-TOGETHER = 32
+TOGETHER = 16
 """So many kernels are taken apart at once: the disassembler takes a second to begin with."""
 
 PRODUCTS = re.compile("product_|matmul_")
@@ -73,7 +76,9 @@ def row(kernel: Kernel, capability: Capability, code: Sass) -> dict[str, Any]:
     """Return the figures of a kernel on one kind of GPU, as they are printed."""
     is_product = PRODUCTS.match(kernel.name) is not None
     share = code.product.share if is_product and not code.tensor_cores else None
-    each = 1 / share if share else _an_element(kernel, code.stream)
+    each = None if share else _an_element(kernel, code.stream)
+    if each is None and code.product.multiplied:
+        each = 1 / code.product.share
     return {
         "kernel": kernel.name,
         "capability": ".".join(map(str, capability)),
@@ -123,18 +128,42 @@ def _read(kernel: Kernel) -> set[str]:
 
 
 def rows(chosen: Iterable[Kernel], capabilities: Iterable[Capability]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of the report.
+    """Yield the rows of the report: of each kernel, for each kind of GPU.
 
     Raises:
         KernelError: NVRTC or nvdisasm are missing.
     """
     chosen = list(chosen)
-    parts = [chosen[k : k + TOGETHER] for k in range(0, len(chosen), TOGETHER)]
-    for capability in capabilities:
-        for part in parts:
-            codes = disassembled(together(part, capability))
-            for each in part:
-                yield row(each, capability, codes[each.name])
+    return rows_of(dict.fromkeys(capabilities, chosen))
+
+
+def rows_of(chosen: Mapping[Capability, Sequence[Kernel]]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of kernels chosen for each kind of GPU.
+
+    Processors share the work, if it is more than a little.
+
+    Raises:
+        KernelError: NVRTC or nvdisasm are missing.
+    """
+    jobs = [
+        (kernels[k : k + TOGETHER], capability)
+        for capability, kernels in chosen.items()
+        for k in range(0, len(kernels), TOGETHER)
+    ]
+    if len(jobs) < 2:
+        for job in jobs:
+            yield from _rows(*job)
+        return
+    spawn = multiprocessing.get_context("spawn")  # what is forked may wait for a thread's lock
+    with ProcessPoolExecutor(min(len(jobs), os.cpu_count() or 1), mp_context=spawn) as pool:
+        for found in pool.map(_rows, *zip(*jobs, strict=True)):
+            yield from found
+
+
+def _rows(part: Sequence[Kernel], capability: Capability) -> list[dict[str, Any]]:
+    """Return the rows of kernels that are compiled and taken apart together."""
+    codes = disassembled(together(part, capability))
+    return [row(each, capability, codes[each.name]) for each in part]
 
 
 def report(as_json: bool, capabilities: Iterable[Capability], name: str) -> Iterator[str]:

@@ -19,8 +19,9 @@ the inner loop multiplies and adds:
 
 What a linear map needs beside its products is done on the way. Biases are what the totals of their
 columns begin with. The gradient of the biases is the sums of the rows of the left factor, the
-upstream gradient on its side: while a strip is there to be multiplied, the blocks of the first
-column add up its rows.
+upstream gradient on its side: what a thread brings of it, it adds up in registers, while it has it.
+Behind the loop the threads put their sums on a shelf, as they put strips, and those of the first
+column of tiles add up its rows.
 
 `outer` stands for the rows of `a` and the columns of `b`, so that one text serves both.
 """
@@ -80,10 +81,9 @@ def product(form: Product) -> Kernel:
         *find_groups(form, strips),
         *(line for strip in strips for line in strip.find_shelf()),
         *_begin(form),
-        *(_begin_sums(form) if form.summed else []),
         *_multiply_strips(form, strips),
         *_store(form),
-        *(_store_sums(form) if form.summed else []),
+        *(_store_sums(form, strips[0]) if form.summed else []),
     ]
     types = "_".join(dict.fromkeys((form.dtype.name, form.out.name)))
     name = f"product_{types}_{tile}_a_{form.a}_b_{form.b}"
@@ -176,87 +176,71 @@ def _begin(form: Product) -> Lines:
     ]
 
 
-def _own_rows(form: Product, lines: Lines) -> Lines:
-    """Return the loop over the rows of the tile that a thread adds up; of each it is the r-th."""
-    tile = form.tile
+def _store_sums(form: Product, a: Strip) -> Lines:
+    """Return the lines that add up what threads have summed of each row of `a`, and store it."""
+    tile, total = form.tile, total_type(form.dtype)
     rounds = max(1, tile.rows // tile.threads)
-    guard = [f"    if thread + r * {tile.threads} < {tile.rows}:"]
-    inside = [*guard, *indented(indented(lines))] if tile.threads > tile.rows else indented(lines)
-    return ["if left == 0:", *indented([f"for r in range({rounds}):", *inside])]
-
-
-def _begin_sums(form: Product) -> Lines:
-    """Return the lines that give the sums of a thread's rows of `a` a value for the first time."""
-    total = total_type(form.dtype)
-    rounds = max(1, form.tile.rows // form.tile.threads)
-    return [
-        f"sums = cuda.local.array({rounds}, {total.name})",
-        f"for r in range({rounds}):",
-        f"    sums[r] = {constant(0, total)}",
+    own = f"thread + r * {tile.threads}"
+    lines = [
+        f"row = top + {own}",
+        "if row < rows:",
+        f"    own_sum = {constant(0, total)}",
+        f"    for j in range({tile.depth}):",
+        f"        own_sum += a_get[{a.pitch} * j + {own} - {lanes_of(total)} * down]",
+        "    out[out_start + rows * columns + row] = own_sum",
     ]
-
-
-def _add_to_sums(form: Product, a: Strip, count: str) -> Lines:
-    """Return the lines that add what is on the shelf to the sums of a thread's rows."""
-    own = f"thread + r * {form.tile.threads} - {lanes_of(a.total)} * down"
-    return _own_rows(
-        form, [f"for j in range({count}):", f"    sums[r] += a_get[{a.pitch} * j + {own}]"]
-    )
-
-
-def _store_sums(form: Product) -> Lines:
-    """Return the lines that store the sums of a thread's rows."""
-    return _own_rows(
-        form,
-        [
-            f"row = top + thread + r * {form.tile.threads}",
-            "if row < rows:",
-            "    out[out_start + rows * columns + row] = sums[r]",
-        ],
-    )
+    guard = [f"if {own} < {tile.rows}:"]
+    inside = [*guard, *indented(lines)] if tile.threads > tile.rows else lines
+    return [
+        "cuda.syncthreads()",
+        *a.take_sums(),
+        *a.shelve(),
+        "cuda.syncthreads()",
+        "if left == 0:",
+        *indented([f"for r in range({rounds}):", *indented(inside)]),
+    ]
 
 
 def _multiply_strips(form: Product, strips: tuple[Strip, Strip]) -> Lines:
     """Return the loops over strips: one is multiplied, and the next one brought meanwhile.
 
     As long as the next one is whole, nothing needs to be asked. So the last ones have a loop of
-    their own.
+    their own. Of the others, two make one turn of the loop where they are short: then the compiler
+    knows on which shelf each of them is.
     """
-    depth = form.tile.depth
-    step, turn, shelve = (
-        [line for strip in strips for line in getattr(strip, what)()]
-        for what in ("step", "turn", "shelve")
+    tile, depth = form.tile, form.tile.depth
+    turn, shelve = (
+        [line for strip in strips for line in getattr(strip, what)()] for what in ("turn", "shelve")
     )
     fetch, fetch_inside = (
         [line for strip in strips for line in strip.fetch(whole)] for whole in (True, False)
     )
     multiply = _multiply(form, strips)
-    add_whole, add_rest = (
-        _add_to_sums(form, strips[0], count) if form.summed else []
-        for count in (str(depth), "here")
-    )
+    add = strips[0].add_to_sums() if form.summed else []
+    clear = strips[0].clear() if form.summed else []  # what is not there adds nothing
     return [
         *(line for strip in strips for line in strip.clear()),
         *fetch_inside,
+        *(strips[0].begin_sums() if form.summed else []),
         *shelve,
         "cuda.syncthreads()",
-        f"while left_over >= {2 * depth}:",
-        f"    left_over -= {depth}",
-        *indented([*step, *fetch]),
-        f"    for j in range({depth}):",
-        *indented(indented(multiply)),
-        *indented([*add_whole, *turn, *shelve]),
-        "    cuda.syncthreads()",
+        f"while left_over >= {(tile.strips + 1) * depth}:",
+        f"    for _ in range({tile.strips}):",
+        f"        left_over -= {depth}",
+        *indented(indented(fetch)),
+        f"        for j in range({depth}):",
+        *indented(indented(indented(multiply))),
+        *indented(indented([*add, *turn, *shelve])),
+        "        cuda.syncthreads()",
         "while left_over > 0:",
         f"    here = min(left_over, {depth})",
         "    left_over -= here",
         "    if left_over > 0:",
-        *indented(indented([*step, *fetch_inside])),
+        *indented(indented([*clear, *fetch_inside])),
         "    for j in range(here):",
         *indented(indented(multiply)),
-        *indented(add_rest),
         "    if left_over > 0:",
-        *indented(indented([*turn, *shelve])),
+        *indented(indented([*add, *turn, *shelve])),
         "        cuda.syncthreads()",
     ]
 

@@ -97,12 +97,30 @@ class Strip:
         steps = [(r % across * threads * self.lanes, r // across * down) for r in range(count)]
         return steps if self.factor.by_inner else [(slow, fast) for fast, slow in steps]
 
+    @property
+    def held(self) -> int:
+        """How many elements a thread brings."""
+        return len(self.rounds) * self.lanes
+
+    @property
+    def lines(self) -> list[int]:
+        """How far a thread's groups lie from its first in the outer direction.
+
+        For each there is a pointer. The groups that it finds are equally far apart in the inner
+        direction, also from strip to strip: so it moves on after each.
+        """
+        return list(dict.fromkeys(outer for _, outer in self.rounds))
+
+    def pointer(self, outer: int) -> str:
+        """Return the name of the pointer to groups that lie so far from a thread's first."""
+        return f"{self.name}{self.lines.index(outer)}"
+
     def arrays(self) -> Lines:
         """Return the declarations: two strips, and what of the next one a thread is to bring."""
-        size, held = 2 * self.tile.depth * self.pitch, len(self.rounds) * self.lanes
+        size = 2 * self.tile.depth * self.pitch
         return [
             f"{self.name}_strips = cuda.shared.array({size}, {self.total.name})",
-            f"{self.name}_next = cuda.local.array({held}, {self.total.name})",
+            f"{self.name}_next = cuda.local.array({self.held}, {self.total.name})",
         ]
 
     def find(self) -> Lines:
@@ -110,16 +128,17 @@ class Strip:
         m, fastest = self.name, self.fastest
         fast, slow = ("inner", "outer") if self.factor.by_inner else ("outer", "inner")
         last = f"index32({self.extent}) - {1 if self.factor.by_inner else self.lanes}"
+        apart = self.tile.depth * len(self.lines) // len(self.rounds)
         lines = [
             f"{m}_{fast} = thread % {fastest}" + (f" * {self.lanes}" if self.lanes > 1 else ""),
             f"{m}_{slow} = thread // {fastest}",
-            f"{m}_step = {self.tile.depth} * {m}_inner_stride",
+            f"{m}_step = {apart} * {m}_inner_stride",
         ]
-        for r, (inner, outer) in enumerate(self.rounds):
+        for outer in self.lines:
             here = f"min({self.begin} + {m}_outer{plus(outer)}, {last})"
             lines += [
-                f"{m}{r} = {m}[{m}_start + {here} * {m}_outer_stride "
-                f"+ (first + {m}_inner{plus(inner)}) * {m}_inner_stride:]"
+                f"{self.pointer(outer)} = {m}[{m}_start + {here} * {m}_outer_stride "
+                f"+ (first + {m}_inner) * {m}_inner_stride:]"
             ]
         return lines
 
@@ -132,39 +151,54 @@ class Strip:
             f"{m}_turn = {self.tile.depth * self.pitch}",
         ]
 
-    def step(self) -> Lines:
-        """Return the lines that go on to the next strip."""
-        m = self.name
-        return [f"{m}{r} = {m}{r}[{m}_step:]" for r in range(len(self.rounds))]
-
     def clear(self) -> Lines:
         """Return the lines that give a thread's groups a value for the first time."""
-        held = len(self.rounds) * self.lanes
-        return [f"for e in range({held}):", f"    {self.name}_next[e] = {constant(0, self.total)}"]
+        m, zero = self.name, constant(0, self.total)
+        return [f"for e in range({self.held}):", f"    {m}_next[e] = {zero}"]
+
+    def begin_sums(self) -> Lines:
+        """Return the lines that declare sums of what a thread brings, and begin them with that."""
+        m = self.name
+        return [
+            f"{m}_sums = cuda.local.array({self.held}, {self.total.name})",
+            f"for e in range({self.held}):",
+            f"    {m}_sums[e] = {m}_next[e]",
+        ]
+
+    def add_to_sums(self) -> Lines:
+        """Return the lines that add what a thread brings to its sums, each in its place."""
+        m = self.name
+        return [f"for e in range({self.held}):", f"    {m}_sums[e] += {m}_next[e]"]
+
+    def take_sums(self) -> Lines:
+        """Return the lines that make the sums what is put on the shelf."""
+        m = self.name
+        return [f"for e in range({self.held}):", f"    {m}_next[e] = {m}_sums[e]"]
 
     def fetch(self, whole: bool) -> Lines:
-        """Return the lines that read a thread's groups.
+        """Return the lines that read a thread's groups, and move its pointers to the next ones.
 
         Args:
             whole: whether all of the strip is there; else nothing is read beyond the end.
         """
         m, lines = self.name, []
-        for r, (inner, _) in enumerate(self.rounds):
+        for r, (inner, outer) in enumerate(self.rounds):
+            pointer = self.pointer(outer)
             inside = "" if whole else f"({m}_inner{plus(inner)} < left_over)"
             conditions = [each for each in (self.guard, inside) if each]
-            read = self._read(r)
+            read = self._read(r, pointer)
             if conditions:
                 read = [f"if {' & '.join(conditions)}:", *indented(read)]
-            lines += read
+            lines += [*read, f"{pointer} = {pointer}[{m}_step:]"]
         return lines
 
-    def _read(self, r: int) -> Lines:
+    def _read(self, r: int, pointer: str) -> Lines:
         """Return the lines that read a thread's r-th group."""
         m, lanes = self.name, self.lanes
         if lanes == 1:
-            return [f"{m}_next[{r}] = {load(f'{m}{r}[0]', self.dtype, self.total)}"]
+            return [f"{m}_next[{r}] = {load(f'{pointer}[0]', self.dtype, self.total)}"]
         return [
-            f"{m}_lanes{r} = load{lanes}({m}{r}, 0)",
+            f"{m}_lanes{r} = load{lanes}({pointer}, 0)",
             f"for e in range({lanes}):",
             f"    {m}_next[{_before(lanes * r)}e] = "
             f"{load(f'{m}_lanes{r}[e]', self.dtype, self.total)}",

@@ -99,7 +99,7 @@ def native(form: Product) -> str:
         f"    bool more = left_over > {DEPTH};",
         f"    left_over = more ? left_over - {DEPTH} : 0;",
         "    if (more) {",
-        *indented(indented([*_step(a), *_fetch(a), *_step(b), *_fetch(b)])),
+        *indented(indented([*_fetch(a), *_fetch(b)])),
         "    }",
         *indented(_multiply(a, b)),
         *indented(_add_to_sums(form, a) if form.summed else []),
@@ -141,10 +141,6 @@ def _declare(strip: Strip) -> Lines:
     ]
 
 
-def _step(strip: Strip) -> Lines:
-    return [f"{strip.name}{r} += {strip.name}_step;" for r in range(len(strip.rounds))]
-
-
 def _begin(form: Product) -> Lines:
     """Return the lines that declare a thread's totals, and give them what they begin with."""
     rounds = max(1, form.tile.rows // form.tile.threads)
@@ -160,11 +156,14 @@ def _begin(form: Product) -> Lines:
 
 def _fetch(strip: Strip) -> Lines:
     """Return the lines that read a thread's groups; beyond the end there are zeros."""
-    m = strip.name
-    return [
-        f"{m}_next[{r}] = {m}_inner + {inner} < left_over ? *(const uint4 *){m}{r} : uint4{{}};"
-        for r, (inner, _) in enumerate(strip.rounds)
-    ]
+    m, lines = strip.name, []
+    for r, (inner, outer) in enumerate(strip.rounds):
+        inside, pointer = f"{m}_inner + {inner} < left_over", strip.pointer(outer)
+        lines += [
+            f"{m}_next[{r}] = {inside} ? *(const uint4 *){pointer} : uint4{{}};",
+            f"{pointer} += {m}_step;",
+        ]
+    return lines
 
 
 def _shelve(strip: Strip) -> Lines:

@@ -21,9 +21,14 @@ MUCH = 10_000_000
 OF_A_BYTE_FROM_CACHE, OF_A_BYTE_OF_PARTS = 5, 9
 """The prices of a byte that one multiprocessor reads for its strips, and of one of the parts."""
 
-OF_A_GROUP, OF_A_STRIP = 14, 40
-"""The prices of 16 bytes that a thread reads from shared memory, and of what it does once a strip.
-"""
+OF_A_GROUP, OF_AN_ELEMENT, OF_A_STRIP = 14, 1.5, 16
+"""The prices of 16 bytes that a thread reads from shared memory, of an element that it brings
+there, and of what it does once a strip."""
+
+OF_WAITING = 700 * 128
+"""The price of a strip at least: the next one is on its way from memory for so many cycles, in each
+of which a multiprocessor multiplies 128 times. So where there are few blocks, it does not matter
+how little these have to do, but how often they wait."""
 
 OF_A_LAUNCH = 1_000_000
 """The price of the second launch, which adds parts up."""
@@ -52,7 +57,7 @@ class Tile:
 
     def __str__(self) -> str:
         """Name the tile, for the kernel's name."""
-        return f"{self.rows}x{self.columns}x{self.depth}"
+        return f"{self.rows}x{self.columns}x{self.depth}_by_{self.each_rows}x{self.each_columns}"
 
     @property
     def threads(self) -> int:
@@ -60,13 +65,24 @@ class Tile:
         return self.rows // self.each_rows * (self.columns // self.each_columns)
 
     @property
-    def price(self) -> float:
-        """What one position of the inner dimension takes a multiprocessor."""
+    def strips(self) -> int:
+        """How many strips one turn of the loop over them multiplies: two, if that is little."""
+        return 2 if self.each_rows * self.each_columns * self.depth <= 512 else 1
+
+    def price(self, rows: int, columns: int) -> float:
+        """Return what one position of the inner dimension takes a multiprocessor.
+
+        Args:
+            rows: those of the result; a tile that has more reads the last one again, from nearby.
+            columns: those of the result; the same.
+        """
         each = self.each_rows * self.each_columns
         groups = (self.each_rows + self.each_columns) / 4
-        issued = each + groups + OF_A_STRIP / self.depth
-        multiplied = self.rows * self.columns / each * max(issued, groups * OF_A_GROUP)
-        return max(multiplied, 4 * (self.rows + self.columns) * OF_A_BYTE_FROM_CACHE)
+        brought = (self.rows + self.columns) / self.threads * OF_AN_ELEMENT
+        issued = each + groups + brought + OF_A_STRIP / self.depth
+        multiplied = self.threads * max(issued, groups * OF_A_GROUP)
+        read = 4 * (min(self.rows, rows) + min(self.columns, columns))
+        return max(multiplied, read * OF_A_BYTE_FROM_CACHE)
 
 
 TILES = (
@@ -76,16 +92,19 @@ TILES = (
     Tile(64, 64, 16, 8, 8),
     Tile(128, 32, 16, 8, 8),
     Tile(32, 128, 16, 8, 8),
+    Tile(64, 32, 16, 8, 8),
+    Tile(32, 64, 16, 8, 8),
+    Tile(32, 64, 16, 4, 8),
+    Tile(64, 32, 16, 4, 8),
     Tile(32, 32, 16, 4, 8),
     Tile(128, 16, 16, 8, 4),
     Tile(16, 128, 16, 4, 8),
     Tile(256, 8, 8, 8, 4),
     Tile(8, 256, 8, 4, 8),
-    Tile(16, 32, 16, 4, 4),
     Tile(8, 64, 16, 4, 4),
     Tile(64, 8, 16, 4, 4),
 )
-"""Tiles for GPUs."""
+"""Tiles for GPUs; of those with the same price, the first is taken."""
 
 SMALL = (Tile(32, 32, 4, 4, 4),)
 """For machines whose blocks have few threads, such as processors, which would take long to compile
@@ -121,12 +140,13 @@ class Cut:
         """Blocks of the launch."""
         return self.tiles * self.parts
 
-    def price(self, multiprocessors: int, elements: int) -> float:
-        """Return what the product takes; `elements` are those of the result."""
+    def price(self, multiprocessors: int, batches: int, rows: int, columns: int) -> float:
+        """Return what the product takes, whose result has these extents."""
         turns = max(-(-self.blocks // multiprocessors), BUSY / self.tile.threads)
-        price = turns * self.span * self.tile.price
+        position = max(turns * self.tile.price(rows, columns), OF_WAITING / self.tile.depth)
+        price = self.span * position
         if self.parts > 1:
-            moved = 8 * elements * self.parts / multiprocessors
+            moved = 8 * batches * rows * columns * self.parts / multiprocessors
             price += OF_A_LAUNCH + moved * OF_A_BYTE_OF_PARTS
         return price
 
@@ -152,7 +172,7 @@ def choose(shape: tuple[int, int, int, int], total: DType, size: Size) -> Cut:
     if batches * rows * inner * columns > MUCH:
         most = max(cut.blocks for cut in cuts)
         cuts = [cut for cut in cuts if cut.blocks >= min(size.enough, most)]
-    return min(cuts, key=lambda cut: cut.price(size.enough, batches * rows * columns))
+    return min(cuts, key=lambda cut: cut.price(size.enough, batches, rows, columns))
 
 
 def _tiles(total: DType, size: Size) -> Iterator[Tile]:
