@@ -73,12 +73,19 @@ def test_every_way_to_read(backend, dtype):
 @pytest.mark.parametrize(
     "tile", [Tile(16, 32, 8, 4, 4), Tile(16, 8, 8, 8, 4), Tile(32, 4, 4, 4, 4)], ids=str
 )
-def test_tiles_with_warps_and_with_narrow_strips(backend, monkeypatch, tile):
-    shape = (1, 17, 16, 40)
-    monkeypatch.setattr("mt_cuda.library.matrices.planning.choose", lambda *_: cut_of(tile, shape))
-    a, b = whole((17, 16)), whole((16, 40), seed=1)
+@pytest.mark.parametrize("transposed", [False, True])
+def test_tiles_with_warps_and_with_narrow_strips(backend, monkeypatch, tile, transposed):
+    """Of transposed ones there are several groups beside each other, and below: see `rounds`."""
+    shape = rows, inner, columns = 17, 32, 40  # four strips or more, so that all loops run
+    cut = cut_of(tile, (1, *shape))
+    monkeypatch.setattr("mt_cuda.library.matrices.planning.choose", lambda *_: cut)
+    a, b = whole((rows, inner)), whole((inner, columns), seed=1)
     fresh = TunedOps(backend.machine)
-    assert np.array_equal(fresh.to_host(fresh.matmul(*map(fresh.from_host, (a, b)))), a @ b)
+    left, right = view(fresh, a, transposed, 0, 1), view(fresh, b, transposed, 1, 1)
+    assert np.array_equal(fresh.to_host(fresh.matmul(left, right)), a @ b)
+    product, sums = fresh.product_and_sums(left, right)
+    assert np.array_equal(fresh.to_host(product), a @ b)
+    assert np.array_equal(fresh.to_host(sums), a.sum(1))
 
 
 def cut_of(tile, shape, span=None):
