@@ -56,7 +56,7 @@ WAYS = (
 """Those that an operation can go; the last three make the host and the device wait."""
 
 FEW = 2
-"""So many numbers in a download are no data: two are the extremes of indices, for instance."""
+"""So many numbers in a download are no data: the extremes of indices, for instance."""
 
 
 @dataclass(frozen=True, slots=True)

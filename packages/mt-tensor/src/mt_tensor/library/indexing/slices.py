@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from mt_tensor.backends.devices import HOST
 from mt_tensor.errors import DTypeError, IndexingError
 from mt_tensor.indexing.gathering import Collect, Gather, in_range
 from mt_tensor.layout import REMEMBERED, Layout, layout_of
+from mt_tensor.library.movement.joining import stack
 from mt_tensor.public import operation
 from mt_tensor.recording.function import Function, common_backend
 from mt_tensor.strides import Shape, normalize_dim
@@ -105,5 +107,8 @@ def lowest_and_highest(index: Tensor) -> tuple[int, int]:
     """Return the least and the greatest of some integers; 0 and -1 of none."""
     if not index.numel():
         return 0, -1
+    if index.backend.device != HOST:
+        low, high = stack([index.amin(), index.amax()]).tolist()  # which are read at one time
+        return low, high
     array = index.backend.to_host(index._tensor)  # a look costs less than two reductions
     return int(array.min()), int(array.max())

@@ -8,7 +8,7 @@ from mt_nn.errors import InputError
 from mt_nn.functional.arguments import check_one_dtype, checked
 from mt_nn.functional.losses.reduction import REDUCTIONS, Reduction, check_floating, check_reduction
 from mt_nn.library.functional.losses.arguments import check_one_shape
-from mt_tensor import Function, Tensor, fuse
+from mt_tensor import Function, Tensor, fuse, stack
 
 # --- Probabilities --------------------------------------------------------------------------------
 
@@ -42,8 +42,7 @@ def binary_cross_entropy(
     check_one_shape("binary_cross_entropy", input, target)
     check_floating("binary_cross_entropy", target)
     check_one_dtype("binary_cross_entropy", input, target)
-    _check_probabilities("binary_cross_entropy() takes probabilities", input)
-    _check_probabilities("targets of binary_cross_entropy() are probabilities", target)
+    _check_probabilities(input, target)
     return _reduced(_BinaryCrossEntropy.apply(input, target), weight, reduction)
 
 
@@ -78,15 +77,23 @@ def _bounded_cross_entropy(input: Tensor, target: Tensor) -> Tensor:
     return loss
 
 
-def _check_probabilities(what: str, x: Tensor) -> None:
-    if not x.numel():
+def _check_probabilities(input: Tensor, target: Tensor) -> None:
+    """Raise unless both are from 0 to 1, for which a device is waited for once."""
+    if not input.numel():
         return
-    lowest, highest = (bound.item() for bound in x.detach().aminmax())
-    if not (lowest >= 0 and highest <= 1):
-        raise InputError(
-            f"{what}, from 0 to 1; they are from {lowest:g} to {highest:g}. "
-            "Apply sigmoid() first, or use binary_cross_entropy_with_logits()."
-        )
+    bounds = stack([bound for x in (input, target) for bound in x.detach().aminmax()])
+    least, largest = stack(bounds.aminmax()).tolist()
+    if least >= 0 and largest <= 1:
+        return
+    for what, (lowest, highest) in (
+        ("binary_cross_entropy() takes probabilities", bounds[:2].tolist()),
+        ("targets of binary_cross_entropy() are probabilities", bounds[2:].tolist()),
+    ):
+        if not (lowest >= 0 and highest <= 1):
+            raise InputError(
+                f"{what}, from 0 to 1; they are from {lowest:g} to {highest:g}. "
+                "Apply sigmoid() first, or use binary_cross_entropy_with_logits()."
+            )
 
 
 # --- Scores ---------------------------------------------------------------------------------------
