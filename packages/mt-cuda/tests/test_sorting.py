@@ -76,3 +76,30 @@ def test_launches(shape, dim, count):
     x.argsort(dim)
     record = machine.record
     assert (len(record.launches), record.downloads, record.uploads) == (count, 0, 0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int8", "uint64", "bool"])
+@pytest.mark.parametrize("shape", [(), (1,), (7,), (3, 50), (0,)])
+@pytest.mark.parametrize("name", ["unique", "unique_consecutive"])
+def test_different_elements_are_those_of_numpy(ops, name, shape, dtype):
+    values = [0, 1, 2, 3] if dtype[0] in "iub" else [np.nan, -np.inf, 0.0, -0.0, 1.5]
+    x = np.random.default_rng(0).choice(values, shape).astype(dtype)
+    found, wanted = (
+        getattr(mt.tensor(x, backend=b), name)(return_inverse=True, return_counts=True)
+        for b in (ops, "numpy")
+    )
+    for ours, theirs in zip(found, wanted, strict=True):
+        assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape)
+    values, inverse, counts = (each.numpy() for each in found)
+    np.testing.assert_array_equal(values, wanted[0].numpy())
+    np.testing.assert_array_equal(counts, wanted[2].numpy())
+    np.testing.assert_array_equal(values[inverse], x)  # NumPy gives each nan any of their places
+    np.testing.assert_array_equal(np.sort(inverse, None), np.sort(wanted[1].numpy(), None))
+
+
+def test_different_elements_wait_for_their_number():
+    x = mt.ones(9, backend=TunedOps(machine := Recorder(Simulator())))
+    x.unique()
+    machine.record = Record()
+    assert x.unique(return_counts=True)[1].shape == (1,)
+    assert [machine.record.uploads, machine.record.synchronisations] == [0, 1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -129,6 +130,20 @@ row(
     lambda x: (x > 0).long().unique_consecutive(dim=0),
     lambda x: (x > 0)[np.r_[True, ((x > 0)[1:] != (x > 0)[:-1]).reshape(len(x) - 1, -1).any(1)]],
     *single((5,), (4, 1)),
+    dtypes="index",
+)
+row(
+    "unique",
+    lambda x: (x * 2).long().unique(return_inverse=True)[1],
+    lambda x: np.unique(np.trunc(x * 2), return_inverse=True)[1].reshape(x.shape),
+    *WITH_EMPTY,
+    dtypes="index",
+)
+row(
+    "unique_consecutive",
+    lambda x: (x > 0).long().unique_consecutive(return_counts=True)[1],
+    lambda x: np.array([len(list(each)) for _, each in groupby((x > 0).reshape(-1))]),
+    *ANY,
     dtypes="index",
 )
 row(

@@ -1,4 +1,8 @@
-"""Which elements there are, and how many of each: found on the host, without gradients."""
+"""Which elements there are, and how many of each, without gradients.
+
+Single elements are compared where they are, with one wait for how many differ. Whole slices are
+compared on the host, and so is all that is in its memory anyway, where NumPy takes one pass.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +12,18 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.arguments import check_addressable, check_flags, check_floating
-from mt_tensor.dtypes import Number, as_number, float32, float64, int64
+from mt_tensor.backends.devices import HOST
+from mt_tensor.dtypes import Number, as_number, bool_, float32, float64, int64
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
 from mt_tensor.library.arguments import as_integer, existing_dim
 from mt_tensor.library.indexing.scattering import ScatterAdd
 from mt_tensor.library.indexing.slices import lowest_and_highest
+from mt_tensor.library.movement.joining import cat
+from mt_tensor.library.order.sorting import sort
+from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import operation
 from mt_tensor.recording.function import common_backend, require_tensors
-from mt_tensor.strides import normalize_dim
+from mt_tensor.strides import Shape, normalize_dim
 from mt_tensor.tensor import Tensor
 
 
@@ -30,6 +38,35 @@ def _results(input: Tensor, found: list[Any]) -> Any:
         *(input._uploaded(x) for x in others if x is not None),
     )
     return tensors if len(tensors) > 1 else tensors[0]
+
+
+def _is_elsewhere(x: Tensor) -> bool:
+    """Whether there are elements, and they are not in the memory of the host."""
+    return bool(x.numel()) and x.backend.device != HOST
+
+
+def _different(
+    row: Tensor, shape: Shape, order: Tensor | None, return_inverse: bool, return_counts: bool
+) -> Any:
+    """Return the elements of a row that differ from the one before, and what else is asked for.
+
+    Args:
+        row: at least one element.
+        shape: that of the inverse.
+        order: where the elements of the row come from; None if from where they are.
+        return_inverse: whether the inverse is asked for.
+        return_counts: whether the counts are.
+    """
+    begins = cat([row._full((1,), True, bool_), elementwise("ne", row[1:], row[:-1])])
+    (places,) = begins.nonzero(as_tuple=True)
+    found = [row.index_select(0, places)]
+    if return_inverse:
+        numbers = begins.cumsum(0) - 1
+        inverse = numbers if order is None else numbers.scatter(0, order, numbers)
+        found.append(inverse.view(*shape))
+    if return_counts:
+        found.append(cat([places[1:], places._full((1,), len(row))]) - places)
+    return tuple(found) if len(found) > 1 else found[0]
 
 
 @operation(axis=False)
@@ -58,6 +95,9 @@ def unique(
     """
     require_tensors("unique", input)
     check_flags(sorted=sorted, return_inverse=return_inverse, return_counts=return_counts)
+    if dim is None and _is_elsewhere(input):
+        row, order = sort(input.detach().reshape(-1), 0)
+        return _different(row, input.shape, order, return_inverse, return_counts)
     array = input._numbers()
     axis = None if dim is None else existing_dim("unique", dim, input.shape)
     values, inverse, counts = np.unique(
@@ -85,6 +125,9 @@ def unique_consecutive(
     """
     require_tensors("unique_consecutive", input)
     check_flags(return_inverse=return_inverse, return_counts=return_counts)
+    if dim is None and _is_elsewhere(input):
+        row = input.detach().reshape(-1)
+        return _different(row, input.shape, None, return_inverse, return_counts)
     array = input._numbers()
     axis = 0 if dim is None else normalize_dim(dim, input.ndim)
     slices = array.reshape(-1) if dim is None else np.moveaxis(np.atleast_1d(array), axis, 0)
