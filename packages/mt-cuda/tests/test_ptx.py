@@ -123,6 +123,10 @@ def test_the_kernels_cover_the_table():
         ("add", "float32", "v4.f32", 2, 1),
         ("add", "float64", "v2.f64", 2, 1),
         ("add", "int32", "v4.u32", 2, 1),
+        ("exp", "float16", "v4.u32", 1, 1),
+        ("mul", "bfloat16", "v4.u32", 2, 1),
+        ("add", "int8", "v4.u32", 2, 1),
+        ("logical_and", "bool", "v4.u32", 2, 1),
     ],
 )
 def test_rows_move_sixteen_bytes_at_a_time(name, dtype, width, reads, writes):

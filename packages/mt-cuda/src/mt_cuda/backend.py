@@ -492,9 +492,7 @@ def _tiles(rows: int, columns: int, tiling: matrix.Tiling) -> int:
 def _lanes(views: Sequence[TensorData]) -> int:
     """Return how many elements of the output fill 16 bytes, 1 if a view begins between those."""
     lanes = 16 // views[-1].dtype.itemsize
-    if lanes not in (2, 4) or any(view.offset % lanes for view in views):
-        return 1
-    return lanes
+    return 1 if any(view.offset % lanes for view in views) else lanes
 
 
 def _same_size(types: Signature, unit: tuple[bool, ...]) -> bool:

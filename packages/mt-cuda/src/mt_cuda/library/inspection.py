@@ -162,8 +162,8 @@ def _every_elementwise(operator: Operator) -> Iterator[Kernel]:
         ("float32", ELEMENTWISE),
         ("float64", ("vector",)),
         ("int32", ELEMENTWISE),
-        ("float16", ("strided",)),
-        ("uint8", ("strided",)),
+        ("float16", ("vector", "strided")),
+        ("uint8", ("vector", "strided")),
         ("uint64", ("strided",) if operator.name in SIGNED else ()),
     ):
         element = DTYPES[name]
@@ -212,7 +212,7 @@ def _elementwise(operator: Operator, dtype: DType, layout: str, gradient: Gradie
         return elementwise.strided(formula.name, graph, types, 2, "index32")
     # The condition of `where` is of another size: a single one then, as `vector` demands.
     same = tuple(d.itemsize == dtype.itemsize for _, d in types.operands)
-    if layout == "vector" and dtype.itemsize in (4, 8) and all(same[-len(types.outputs) :]):
+    if layout == "vector" and all(same[-len(types.outputs) :]):
         return elementwise.vector(formula.name, graph, types, same, 16 // dtype.itemsize)
     return elementwise.contiguous(formula.name, graph, types, (True,) * len(same))
 
