@@ -2,8 +2,8 @@
 
 Softmax, normalisations and losses all have this form. A `Rows` is filled step by step, in the order
 of the computation, with expressions in which `{x}` is the element of the operand `x` that is being
-visited; the loops, the loads and the work of the team come from here. A row is read several times;
-it lies in a cache after the first.
+visited; the loops, the loads and the work of the team come from here. A row that is not too long is
+read once, into registers of its team; of a longer one, what is read again lies in a cache.
 
 Few long rows would leave most of a GPU idle. They are cut into *chunks*, each with blocks of its
 own, which store what they found as parts; the next launch puts the parts of a row together.
@@ -11,7 +11,9 @@ own, which store what they found as parts; the next launch puts the parts of a r
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import functools
+from dataclasses import dataclass, field, replace
+from string import Formatter
 
 from mt_cuda.backend import CudaOps, Plan
 from mt_cuda.kernel import (
@@ -25,7 +27,7 @@ from mt_cuda.kernel import (
     operand,
     store,
 )
-from mt_cuda.library.teams import Team, team_beside, team_for
+from mt_cuda.library.teams import Team, kept, team_beside, team_for
 from mt_cuda.machine import Size
 from mt_fast.extending import converted
 from mt_tensor import DType
@@ -82,8 +84,10 @@ class RowLayout:
     def teams(self, threads: int) -> Team:
         """Return the teams for these rows, in blocks of so many threads."""
         if self.inner > 1 and self.plane == 1:
-            return team_beside(self.rows, self.length, threads)
-        return team_for(self.length, threads)
+            team = team_beside(self.rows, self.length, threads)
+        else:
+            team = team_for(self.length, threads)
+        return replace(team, each=kept(self.length, team.size))
 
     def chunks(self, team: Team, size: Size) -> int:
         """Return into how many chunks rows are cut, so that all of a GPU has something to do."""
@@ -117,6 +121,8 @@ class Rows:
         asked: names of whole numbers that are passed by value, after all others.
         chunked: whether rows are cut into chunks, of `span` elements, and lie in planes.
         lines: what has been written.
+        shared: the names of arrays that the threads of a block share, and their types.
+        kept: the names of operands whose elements are in registers already.
     """
 
     name: str
@@ -129,12 +135,18 @@ class Rows:
     chunked: bool = False
     lines: Lines = field(default_factory=list)
     shared: dict[str, str] = field(default_factory=dict)
+    kept: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        """Keep nothing of chunks, whose elements do not follow each other evenly."""
+        if self.chunked:
+            self.team = replace(self.team, each=0)
 
     def fold(self, result: str, combine: str, begin: str, term: str, kind: str = "") -> Rows:
         """Fold `term` over each row into the variable `result`, of a type, from `begin` on."""
         kind = kind or self.compute.name
         update = f"{result} = {combine}({result}, {self._read(term)})"
-        self.lines += [f"{result} = {kind}({begin})", *self._visit([update])]
+        self.lines += [f"{result} = {kind}({begin})", *self._visit([update], term)]
         return self._together({result: combine}, kind)
 
     def sums(self, **terms: str) -> Rows:
@@ -142,7 +154,7 @@ class Rows:
         updates = [
             f"{result} = plus({result}, {self._read(term)})" for result, term in terms.items()
         ]
-        self.lines += [*self._zeros(terms), *self._visit(updates)]
+        self.lines += [*self._zeros(terms), *self._visit(updates, *terms.values())]
         return self._together(dict.fromkeys(terms, "plus"), self.compute.name)
 
     def sums_of_parts(self, count: str, **terms: str) -> Rows:
@@ -163,7 +175,7 @@ class Rows:
         target = self.operands[out]
         write = f"{out}[{self._at(out)}] = {self._stored(value, target)}"
         if target.place == "element":
-            self.lines += self._visit([write])
+            self.lines += self._visit([write], value)
         else:
             first = " & (chunk == 0)" if self.chunked and target.place == "row" else ""
             part = ["part = cuda.blockIdx.y"] if target.place == "part" else []
@@ -172,7 +184,7 @@ class Rows:
 
     def element(self, name: str, place: str) -> str:
         """Return the expression of an operand's element at some place in the row."""
-        return self._loaded(name, f"{name}_at + start + {place} * inner")
+        return self._loaded(name, f"{name}_at + start + {self._apart(place)}")
 
     def kernel(self) -> Kernel:
         """Return the kernel, of which the first numbers are those of the layout."""
@@ -184,7 +196,12 @@ class Rows:
         shared = [
             f"{name} = cuda.shared.array({threads}, {kind})" for name, kind in self.shared.items()
         ]
-        body = [*functions, *shared, *self.team.begin(), *self._begin(), *self.lines]
+        kept = [
+            f"{name}_kept = cuda.local.array({self.team.each}, {self._type(name).name})"
+            for name in self.operands
+            if name in self.kept
+        ]
+        body = [*functions, *shared, *kept, *self.team.begin(), *self._begin(), *self.lines]
         dtypes = "_".join(dict.fromkeys(each.dtype.name for each in self.operands.values()))
         layout = ("plane", "span", "chunks") if self.chunked else ()
         parameters = [
@@ -201,12 +218,15 @@ class Rows:
 
     def _begin(self) -> Lines:
         """Return the lines that find where the row begins; threads of no row look at the last."""
-        lines = ["own = min(row, rows - 1)"]
+        lines = ["own = index32(min(row, rows - 1))"]
+        outer, beside = "int64(own // index32(inner))", "int64(own % index32(inner))"
+        if not self.team.beside and not self.chunked:
+            return [*lines, "start = int64(own) * length"]
         if not self.chunked:
-            return [*lines, "start = own // inner * length * inner + own % inner"]
+            return [*lines, f"start = {outer} * length * inner + {beside}"]
         return [
             *lines,
-            "start = own // inner * length * inner + own % inner * plane",
+            f"start = {outer} * length * inner + {beside} * plane",
             "chunk = cuda.blockIdx.y",
             "begin = chunk * span",
             "stop = min(length, begin + span)",
@@ -214,8 +234,20 @@ class Rows:
             f"at_step = {self.team.size} // plane * plane * inner + beyond_step",
         ]
 
-    def _visit(self, lines: Lines) -> Lines:
-        """Return the loop in which a team visits its row, or the chunk of it."""
+    def _visit(self, lines: Lines, *texts: str) -> Lines:
+        """Return the loop in which a team visits its row, or the chunk of it.
+
+        Args:
+            lines: what it does with each element.
+            texts: the expressions in it, as they were given.
+        """
+        if self.team.each:
+            read = {name for text in texts for _, name, _, _ in Formatter().parse(text) if name}
+            new = [name for name in self.operands if name in read - self.kept and self._keeps(name)]
+            self.kept.update(new)
+            loads = [f"{name}_kept[k] = {self._loaded(name, self._at(name))}" for name in new]
+            visit = functools.partial(self.team.visit_kept, "j", "index32(length)")
+            return [*(visit(loads) if loads else []), *visit(lines)]
         if not self.chunked:
             return self.team.visit("j", "", "length", lines)
         # The position is moved on with `j`, for which nothing needs to be divided.
@@ -255,17 +287,34 @@ class Rows:
 
     def _read(self, text: str) -> str:
         """Return an expression with the operands' elements in place of their names in braces."""
-        return text.format_map({name: self._loaded(name, self._at(name)) for name in self.operands})
+        return text.format_map(
+            {
+                name: f"{name}_kept[k]" if self._keeps(name) else self._loaded(name, self._at(name))
+                for name in self.operands
+            }
+        )
+
+    def _keeps(self, name: str) -> bool:
+        """Whether the elements of an operand are read once, into registers."""
+        return bool(self.team.each) and self.operands[name].place == "element"
 
     def _loaded(self, name: str, at: str) -> str:
+        return load(f"{name}[{at}]", self.operands[name].dtype, self._type(name))
+
+    def _type(self, name: str) -> DType:
+        """Return the type in which an operand's elements are read."""
         dtype = self.operands[name].dtype
-        kept = dtype.kind == "integer" and self.compute.is_floating_point
-        return load(f"{name}[{at}]", dtype, dtype if kept else self.compute)
+        as_is = dtype.kind == "integer" and self.compute.is_floating_point
+        return dtype if as_is else self.compute
+
+    def _apart(self, place: str) -> str:
+        """Return the expression of how far from the beginning of a row a place in it lies."""
+        return f"{place} * inner" if self.team.beside or self.chunked else place
 
     def _at(self, name: str) -> str:
         place = self.operands[name].place
         if place == "element":
-            return f"{name}_at + at" if self.chunked else f"{name}_at + start + j * inner"
+            return f"{name}_at + at" if self.chunked else f"{name}_at + start + {self._apart('j')}"
         return f"{name}_at + {PLACES.get(place, place)}"
 
 

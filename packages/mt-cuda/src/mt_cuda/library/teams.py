@@ -4,6 +4,9 @@ The lesson's reductions give a whole block to a row, or a single thread. Rows of
 want neither. A team is a power of two of threads: they visit the row's elements in turns, and fold
 what they found in shared memory. Neighbouring threads read neighbouring elements: they are of one
 team where a row lies together, and of teams side by side where neighbouring rows do.
+
+What a thread reads of a row that is not long it may keep in its registers, where it finds it again:
+memory is read once, and all of it is on its way before the first is needed.
 """
 
 from __future__ import annotations
@@ -22,11 +25,14 @@ class Team:
         size: threads of a team, a power of two.
         threads: threads of a block, a multiple of it.
         beside: whether neighbouring threads work on neighbouring rows, not on the same.
+        each: how many elements of a row a thread has at most, all of which it keeps; 0 if they are
+            too many, so that it reads them again.
     """
 
     size: int
     threads: int
     beside: bool = False
+    each: int = 0
 
     @property
     def rows(self) -> int:
@@ -36,7 +42,8 @@ class Team:
     @property
     def name(self) -> str:
         """What ends the names of kernels for these teams."""
-        return f"{'beside' if self.beside else 'team'}{self.size}"
+        kept = f"_of_{self.each}" if self.each else ""
+        return f"{'beside' if self.beside else 'team'}{self.size}{kept}"
 
     def blocks(self, rows: int) -> int:
         """Return how many blocks work on so many rows."""
@@ -87,6 +94,16 @@ class Team:
             f"        {variable} += {self.size}",
         ]
 
+    def visit_kept(self, variable: str, end: str, lines: Lines) -> Lines:
+        """Return the same before `end`, without a loop: element `k` of those that a thread keeps."""
+        return [
+            "if row < rows:",
+            f"    for k in range({self.each}):",
+            f"        {variable} = lane + k * {self.size}",
+            f"        if {variable} < {end}:",
+            *indented(indented(indented(lines))),
+        ]
+
     @property
     def _other(self) -> int:
         return self.rows if self.beside else self.size
@@ -98,6 +115,9 @@ SECTOR = 8
 BUSY = 2**15
 """Threads from which on a GPU has enough to do."""
 
+MOST = 16
+"""How many elements of a row a thread keeps at most."""
+
 
 def team_for(length: int, threads: int) -> Team:
     """Return the teams for rows that lie together.
@@ -108,10 +128,8 @@ def team_for(length: int, threads: int) -> Team:
         length: elements of a row.
         threads: threads of a block.
     """
-    if length < 8:
-        return Team(1, threads)
-    size = min(32, threads)
-    while size < threads and size * 16 < length:
+    size = 1 if length < 8 else min(32, threads)
+    while size < threads and size * MOST < length:
         size *= 2
     return Team(size, threads)
 
@@ -128,3 +146,9 @@ def team_beside(rows: int, length: int, threads: int) -> Team:
     while size * SECTOR < threads and size * 4 <= length and size * rows < BUSY:
         size *= 2
     return Team(size, threads, beside=True)
+
+
+def kept(length: int, size: int) -> int:
+    """Return how many elements each of so many threads keeps: a power of two, or 0."""
+    each = 1 << (-(-length // size) - 1).bit_length()
+    return each if each <= MOST else 0

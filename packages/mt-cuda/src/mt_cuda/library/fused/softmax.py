@@ -34,7 +34,8 @@ def rowwise(name: Name, dtype: DType, team: Team) -> Rows:
         rows.let("logarithm", "math.log(total)")
         rows.store("y", "{x} - largest - logarithm")
     else:
-        rows.store("y", "math.exp({x} - largest) / total")
+        rows.let("factor", f"{rows.compute.name}(1) / total")
+        rows.store("y", "math.exp({x} - largest) * factor")
     return rows
 
 
