@@ -42,6 +42,9 @@ from mt_tensor.extending import Number, Shape, folded_shape, size_of, strides_fr
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
+LARGEST = float(np.finfo(np.float32).max)
+"""Numbers up to this one overflow in no type that is computed with."""
+
 REMEMBERED = 4096
 """How many plans, and how many kernels, are remembered; a program of one kind has some hundreds."""
 
@@ -63,6 +66,29 @@ class Plan:
     numbers: tuple[int, ...]
 
 
+@dataclass(slots=True, eq=False)
+class Call:
+    """A formula and what it is run on, but for the memory and the numbers.
+
+    Attributes:
+        formula: what is computed.
+        types: the element types.
+        dtype: the type that numbers are converted to.
+        shape: that of the outputs.
+        strides: of each view, inputs before outputs, as one of that shape.
+        lanes: how many elements are moved at once.
+        plan: its launch, as soon as it was needed.
+    """
+
+    formula: Formula
+    types: Signature
+    dtype: DType
+    shape: Shape
+    strides: tuple[Strides, ...]
+    lanes: int
+    plan: Plan | None = None
+
+
 class CudaOps(TensorBackend):
     """Every primitive as kernels on one machine, real or simulated.
 
@@ -77,6 +103,7 @@ class CudaOps(TensorBackend):
         self.machine = machine
         self._loaded: dict[Kernel, Any] = {}
         self._plans: dict[Hashable, Any] = {}
+        self._calls: dict[Hashable, Call] = {}
         self._graphs: dict[Formula, Graph] = {}
 
     # --- Holding data ---------------------------------------------------------------------------
@@ -148,58 +175,44 @@ class CudaOps(TensorBackend):
         inputs: Sequence[TensorData | Number],
         outputs: Sequence[TensorData],
     ) -> None:
-        shape, size = outputs[0].shape, outputs[0].size
-        if size == 0:
+        if outputs[0].size == 0:
             return
-        dtype = computation_type(inputs, outputs[0].dtype)
-        read = [x.expand(shape) for x in inputs if isinstance(x, TensorData)]
-        values = [self._number(x, dtype) for x in inputs if not isinstance(x, TensorData)]
-        views = (*read, *outputs)
-        types = Signature(
-            tuple(x.dtype if isinstance(x, TensorData) else None for x in inputs),
-            tuple(view.dtype for view in outputs),
-            computed(dtype),
-        )
-        self.over_elements(formula, types, views, values)
+        key: list[Hashable] = [formula]
+        views, numbers = [], []
+        for x in (*inputs, *outputs):
+            if isinstance(x, TensorData):
+                views.append(x)
+                key.append(x.layout)
+            else:
+                numbers.append(x)
+                key.append(None)
+        call = _remembered(self._calls, tuple(key), lambda: _call(formula, inputs, outputs))
+        self.over_elements(call, views, [_number(x, call.dtype) for x in numbers])
 
     def over_elements(
-        self,
-        formula: Formula,
-        types: Signature,
-        views: Sequence[TensorData],
-        values: Sequence[np.generic],
+        self, call: Call, views: Sequence[TensorData], values: Sequence[np.generic]
     ) -> None:
-        """Launch a formula: on views of one shape, inputs before outputs, and on numbers."""
-        lanes = _lanes(views)
-        key = (formula, types, lanes, views[0].shape, *(view.strides for view in views))
-        planned = self.remembered(key, lambda: self._plan_each(formula, types, views, lanes))
-        self.launch(planned, views, values)
+        """Launch a call: on views, inputs before outputs, and on numbers."""
+        if call.plan is None:
+            key = (call.formula, call.types, call.lanes, call.shape, *call.strides)
+            call.plan = self.remembered(key, lambda: self._plan_each(call))
+        self.launch(call.plan, views, values)
 
-    @staticmethod
-    def _number(value: Number, dtype: DType) -> np.generic:
-        """Return a number as one of the type of a computation in `dtype`."""
-        with np.errstate(over="ignore"):
-            return cast(np.generic, computed(dtype).numpy.type(dtype.convert(value)))
-
-    def _plan_each(
-        self, formula: Formula, types: Signature, views: Sequence[TensorData], lanes: int
-    ) -> Plan:
-        layout = merge(views[-1].shape, [view.strides for view in views])
-        kernel, numbers = self._kernel_each(formula, types, layout, lanes)
-        each = lanes if kernel.name.endswith("_vector") else 1
+    def _plan_each(self, call: Call) -> Plan:
+        layout = merge(call.shape, call.strides)
+        kernel, numbers = self._kernel_each(call, layout)
+        each = call.lanes if kernel.name.endswith("_vector") else 1
         return self.plan_over_grid(kernel, layout.size, numbers, each)
 
-    def _kernel_each(
-        self, formula: Formula, types: Signature, layout: Layout, lanes: int
-    ) -> tuple[Kernel, tuple[int, ...]]:
-        graph, unit = self._graph(formula), layout.unit()
+    def _kernel_each(self, call: Call, layout: Layout) -> tuple[Kernel, tuple[int, ...]]:
+        name, types, lanes = call.formula.name, call.types, call.lanes
+        graph, unit = self._graph(call.formula), layout.unit()
         if unit is None:
-            index = index_type(layout.size)
-            kernel = elementwise.strided(formula.name, graph, types, layout.rank, index)
+            kernel = elementwise.strided(name, graph, types, layout.rank, index_type(layout.size))
             return kernel, (*layout.shape[1:], *_flat(layout.strides))
         if lanes > 1 and layout.size >= lanes and _same_size(types, unit):
-            return elementwise.vector(formula.name, graph, types, unit, lanes), ()
-        return elementwise.contiguous(formula.name, graph, types, unit), ()
+            return elementwise.vector(name, graph, types, unit, lanes), ()
+        return elementwise.contiguous(name, graph, types, unit), ()
 
     # --- Reductions -----------------------------------------------------------------------------
 
@@ -467,6 +480,32 @@ def _remembered(memory: dict[Key, Value], key: Key, make: Callable[[], Value]) -
             memory.pop(next(iter(memory)), None)
         memory[key] = value
     return value
+
+
+# --- Calls --------------------------------------------------------------------------------------
+
+
+def _call(
+    formula: Formula, inputs: Sequence[TensorData | Number], outputs: Sequence[TensorData]
+) -> Call:
+    dtype, shape = computation_type(inputs, outputs[0].dtype), outputs[0].shape
+    views = [*(x.expand(shape) for x in inputs if isinstance(x, TensorData)), *outputs]
+    types = Signature(
+        tuple(x.dtype if isinstance(x, TensorData) else None for x in inputs),
+        tuple(view.dtype for view in outputs),
+        computed(dtype),
+    )
+    strides = tuple(view.strides for view in views)
+    return Call(formula, types, types.computed, shape, strides, _lanes(views))
+
+
+def _number(value: Number, dtype: DType) -> np.generic:
+    """Return a number as one of a type that formulas are computed in."""
+    number, convert = dtype.convert(value), dtype.numpy.type
+    if abs(number) <= LARGEST:
+        return cast(np.generic, convert(number))
+    with np.errstate(over="ignore"):
+        return cast(np.generic, convert(number))
 
 
 # --- Layouts ------------------------------------------------------------------------------------

@@ -95,7 +95,7 @@ class Team:
         ]
 
     def visit_kept(self, variable: str, end: str, lines: Lines) -> Lines:
-        """Return the same before `end`, without a loop: element `k` of those that a thread keeps."""
+        """Return the same before `end`, unrolled: `k` counts the elements that a thread keeps."""
         return [
             "if row < rows:",
             f"    for k in range({self.each}):",

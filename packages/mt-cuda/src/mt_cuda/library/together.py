@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from mt_cuda import elementwise
-from mt_cuda.backend import CudaOps, Plan
+from mt_cuda.backend import Call, CudaOps, Plan
 from mt_cuda.elementwise import Signature
 from mt_cuda.kernel import Kernel, Parameter, define
 from mt_cuda.layout import merge
@@ -88,12 +88,14 @@ class Waiting:
 
     Attributes:
         key: what they have in common: formula, types, pattern and numbers.
+        call: the first of them.
         groups: the views of each.
         written: the identities of the memories that they write to.
         read: those of the memories that they read.
     """
 
     key: tuple[Formula, Signature, Pattern, tuple[np.generic, ...]]
+    call: Call
     groups: list[Sequence[TensorData]] = field(default_factory=list)
     written: set[Hashable] = field(default_factory=set)
     read: set[Hashable] = field(default_factory=set)
@@ -128,16 +130,12 @@ class TogetherOps(CudaOps):
                 self._thread.waiting = None
 
     def over_elements(
-        self,
-        formula: Formula,
-        types: Signature,
-        views: Sequence[TensorData],
-        values: Sequence[np.generic],
+        self, call: Call, views: Sequence[TensorData], values: Sequence[np.generic]
     ) -> None:
         """Let the call wait with others like it, if that is asked for and possible."""
         waiting = self._thread.waiting
-        if waiting is None or not self._joins(waiting, formula, types, views, values):
-            super().over_elements(formula, types, views, values)
+        if waiting is None or not self._joins(waiting, call, views, values):
+            super().over_elements(call, views, values)
 
     def launch(
         self, plan: Plan, views: Sequence[TensorData], values: Sequence[np.generic] = ()
@@ -171,31 +169,29 @@ class TogetherOps(CudaOps):
     def _joins(
         self,
         waiting: list[Waiting],
-        formula: Formula,
-        types: Signature,
+        call: Call,
         views: Sequence[TensorData],
         values: Sequence[np.generic],
     ) -> bool:
-        outputs = len(types.outputs)
         memories = [self.machine.identity(view.storage) for view in views]
-        pattern = None if None in memories else _pattern(views, memories, outputs)
-        if pattern is None:
+        owners = tuple(map(memories.index, memories))
+        pattern = self.remembered((call, owners), lambda: _pattern(call, views, owners))
+        if not pattern.places or None in memories:
             return False
-        written, read = {*memories[-outputs:]}, {*memories[:-outputs]}
-        key = (formula, types, pattern, tuple(values))
+        outputs = len(call.types.outputs)
+        written, read = memories[-outputs:], memories[:-outputs]
+        key = (call.formula, call.types, pattern, tuple(values))
         if waiting:
             (calls,) = waiting
-            depends = not calls.written.isdisjoint(read | written) or not calls.read.isdisjoint(
-                written
-            )
+            depends = not (calls.written.isdisjoint(memories) and calls.read.isdisjoint(written))
             if depends or calls.key != key:
                 self.settle()
         if not waiting:
-            waiting.append(Waiting(key))
+            waiting.append(Waiting(key, call))
         (calls,) = waiting
         calls.groups.append(views)
-        calls.written |= written
-        calls.read |= read
+        calls.written.update(written)
+        calls.read.update(read)
         if len(calls.groups) == TENSORS:
             self.settle()
         return True
@@ -203,7 +199,7 @@ class TogetherOps(CudaOps):
     def _launch_together(self, calls: Waiting) -> None:
         formula, types, pattern, values = calls.key
         if len(calls.groups) == 1:
-            super().over_elements(formula, types, calls.groups[0], values)
+            super().over_elements(calls.call, calls.groups[0], values)
             return
         sizes = [group[-1].size for group in calls.groups]
         threads = self.machine.size.threads
@@ -218,23 +214,27 @@ class TogetherOps(CudaOps):
         self.launch(planned, [group[k] for group in filled for k in pattern.first], values)
 
 
-def _pattern(
-    views: Sequence[TensorData], memories: Sequence[Hashable], outputs: int
-) -> Pattern | None:
-    """Return the pattern of a call's views; None if positions must be worked out from strides.
+def _pattern(call: Call, views: Sequence[TensorData], owners: Sequence[int]) -> Pattern:
+    """Return the pattern of a call's views; one without places if it cannot be joined by others.
 
-    A storage that is read and written is one only if both are the same view of it.
+    That is where positions must be worked out from strides, and where a storage that is read and
+    written is so by different views.
+
+    Args:
+        call: the call.
+        views: what it is run on.
+        owners: for each view, the first one whose memory it shares.
     """
-    layout = merge(views[-1].shape, [view.strides for view in views])
-    unit = layout.unit()
+    alone, outputs = Pattern((), ()), len(call.types.outputs)
+    unit = merge(call.shape, call.strides).unit()
     if unit is None or not all(unit[-outputs:]):
-        return None
+        return alone
     known: dict[Hashable, int] = {}
-    of_memory: dict[Hashable, set[Hashable]] = {}
+    of_owner: dict[int, set[int]] = {}
     places = []
-    for view, memory, row in zip(views, memories, unit, strict=True):
-        places.append(known.setdefault((memory, view.offset, row, view.dtype), len(known)))
-        of_memory.setdefault(memory, set()).add(places[-1])
-    if any(len(of_memory[memory]) > 1 for memory in memories[-outputs:]):
-        return None
+    for view, owner, row in zip(views, owners, unit, strict=True):
+        places.append(known.setdefault((owner, view.offset, row, view.dtype), len(known)))
+        of_owner.setdefault(owner, set()).add(places[-1])
+    if any(len(of_owner[owner]) > 1 for owner in owners[-outputs:]):
+        return alone
     return Pattern(tuple(places), unit)

@@ -30,13 +30,13 @@ SIDE, FEW = 32, 4
 
 
 def transposed(dtype: DType, rank: int, side: int, threads: int, index: str) -> Kernel:
-    """Return the kernel that copies matrices of `x`, whose columns follow each other, to rows of `y`.
+    """Return the kernel that copies columns of `x` that lie together to such rows of `y`.
 
     for each matrix, row and column:  y[row, column] = x[row, column]
 
     Args:
         dtype: the element type.
-        rank: the number of dimensions of matrices, at least 1; without any, one of them is 1.
+        rank: the number of dimensions of what matrices there are, at least 1.
         side: rows and columns of a tile.
         threads: threads of a block, a multiple of that.
         index: the type in which the number of a matrix is taken apart.
