@@ -1,6 +1,7 @@
 """The machines that the tests of mt-cuda run on, and a GPU that is only pretended."""
 
 import ctypes
+import weakref
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -75,12 +76,17 @@ class Buffer:
         self.device.kept += self.bytes.size
 
 
-class Borrowed:
-    """Memory of somebody else's."""
+def memory_at(place, dtype, buffers):
+    """Return the memory that a kernel is given, as a buffer or as an address.
 
-    def __init__(self, address, size, owner):
-        self.bytes = np.frombuffer((ctypes.c_char * size).from_address(address), np.uint8)
-        self.handle, self.size, self.owner = address, size, owner
+    Kernels that are given addresses do not know how long the memory is. Where it is none of ours it
+    is some array of NumPy's, which is longer than what a test does with it.
+    """
+    if isinstance(place, Buffer):
+        return Memory(place.bytes.view(dtype.numpy), dtype)
+    size = next((b.size for b in buffers if b.handle == place), 64 * dtype.itemsize)
+    there = np.frombuffer((ctypes.c_char * size).from_address(place), dtype.numpy)
+    return Memory(there, dtype)
 
 
 class Pretended:
@@ -94,6 +100,7 @@ class Pretended:
         out_of_memory: what `cuda.core` says when there is none.
         missing: what the compiler says, if it is not there.
         waiting: the streams of others that have been let wait.
+        buffers: the memory that has been given out.
     """
 
     CUresult = Status
@@ -106,7 +113,7 @@ class Pretended:
         self.fault, self.missing = None, missing
         self.out_of_memory = "CUDA_ERROR_OUT_OF_MEMORY: as the driver explains it."
         self.loaded, self.compiled, self.waiting = {}, {}, []
-        self.Buffer = SimpleNamespace(from_handle=Borrowed)
+        self.buffers = weakref.WeakSet()
         self.ObjectCode = SimpleNamespace(from_ptx=self.from_ptx, from_cubin=self.from_cubin)
 
     def says(self):
@@ -175,7 +182,9 @@ class Pretended:
         if self.taken + self.kept + size > self.total:  # the pieces kept are too small
             raise RuntimeError(self.out_of_memory)
         self.taken += size
-        return Buffer(self, size)
+        buffer = Buffer(self, size)
+        self.buffers.add(buffer)
+        return buffer
 
     def from_ptx(self, ptx, name):
         return self.code(ptx, name, self.compiled[name])
@@ -207,8 +216,7 @@ class Pretended:
                 rest = [rest[4], *rest[7:]]
             value = rest.pop(0)
             if parameter.passed != "value":
-                dtype = DTYPES[parameter.type]
-                value = Memory(value.bytes.view(dtype.numpy), dtype)
+                value = memory_at(value, DTYPES[parameter.type], self.buffers)
             given.append(value)
         assert not rest
         machine = Simulator()

@@ -106,7 +106,7 @@ class Gpu(Machine):
         except Exception as error:  # noqa: BLE001 - whatever the driver says, it is the reason
             unavailable(f"the GPU cannot be used ({error})", "Check nvidia-smi.")
         self._faults = Faults(EXTRAS)
-        self._pool = self.device.memory_resource
+        self._pool = self._memory_resource()
         self._current = threading.local()
         self._current.is_set = True
         self._configs: dict[tuple[Grid, int], Any] = {}
@@ -115,6 +115,10 @@ class Gpu(Machine):
         multiprocessors = int(self.device.properties.multiprocessor_count)
         self.size = size_of_gpu(multiprocessors)
         self._try_out()
+
+    def _memory_resource(self) -> Any:
+        """Return what memory comes from."""
+        return self.device.memory_resource
 
     def _try_out(self) -> None:
         """Run one small kernel, so that what is missing shows now."""
@@ -150,8 +154,7 @@ class Gpu(Machine):
         """Let go of what nobody needs, and try once more."""
         gc.collect()  # tensors that know each other
         self.synchronize()  # or it was another fault
-        if hasattr(self._pool, "handle"):  # else it keeps nothing
-            self._driver.cuMemPoolTrimTo(self._pool.handle, 0)
+        self._give_back()
         try:
             return self._pool.allocate(size, stream=self.stream)
         except Exception as error:
@@ -160,6 +163,12 @@ class Gpu(Machine):
                 raise self._faults.error("memory could not be allocated", reason) from error
             _, free, total = self._driver.cuMemGetInfo()
             raise self._faults.no_memory(count, dtype, free, total, self.device.name) from error
+
+    def _give_back(self) -> None:
+        """Let the driver have what its pool keeps for later."""
+        pool = self.device.memory_resource
+        if hasattr(pool, "handle"):  # else it keeps nothing
+            self._driver.cuMemPoolTrimTo(pool.handle, 0)
 
     def upload(self, values: Array) -> Memory:
         """Copy an array to the device; it may be changed as soon as this returns."""
@@ -246,7 +255,7 @@ class Gpu(Machine):
                 self._configs.clear()
             config = self._core.LaunchConfig(grid=(*grid, 1), block=(threads, 1, 1))
             self._configs[grid, threads] = config
-        arguments = _flattened(loaded, operands) if loaded.arrays else _pointers(operands)
+        arguments = _flattened(loaded, operands) if loaded.arrays else self._pointers(operands)
         self._faults.waiting.append(loaded.kernel)
         try:
             self._core.launch(self.stream, config, loaded.handle, *numbers, *arguments)
@@ -254,6 +263,10 @@ class Gpu(Machine):
             blocks = f"{grid} blocks of {threads} threads"
             action = f"kernel {loaded.kernel.name} could not be launched with {blocks}"
             raise self._faults.error(action, described(error)) from error
+
+    def _pointers(self, operands: Sequence[Any]) -> list[Any]:
+        """Return what is passed for memories and positions: pointers and whole numbers."""
+        return [part.buffer if isinstance(part, Memory) else part for part in operands]
 
     def synchronize(self) -> None:
         """Wait for the stream.
@@ -314,11 +327,6 @@ class Gpu(Machine):
         status = returned[0]
         if status != self._driver.CUresult.CUDA_SUCCESS:
             raise self._faults.error("a call of the driver failed", status.name)
-
-
-def _pointers(operands: Sequence[Any]) -> list[Any]:
-    """Return what is passed for memories and positions: pointers and whole numbers."""
-    return [part.buffer if isinstance(part, Memory) else part for part in operands]
 
 
 def _flattened(loaded: Loaded, operands: Sequence[Any]) -> list[Any]:

@@ -1,15 +1,20 @@
 """A GPU that runs what NVRTC compiles: the machine of the backend `cuda`.
 
 Kernels come to it as machine code, written in C and compiled in a tenth of the time that Numba
-takes; those of an earlier process come from disk. Numba is not needed.
+takes; those of an earlier process come from disk. Numba is not needed. Memory is used again.
 """
 
 from __future__ import annotations
 
-from mt_cuda.gpu import Loaded
+from collections.abc import Sequence
+from typing import Any
+
+from mt_cuda.gpu import Loaded, Memory
 from mt_cuda.kernel import Kernel
 from mt_cuda.library.cache import cubin
+from mt_cuda.library.reuse import Reuse
 from mt_cuda.library.sharing import LendingGpu
+from mt_tensor import DType
 
 
 class CubinGpu(LendingGpu):
@@ -19,3 +24,19 @@ class CubinGpu(LendingGpu):
         """Hand a kernel as machine code to the driver."""
         code = self._core.ObjectCode.from_cubin(cubin(kernel, self.capability), name=kernel.name)
         return Loaded(kernel, self._handle(code, kernel.name), arrays=False)
+
+    def allocate(self, count: int, dtype: DType) -> Memory:
+        """Take memory that is kept, if all is well; otherwise the driver is asked, and says so."""
+        if self._faults.first is not None:
+            self._pool.forget()
+        return super().allocate(count, dtype)
+
+    def _memory_resource(self) -> Any:
+        return Reuse(super()._memory_resource())
+
+    def _give_back(self) -> None:
+        self._pool.forget()
+        super()._give_back()
+
+    def _pointers(self, operands: Sequence[Any]) -> list[Any]:
+        return [part.buffer.handle if isinstance(part, Memory) else part for part in operands]

@@ -6,6 +6,7 @@ Each library has a stream of its own, and those of the others must be told to wa
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import dataclass
 
 from mt_cuda.gpu import Gpu, Memory
 from mt_tensor import DType, TensorData
@@ -19,6 +20,15 @@ class Borrowed(Memory):
     """Memory that belongs to another library."""
 
     __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Where it lies: address, size in bytes, and who keeps it alive."""
+
+    handle: int
+    size: int
+    owner: object
 
 
 class LendingGpu(Gpu):
@@ -36,7 +46,8 @@ class LendingGpu(Gpu):
         """Whether two memories have bytes in common, which others may have lent us twice."""
         if not (isinstance(a, Borrowed) or isinstance(b, Borrowed)):
             return super().shares(a, b)
-        first, second = int(a.buffer.handle), int(b.buffer.handle)
+        first: int = a.buffer.handle
+        second: int = b.buffer.handle
         sizes: tuple[int, int] = a.buffer.size, b.buffer.size
         return first < second + sizes[1] and second < first + sizes[0]
 
@@ -47,7 +58,7 @@ class LendingGpu(Gpu):
     def borrowed(self, address: int, count: int, dtype: DType, owner: object) -> Memory:
         """Return elements that belong to another library, which `owner` keeps alive."""
         size = count * dtype.itemsize
-        return Borrowed(self._core.Buffer.from_handle(address, size, owner=owner), count, dtype)
+        return Borrowed(Piece(address, size, owner), count, dtype)
 
     def let_wait(self, stream: int) -> None:
         """Let a stream of another library wait for all work until now."""
@@ -67,7 +78,8 @@ class GpuMemory(SharedMemory):
 
     def address(self, storage: Memory) -> int:
         """Return where a storage begins."""
-        return int(storage.buffer.handle)
+        address: int = storage.buffer.handle
+        return address
 
     def adopted(self, address: int, count: int, dtype: DType, owner: object) -> TensorData:
         """Return elements of somebody else's, in a storage that begins where one of ours could.
