@@ -20,19 +20,19 @@ from mt_tensor import DType
 MUCH = 10_000_000
 """Products of elements from which on every multiprocessor shall have work."""
 
-OF_A_BYTE_FROM_CACHE, OF_A_BYTE_OF_PARTS = 2.7, 4.8
+OF_A_BYTE_FROM_CACHE, OF_A_BYTE_OF_PARTS = 2.9, 5.9
 """The prices of a byte that one multiprocessor reads for its strips, and of one of the parts."""
 
-OF_A_GROUP, OF_AN_ELEMENT, OF_A_STRIP = 6.2, 5.8, 15
+OF_A_GROUP, OF_AN_ELEMENT, OF_A_STRIP = 9.4, 8.3, 19
 """The prices of 16 bytes that a thread reads from shared memory, of an element that it brings
 there, and of what it does once a strip."""
 
-OF_WAITING = 580 * 128
+OF_WAITING = 640 * 128
 """The price of a strip at least: the next one is on its way from memory for so many cycles, in each
 of which a multiprocessor multiplies 128 times. So where there are few blocks, it does not matter
 how little these have to do, but how often they wait."""
 
-OF_A_LAUNCH = 2_100_000
+OF_A_LAUNCH = 3_300_000
 """The price of the second launch, which adds parts up; mostly that of the host's time."""
 
 BUSY = 87
