@@ -143,13 +143,17 @@ def test_bfloat16_is_multiplied_in_float32(backend):
         ("float16", TILES[5], True, False),  # not of whole warps' parts
         ("float16", TILES[0], False, False),
         ("float32", TILES[0], True, False),
+        ("float32 rounded", TILES[0], True, True),
+        ("float32 rounded", TILES[3], True, True),
+        ("float32 rounded", TILES[0], False, False),
     ],
 )
 def test_tensor_cores_take_what_fits_and_the_twin_all_else(dtype, tile, wide, fits, beside):
     way = Factor(by_inner=True, wide=wide)
-    form = Product(DTYPES[dtype], DTYPES[dtype], tile, way, way, wide=False, batch=0)
+    element, rounded = DTYPES[dtype.split()[0]], dtype.endswith("rounded")
+    form = Product(element, element, tile, way, way, wide=False, batch=0, rounded=rounded)
     form = replace(form, **{beside: True}) if beside else form
-    twin, kernel = product(form), best(form)
+    twin, kernel = product(form if fits else replace(form, rounded=False)), best(form)
     assert (kernel.source, kernel.parameters, kernel.work) == (
         twin.source,
         twin.parameters,
@@ -160,6 +164,43 @@ def test_tensor_cores_take_what_fits_and_the_twin_all_else(dtype, tile, wide, fi
         assert f"KERNEL void {twin.name}(" in kernel.native
         assert nvrtc.text([kernel], (7, 5)) == nvrtc.text([twin], (7, 5))
         assert nvrtc.text([kernel], (8, 0)).endswith(kernel.native)
+
+
+@pytest.fixture
+def less_exact():
+    mt.set_float32_matmul_precision("high")
+    yield
+    mt.set_float32_matmul_precision("highest")
+
+
+def test_numbers_of_float32_are_rounded_only_where_that_is_allowed(request):
+    ops = TunedOps(machine := Recorder())
+    x = mt.ones(1024, 1024, backend=ops)
+
+    def multiply():
+        (x @ x.T) @ x
+        return [launch.kernel.name.endswith("_rounded") for launch in machine.record.launches[-2:]]
+
+    assert multiply() == [False, False]
+    request.getfixturevalue("less_exact")
+    assert multiply() == [True, True]
+    mt.set_float32_matmul_precision("highest")
+    assert multiply() == [False, False]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("shape", [(128, 64, 128), (256, 2048, 64), (500, 132, 388)])
+def test_rounded_products_are_right_to_ten_bits(cubin_ops, less_exact, shape):
+    rows, inner, columns = shape
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal(s).astype("f4") for s in ((rows, inner), (inner, columns)))
+    wanted = a.astype("f8") @ b
+    x, y = (mt.tensor(each, backend=cubin_ops) for each in (a, b))
+    turned = [mt.tensor(each.T.copy(), backend=cubin_ops).T for each in (a, b)]
+    for left in (x, turned[0]):
+        for right in (y, turned[1]):
+            error = np.linalg.norm((left @ right).numpy() - wanted) / np.linalg.norm(wanted)
+            assert error < 1e-3
 
 
 def test_nan_beyond_the_edge_stays_there(backend):

@@ -54,6 +54,7 @@ NOT_OPERATIONS = {
     """,
     "it is about the default type, which test_default_dtype.py tests": """
         get_default_dtype set_default_dtype
+        get_float32_matmul_precision set_float32_matmul_precision
     """,
     "it is about precision, which test_autocast.py tests": """
         autocast get_autocast_dtype is_autocast_enabled

@@ -258,6 +258,8 @@ from mt_tensor.library.products.distances import dist as dist
 from mt_tensor.library.products.distances import pairwise_distance as pairwise_distance
 from mt_tensor.library.products.distances import pdist as pdist
 from mt_tensor.library.products.einsum import einsum as einsum
+from mt_tensor.library.products.precision import get_float32_matmul_precision as get_float32_matmul_precision
+from mt_tensor.library.products.precision import set_float32_matmul_precision as set_float32_matmul_precision
 from mt_tensor.library.products.vectors import bmm as bmm
 from mt_tensor.library.products.vectors import chain_matmul as chain_matmul
 from mt_tensor.library.products.vectors import cosine_similarity as cosine_similarity
@@ -503,6 +505,7 @@ __all__ = [
     "get_autocast_dtype",
     "get_backend",
     "get_default_dtype",
+    "get_float32_matmul_precision",
     "get_printoptions",
     "get_rng_state",
     "glu",
@@ -671,6 +674,7 @@ __all__ = [
     "select_scatter",
     "selu",
     "set_default_dtype",
+    "set_float32_matmul_precision",
     "set_grad_enabled",
     "set_printoptions",
     "set_rng_state",

@@ -17,11 +17,7 @@ from typing import TYPE_CHECKING
 from mt_nn import __version__
 from mt_nn.saving import load, save
 from mt_nn.torch_names import _mirror
-from mt_nn.torch_names._settings import (
-    get_float32_matmul_precision,
-    set_float32_matmul_precision,
-    use_deterministic_algorithms,
-)
+from mt_nn.torch_names._settings import use_deterministic_algorithms
 
 if TYPE_CHECKING:
     from mt_nn.torch_names import (

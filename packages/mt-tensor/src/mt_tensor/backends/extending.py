@@ -27,6 +27,9 @@ from mt_tensor.library.exchange.sharing import (
     SharedMemory as SharedMemory,
 )
 
+# How exactly products of float32 are to be multiplied.
+from mt_tensor.library.products.precision import are_products_exact as are_products_exact
+
 # Indices that are found out of range later, as `TensorBackend.checked_indices` says.
 from mt_tensor.backends.contract import index_error as index_error
 

@@ -16,6 +16,7 @@ from mt_cuda.library.teams import team_beside
 from mt_cuda.matrix import total_type
 from mt_operators import OPERATORS
 from mt_tensor import TensorData
+from mt_tensor.backends.extending import are_products_exact
 from mt_tensor.extending import Shape, size_of
 
 MANY_PARTS = 32
@@ -123,5 +124,6 @@ class ProductOps(CudaOps):
 
 
 def _layout(*views: TensorData) -> Hashable:
-    """Return all of views that a plan depends on, but for their type."""
-    return tuple((x.shape, x.strides, x.offset % lanes_of(x.dtype)) for x in views)
+    """Return all that a plan depends on, but for the type of the views, and what is asked of it."""
+    layouts = ((x.shape, x.strides, x.offset % lanes_of(x.dtype)) for x in views)
+    return are_products_exact(), *layouts

@@ -10,7 +10,8 @@ from mt_cuda.library.matrices.strips import Factor
 from mt_cuda.library.matrices.tiles import Cut, choose, lanes_of
 from mt_cuda.machine import Size
 from mt_cuda.matrix import total_type
-from mt_tensor import TensorData
+from mt_tensor import TensorData, float32
+from mt_tensor.backends.extending import are_products_exact
 
 LARGEST = 2**31
 """What no dimension may reach: within a matrix, indices have 32 bits."""
@@ -98,6 +99,7 @@ def plan(
         batch=batch.rank,
         biased=biased,
         summed=summed,
+        rounded=dtype is float32 and not are_products_exact(),
     )
     numbers = (
         *(batch.size, rows, inner, columns, cut.span),

@@ -54,6 +54,7 @@ class Product:
         biased: whether there is a number for each column, which is added to it.
         summed: whether the sums of the rows of `a` are wanted, too: they lie behind the result, in
             each part. It has no batch then.
+        rounded: whether numbers of float32 may be rounded to 10 bits before; this text does not.
     """
 
     dtype: DType
@@ -65,6 +66,7 @@ class Product:
     batch: int
     biased: bool = False
     summed: bool = False
+    rounded: bool = False
 
 
 def product(form: Product) -> Kernel:
@@ -89,6 +91,7 @@ def product(form: Product) -> Kernel:
     name = f"product_{types}_{tile}_a_{form.a}_b_{form.b}"
     name += ("_out_wide" if form.wide else "") + f"_batch{form.batch}"
     name += ("_biased" if form.biased else "") + ("_summed" if form.summed else "")
+    name += "_rounded" if form.rounded else ""
     return define(name, parameters(form), body, "batches", "rows", "inner", "columns")
 
 

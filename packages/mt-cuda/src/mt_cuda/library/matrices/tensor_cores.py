@@ -1,14 +1,19 @@
-"""Products of 16-bit numbers by tensor cores: a warp multiplies 16 × 16 by 16 × 8 at once.
+"""Products by tensor cores: a warp multiplies 16 × 16 by 16 × 8 numbers of 16 bits at once.
+
+Those of float32, of which 10 bits of the fraction are taken, it multiplies 16 × 8 by 8 × 8, if
+`set_float32_matmul_precision` allows it.
 
 The text of a kernel has no words for what a warp does together. So this kernel is in C; the one of
 `product` is its twin, with the same blocks and parameters, for every other machine to run, and for
 people to read. What it has of its own is the inside of the loop:
 
 - Strips lie in shared memory as they lie in the matrix, 16 bytes after 16, without being converted.
-- `ldmatrix` brings four pieces of 8 × 8 into the registers of a warp, turned round where needed.
+- `ldmatrix` brings four pieces into the registers of a warp, each of eight lines of 16 bytes. It
+  turns them round where needed, if they are of 16 bits; others a thread reads one by one.
 - `mma` multiplies and adds. Which thread holds which elements is said in NVIDIA's description of
-  PTX ("Matrix Fragments for mma.m16n8k16"): thread 4 g + t has of a result rows g and g + 8, and of
-  these the columns 2 t and 2 t + 1.
+  PTX ("Matrix Fragments for mma.m16n8k16" and "m16n8k8"): thread 4 g + t has of a result rows g and
+  g + 8, and of these the columns 2 t and 2 t + 1; of a factor of float32 row g and column t, and
+  those that are 8 and 4 further on.
 
 A warp owns 64 × 32 elements of the block's tile, and keeps their totals in float32.
 """
@@ -22,10 +27,14 @@ from mt_cuda.library.c.translation import to_c
 from mt_cuda.library.matrices.product import Product, find_groups, parameters, product, strips_of
 from mt_cuda.library.matrices.strips import Strip
 
-TO_FLOAT32 = {"float16": "float_of_half({})", "bfloat16": "float_of_bfloat16({})"}
+TO_FLOAT32 = {
+    "float32": "{}",
+    "float16": "float_of_half({})",
+    "bfloat16": "float_of_bfloat16({})",
+}
 """How an element is read."""
 
-TYPES = {"float16": "f16", "bfloat16": "bf16"}
+TYPES = {"float16": "f16", "bfloat16": "bf16", "float32": "tf32"}
 """The element types, and what instructions call them."""
 
 FROM_FLOAT32 = {
@@ -35,11 +44,11 @@ FROM_FLOAT32 = {
 }
 """How a total is stored."""
 
-DEPTH, WARP_ROWS, WARP_COLUMNS = 32, 64, 32
-"""How deep a strip is, and the part of a tile that is a warp's."""
+BYTES, WARP_ROWS, WARP_COLUMNS = 64, 64, 32
+"""How deep a strip is, in bytes, and the part of a tile that is a warp's."""
 
 INSTRUCTIONS = """\
-DEVICE void load_pieces{turned}(uint32 *registers, const float16 *row)
+DEVICE void load_pieces{turned}(uint32 *registers, const void *row)
 {{
     asm volatile("ldmatrix.sync.aligned.m8n8.x4{option}.shared.b16 {{%0, %1, %2, %3}}, [%4];"
                  : "=r"(registers[0]), "=r"(registers[1]), "=r"(registers[2]), "=r"(registers[3])
@@ -48,10 +57,19 @@ DEVICE void load_pieces{turned}(uint32 *registers, const float16 *row)
 }}
 """
 
+ROUND = """\
+DEVICE uint32 rounded(float32 x)
+{
+    uint32 bits;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+    return bits;
+}
+"""
+
 MULTIPLY = """\
 DEVICE void multiply_pieces(float32 *totals, const uint32 *a, const uint32 *b)
 {{
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.{kind}.{kind}.f32 "
+    asm("mma.sync.aligned.m16n8k{depth}.row.col.f32.{kind}.{kind}.f32 "
         "{{%0, %1, %2, %3}}, {{%4, %5, %6, %7}}, {{%8, %9}}, {{%0, %1, %2, %3}};"
         : "+f"(totals[0]), "+f"(totals[1]), "+f"(totals[2]), "+f"(totals[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
@@ -61,14 +79,16 @@ DEVICE void multiply_pieces(float32 *totals, const uint32 *a, const uint32 *b)
 
 def best(form: Product) -> Kernel:
     """Return the kernel of a product, with one for tensor cores if it is of that kind."""
-    return replace(product(form), native=native(form)) if fits(form) else product(form)
+    if fits(form):
+        return replace(product(form), native=native(form))
+    return product(replace(form, rounded=False))
 
 
 def fits(form: Product) -> bool:
-    """Whether it is one for tensor cores: 16-bit numbers in groups, and tiles of whole warps."""
+    """Whether it is one for tensor cores: short numbers in groups, and tiles of whole warps."""
     tile = form.tile
     return (
-        form.dtype.name in TYPES
+        (form.rounded or (form.dtype.name in TYPES and form.dtype.is_narrow))
         and form.a.wide
         and form.b.wide
         and tile.rows % WARP_ROWS == 0
@@ -79,7 +99,8 @@ def fits(form: Product) -> bool:
 
 def native(form: Product) -> str:
     """Return the kernel in C; for a product that `fits`."""
-    a, b = strips = strips_of(form, replace(form.tile, depth=DEPTH))
+    depth = BYTES // form.dtype.itemsize
+    a, b = strips = strips_of(form, replace(form.tile, depth=depth))
     head = to_c(define(product(form).name, parameters(form), find_groups(form, strips)))
     body = [
         *_declare(a),
@@ -96,8 +117,8 @@ def native(form: Product) -> str:
         *_shelve(b),
         "BARRIER;",
         "while (left_over > 0) {",
-        f"    bool more = left_over > {DEPTH};",
-        f"    left_over = more ? left_over - {DEPTH} : 0;",
+        f"    bool more = left_over > {depth};",
+        f"    left_over = more ? left_over - {depth} : 0;",
         "    if (more) {",
         *indented(indented([*_fetch(a), *_fetch(b)])),
         "    }",
@@ -115,7 +136,8 @@ def native(form: Product) -> str:
     functions = [
         INSTRUCTIONS.format(turned="", option=""),
         INSTRUCTIONS.format(turned="_turned", option=".trans"),
-        MULTIPLY.format(kind=TYPES[form.dtype.name]),
+        *([ROUND] if form.rounded else []),
+        MULTIPLY.format(kind=TYPES[form.dtype.name], depth=BYTES // 2 // form.dtype.itemsize),
     ]
     text = head.rstrip().removesuffix("}") + "\n".join([*indented(body), "}", ""])
     return "\n".join([*functions, text])
@@ -124,21 +146,27 @@ def native(form: Product) -> str:
 def _pitch(strip: Strip) -> int:
     """Return the length of a line of a strip.
 
-    It is 16 bytes longer than needed, so that eight lines begin in different banks.
+    It is a little longer than needed, so that what is read at once lies in different banks: eight
+    lines of 16 bytes, or of numbers of 32 bits eight of each of four lines.
     """
-    return (DEPTH if strip.factor.by_inner else strip.width) + strip.lanes
+    return strip.tile.depth + strip.lanes if strip.factor.by_inner else strip.width + 8
 
 
 def _size(strip: Strip) -> int:
     """Return the elements of a strip in shared memory."""
-    return _pitch(strip) * (strip.width if strip.factor.by_inner else DEPTH)
+    return _pitch(strip) * (strip.width if strip.factor.by_inner else strip.tile.depth)
 
 
 def _declare(strip: Strip) -> Lines:
     return [
-        f"SHARED LANES float16 {strip.name}_strips[{2 * _size(strip)}];",
+        f"SHARED LANES {_kept(strip)} {strip.name}_strips[{2 * _size(strip)}];",
         f"uint4 {strip.name}_next[{len(strip.rounds)}];",
     ]
+
+
+def _kept(strip: Strip) -> str:
+    """Return the type of a strip's elements in shared memory: one serves all of 16 bits."""
+    return "float16" if strip.dtype.is_narrow else "float32"
 
 
 def _begin(form: Product) -> Lines:
@@ -183,41 +211,64 @@ def _place(strip: Strip, outer: str, inner: str) -> str:
 
 
 def _multiply(a: Strip, b: Strip) -> Lines:
-    """Return the loop that multiplies two strips, 16 positions of the inner dimension at a time.
+    """Return the loop that multiplies two strips, as much of the inner dimension as fits at a time.
 
     Of the four pieces of `a`, the second is below the first, and the last two are beside these; of
     `b` the second is behind the first, and the last two belong to the next eight columns.
     """
-    low, high = "lane % 8 + lane / 8 % 2 * 8", "lane / 16 * 8"
-    row = f"warp_row + i * 16 + {low}"
-    column = f"warp_column + k * 8 + lane % 8 + {high}"
-    a_place = _place(a, row, f"j + {high}")
-    b_place = _place(b, column, "j + lane / 8 % 2 * 8")
-    if not a.factor.by_inner:  # a line is an inner position, and the lanes go through lines
-        a_place = _place(a, "warp_row + i * 16 + lane / 8 % 2 * 8", f"j + lane % 8 + {high}")
-    if not b.factor.by_inner:
-        b_place = _place(b, f"warp_column + k * 8 + {high}", f"j + {low}")
+    of_a = _load(a, "a_part + i * 4", "warp_row + i * 16", ("lane / 8 % 2", "lane / 16"))
+    of_b = _load(b, "b_part + k * 2", "warp_column + k * 8", ("lane / 16", "lane / 8 % 2"))
     return [
         "UNROLL",
-        f"for (index32 j = 0; j < {DEPTH}; j += 16) {{",
-        "    uint32 a_part[4][4], b_part[4][2];",
+        f"for (index32 j = 0; j < {a.tile.depth}; j += {2 * a.lanes}) {{",
+        "    uint32 a_part[16], b_part[8];",
         "    UNROLL",
         "    for (index32 i = 0; i < 4; i++) {",
-        f"        load_pieces{'' if a.factor.by_inner else '_turned'}(a_part[i], {a_place});",
+        *indented(indented(of_a)),
         "    }",
         "    UNROLL",
         "    for (index32 k = 0; k < 4; k += 2) {",
-        f"        load_pieces{'' if b.factor.by_inner else '_turned'}(b_part[k], {b_place});",
+        *indented(indented(of_b)),
         "    }",
         "    UNROLL",
         "    for (index32 i = 0; i < 4; i++) {",
         "        UNROLL",
         "        for (index32 k = 0; k < 4; k++) {",
-        "            multiply_pieces(totals[i][k], a_part[i], b_part[k]);",
+        "            multiply_pieces(totals[i][k], a_part + i * 4, b_part + k * 2);",
         "        }",
         "    }",
         "}",
     ]
+
+
+def _load(strip: Strip, registers: str, first: str, piece: tuple[str, str]) -> Lines:
+    """Return the lines that bring four pieces of a strip into a warp's registers.
+
+    Args:
+        strip: the strip.
+        registers: the four registers of a thread.
+        first: the first line or column of the pieces in the outer direction.
+        piece: which of the pieces a thread gives the address of, in the outer and inner direction:
+            those of its lane; the same with `r` for `lane / 8` is the piece of register `r`.
+    """
+    lanes, (outer, inner) = strip.lanes, piece
+    if strip.factor.by_inner:
+        place = _place(strip, f"{first} + {outer} * 8 + lane % 8", f"j + {inner} * {lanes}")
+        lines = [f"load_pieces({registers}, {place});"]
+        if not strip.dtype.is_narrow:
+            value = f"rounded(__uint_as_float(({registers})[r]))"
+            lines += _four([f"({registers})[r] = {value};"])
+        return lines
+    if strip.dtype.is_narrow:  # a line is an inner position, and the lanes go through lines
+        place = _place(strip, f"{first} + {outer} * 8", f"j + {inner} * {lanes} + lane % 8")
+        return [f"load_pieces_turned({registers}, {place});"]
+    outer, inner = (each.replace("lane / 8", "r").replace("lane / 16", "r / 2") for each in piece)
+    place = _place(strip, f"{first} + {outer} * 8 + lane / 4", f"j + {inner} * 4 + lane % 4")
+    return _four([f"({registers})[r] = rounded(*({place}));"])
+
+
+def _four(lines: Lines) -> Lines:
+    return ["UNROLL", "for (index32 r = 0; r < 4; r++) {", *indented(lines), "}"]
 
 
 def _each_total(lines: Lines) -> Lines:
@@ -268,7 +319,8 @@ def _add_to_sums(form: Product, a: Strip) -> Lines:
     """Return the lines that add a strip to the sums of its rows; beyond the end there are zeros."""
     element = TO_FLOAT32[form.dtype.name].format(f"*({_place(a, 'own', 'j')})")
     return _own_rows(
-        form, [f"for (index32 j = 0; j < {DEPTH}; j++) {{", f"    sums[r] += {element};", "}"]
+        form,
+        [f"for (index32 j = 0; j < {a.tile.depth}; j++) {{", f"    sums[r] += {element};", "}"],
     )
 
 

@@ -1,5 +1,19 @@
-"""`torch.backends.cuda`: settings that programs may make; results never depend on them."""
+"""`torch.backends.cuda`: whether products of float32 may be less exact on a GPU."""
 
-from types import SimpleNamespace
+from mt_tensor import get_float32_matmul_precision, set_float32_matmul_precision
 
-matmul = SimpleNamespace(allow_tf32=False)
+
+class _Products:
+    """Settings of matrix products."""
+
+    @property
+    def allow_tf32(self) -> bool:
+        """Whether numbers may be rounded to 10 bits before they are multiplied."""
+        return get_float32_matmul_precision() != "highest"
+
+    @allow_tf32.setter
+    def allow_tf32(self, allowed: bool) -> None:
+        set_float32_matmul_precision("high" if allowed else "highest")
+
+
+matmul = _Products()
