@@ -6,12 +6,14 @@ takes; those of an earlier process come from disk. Numba is not needed. Memory i
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
 from mt_cuda.gpu import Loaded, Memory
 from mt_cuda.kernel import Kernel
 from mt_cuda.library.cache import cubin
+from mt_cuda.library.matrices.blas import Cublas, installed
 from mt_cuda.library.reuse import Reuse
 from mt_cuda.library.sharing import LendingGpu
 from mt_tensor import DType
@@ -30,6 +32,15 @@ class CubinGpu(LendingGpu):
         if self._faults.first is not None:
             self._pool.forget()
         return super().allocate(count, dtype)
+
+    @functools.cached_property
+    def _cublas(self) -> Cublas | None:
+        self._make_current()
+        return installed(int(self.stream.handle))
+
+    def products(self) -> Cublas | None:
+        """Return cuBLAS, if it is installed."""
+        return self._cublas
 
     def _memory_resource(self) -> Any:
         return Reuse(super()._memory_resource())

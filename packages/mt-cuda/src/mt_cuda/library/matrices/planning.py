@@ -80,7 +80,7 @@ def plan(
     """
     dtype, (rows, inner), columns = a.dtype, a.shape[-2:], b.shape[-1]
     batch = merge(a.shape[:-2], [a.strides[:-2], b.strides[:-2]])
-    rows, batch = _rows_of_all(rows, a.strides[-2], batch)
+    rows, batch = rows_of_all(rows, a.strides[-2], batch)
     if not dtype.is_floating_point or max(rows, inner, columns, batch.size) >= LARGEST:
         return None
     total = total_type(dtype)
@@ -109,7 +109,7 @@ def plan(
     return Planned(form, cut, numbers)
 
 
-def _rows_of_all(rows: int, stride: int, batch: Layout) -> tuple[int, Layout]:
+def rows_of_all(rows: int, stride: int, batch: Layout) -> tuple[int, Layout]:
     """Return left matrices that all meet the same right one as one of many rows."""
     if batch.rank and batch.strides[1][-1] == 0 and batch.strides[0][-1] == rows * stride:
         left, right = (strides[:-1] for strides in batch.strides)
