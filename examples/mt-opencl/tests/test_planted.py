@@ -44,7 +44,7 @@ class Planted(Device):
     ids=["sum, the last", "sum, all", "product, all"],
 )
 def test_without_a_barrier_results_are_wrong(kernel, missing, compute, factor, device):
-    values = np.arange(1.0, 401.0).reshape(20, 20)
+    values = np.arange(1.0, 1601.0).reshape(40, 40)
     assert np.array_equal(compute(mt.tensor(values, backend=OpenClOps(device))), compute(values))
     # Nobody clears shared memory: of other values nothing is there that would be right by chance.
     values *= factor

@@ -158,8 +158,9 @@ def vector(name: str, graph: Graph, types: Signature, unit: tuple[bool, ...], la
         *indented(step),
         "    i += step",
         f"i = n - n % {lanes} + cuda.grid(1)  # what fills no 16 bytes at the end",
-        "if i < n:",
+        "while i < n:",
         *indented(apply(types, _row(types, unit, "i"))),
+        "    i += cuda.gridsize(1)",
     ]
     return define(f"{name}_{types}_vector", types.parameters("n"), body)
 
