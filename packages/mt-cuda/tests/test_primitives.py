@@ -132,7 +132,14 @@ def test_numbers_among_the_inputs_give_what_tensors_of_them_give(ops, dtype, vie
 
 @pytest.mark.parametrize(
     ("dtype", "value"),
-    [("bool", 2), ("uint8", -1), ("int64", 2**62), ("float16", 0.1), ("float32", 1e300)],
+    [
+        ("bool", 2),
+        ("bool", 0.5),
+        ("uint8", -1),
+        ("int64", 2**62),
+        ("float16", 0.1),
+        ("float32", 1e300),
+    ],
 )
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_tensor_is_filled_with_a_number_without_an_upload(ops, shape, dtype, value, monkeypatch):
@@ -142,6 +149,7 @@ def test_a_tensor_is_filled_with_a_number_without_an_upload(ops, shape, dtype, v
     filled = ops.to_host(ops.full(shape, DTYPES[dtype], value))
     assert filled.dtype == wanted.dtype
     assert np.array_equal(filled, wanted)
+    assert filled.tobytes() == wanted.tobytes()  # a truth value is 0 or 1
 
 
 @pytest.mark.parametrize("dtype", ["int64", "int32", "int8", "uint8"])

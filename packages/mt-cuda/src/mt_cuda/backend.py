@@ -73,7 +73,7 @@ class Call:
     Attributes:
         formula: what is computed.
         types: the element types.
-        dtype: the type that numbers are converted to.
+        dtype: the type that numbers are of, before they are computed with; see `computed`.
         shape: that of the outputs.
         strides: of each view, inputs before outputs, as one of that shape.
         lanes: how many elements are moved at once.
@@ -496,12 +496,12 @@ def _call(
         computed(dtype),
     )
     strides = tuple(view.strides for view in views)
-    return Call(formula, types, types.computed, shape, strides, _lanes(views))
+    return Call(formula, types, dtype, shape, strides, _lanes(views))
 
 
 def _number(value: Number, dtype: DType) -> np.generic:
-    """Return a number as one of a type that formulas are computed in."""
-    number, convert = dtype.convert(value), dtype.numpy.type
+    """Return a number as one of the type of a computation in `dtype`."""
+    number, convert = dtype.convert(value), computed(dtype).numpy.type
     if abs(number) <= LARGEST:
         return cast(np.generic, convert(number))
     with np.errstate(over="ignore"):
