@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from mt_cuda.errors import KernelError
-from mt_cuda.layout import Layout, merge
+from mt_cuda.layout import Layout
 from mt_cuda.library.matrices.ops import ProductOps
-from mt_cuda.library.matrices.planning import LARGEST, rows_of_all
+from mt_cuda.library.matrices.planning import LARGEST, extents
 from mt_cuda.library.matrices.tiles import MUCH
 from mt_cuda.library.together import TogetherOps
 from mt_operators import OPERATORS
@@ -51,7 +51,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Request:
     """A product as the library is asked for it.
 
     Attributes:
@@ -75,16 +75,14 @@ class Call:
     way: int
 
 
-def call_of(a: TensorData, b: TensorData) -> Call | None:
+def request_of(a: TensorData, b: TensorData) -> Request | None:
     """Return how the library is asked for a product; None if it is small, or lies otherwise.
 
     Args:
         a: the left factor; its leading dimensions are those of the result.
         b: the right factor; the same.
     """
-    dtype, (rows, inner), columns = a.dtype, a.shape[-2:], b.shape[-1]
-    batch = merge(a.shape[:-2], [a.strides[:-2], b.strides[:-2]])
-    rows, batch = rows_of_all(rows, a.strides[-2], batch)
+    dtype, (batch, rows, inner, columns) = a.dtype, extents(a, b)
     if dtype.name not in TYPES or batch.size * rows * inner * columns <= MUCH:
         return None
     if batch.rank > 1 or max(rows, inner, columns, batch.size) >= LARGEST:
@@ -96,7 +94,7 @@ def call_of(a: TensorData, b: TensorData) -> Call | None:
     way = IN_FLOAT64 if dtype.itemsize == 8 else IN_FLOAT32
     if dtype.itemsize == 4 and not are_products_exact():
         way = ROUNDED
-    return Call(dtype, batch.size, rows, inner, columns, left, right, way)
+    return Request(dtype, batch.size, rows, inner, columns, left, right, way)
 
 
 def _side(
@@ -139,11 +137,11 @@ class Cublas:
             )
         }
 
-    def multiply(self, call: Call, a: int, b: int, out: int, added: bool) -> None:
+    def multiply(self, request: Request, a: int, b: int, out: int, added: bool) -> None:
         """Put a product on the stream.
 
         Args:
-            call: how.
+            request: how.
             a: the address of the left factor.
             b: that of the right one.
             out: that of the result.
@@ -152,19 +150,19 @@ class Cublas:
         Raises:
             KernelError: the library says no.
         """
-        zero, one = self._numbers[call.way]
-        kind, result = TYPES[call.dtype.name], call.rows * call.columns
+        zero, one = self._numbers[request.way]
+        kind, result = TYPES[request.dtype.name], request.rows * request.columns
         self._check(
             self.functions.cublasGemmStridedBatchedEx(
                 self._handle,
-                *(int(call.b.turned), int(call.a.turned)),
-                *(call.columns, call.rows, call.inner),
+                *(int(request.b.turned), int(request.a.turned)),
+                *(request.columns, request.rows, request.inner),
                 ctypes.byref(one),
-                *(ctypes.c_void_p(b), kind, call.b.leading, ctypes.c_longlong(call.b.step)),
-                *(ctypes.c_void_p(a), kind, call.a.leading, ctypes.c_longlong(call.a.step)),
+                *(ctypes.c_void_p(b), kind, request.b.leading, ctypes.c_longlong(request.b.step)),
+                *(ctypes.c_void_p(a), kind, request.a.leading, ctypes.c_longlong(request.a.step)),
                 ctypes.byref(one if added else zero),
-                *(ctypes.c_void_p(out), kind, call.columns, ctypes.c_longlong(result)),
-                *(call.batches, call.way, DEFAULT),
+                *(ctypes.c_void_p(out), kind, request.columns, ctypes.c_longlong(result)),
+                *(request.batches, request.way, DEFAULT),
             )
         )
 
@@ -207,8 +205,8 @@ class BlasOps(TogetherOps, ProductOps):
         if library is None or memory is None:
             return None
         key = ("cuBLAS", left.layout, right.layout, are_products_exact())
-        (call,) = self.remembered(key, lambda: (call_of(left, right),))
-        if call is None:
+        (request,) = self.remembered(key, lambda: (request_of(left, right),))
+        if request is None:
             return None
         result = self.empty(shape, left.dtype)
         if bias is not None:
@@ -218,5 +216,5 @@ class BlasOps(TogetherOps, ProductOps):
             memory.address(each.storage) + each.offset * each.dtype.itemsize
             for each in (left, right, result)
         )
-        library.multiply(call, a, b, out, added=bias is not None)
+        library.multiply(request, a, b, out, added=bias is not None)
         return result

@@ -78,9 +78,7 @@ def plan(
     Returns:
         None if that is nothing for this kernel: numbers that are no floats, or huge dimensions.
     """
-    dtype, (rows, inner), columns = a.dtype, a.shape[-2:], b.shape[-1]
-    batch = merge(a.shape[:-2], [a.strides[:-2], b.strides[:-2]])
-    rows, batch = rows_of_all(rows, a.strides[-2], batch)
+    dtype, (batch, rows, inner, columns) = a.dtype, extents(a, b)
     if not dtype.is_floating_point or max(rows, inner, columns, batch.size) >= LARGEST:
         return None
     total = total_type(dtype)
@@ -109,9 +107,14 @@ def plan(
     return Planned(form, cut, numbers)
 
 
-def rows_of_all(rows: int, stride: int, batch: Layout) -> tuple[int, Layout]:
-    """Return left matrices that all meet the same right one as one of many rows."""
-    if batch.rank and batch.strides[1][-1] == 0 and batch.strides[0][-1] == rows * stride:
+def extents(a: TensorData, b: TensorData) -> tuple[Layout, int, int, int]:
+    """Return the matrices of a product, merged, and its rows, inner dimension and columns.
+
+    Left matrices that all meet the same right one are one of many rows.
+    """
+    (rows, inner), columns = a.shape[-2:], b.shape[-1]
+    batch = merge(a.shape[:-2], [a.strides[:-2], b.strides[:-2]])
+    if batch.rank and batch.strides[1][-1] == 0 and batch.strides[0][-1] == rows * a.strides[-2]:
         left, right = (strides[:-1] for strides in batch.strides)
-        return rows * batch.shape[-1], Layout(batch.shape[:-1], (left, right))
-    return rows, batch
+        rows, batch = rows * batch.shape[-1], Layout(batch.shape[:-1], (left, right))
+    return batch, rows, inner, columns
