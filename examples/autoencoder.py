@@ -47,7 +47,8 @@ class Autoencoder(nn.Module):
     def encode(self, images: mt.Tensor) -> Normal:
         """Return where the images may be, as a distribution for each."""
         seen = self.encoder(images)
-        return Normal(self.mean(seen), self.log_deviation(seen).exp())
+        # What is exponential is positive: to look would only wait for what computes it.
+        return Normal(self.mean(seen), self.log_deviation(seen).exp(), validate_args=False)
 
     def forward(self, images: mt.Tensor) -> tuple[mt.Tensor, Normal]:
         points = self.encode(images)
@@ -64,7 +65,7 @@ def loss_of(model: Autoencoder, images: mt.Tensor) -> mt.Tensor:
     """Return what it costs to describe an image, in nats."""
     drawn, points = model(images)
     error = F.binary_cross_entropy_with_logits(drawn, images, reduction="sum")
-    distance = kl_divergence(points, Normal(0.0, 1.0)).sum()
+    distance = kl_divergence(points, Normal(0.0, 1.0, validate_args=False)).sum()
     return (error + distance) / len(images)
 
 

@@ -61,7 +61,7 @@ class Translator(nn.Module):
         self.scores = nn.Linear(2 * width, len(LETTERS))
 
     def forward(
-        self, questions: mt.Tensor, lengths: mt.Tensor, answers: mt.Tensor | None = None
+        self, questions: mt.Tensor, lengths: list[int], answers: mt.Tensor | None = None
     ) -> tuple[mt.Tensor, mt.Tensor]:
         """Return scores (batch, steps, letters), and the attention (batch, steps, question)."""
         packed = pack_padded_sequence(
@@ -69,7 +69,7 @@ class Translator(nn.Module):
         )
         seen, last = self.encoder(packed)
         memory, _ = pad_packed_sequence(seen, batch_first=True)
-        missing = mt.arange(memory.size(1)) >= lengths.unsqueeze(1)
+        missing = mt.arange(memory.size(1)) >= mt.tensor(lengths).unsqueeze(1)
         state = last.transpose(0, 1).flatten(1)
         context, letter = mt.zeros_like(state), mt.full((len(questions),), BEGIN)
         scores, attention = [], []
@@ -84,11 +84,11 @@ class Translator(nn.Module):
         return mt.stack(scores, dim=1), mt.stack(attention, dim=1)
 
 
-def batch(numbers: random.Random, size: int) -> tuple[mt.Tensor, mt.Tensor, mt.Tensor]:
+def batch(numbers: random.Random, size: int) -> tuple[mt.Tensor, list[int], mt.Tensor]:
     """Return questions, padded to the longest, their lengths, and answers."""
     pairs = [date(numbers) for _ in range(size)]
     questions = pad_sequence([codes(question) for question, _ in pairs], batch_first=True)
-    lengths = mt.tensor([len(question) for question, _ in pairs])
+    lengths = [len(question) for question, _ in pairs]
     return questions, lengths, mt.stack([codes(answer) for _, answer in pairs])
 
 
@@ -104,7 +104,7 @@ def accuracy(model: Translator) -> float:
 def show(model: Translator, question: str) -> None:
     """Print a translation, and which letter of the question each of its letters came from."""
     with mt.no_grad():
-        scores, attention = model(codes(question).unsqueeze(0), mt.tensor([len(question)]))
+        scores, attention = model(codes(question).unsqueeze(0), [len(question)])
     table = Table("answer", *(LETTERS[code] for code in scores[0].argmax(1).tolist()))
     looked = [question[place] for place in attention[0].argmax(1).tolist()]
     table.add_row("looked at", *looked)

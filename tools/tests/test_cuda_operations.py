@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -93,6 +94,24 @@ def oscillator() -> Step:
     return trained(model, lambda: module.loss_of(model, module.END * mt.rand(64, 1)))
 
 
+def autoencoder() -> Step:
+    module = example("autoencoder")
+    model, images = module.Autoencoder(), draw(8, 1, 8, 8)
+    return trained(model, lambda: module.loss_of(model, images))
+
+
+def translation() -> Step:
+    module = example("translation")
+    model = module.Translator(16)
+    questions, lengths, answers = module.batch(random.Random(0), 4)
+
+    def loss() -> mt.Tensor:
+        scores, _ = model(questions, lengths, answers)
+        return F.cross_entropy(scores.flatten(0, 1), answers.flatten())
+
+    return trained(model, loss)
+
+
 def transformer() -> Step:
     """Return a step of a transformer with two stacks, masks and dropout."""
     model = nn.Transformer(8, 2, 1, 1, 16)
@@ -122,12 +141,9 @@ TRAINING: dict[str, Callable[[], Step]] = {
     "segmentation": segmentation,
     "language_model": letters,
     "oscillator": oscillator,
+    "autoencoder": autoencoder,
 }
-"""What makes a step of the training of the jobs, of examples, and of usual networks.
-
-Of the examples, `translation` packs sequences, whose lengths the host must know, and `autoencoder`
-draws normal numbers, which come from the host.
-"""
+"""What makes a step of the training of the jobs, of examples, and of usual networks."""
 
 
 @pytest.mark.parametrize("name", TRAINING)
@@ -135,6 +151,14 @@ def test_a_step_of_training_sends_nothing_and_waits_for_nothing(name: str) -> No
     record = recorded(TRAINING[name])
     assert record.launches
     assert [record.uploads, record.downloads, record.synchronisations] == [0, 0, 0]
+
+
+def test_packed_sequences_are_told_what_to_read_and_nothing_is_asked() -> None:
+    """Their lengths are known to the host, which sends what follows from them as it sends data."""
+    record = recorded(translation)
+    assert record.launches
+    assert record.downloads == 0
+    assert record.synchronisations == record.uploads  # each is waited for, and nothing else
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """Random numbers that the device draws: NumPy's, and without a word from the host."""
 
+import numpy as np
 import pytest
 
 import mt_tensor as mt
@@ -46,3 +47,20 @@ def test_the_kernel_is_text_for_every_compiler(dtype):
     kernel = uniform(dtype)
     assert f"GLOBAL {stored_type(dtype)} *y" in to_c(kernel)
     assert kernel.name in compile_kernel(kernel).ptx
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        pytest.param(lambda **home: mt.randn(3, 5, **home), id="randn"),
+        pytest.param(lambda **home: mt.normal(2.0, 3.0, (7,), **home), id="normal"),
+        pytest.param(lambda **home: mt.empty(9, **home).exponential_(2.0), id="exponential_"),
+    ],
+)
+def test_formulas_make_other_distributions_of_them(ops, draw):
+    """So nothing is sent, and numbers are those of other backends but for rounding."""
+    found = {}
+    for backend in (ops, mt.get_backend("numpy")):
+        mt.manual_seed(5)
+        found[backend.name] = draw(backend=backend).tolist()
+    np.testing.assert_allclose(found["cuda"], found["numpy"], 1e-6)

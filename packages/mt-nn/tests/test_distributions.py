@@ -175,3 +175,20 @@ def test_what_distributions_refuse() -> None:
         ours.Categorical(mt.ones(2)).rsample()
     with pytest.raises(SettingError, match="two of the same kind"):
         ours.kl_divergence(ours.Bernoulli(0.5), ours.Normal(0.0, 1.0))
+
+
+def test_who_knows_that_arguments_fit_need_not_have_them_looked_at() -> None:
+    """A look waits for a device; of what does not fit, nan comes."""
+    assert ours.Normal(mt.tensor([math.nan]), 1.0, validate_args=False).mean.isnan().all()
+    odd = ours.Bernoulli(mt.tensor([2.0]), validate_args=False)
+    assert odd.probs.tolist() == [2.0]
+    assert odd.log_prob(mt.tensor([0.5])).shape == (1,)
+    try:
+        ours.Distribution.set_default_validate_args(False)
+        assert ours.Normal(0.0, -1.0).stddev.item() == -1.0
+        with pytest.raises(InputError, match="are positive"):
+            ours.Normal(0.0, -1.0, validate_args=True)
+    finally:
+        ours.Distribution.set_default_validate_args(True)
+    with pytest.raises(InputError, match="are positive"):
+        ours.Normal(0.0, -1.0)

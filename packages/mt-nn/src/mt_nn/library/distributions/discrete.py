@@ -8,7 +8,6 @@ from mt_nn.errors import InputError
 from mt_nn.functional import binary_cross_entropy_with_logits
 from mt_nn.library.distributions.distribution import (
     Distribution,
-    check_values,
     inside,
     one_of,
     parameter,
@@ -27,21 +26,32 @@ class Bernoulli(Distribution):
     Args:
         probs: the probabilities of 1, a tensor or a number.
         logits: the logarithms of the odds instead, log(p / (1 - p)).
+        validate_args: whether to look at parameters and values, which waits for a device that
+            computes them.
 
     Raises:
         SettingError: both were given, or neither.
         InputError: a probability is not between 0 and 1.
     """
 
-    def __init__(self, probs: Any = None, logits: Any = None) -> None:
+    def __init__(
+        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        super().__init__(validate_args)
         one_of("Bernoulli", probs, logits)
         if probs is None:
             self.logits = parameter("logits", logits)
+            self._check_parameters(
+                "logits are numbers", lambda: self.logits == self.logits, given=self.logits
+            )
             self.probs = self.logits.sigmoid()
         else:
             self.probs = parameter("probs", probs)
-            if not ((self.probs >= 0) & (self.probs <= 1)).all():
-                raise InputError(f"probabilities lie between 0 and 1; {self.probs} was given.")
+            self._check_parameters(
+                "probabilities lie between 0 and 1",
+                lambda: (self.probs >= 0) & (self.probs <= 1),
+                given=self.probs,
+            )
             safe = inside(self.probs)
             self.logits = safe.log() - (-safe).log1p()
         self.batch_shape = self.probs.shape
@@ -62,7 +72,7 @@ class Bernoulli(Distribution):
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the probabilities of zeros and ones."""
         require_tensors("log_prob", value)
-        check_values("Bernoulli", value, (value == 0) | (value == 1), "zeros and ones")
+        self._check_values("zeros and ones", lambda: (value == 0) | (value == 1), value)
         logits, value = broadcast_tensors(self.logits, value.to(self.logits.dtype))
         found: Tensor = -binary_cross_entropy_with_logits(logits, value, reduction="none")
         return found
@@ -83,26 +93,34 @@ class Categorical(Distribution):
         probs: for each class a weight, in proportion to its probability. Shape
             (*batch_shape, classes).
         logits: the logarithms of the weights instead.
+        validate_args: whether to look at parameters and values, which waits for a device that
+            computes them.
 
     Raises:
         SettingError: both were given, or neither.
         InputError: there are no classes, or weights are negative or all zero.
     """
 
-    def __init__(self, probs: Any = None, logits: Any = None) -> None:
+    def __init__(
+        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        super().__init__(validate_args)
         one_of("Categorical", probs, logits)
         given = parameter(*(("logits", logits) if probs is None else ("probs", probs)))
         if not given.ndim or not given.shape[-1]:
             raise InputError(f"Categorical needs classes along the last dimension; {given.shape}.")
         if probs is None:
+            self._check_parameters("logits are numbers", lambda: given == given, given=given)
             self.logits = given - given.logsumexp(-1, keepdim=True)
             self.probs = given.softmax(-1)
         else:
             total = given.sum(-1, keepdim=True)
-            if not ((given >= 0).all() and (total > 0).all()):
-                raise InputError(
-                    f"weights of classes are not negative, and not all zero; {given} was given."
-                )
+            self._check_parameters(
+                "weights of classes are not negative, and not all zero",
+                lambda: given >= 0,
+                lambda: total > 0,
+                given=given,
+            )
             self.probs = given / total
             self.logits = inside(self.probs).log()
         self.batch_shape = given.shape[:-1]
@@ -131,8 +149,11 @@ class Categorical(Distribution):
         """
         require_tensors("log_prob", value)
         classes = self.logits.shape[-1]
-        fits = (value >= 0) & (value < classes) & (value == value.long())
-        check_values("Categorical", value, fits, f"numbers of classes from 0 to {classes - 1}")
+        self._check_values(
+            f"numbers of classes from 0 to {classes - 1}",
+            lambda: (value >= 0) & (value < classes) & (value == value.long()),
+            value,
+        )
         shape = shape_broadcast(value.shape, self.batch_shape)
         rows = self.logits.expand(*shape, classes)
         return gather(rows, -1, value.long().expand(shape).unsqueeze(-1)).squeeze(-1)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mt_nn.errors import InputError, SettingError
-from mt_tensor import Tensor, finfo, no_grad, tensor
+from mt_nn.settings import check_flags
+from mt_tensor import Tensor, finfo, full, no_grad
 from mt_tensor.extending import Shape, as_shape
 
 
@@ -20,6 +21,22 @@ class Distribution:
 
     batch_shape: Shape
     has_rsample = False
+    _validates = True
+
+    def __init__(self, validate_args: bool | None = None) -> None:
+        """Set whether parameters and values are looked at, if it is to be unlike the default."""
+        if validate_args is not None:
+            check_flags(validate_args=validate_args)
+            self._validates = validate_args
+
+    @staticmethod
+    def set_default_validate_args(value: bool) -> None:
+        """Say whether distributions made from now on look at parameters and values.
+
+        Where elements are on a device each look waits for what computes them.
+        """
+        check_flags(value=value)
+        Distribution._validates = value
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Return numbers drawn from each distribution, without history.
@@ -71,6 +88,17 @@ class Distribution:
         """Return the entropy of each distribution, in nats."""
         raise NotImplementedError
 
+    def _check_parameters(self, what: str, *fits: Callable[[], Tensor], given: Tensor) -> None:
+        """Raise InputError unless tests hold for all parameters, if they are looked at."""
+        if self._validates and not all(test().all() for test in fits):
+            raise InputError(f"{what}; {given} was given.")
+
+    def _check_values(self, what: str, fits: Callable[[], Tensor], given: Tensor) -> None:
+        """Raise InputError unless a test holds for all values, if they are looked at."""
+        if self._validates and not fits().all():
+            name = type(self).__name__
+            raise InputError(f"log_prob() of {name} takes {what}; {given} holds others.")
+
 
 def one_of(name: str, probs: Any, logits: Any) -> None:
     """Raise SettingError unless a distribution was given one of its two parameters."""
@@ -82,15 +110,13 @@ def parameter(name: str, value: Any, like: Any = None) -> Tensor:
     """Return a parameter of a distribution as a floating-point tensor.
 
     Raises:
-        InputError: its elements are no floating-point numbers, or are nan.
+        InputError: its elements are no floating-point numbers.
     """
     if not isinstance(value, Tensor):
         number = float(value)
-        value = like.new_tensor(number) if isinstance(like, Tensor) else tensor(number)
+        value = like.new_full((), number) if isinstance(like, Tensor) else full((), number)
     if not value.dtype.is_floating_point:
         raise InputError(f"{name} holds floating-point numbers; {value.dtype.name} was given.")
-    if value.isnan().any():
-        raise InputError(f"{name} holds numbers; nan was given.")
     found: Tensor = value
     return found
 
@@ -99,9 +125,3 @@ def inside(probs: Tensor) -> Tensor:
     """Return probabilities that are neither 0 nor 1, so that their logarithms are finite."""
     eps = finfo(probs.dtype).eps
     return probs.clamp(eps, 1.0 - eps)
-
-
-def check_values(name: str, value: Tensor, fits: Tensor, what: str) -> None:
-    """Raise InputError unless a test holds for all values."""
-    if not fits.all():
-        raise InputError(f"log_prob() of {name} takes {what}; {value} holds others.")

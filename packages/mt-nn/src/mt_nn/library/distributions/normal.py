@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from mt_nn.errors import InputError
 from mt_nn.library.distributions.distribution import Distribution, parameter
 from mt_tensor import Tensor, broadcast_tensors, randn_like
 from mt_tensor.extending import Shape, require_tensors
@@ -21,17 +20,21 @@ class Normal(Distribution):
     Args:
         loc: the means, a tensor or a number.
         scale: the standard deviations, likewise; both are broadcast together.
+        validate_args: whether to look at parameters, which waits for a device that computes them.
 
     Raises:
-        InputError: a standard deviation is not positive.
+        InputError: a mean is nan, or a standard deviation is not positive.
     """
 
     has_rsample = True
 
-    def __init__(self, loc: Any, scale: Any) -> None:
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        super().__init__(validate_args)
         mean, deviation = parameter("loc", loc, scale), parameter("scale", scale, loc)
-        if not (deviation > 0).all():
-            raise InputError(f"standard deviations are positive; {deviation} was given.")
+        self._check_parameters("means are numbers", lambda: mean == mean, given=mean)
+        self._check_parameters(
+            "standard deviations are positive", lambda: deviation > 0, given=deviation
+        )
         self.loc, self.scale = broadcast_tensors(mean, deviation)
         self.batch_shape = self.loc.shape
 

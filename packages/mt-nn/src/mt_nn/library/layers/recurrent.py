@@ -186,12 +186,14 @@ class RNNBase(Module):
         steps, _ = pad_packed_sequence(PackedSequence(input.data, input.batch_sizes))
         start = self._first_states(steps, hx, True)
         if order is not None:
+            order = order.to(steps.backend)
             start = tuple(tuple(x.index_select(0, order) for x in states) for states in start)
         lengths = input.lengths()
         output, states = self._all_layers(steps, start, tensor(lengths, backend=steps.backend))
         at, rows = np.nonzero(np.arange(len(steps))[:, None] < lengths)
         data = output[tensor(at, backend=steps.backend), tensor(rows, backend=steps.backend)]
         if back is not None:
+            back = back.to(steps.backend)
             states = tuple(state.index_select(1, back) for state in states)
         return input._replace(data=data), states
 

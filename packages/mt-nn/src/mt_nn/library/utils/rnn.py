@@ -1,7 +1,9 @@
 """Sequences of different lengths in one batch: padded to a common length, or packed without gaps.
 
 A packed batch holds the first elements of all sequences, then the second ones of those that have
-any, and so on; for this the sequences are sorted, the longest first.
+any, and so on; for this the sequences are sorted, the longest first. Which elements these are is
+worked out on the host, and so lengths and what follows from them stay in its memory, wherever the
+elements are: a device is told what to read, and never asked.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ class PackedSequence(NamedTuple):
 
     Attributes:
         data: shape (elements of all sequences, *features).
-        batch_sizes: how many sequences have a first, a second, ... element; shape (steps,).
+        batch_sizes: how many sequences have a first, a second, ... element; shape (steps,), on the
+            host, as are the others.
         sorted_indices: which sequence of the given batch is the longest, the next, ...; None if
             they were given in this order.
         unsorted_indices: where each sequence of the given batch is now, or None.
@@ -118,10 +121,10 @@ def pack_padded_sequence(
     seen = np.arange(known.max())[:, None] < known[order]  # shape (steps, batch)
     steps, places = np.nonzero(seen)
     data = rows[_index(order[places], input), _index(steps, input)]
-    sizes = tensor(seen.sum(1), backend=input.backend)
+    sizes = _on_host(seen.sum(1), input)
     if enforce_sorted:
         return PackedSequence(data, sizes)
-    return PackedSequence(data, sizes, _index(order, input), _index(np.argsort(order), input))
+    return PackedSequence(data, sizes, _on_host(order, input), _on_host(np.argsort(order), input))
 
 
 def pad_packed_sequence(
@@ -139,7 +142,7 @@ def pad_packed_sequence(
         total_length: how long they become; as long as the longest if None.
 
     Returns:
-        The sequences, shape (steps, batch, *features), and their lengths.
+        The sequences, shape (steps, batch, *features), and their lengths, on the host.
 
     Raises:
         InputError: a sequence is longer than `total_length`.
@@ -159,7 +162,7 @@ def pad_packed_sequence(
     features = (1,) * (data.ndim - 1)
     mask = tensor(seen.reshape(*seen.shape, *features), backend=data.backend)
     padded: Any = where(mask, data[_index(rows, data)], padding_value)
-    known = tensor(lengths[order], backend=data.backend)
+    known = _on_host(lengths[order], data)
     return (padded.transpose(0, 1) if batch_first else padded), known
 
 
@@ -214,3 +217,8 @@ def _checked_lengths(name: str, rows: Tensor, lengths: Any) -> Array:
 def _index(numbers: Array, like: Tensor) -> Tensor:
     """Return numbers as an index into a tensor."""
     return tensor(numbers, backend=like.backend)
+
+
+def _on_host(numbers: Array, like: Tensor) -> Tensor:
+    """Return numbers that no device needs to know."""
+    return like.new_tensor(numbers, dtype="int64", device="cpu")

@@ -1,8 +1,7 @@
 """Random tensors, from one generator for all backends: a seed gives the same numbers on each.
 
-What is evenly distributed between two real numbers a backend may draw where its tensors are (see
-`TensorBackend.random`). Integers, orders and normal numbers are drawn on the host, by NumPy: how
-many random bits each of them takes depends on those bits.
+Real numbers are drawn where the tensors are, as `continuous.py` has it. Integers and orders are
+drawn on the host, by NumPy: how many random bits each of them takes depends on those bits.
 """
 
 from __future__ import annotations
@@ -10,25 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Unpack
 
-import numpy as np
-
 from mt_tensor.arguments import check_floating
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.backends.devices import Backend, Device, place
 from mt_tensor.creation.from_data import Placement, from_values
 from mt_tensor.creation.from_rules import dtype_or_default, new_shape
-from mt_tensor.dtypes import DType, as_dtype, as_number, int64
+from mt_tensor.dtypes import DType, as_dtype, as_number, float64, int64
 from mt_tensor.errors import DomainError, ShapeError
+from mt_tensor.exchange.conversion import cast
 from mt_tensor.library.arguments import as_integer
 from mt_tensor.library.creation.from_tensors import Options, after
+from mt_tensor.library.randomness.continuous import between, standard_normal, unit
 from mt_tensor.library.randomness.generator import Generator, drawing, generator, manual_seed
-from mt_tensor.library.randomness.sampling import (
-    between,
-    check_deviation,
-    normal_values,
-    unit,
-    whole_values,
-)
+from mt_tensor.library.randomness.sampling import check_deviation, whole_values
 from mt_tensor.public import function
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import Shape, shape_broadcast
@@ -219,7 +212,7 @@ def randn(
         DTypeError: the element type is not floating-point.
     """
     kind, shape = _floats("randn", dtype), new_shape(sizes, size)
-    return from_values(normal_values(generator, shape), kind, **options)
+    return _placed(lambda home: cast(standard_normal(generator, shape, home), kind), **options)
 
 
 @function
@@ -265,17 +258,22 @@ def normal(
             "and size."
         )
     kind = _floats("normal", tensors[0].dtype if tensors else dtype)
-    mean, std = (_on_host(label, value) for label, value in (("mean", mean), ("std", std)))
-    check_deviation(std)
-    shape = shape_broadcast(mean.shape, std.shape) if tensors else _shape("normal", size)
-    values = mean + std * normal_values(generator, shape)
+    means, deviations = (_parameter("mean", mean), _parameter("std", std))
+    check_deviation(std._numbers() if isinstance(std, Tensor) else std)
     if tensors:
-        options["backend"] = common_backend(*tensors)
-    return from_values(values, kind, **options)
+        home = common_backend(*tensors)
+        shape = shape_broadcast(*(getattr(each, "shape", ()) for each in (means, deviations)))
+        return cast(standard_normal(generator, shape, home) * deviations + means, kind)
+    shape = _shape("normal", size)
+    return _placed(
+        lambda home: cast(standard_normal(generator, shape, home) * deviations + means, kind),
+        **options,
+    )
 
 
-def _on_host(label: str, value: Any) -> Any:
-    if isinstance(value, Tensor):
-        check_floating("normal", value)
-        return np.asarray(value._numbers(), np.float64)
-    return np.asarray(float(as_number(label, value)))
+def _parameter(label: str, value: Any) -> Tensor | float:
+    """Return means or deviations, in the precision that numbers are drawn in."""
+    if not isinstance(value, Tensor):
+        return float(as_number(label, value))
+    check_floating("normal", value)
+    return cast(value.detach(), float64)

@@ -1,8 +1,8 @@
 """Random numbers that tensors give rise to: trials, choices by weight, and filling in place.
 
-Trials and real numbers that are evenly distributed a backend may draw where its tensors are (see
-`TensorBackend.random`); choices, whole numbers, normal numbers and waiting times are drawn on the
-host. Probabilities in a tensor are looked at there, too.
+Trials and real numbers are drawn where the tensors are, as `continuous.py` has it; choices and
+whole numbers on the host, for how many random bits each of them takes depends on those bits.
+Probabilities in a tensor are looked at there, too.
 """
 
 from __future__ import annotations
@@ -12,55 +12,23 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.arguments import check_addressable, check_floating
-from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.dtypes import Array, DType, as_number, bfloat16, float64, int64
+from mt_tensor.dtypes import Array, DType, as_number, float64, int64
 from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.exchange.conversion import cast
 from mt_tensor.library.arguments import as_integer
 from mt_tensor.library.limits import finfo
+from mt_tensor.library.randomness.continuous import (
+    between,
+    standard_normal,
+    unit,
+    waiting_times,
+)
 from mt_tensor.library.randomness.generator import Generator, drawing
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import method, operation
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import Shape
 from mt_tensor.tensor import Tensor
-from mt_tensor.widening import numbers as as_numbers
-from mt_tensor.widening import stored
-
-# --- Evenly distributed -------------------------------------------------------------------------
-
-
-def unit(generator: Generator | None, shape: Shape, dtype: DType, backend: TensorBackend) -> Tensor:
-    """Return numbers from 0 to below 1: multiples of the spacing below 1, so none rounds to 1."""
-    with drawing(generator) as numbers:
-        return Tensor._make(backend.random(numbers, shape, dtype), backend)
-
-
-def between(
-    generator: Generator | None,
-    shape: Shape,
-    low: float,
-    high: float,
-    dtype: DType,
-    backend: TensorBackend,
-) -> Tensor:
-    """Return numbers from `low` to below `high`; what rounds to `high` is moved next to it.
-
-    Raises:
-        DomainError: `low` is above `high`, or their distance is not finite.
-    """
-    with np.errstate(over="ignore"):
-        start, end = _as_held(np.array([low, high]), dtype)
-        if not (low <= high and np.isfinite(start) and np.isfinite(end - start)):
-            raise DomainError(
-                f"a range of {dtype.name} begins with its lower end, and both its ends and their "
-                f"distance are finite; {low} and {high} were given."
-            )
-    drawn = cast(unit(generator, shape, float64, backend) * (high - low) + low, dtype)
-    if low == high:
-        return drawn
-    last = np.maximum(_next_below(end, dtype), start)
-    return elementwise("where", drawn >= float(end), float(last), drawn)
 
 
 def whole_values(generator: Generator | None, shape: Shape, low: int, high: int) -> Array:
@@ -68,27 +36,6 @@ def whole_values(generator: Generator | None, shape: Shape, low: int, high: int)
     dtype = np.uint64 if high >= 1 << 63 else np.int64
     with drawing(generator) as numbers:
         return np.asarray(numbers.integers(low, high, shape, dtype, endpoint=True))
-
-
-def normal_values(generator: Generator | None, shape: Shape) -> Array:
-    """Return numbers from the normal distribution with mean 0 and variance 1."""
-    with drawing(generator) as numbers:
-        return np.asarray(numbers.standard_normal(shape))
-
-
-def _as_held(values: Array, dtype: DType) -> Array:
-    """Return numbers as a type holds them, in one that NumPy computes with."""
-    held: Array = as_numbers(stored(values, dtype))
-    return held
-
-
-def _next_below(number: Any, dtype: DType) -> Any:
-    """Return the largest number of a type below one of its numbers."""
-    below = np.nextafter(number, number.dtype.type(-np.inf))
-    if dtype is bfloat16:  # of float32 it keeps the upper half, of negative numbers the next
-        bits = below.view(np.uint32) + np.uint32(0 if number > 0 else 0xFFFF)
-        below = (bits & np.uint32(0xFFFF0000)).view(np.float32)
-    return below
 
 
 def check_deviation(std: Any) -> None:
@@ -240,7 +187,7 @@ def normal_(
     mean, std = as_number("mean", mean), as_number("std", std)
     check_deviation(std)
     self._check_in_place()
-    return self._filled(mean + std * normal_values(generator, self.shape))
+    return self.copy_(standard_normal(generator, self.shape, self.backend) * std + mean)
 
 
 @method
@@ -266,9 +213,7 @@ def exponential_(self: Tensor, lambd: float = 1, *, generator: Generator | None 
     if not lambd > 0:
         raise DomainError(f"the rate of a waiting time is positive; {lambd!r} was given.")
     self._check_in_place()
-    with drawing(generator) as numbers:
-        times = numbers.standard_exponential(self.shape)
-    return self._filled(times / lambd)
+    return self.copy_(waiting_times(generator, self.shape, self.backend) / lambd)
 
 
 @method
