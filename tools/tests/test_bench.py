@@ -9,7 +9,7 @@ import pytest
 
 import mt_tensor as mt
 from mt import elsewhere
-from mt.bench import command, twin
+from mt.bench import command, in_jax, steps, twin
 from mt.bench.chart import draw
 from mt.bench.command import main
 from mt.bench.comparison import names_of
@@ -170,11 +170,36 @@ def test_every_workload_runs_here_and_says_what_is_expected_of_it() -> None:
     side = library("mt_tensor", 1)
     small = (
         *("(x * y + z).sum(), 8 elements: forward and backward", "matmul, 64 x 64", "Linear("),
-        *("digits, ", "spiral, "),
+        *("digits, ", "spiral, ", "MLP "),
     )
     for name in (name for name in WORKLOADS if name.startswith(small)):
         WORKLOADS[name].make(side)()
     assert all(0 < workload.target <= 1.5 for workload in WORKLOADS.values())
+
+
+def test_steps_are_measured_with_all_sides_that_are_installed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(steps, "is_there", lambda _: False)
+    file = tmp_path / "rows.json"
+    arguments = ["--group", "steps", "MLP", "--rounds", "2", "--threads", "1", "--json", str(file)]
+    assert main(arguments) == 0
+    (row,) = json.loads(file.read_text())
+    assert row["ratio"] is None
+    assert sorted(row["sides"]) == ["mt_tensor", "mt_tensor+compile"]
+    for side in row["sides"].values():
+        assert 0 < side["minimum"] <= side["median"]
+        assert side["memory"] > 10**7
+    assert "mt_tensor+compile" in capsys.readouterr().out
+
+
+def test_a_row_of_steps_says_what_stalled_and_what_is_above_its_target() -> None:
+    quick, slow = steps.Measured(0.001, 0.002, 10**8), steps.Measured(0.002, 0.1, 10**8)
+    row = steps.Row("a step", 2, {"mt_tensor+compile": quick, "torch": slow}, 0.5, 0.3)
+    told = "\n".join(steps.lines(row))
+    assert told.count("stalled") == 1
+    assert "0.50, target 0.3  above" in told
+    assert set(in_jax.STEPS) <= set(WORKLOADS)
 
 
 def test_waiting_times_are_measured() -> None:

@@ -146,7 +146,7 @@ def test_importing_it_imports_only_what_networks_do() -> None:
     [
         ("import {}.jit", "torch.jit is left out. Networks run as they are written"),
         ("import {}.jit.mobile as m", "torch.jit is left out. Networks run"),
-        ("from {} import compile", "torch.compile is left out. Networks run"),
+        ("from {} import export", "torch.export is left out. Networks run"),
         ("from {} import no_grad, vmap", "torch.vmap is left out. autograd.functional has"),
         ("from {}.nn import DataParallel", "torch.nn.DataParallel is left out. One process"),
         ("from {}.nn.functional import relu, grid_sample", "torch.nn.functional.grid_sample is"),
@@ -165,7 +165,7 @@ def test_what_is_left_out_says_so_when_it_is_imported(statement: str, said: str)
 @pytest.mark.parametrize(
     ("expression", "said"),
     [
-        ("compile", "torch.compile is left out. Networks run"),
+        ("export", "torch.export is left out. Networks run"),
         ("nn.functional.grid_sample", "torch.nn.functional.grid_sample is left out. Images"),
         ("cuda.Stream", "torch.cuda.Stream is left out. mt-cuda keeps"),
         ("sigmod", "torch.sigmod is not here. Did you mean sigmoid?"),

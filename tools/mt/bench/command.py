@@ -3,6 +3,7 @@
 mt bench --backend fast matmul     the rows whose names match that pattern
 mt bench --group layers            every layer and loss, forward and backward
 mt bench --group jobs              steps of the jobs of mt-train, on random data
+mt bench --group steps             whole steps, captured, beside torch, torch.compile and JAX
 mt bench startup                   what a newcomer waits for
 mt bench chart rows.json out.svg   a picture of what --json has written
 """
@@ -27,12 +28,19 @@ def main(arguments: Sequence[str]) -> int:
     """Measure or draw, here or where what that needs is installed."""
     which = arguments[0] if arguments and arguments[0] in PARTS else ""
     options = _parser(which).parse_args(arguments[1:] if which else arguments)
+    if not which:
+        options.threads = options.threads or [os.cpu_count() or 1]
     with reported("bench"):
         absent = missing(options.needs or [options.against])
         if absent:
             return run_elsewhere(["bench", *arguments], absent)
-        import_module(f"mt.bench.{which or 'comparison'}").run(options)
+        import_module(f"mt.bench.{which or _comparison(options)}").run(options)
     return 0
+
+
+def _comparison(options: argparse.Namespace) -> str:
+    """Return the module that compares a group."""
+    return "steps" if options.group == "steps" else "comparison"
 
 
 def _parser(which: str) -> argparse.ArgumentParser:
@@ -47,9 +55,16 @@ def _parser(which: str) -> argparse.ArgumentParser:
         parser.set_defaults(needs=["matplotlib"])
     else:
         parser.add_argument("pattern", nargs="?", default="", help="what names of rows must match")
-        parser.add_argument("--group", choices=("kernels", "layers", "jobs"), default="kernels")
+        parser.add_argument(
+            "--group", choices=("kernels", "layers", "jobs", "steps"), default="kernels"
+        )
         parser.add_argument("--backend", default="numpy", help="the project's backend")
-        parser.add_argument("--threads", type=positive, default=os.cpu_count() or 1)
+        parser.add_argument(
+            "--threads",
+            type=positive,
+            action="append",
+            help="how many a side has; of --group steps several may be said, one after the other",
+        )
         parser.add_argument("--rounds", type=positive, default=15, help="measurements of each row")
         parser.add_argument("--against", choices=("torch", "mt_tensor"), default="torch")
         parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows there")

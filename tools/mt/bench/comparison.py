@@ -22,14 +22,14 @@ def run(options: argparse.Namespace) -> None:
     """
     names = names_of(options.group, options.pattern)
     if options.json:
-        _write(options.json, "", "a")  # rather now than after the measurements, what is there stays
+        write(options.json, "", "a")  # rather now than after the measurements, what is there stays
     width = max(map(len, names))
     columns = f"ours {options.against:>12}  ratio  (quartiles)       target"
     print(f"{f'backend {options.backend}':{width}}         {columns}")
     rows = []
     with (
-        Side("mt_tensor", options.threads, options.backend) as ours,
-        Side(options.against, options.threads, options.backend) as other,
+        Side("mt_tensor", options.threads[-1], options.backend) as ours,
+        Side(options.against, options.threads[-1], options.backend) as other,
     ):
         for name in names:
             rows.append(measured(ours, other, name, max(options.rounds, 2)))
@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> None:
     mean = statistics.geometric_mean(row.ratio for row in rows)
     print(f"geometric mean of {len(rows)} ratios: {mean:.2f}")
     if options.json:
-        _write(options.json, json.dumps([dataclasses.asdict(row) for row in rows], indent=1) + "\n")
+        write(options.json, json.dumps([dataclasses.asdict(row) for row in rows], indent=1) + "\n")
 
 
 def names_of(group: str, pattern: str) -> list[str]:
@@ -60,7 +60,7 @@ def names_of(group: str, pattern: str) -> list[str]:
     return names
 
 
-def _write(file: Path, text: str, mode: str = "w") -> None:
+def write(file: Path, text: str, mode: str = "w") -> None:
     """Write a file, or append to it with the mode "a".
 
     Raises:

@@ -7,8 +7,14 @@ otherwise.
 from __future__ import annotations
 
 import importlib
+import importlib.util
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+
+def _as_it_is(made: Any) -> Any:
+    return made
 
 
 @dataclass(frozen=True)
@@ -21,6 +27,8 @@ class Library:
         functional: that of the functions of networks.
         optim: that of optimizers.
         fastest: what to tell an optimizer, so that it takes its fastest way.
+        step: what makes of a step the one that is run.
+        network: what makes of a network the one that is run.
     """
 
     tensors: Any
@@ -28,10 +36,16 @@ class Library:
     functional: Any
     optim: Any
     fastest: dict[str, bool]
+    step: Callable[[Any], Any] = _as_it_is
+    network: Callable[[Any], Any] = _as_it_is
 
 
 def library(name: str, threads: int) -> Library:
-    """Return a side by the name of its module of tensors, on a number of threads."""
+    """Return a side by the name of its module of tensors, on a number of threads.
+
+    `torch+compile` compiles networks, and `mt_tensor+compile` whole steps.
+    """
+    name, _, compiles = name.partition("+")
     tensors: Any = importlib.import_module(name)
     is_torch = name == "torch"
     if is_torch:
@@ -40,7 +54,16 @@ def library(name: str, threads: int) -> Library:
     nn: Any = importlib.import_module(f"{networks}nn")
     functional: Any = importlib.import_module(f"{networks}nn.functional")
     optim: Any = importlib.import_module("torch.optim" if is_torch else "mt_nn.optim")
-    return Library(tensors, nn, functional, optim, {"fused": True} if is_torch else {})
+    fastest = {"fused": True} if is_torch else {}
+    ways: dict[str, Any] = {}
+    if compiles:
+        ways = {"network" if is_torch else "step": tensors.compile}
+    return Library(tensors, nn, functional, optim, fastest, **ways)
+
+
+def is_there(name: str) -> bool:
+    """Whether a module is installed."""
+    return importlib.util.find_spec(name) is not None
 
 
 def environment(name: str, backend: str, threads: int) -> dict[str, str]:
@@ -55,5 +78,6 @@ def environment(name: str, backend: str, threads: int) -> dict[str, str]:
         threads: how many a side may use.
     """
     counts = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-    chosen = "numpy" if name == "torch" else backend
-    return dict.fromkeys(counts, str(threads)) | {"MT_BACKEND": chosen}
+    chosen = backend if name.startswith("mt_") else "numpy"
+    xla = "" if threads > 1 else "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+    return dict.fromkeys(counts, str(threads)) | {"MT_BACKEND": chosen, "XLA_FLAGS": xla}

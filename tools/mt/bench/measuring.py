@@ -20,6 +20,9 @@ from mt.bench.workloads import WORKLOADS
 from mt.errors import ToolError
 from mt.workspace import ROOT
 
+MEMORY = "memory"
+"""What a side is asked instead of the name of a workload."""
+
 
 class Side:
     """A running process of `mt.bench.side`."""
@@ -48,6 +51,12 @@ class Side:
             message = f"the process that measures {name!r} ended; its own message is above"
             raise ToolError(message)
         return float(json.loads(line))
+
+    def memory(self) -> int:
+        """Return the most memory that the process has had, in bytes."""
+        ask, answer = self._pipes()
+        print(MEMORY, file=ask, flush=True)
+        return int(json.loads(answer.readline()))
 
     def _pipes(self) -> tuple[IO[str], IO[str]]:
         ask, answer = self._process.stdin, self._process.stdout

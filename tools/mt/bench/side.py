@@ -7,10 +7,12 @@ name of a workload on its standard input and answers with the seconds that one r
 from __future__ import annotations
 
 import json
+import resource
 import sys
 import time
 
-from mt.bench.libraries import library
+from mt.bench import in_jax
+from mt.bench.libraries import Library, library
 from mt.bench.workloads import WORKLOADS, Program
 
 ENOUGH = 0.03
@@ -43,15 +45,23 @@ def runs_needed(program: Program) -> int:
 
 def main() -> None:
     """Answer until the input ends."""
-    side = library(sys.argv[1], int(sys.argv[2]))
+    which, threads = sys.argv[1], int(sys.argv[2])
+    side = None if which == "jax" else library(which, threads)
     programs: dict[str, tuple[Program, int]] = {}
     for line in sys.stdin:
         name = line.rstrip("\n")
+        if name == "memory":
+            print(json.dumps(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024), flush=True)
+            continue
         if name not in programs:
-            side.tensors.manual_seed(0)
-            program = WORKLOADS[name].make(side)
+            program = in_jax.STEPS[name]() if side is None else _program(name, side)
             programs[name] = program, runs_needed(program)
         print(json.dumps(seconds(*programs[name])), flush=True)
+
+
+def _program(name: str, side: Library) -> Program:
+    side.tensors.manual_seed(0)
+    return WORKLOADS[name].make(side)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,14 @@ Array: TypeAlias = "npt.NDArray[Any]"
 
 Kind = Literal["bool", "integer", "float"]
 Number = bool | int | float
+
+
+class NumberLike:
+    """What stands for a number that is not known yet; only the library has such."""
+
+    __slots__ = ()
+
+
 _NUMBERS = (bool, int, float)  # `isinstance` is faster with a tuple
 
 _KINDS: dict[str, Kind] = {
@@ -210,9 +218,10 @@ def as_number(name: str, value: Any) -> Number:
         TypeError: it is something else.
     """
     value = plain(value)
-    if not isinstance(value, Number):
+    if not isinstance(value, (*_NUMBERS, NumberLike)):
         raise TypeError(f"{name} is a number; {value!r} of type {type(value).__name__} was given.")
-    return value
+    number: Number = value  # type: ignore[assignment]  # or it stands for one
+    return number
 
 
 @functools.lru_cache(1024)

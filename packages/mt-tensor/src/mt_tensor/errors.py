@@ -55,6 +55,14 @@ class FusionError(TensorError, TypeError):
     """A function that cannot be fused: it does not treat each element by itself."""
 
 
+class CompileError(TensorError):
+    """A function that cannot be written down as a program: what it does would not be done again."""
+
+
+class CompileWarning(UserWarning):
+    """A compiled function is run as if it were not, for what the warning says."""
+
+
 class InPlaceError(TensorError):
     """An in-place change that would make recorded derivatives wrong."""
 

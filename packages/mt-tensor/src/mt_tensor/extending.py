@@ -80,6 +80,7 @@ from mt_tensor.library.fused import (
     by_kernel as by_kernel,
 )
 from mt_tensor.library.indexing.slices import gather_unchecked as gather_unchecked
+from mt_tensor.library.programs.whole import as_one_call as as_one_call
 from mt_tensor.library.movement.apart import apart as apart
 from mt_tensor.library.movement.padding import Embed as Embed
 from mt_tensor.library.movement.windows import Fold as Fold

@@ -13,10 +13,22 @@ from mt.bench.workloads import (  # isort: skip
     training,
     layers,
     jobs,
+    steps,
 )
 from mt.bench.workloads.registry import WORKLOADS, Program, Workload
 
-SUBJECTS = (overhead, elementwise, reductions, products, windows, recurrent, training, layers, jobs)
+SUBJECTS = (
+    overhead,
+    elementwise,
+    reductions,
+    products,
+    windows,
+    recurrent,
+    training,
+    layers,
+    jobs,
+    steps,
+)
 """The modules that hold the workloads."""
 
 __all__ = ["SUBJECTS", "WORKLOADS", "Program", "Workload"]

@@ -22,7 +22,7 @@ class Workload:
     Attributes:
         make: returns it for a side.
         target: what the ratio of the times should be at most.
-        group: what it is measured with: `kernels`, `layers` or `jobs`.
+        group: what it is measured with: `kernels`, `layers`, `jobs` or `steps`.
     """
 
     make: Make

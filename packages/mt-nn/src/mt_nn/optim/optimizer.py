@@ -42,6 +42,9 @@ class Optimizer(OptimizerHooks):
             others have none, or a group has an unknown setting, or one that makes no sense.
     """
 
+    varying_numbers = ("lr", "step")
+    """Numbers in groups and states that are others at each step, for `mt_tensor.compile`."""
+
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         super().__init__()
         if isinstance(params, Tensor):
@@ -151,7 +154,9 @@ class Optimizer(OptimizerHooks):
         for parameter, grad in parameters:
             state = self.state.get(parameter)
             if not state:
-                state = self.state[parameter] = self.initial_state(parameter, settings)
+                first = self.initial_state(parameter, settings)
+                if first or state is None:
+                    state = self.state[parameter] = first
             if "step" in state:
                 state["step"] += 1
             self.update(parameter, -grad if ascend else grad, state, settings)

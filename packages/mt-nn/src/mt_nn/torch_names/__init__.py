@@ -42,6 +42,7 @@ from mt_tensor import abs as abs
 from mt_tensor import all as all
 from mt_tensor import any as any
 from mt_tensor import bool as bool
+from mt_tensor import compile as compile
 from mt_tensor import float as float
 from mt_tensor import int as int
 from mt_tensor import max as max

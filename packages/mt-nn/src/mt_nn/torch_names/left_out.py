@@ -15,7 +15,7 @@ from pkgutil import iter_modules
 
 LEFT_OUT: Mapping[str, str] = {
     "Networks run as they are written: leave out what compiles, traces or exports them.": """
-        compile compiler jit cpp fx export onnx package nativert contrib library overrides
+        compiler jit cpp fx export onnx package nativert contrib library overrides
         utils.jit utils.mobile_optimizer utils.bundled_inputs utils.model_dump utils.flop_counter
         utils.module_tracker utils.throughput_benchmark utils.ThroughputBenchmark cond while_loop
         wait fork nn.Module.compile nn.cpp utils.backcompat *Type AliasDb Argument ArgumentSpec

@@ -18,6 +18,9 @@ _kernels: defaultdict[str, dict[str, Any]] = defaultdict(dict)
 _modules: defaultdict[str, list[str]] = defaultdict(list)
 """By the name of the backend: its kernels by operation, and the modules that may have more."""
 
+PACKAGES = {"mt_operators", "mt_autodiff", "mt_tensor"}
+"""The packages that operations come from: these, and those that give kernels."""
+
 _importing = threading.RLock()
 
 
@@ -29,6 +32,7 @@ def register_kernels(backend: str, module: str) -> None:
         module: what holds them, as `KERNELS`, by the names of their operations.
     """
     _modules[backend].append(module)
+    PACKAGES.add(module.partition(".")[0])
 
 
 def registered_kernel(backend: str, name: str) -> Any:

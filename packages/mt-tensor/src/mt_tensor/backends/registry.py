@@ -210,6 +210,11 @@ def get_backend(name: str | TensorBackend | None = None) -> TensorBackend:
     return _created[name]
 
 
+def created() -> list[TensorBackend]:
+    """Return the backends that somebody has asked for so far."""
+    return list(_created.values())
+
+
 def _create(info: BackendInfo) -> TensorBackend:
     """Import and create a backend, and check that it is one."""
     try:

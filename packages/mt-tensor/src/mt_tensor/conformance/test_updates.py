@@ -11,6 +11,7 @@ import pytest
 
 import mt_tensor as mt
 from mt_operators import Formula
+from mt_operators.elementary import where
 from mt_tensor.backends import TensorBackend
 from mt_tensor.conformance.layouts import LAYOUTS
 from mt_tensor.dtypes import Array
@@ -101,6 +102,24 @@ EXCHANGES = {
     "turn": Formula("turn", 2, 2, lambda x, y: (0.6 * x - 0.8 * y, 0.8 * x + 0.6 * y)),
 }
 """Formulas whose results each read what the other one replaces."""
+
+
+CHOICES = {
+    "mask": Formula("mask", 3, 1, lambda keep, x, y: where(keep, x * y + 1.0, math.nan)),
+    "limit": Formula("limit", 3, 1, lambda keep, x, y: where(keep, -math.inf, x - y)),
+}
+"""Formulas of a condition, which comes first, with constants that are no finite numbers."""
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_a_condition_beside_what_is_changed(backend: TensorBackend, name: str) -> None:
+    x, y = drawn(2, (3, 5), "float32")
+    keep = x > y
+    views = [backend.from_host(array.copy()) for array in (keep, x, y)]
+    backend.elementwise(CHOICES[name])((views[1],), *views)
+    wanted = np.where(keep, x * y + 1, np.nan) if name == "mask" else np.where(keep, -np.inf, x - y)
+    np.testing.assert_allclose(backend.to_host(views[1]), wanted, rtol=1e-6)
+    assert np.array_equal(backend.to_host(views[0]), keep)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

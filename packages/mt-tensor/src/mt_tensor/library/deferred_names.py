@@ -47,6 +47,7 @@ FUNCTIONS = {
     "mt_tensor.library.products.einsum": "einsum",
     "mt_tensor.library.products.precision": "get_float32_matmul_precision set_float32_matmul_precision",
     "mt_tensor.library.products.vectors": "bmm chain_matmul cosine_similarity cross dot ger inner kron mm mv outer trace vander vdot",
+    "mt_tensor.library.programs.compiling": "compile",
     "mt_tensor.library.questions": "is_complex is_floating_point is_nonzero is_same_size is_signed is_tensor numel",
     "mt_tensor.library.randomness.generator": "Generator default_generator get_rng_state initial_seed manual_seed set_rng_state",
     "mt_tensor.library.randomness.random_tensors": "normal rand rand_like randint randint_like randn randn_like randperm uniform",

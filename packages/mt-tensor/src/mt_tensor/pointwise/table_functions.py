@@ -15,7 +15,6 @@ from typing import Any, TypeAlias
 
 from mt_autodiff.extending import recording
 from mt_operators import OPERATORS, Operator
-from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DTYPES, DType, Number, bool_, is_exact
 from mt_tensor.layout import row_major
 from mt_tensor.pointwise.elementwise import (
@@ -46,7 +45,7 @@ def of_one(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Ca
         otherwise: the same for what needs conversion or a check, or is no tensor.
     """
     computing, record, truth, direct = _facts(operation)
-    asked: dict[TensorBackend, Callable[..., Any]] = {}  # as `computing`, but read faster
+    asked = computing.asked  # which is read faster
 
     def function(input: Any) -> Tensor:
         if not isinstance(input, Tensor) or input._tensor.layout.dtype not in direct:
@@ -70,7 +69,7 @@ def of_one(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Ca
 def of_two(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Callable[..., Any]:
     """Return an operation of two arguments as a function; see `of_one`."""
     computing, record, truth, direct = _facts(operation)
-    asked: dict[TensorBackend, Callable[..., Any]] = {}  # as `computing`, but read faster
+    asked = computing.asked  # which is read faster
 
     def function(input: Any, other: Any) -> Tensor:
         x = input if input.__class__ is Tensor else _operand(input, other)

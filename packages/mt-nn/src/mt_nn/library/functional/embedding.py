@@ -9,7 +9,7 @@ from mt_nn.errors import InputError, SettingError
 from mt_nn.functional.arguments import checked
 from mt_nn.settings import integer
 from mt_tensor import Function, Tensor, arange, fused, no_grad, searchsorted, unique
-from mt_tensor.extending import check_floating, common_backend
+from mt_tensor.extending import as_one_call, check_floating, common_backend
 from mt_tensor.linalg import vector_norm
 
 Mode = Literal["sum", "mean", "max"]
@@ -79,6 +79,7 @@ class _Scaled(Function):
         return grad * factors, None
 
 
+@as_one_call
 def _shares(input: Tensor, weight: Tensor) -> Tensor:
     """Return for each number one divided by how often it is looked up, with a dimension more."""
     counts = input.reshape(-1).bincount(minlength=weight.shape[0]).to(weight.dtype)

@@ -9,7 +9,7 @@ from typing import Any
 from mt_nn.errors import SettingError
 from mt_nn.optim.optimizer import Optimizer
 from mt_nn.optim.settings import NOT_NEGATIVE, NUMBER, Kind, check, check_usual, settings_among
-from mt_tensor import Tensor, finfo, zeros_like
+from mt_tensor import Tensor, finfo, fuse_in_place, zeros_like
 
 EPSILONS: Kind = (
     lambda value: isinstance(value, tuple | list) and len(value) == 2,
@@ -78,22 +78,35 @@ class Adafactor(Optimizer):
         least, smallest = group["eps"]
         if least is None:
             least = finfo(parameter.dtype).eps
-        size = max(smallest, _root_mean_square(parameter.detach()))
-        rate = size * min(group["lr"], 1 / state["step"] ** 0.5)
+        size = _root_mean_square(parameter.detach()).clamp(min=smallest)
+        rate = min(group["lr"], 1 / state["step"] ** 0.5)
         if group["weight_decay"]:
             parameter.mul_(1 - group["lr"] * group["weight_decay"])
         square = grad.square()
         if parameter.ndim < 2:
-            variance = state["variance"].lerp_(square, share)
+            approach(state["variance"], square, share)
+            variance = state["variance"]
         else:
-            rows = state["row_var"].lerp_(square.mean(-1, keepdim=True), share)
-            columns = state["col_var"].lerp_(square.mean(-2, keepdim=True), share)
+            rows, columns = state["row_var"], state["col_var"]
+            approach(rows, square.mean(-1, keepdim=True), share)
+            approach(columns, square.mean(-2, keepdim=True), share)
             variance = rows @ columns / rows.mean(-2, keepdim=True).clamp(min=least)
         step = grad * variance.clamp(min=least * least).rsqrt()
-        length = max(1.0, _root_mean_square(step) / group["d"])
-        parameter.sub_(step, alpha=rate / length)
+        length = (_root_mean_square(step) / group["d"]).clamp(min=1.0)
+        adafactor_step(parameter, step, size / length, rate)
 
 
-def _root_mean_square(x: Tensor) -> float:
-    length: float = x.norm().item()
-    return length / math.sqrt(max(1, x.numel()))
+@fuse_in_place("average")
+def approach(average: Tensor, value: Tensor, share: Tensor) -> Tensor:
+    """Return an average that has moved towards a value."""
+    return average + share * (value - average)
+
+
+@fuse_in_place("x")
+def adafactor_step(x: Tensor, step: Tensor, scale: Tensor, rate: Tensor) -> Tensor:
+    """Return the parameter after a step that was measured."""
+    return x - rate * scale * step
+
+
+def _root_mean_square(x: Tensor) -> Tensor:
+    return x.norm() / math.sqrt(max(1, x.numel()))

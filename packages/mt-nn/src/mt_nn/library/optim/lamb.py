@@ -8,7 +8,7 @@ from typing import Any
 from mt_nn.optim.formulas import follow
 from mt_nn.optim.optimizer import Optimizer
 from mt_nn.optim.settings import check_usual, settings_among
-from mt_tensor import Tensor, empty_like, fuse_in_place, zeros_like
+from mt_tensor import Tensor, empty_like, fuse_in_place, where, zeros_like
 
 
 class LAMB(Optimizer):
@@ -68,9 +68,15 @@ class LAMB(Optimizer):
             group["eps"],
             group["weight_decay"],
         )
-        length, stride = parameter.detach().norm().item(), step.norm().item()
-        trust = length / stride if length and stride else 1.0
-        parameter.sub_(step, alpha=group["lr"] * trust)
+        length, stride = parameter.detach().norm(), step.norm()
+        trust = where((length > 0) & (stride > 0), length / stride, 1.0)
+        lamb_move(parameter, step, trust, group["lr"])
+
+
+@fuse_in_place("x")
+def lamb_move(x: Tensor, step: Tensor, trust: Tensor, rate: Tensor) -> Tensor:
+    """Return the parameter after a step that was measured."""
+    return x - rate * trust * step
 
 
 @fuse_in_place("step", "mean", "square")

@@ -21,9 +21,10 @@ from mt_nn.library.train.history import History
 from mt_nn.library.train.metrics import Mean, Metric, samples_of
 from mt_nn.library.utils.clipping import clip_grad_norm_, clip_grad_value_
 from mt_nn.optim import Optimizer
-from mt_nn.settings import integer
+from mt_nn.settings import check_flags, integer
 from mt_operators import Module, StateDictError
 from mt_tensor import Tensor, cat
+from mt_tensor import compile as compiled
 
 
 class Callback:
@@ -92,6 +93,8 @@ class Trainer:
         accumulate: how many batches make one step of the optimizer, with the mean of their losses;
             the last step of an epoch has the batches that are left.
         callbacks: what is called on the way, in this order.
+        compile: whether the work on a batch is written down once and then run from a program: the
+            same losses in less time. See `mt_tensor.compile`, which says what it refuses.
 
     Attributes:
         epoch: how many epochs have been completed.
@@ -121,6 +124,7 @@ class Trainer:
         clip_value: float | None = None,
         accumulate: int = 1,
         callbacks: Sequence[Callback] = (),
+        compile: bool = False,
     ) -> None:
         if schedule not in ("epoch", "step"):
             raise SettingError(f"schedule must be 'epoch' or 'step'; got {schedule!r}.")
@@ -136,6 +140,10 @@ class Trainer:
         self.epoch = self.epochs = self.batch = self.step = self.samples = 0
         self.batches: int | None = None
         self.should_stop = False
+        check_flags(compile=compile)
+        whole = compiled if compile else _as_it_is
+        self._learn = whole(_learning(model, loss))
+        self._update = whole(_updating(optimizer, clip_norm, clip_value))
         self._meters: dict[str, Metric] = {"loss": Mean(loss), **_checked_metrics(metrics or {})}
         self._loader: Any = None
         self._loader_knows = False  # whether it has taken over its place from a checkpoint
@@ -275,10 +283,7 @@ class Trainer:
 
     def _train_on(self, batch: Any) -> None:
         inputs, target = _parts(batch)
-        output = self.model(*inputs)
-        loss = self.loss(output, target)
-        count = self._in_this_step()
-        (loss if count == 1 else loss / count).backward()
+        output, loss = self._learn(inputs, target, self._in_this_step())
         self._waiting += 1
         self.batch, self._position = self.batch + 1, self._position + 1
         self.samples += samples_of(target)
@@ -296,13 +301,7 @@ class Trainer:
         return max(1, min(self.accumulate, self.batches - begun))
 
     def _make_step(self) -> None:
-        parameters = [p for group in self.optimizer.param_groups for p in group["params"]]
-        if self.clip_value is not None:
-            clip_grad_value_(parameters, self.clip_value)
-        if self.clip_norm is not None:
-            clip_grad_norm_(parameters, self.clip_norm)
-        self.optimizer.step()
-        self.optimizer.zero_grad()
+        self._update()
         self._waiting = 0
         self.step += 1
         if self.scheduler is not None and self.schedule == "step":
@@ -430,6 +429,51 @@ class Trainer:
             meter.load_state_dict(meters[name])
         self.epoch, self.batch, self.step = state["epoch"], state["batch"], state["step"]
         self._position, self._drawn = state["position"], state["drawn"]
+
+
+def _as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:
+    return function
+
+
+def _learning(
+    model: Module, loss: Callable[[Any, Any], Tensor]
+) -> Callable[[Sequence[Any], Any, int], tuple[Any, Tensor]]:
+    """Return what adds the gradients of a batch, one of `count` that make a step."""
+
+    def learn(inputs: Sequence[Any], target: Any, count: int) -> tuple[Any, Tensor]:
+        output = model(*inputs)
+        mean = loss(output, target)
+        (mean if count == 1 else mean / count).backward()
+        return _without_history(output), mean.detach()
+
+    return learn
+
+
+def _updating(
+    optimizer: Optimizer, clip_norm: float | None, clip_value: float | None
+) -> Callable[[], None]:
+    """Return what makes a step of an optimizer, with gradients that are clipped."""
+
+    def update() -> None:
+        parameters = [p for group in optimizer.param_groups for p in group["params"]]
+        if clip_value is not None:
+            clip_grad_value_(parameters, clip_value)
+        if clip_norm is not None:
+            clip_grad_norm_(parameters, clip_norm)
+        optimizer.step()
+        optimizer.zero_grad()
+
+    return update
+
+
+def _without_history(value: Any) -> Any:
+    """Return what a model has returned, for those who only look."""
+    if isinstance(value, Tensor):
+        return value.detach()
+    if isinstance(value, (tuple, list)):
+        parts = [_without_history(each) for each in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    return value
 
 
 def _checked_metrics(metrics: Mapping[str, Metric]) -> dict[str, Metric]:

@@ -9,6 +9,7 @@ import numpy as np
 from mt_tensor.dtypes import Array
 from mt_tensor.errors import LinAlgError, ShapeError
 from mt_tensor.library.arguments import check_float32_or_float64, check_same_dtype
+from mt_tensor.library.programs.whole import as_one_call
 from mt_tensor.recording.function import common_backend
 from mt_tensor.tensor import Tensor
 
@@ -41,6 +42,7 @@ def finite(a: Array) -> Array:
     return a
 
 
+@as_one_call
 def lapack(problem: str, function: Callable[..., Array], *tensors: Tensor) -> Tensor:
     """Return what LAPACK makes of float64 arrays, as a constant tensor of the tensors' dtype.
 

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.dtypes import Array, DType
+from mt_tensor.library.programs.whole import as_one_call
 from mt_tensor.tensor import Tensor
 from mt_tensor.widening import stored
 
 
+@as_one_call
 def on_host(function: Callable[..., Array], *tensors: Tensor, dtype: DType) -> Tensor:
     """Return what a function makes of the tensors' elements, as a constant tensor.
 

@@ -14,6 +14,7 @@ from mt_tensor.dtypes import Number, int32, int64, plain, result_type
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.library.arguments import check_choice
 from mt_tensor.library.fused import fused
+from mt_tensor.library.programs.whole import as_one_call
 from mt_tensor.public import function
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.tensor import Tensor
@@ -113,6 +114,7 @@ def isin(
 
 
 @fused("isin")
+@as_one_call
 def _occurring(elements: Tensor, others: Tensor, assume_unique: bool, invert: bool) -> Tensor:
     """Return which elements occur among others; the arguments are tensors, and checked."""
     found = np.isin(elements._numbers(), others._numbers(), assume_unique, invert)
@@ -156,6 +158,7 @@ def _found(name: str, sequence: Tensor, values: Any, right: bool, out_int32: boo
 
 
 @fused("searchsorted")
+@as_one_call
 def _places(sequence: Tensor, values: Tensor, right: bool) -> Tensor:
     """Return how many elements of its row come before each value; the arguments are checked."""
     side: Literal["left", "right"] = "right" if right else "left"

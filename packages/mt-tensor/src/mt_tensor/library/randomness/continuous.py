@@ -72,7 +72,8 @@ def standard_normal(generator: Generator | None, shape: Shape, backend: TensorBa
 
 def waiting_times(generator: Generator | None, shape: Shape, backend: TensorBackend) -> Tensor:
     """Return float64 numbers from the exponential distribution with mean 1."""
-    return _waiting_time(unit(generator, shape, float64, backend))
+    times: Tensor = _waiting_time(unit(generator, shape, float64, backend))
+    return times
 
 
 @fuse

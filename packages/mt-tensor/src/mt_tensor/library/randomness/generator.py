@@ -14,12 +14,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Self
+from weakref import WeakSet
 
 import numpy as np
 
 from mt_tensor.library.arguments import as_integer
 from mt_tensor.library.randomness.blocks import begin_block, take_blocks, used_blocks
 from mt_tensor.public import FUNCTIONS, function
+
+_ALL: WeakSet[Any] = WeakSet()
+"""All generators, to find the one that NumPy's belongs to."""
 
 _sharing = threading.RLock()
 """Held while somebody begins a sequence or draws, for threads may share a generator."""
@@ -35,6 +39,7 @@ class Generator:
     def __init__(self) -> None:
         self._seed: int | None = None
         self._numbers: np.random.Generator | None = None
+        _ALL.add(self)
 
     @property
     def numpy(self) -> np.random.Generator:
@@ -90,8 +95,23 @@ default_generator = FUNCTIONS["default_generator"] = Generator()
 _chosen: ContextVar[Generator | None] = ContextVar("mt_tensor_generator", default=None)
 
 
-def _current() -> Generator:
+def current_generator() -> Generator:
+    """Return what stands for the default generator here."""
     return _chosen.get() or default_generator
+
+
+def generator_of(numbers: np.random.Generator) -> Generator | None:
+    """Return the generator that NumPy's belongs to; None for the current one.
+
+    Raises:
+        LookupError: it belongs to none that is known.
+    """
+    if current_generator()._numbers is numbers:
+        return None
+    for each in list(_ALL):
+        if each._numbers is numbers:
+            return each  # type: ignore[no-any-return]
+    raise LookupError("these random numbers belong to no generator.")
 
 
 @contextmanager
@@ -120,12 +140,12 @@ def manual_seed(seed: int) -> Generator:
         DomainError: the seed is negative.
         TypeError: the seed is no integer.
     """
-    return _current().manual_seed(seed)
+    return current_generator().manual_seed(seed)
 
 
 def seed() -> int:
     """Begin a default sequence at a seed that the system chooses, and return the seed."""
-    return _current().seed()
+    return current_generator().seed()
 
 
 @contextmanager
@@ -150,24 +170,24 @@ def fork_rng(
 @function
 def initial_seed() -> int:
     """Return the seed that the default sequence began at."""
-    return _current().initial_seed()
+    return current_generator().initial_seed()
 
 
 @function
 def get_rng_state() -> dict[str, Any]:
     """Return where in its sequence the default generator is, for `set_rng_state`."""
-    return _current().get_state()
+    return current_generator().get_state()
 
 
 @function
 def set_rng_state(state: Mapping[str, Any]) -> None:
     """Take the default generator to where `get_rng_state` was called."""
-    _current().set_state(state)
+    current_generator().set_state(state)
 
 
 def generator() -> np.random.Generator:
     """Return NumPy's generator behind the default one."""
-    return _current().numpy
+    return current_generator().numpy
 
 
 def numbers_of(given: Generator | None) -> np.random.Generator:
@@ -177,7 +197,7 @@ def numbers_of(given: Generator | None) -> np.random.Generator:
         TypeError: it is no Generator.
     """
     if given is None:
-        return _current().numpy
+        return current_generator().numpy
     if not isinstance(given, Generator):
         raise TypeError(f"generator= takes an mt_tensor.Generator; {given!r} was given.")
     return given.numpy

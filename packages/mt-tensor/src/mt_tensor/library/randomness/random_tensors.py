@@ -259,9 +259,10 @@ def normal(
         )
     kind = _floats("normal", tensors[0].dtype if tensors else dtype)
     means, deviations = (_parameter("mean", mean), _parameter("std", std))
-    check_deviation(std._numbers() if isinstance(std, Tensor) else std)
+    check_deviation(std)
     if tensors:
-        home = common_backend(*tensors)
+        common_backend(*tensors)
+        home = tensors[0].backend
         shape = shape_broadcast(*(getattr(each, "shape", ()) for each in (means, deviations)))
         return cast(standard_normal(generator, shape, home) * deviations + means, kind)
     shape = _shape("normal", size)

@@ -17,6 +17,7 @@ from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.exchange.conversion import cast
 from mt_tensor.library.arguments import as_integer
 from mt_tensor.library.limits import finfo
+from mt_tensor.library.programs.whole import as_one_call
 from mt_tensor.library.randomness.continuous import (
     between,
     standard_normal,
@@ -38,9 +39,10 @@ def whole_values(generator: Generator | None, shape: Shape, low: int, high: int)
         return np.asarray(numbers.integers(low, high, shape, dtype, endpoint=True))
 
 
+@as_one_call
 def check_deviation(std: Any) -> None:
-    """Raise DomainError unless all standard deviations are at least 0."""
-    if not np.all(np.asarray(std) >= 0):
+    """Raise DomainError unless a number, or all elements of a tensor, are at least 0."""
+    if not np.all(np.asarray(std._numbers() if isinstance(std, Tensor) else std) >= 0):
         raise DomainError(f"a standard deviation is at least 0; {std!r} was given.")
 
 
@@ -51,11 +53,17 @@ def _outcomes(like: Tensor, p: Any, generator: Generator | None) -> Tensor:
         DomainError: a probability is not between 0 and 1.
     """
     chance = p if isinstance(p, Tensor) else as_number("p", p)
-    chances = np.asarray(p._numbers() if isinstance(p, Tensor) else chance)
-    if not np.all((chances >= 0) & (chances <= 1)):
-        raise DomainError("probabilities lie between 0 and 1; others, or nan, were given.")
+    _check_probabilities(chance)
     drawn = unit(generator, like.shape, float64, like.backend)
     return elementwise("lt", drawn, chance)
+
+
+@as_one_call
+def _check_probabilities(p: Any) -> None:
+    """Raise DomainError unless a number, or all elements of a tensor, are probabilities."""
+    chances = np.asarray(p._numbers() if isinstance(p, Tensor) else p)
+    if not np.all((chances >= 0) & (chances <= 1)):
+        raise DomainError("probabilities lie between 0 and 1; others, or nan, were given.")
 
 
 def _whole_range(dtype: DType) -> tuple[int, int]:

@@ -9,6 +9,7 @@ from mt_nn.functional.arguments import check_one_dtype, checked
 from mt_nn.functional.losses.reduction import REDUCTIONS, Reduction, check_floating, check_reduction
 from mt_nn.library.functional.losses.arguments import check_one_shape
 from mt_tensor import Function, Tensor, fuse, stack
+from mt_tensor.extending import as_one_call
 
 # --- Probabilities --------------------------------------------------------------------------------
 
@@ -77,6 +78,7 @@ def _bounded_cross_entropy(input: Tensor, target: Tensor) -> Tensor:
     return loss
 
 
+@as_one_call
 def _check_probabilities(input: Tensor, target: Tensor) -> None:
     """Raise unless both are from 0 to 1, for which a device is waited for once."""
     if not input.numel():

@@ -15,6 +15,7 @@ from mt_nn.library.functional.losses.arguments import (
 )
 from mt_nn.settings import number
 from mt_tensor import Tensor, full_like, fuse, xlogy
+from mt_tensor.extending import as_one_call
 
 
 @checked
@@ -145,11 +146,16 @@ def _gaussian(input: Tensor, target: Tensor, variance: Tensor) -> Tensor:
     return 0.5 * (variance.log() + (input - target).square() / variance)
 
 
+@as_one_call
+def _check_variance(variance: Tensor) -> None:
+    if variance.numel() and (variance.detach() < 0).any():
+        raise InputError("gaussian_nll_loss() takes variances from 0 on; one is negative.")
+
+
 def _variance(input: Tensor, var: Tensor | float) -> Tensor:
     """Return variances, none of which is negative, of a shape that broadcasts to the input's."""
     variance = var if isinstance(var, Tensor) else full_like(input.detach(), number("var", var))
-    if variance.numel() and (variance.detach() < 0).any():
-        raise InputError("gaussian_nll_loss() takes variances from 0 on; one is negative.")
+    _check_variance(variance)
     shape = input.shape
     if variance.shape == shape:
         return variance

@@ -8,6 +8,13 @@ from mt_nn.functional.losses.classes import check_classes, of_one_sample
 from mt_nn.functional.losses.reduction import REDUCTIONS, Reduction, check_reduction
 from mt_nn.library.functional.losses.arguments import check_one_shape
 from mt_tensor import Tensor, arange, ones
+from mt_tensor.extending import as_one_call
+
+
+@as_one_call
+def _check_labels(target: Tensor, labels: int) -> None:
+    if target.numel() and not ((target >= -1) & (target < labels)).all():
+        raise InputError(f"targets are numbers of labels from 0 to {labels - 1}, or -1.")
 
 
 @checked
@@ -37,8 +44,7 @@ def multilabel_margin_loss(
             f"numbers of labels of int64; shape {input.shape} and {target.dtype.name} were given."
         )
     labels = input.shape[-1]
-    if target.numel() and not ((target >= -1) & (target < labels)).all():
-        raise InputError(f"targets are numbers of labels from 0 to {labels - 1}, or -1.")
+    _check_labels(target, labels)
     scores, numbers = input.reshape(-1, labels), target.reshape(-1, labels)
     listed = (numbers >= 0).to(input.dtype).cumprod(1)  # 1 up to the first -1
     numbers = numbers.clamp_min(0)

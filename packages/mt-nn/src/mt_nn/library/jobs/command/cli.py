@@ -156,7 +156,8 @@ def _begun(options: argparse.Namespace) -> Run:
         vectors=None if options.vectors is None else str(options.vectors),
     )
     backend = mt.get_backend(options.backend).name
-    return Run(options.out or Path("runs", name), name, settings, backend=backend)
+    folder = options.out or Path("runs", name)
+    return Run(folder, name, settings, backend=backend, compile=options.compile)
 
 
 def _refuse_what_does_not_fit(options: argparse.Namespace, name: str, model: str) -> None:
@@ -180,6 +181,7 @@ def _resumed(options: argparse.Namespace) -> Run:
     run = Run.read(options.resume)
     run.check_unfinished()
     run.backend = options.backend or run.backend
+    run.compile = options.compile
     own = run.settings
     run.settings = dataclasses.replace(  # files may have been moved
         own,
@@ -221,6 +223,11 @@ def _learning() -> argparse.ArgumentParser:
     parser.add_argument("job", nargs="?", metavar="JOB", help="what to learn (default: digits)")
     parser.add_argument("--model", help="which of the job's networks")
     _add_computing(parser)
+    parser.add_argument(
+        "--compile",
+        action="store_true",
+        help="write a step down once, and run it from a program: the same in less time",
+    )
     parser.add_argument(
         "--epochs", type=_integer_from(1, sys.maxsize), help="how often to see each sample"
     )

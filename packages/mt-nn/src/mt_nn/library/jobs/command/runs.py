@@ -54,6 +54,7 @@ class Run:
         known: what the job has learnt from its data besides; see `Job.known`.
         finished: whether it has been trained to the end, and tested.
         backend: the name of the backend that computes.
+        compile: whether steps are run from programs; said anew by whoever goes on.
     """
 
     folder: Path
@@ -62,6 +63,7 @@ class Run:
     known: dict[str, Any] = dataclasses.field(default_factory=dict)
     finished: bool = False
     backend: str = "numpy"
+    compile: bool = False
 
     @property
     def checkpoints(self) -> Path:

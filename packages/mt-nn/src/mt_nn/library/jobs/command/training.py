@@ -84,7 +84,7 @@ def _check_known(run: Run, job: Job) -> None:
 def _learn(run: Run, job: Job, parts: Parts, out: TextIO, checkpoint: Path | None) -> None:
     """Train, test, and write what came of it."""
     progress = _Progress(job, out)
-    trainer = trainer_of(job, parts, _callbacks(run, job, parts, progress))
+    trainer = trainer_of(job, parts, _callbacks(run, job, parts, progress), run.compile)
     try:
         if checkpoint is not None:
             run.check_identity(checkpoint)
@@ -125,7 +125,12 @@ def _tell_cost(seconds: float, out: TextIO) -> None:
     out.write(f"took {taken}{memory}\n")
 
 
-def trainer_of(job: Job, parts: Parts, callbacks: Sequence[Callback] = ()) -> Trainer:
+def trainer_of(
+    job: Job,
+    parts: Parts,
+    callbacks: Sequence[Callback] = (),
+    compile: bool = False,
+) -> Trainer:
     """Return the trainer of a job on its data."""
     network = job.network()
     optimizer = job.optimizer(network)
@@ -138,6 +143,7 @@ def trainer_of(job: Job, parts: Parts, callbacks: Sequence[Callback] = ()) -> Tr
         schedule="step",
         clip_norm=job.clip_norm,
         callbacks=callbacks,
+        compile=compile,
     )
 
 

@@ -22,6 +22,7 @@ def in_place(size, x0, x1, x2):
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
@@ -124,7 +125,7 @@ class _Writer:
 
     def text(self) -> str:
         """Return the function."""
-        first = self._rows[0]
+        first = self._changed[0]  # which has the type of the computation
         once, steps = self._once, [*self._steps, *self._stores()]
         if self._rooms:
             shape = f"({len(self._rooms)}, min(size, BLOCK))"
@@ -148,7 +149,10 @@ class _Writer:
             return f"{'y' if position in self._rows else 'x'}{position}"
         number, value = f"n{position}", f"t{position}"
         if operation == "constant":
-            self._once.append(f"{number} = array({expression.number!r}, x{self._rows[0]}.dtype)")
+            written = repr(expression.number)
+            if not math.isfinite(expression.number):
+                written = f"float('{written}')"
+            self._once.append(f"{number} = array({written}, x{self._changed[0]}.dtype)")
             return number
         names = [self._names[at] for at in operands]
         if operation in PYTHON and operation not in UFUNCS:

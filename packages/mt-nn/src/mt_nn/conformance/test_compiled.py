@@ -1,0 +1,90 @@
+"""Every row of the tables of calls in a step that is run from a program, against the same without.
+
+The first step is written down, and the second one runs the program, on what the first has left: so
+statistics that a layer keeps, and random numbers, go on as they do without it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_tensor as mt
+from mt_nn import Module
+from mt_nn.conformance.calls import CALLS, Call
+from mt_nn.conformance.calls.call import arrays_of, leaves_of, prepared
+from mt_tensor import compile as compiled
+from mt_tensor.backends import TensorBackend
+from mt_tensor.errors import CompileError
+from mt_tensor.extending import Array
+
+LOOKING = frozenset(
+    [
+        "AdaptiveLogSoftmaxWithLoss",
+        "BatchNorm1d",
+        "Embedding",
+        "EmbeddingBag",
+        "FractionalMaxPool2d",
+        "FractionalMaxPool3d",
+        "functional.embedding",
+        "functional.embedding_bag",
+        "functional.fractional_max_pool2d",
+        "functional.fractional_max_pool3d",
+    ]
+)
+"""Layers and functions that look at elements on the host with some settings, and are refused."""
+
+TOLERANCE: dict[str, Any] = {"rtol": 1e-5, "atol": 5e-6}
+STEPS = 2
+
+
+def steps(call: Call, is_compiled: bool) -> list[list[Array | None]]:
+    """Return results, gradients and buffers of some steps, with other random numbers in each."""
+    function, parameters = prepared(call, "float32")
+
+    def step(inputs: Any, keywords: dict[str, Any]) -> list[mt.Tensor]:
+        results = list(arrays_of(function(*inputs, **keywords)))
+        smooth = [(each * each + each).sum() for each in results if each.requires_grad]
+        if smooth:
+            total: Any = sum(smooth[1:], smooth[0])
+            total.backward()
+        return [each.detach() for each in results]
+
+    run: Any = compiled(step) if is_compiled else step
+    found = []
+    for seed in range(STEPS):
+        mt.manual_seed(seed)
+        inputs, keywords = leaves_of(call.inputs, "float32"), leaves_of(call.options, "float32")
+        if call.is_function:
+            keywords = {**keywords, **leaves_of(call.settings, "float32")}
+        for parameter in parameters:
+            parameter.grad = None
+        results = run(inputs, keywords)
+        leaves = [*arrays_of([*inputs, keywords]), *parameters]
+        buffers = [b for _, b in function.named_buffers()] if isinstance(function, Module) else []
+        found.append(
+            [
+                None if each is None else each.numpy().copy()
+                for each in (*results, *[leaf.grad for leaf in leaves], *buffers)
+            ]
+        )
+    assert not is_compiled or run.programs or call.name in LOOKING
+    return found
+
+
+@pytest.mark.parametrize("call", CALLS, ids=str)
+def test_calls_in_programs(backend: TensorBackend, call: Call) -> None:
+    assert backend is mt.current_backend()
+    try:
+        found = steps(call, True)
+    except CompileError:
+        assert call.name in LOOKING
+        return
+    for ours, theirs in zip(found, steps(call, False), strict=True):
+        assert len(ours) == len(theirs)
+        for mine, wanted in zip(ours, theirs, strict=True):
+            assert (mine is None) == (wanted is None)
+            if mine is not None and wanted is not None:
+                np.testing.assert_allclose(mine, wanted, **TOLERANCE)

@@ -1,0 +1,492 @@
+"""Writing a function down while it runs: every call that it makes of a backend, with its results.
+
+The contract is all that a program asks of a backend, so who stands between sees the whole program.
+While a function is written down, the methods of the backends' instances are replaced, for one
+thread: each runs as ever and is noted. What a method calls inside is its own business.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from types import FrameType
+from typing import Any, NoReturn
+
+import numpy as np
+
+from mt_autodiff.extending import recording
+from mt_operators import Formula
+from mt_tensor.backends.computing import Computing
+from mt_tensor.backends.contract import TensorBackend
+from mt_tensor.backends.kernels import PACKAGES
+from mt_tensor.errors import CompileError
+from mt_tensor.layout import Layout, row_major
+from mt_tensor.library.fused import FUSED, FusedKernel
+from mt_tensor.library.programs.numbers import Varying
+from mt_tensor.library.programs.program import (
+    Box,
+    Draw,
+    Filled,
+    Instruction,
+    Memory,
+    Thing,
+    View,
+)
+from mt_tensor.library.programs.whole import NOW
+from mt_tensor.library.randomness.blocks import used_blocks
+from mt_tensor.library.randomness.generator import current_generator, generator_of
+from mt_tensor.pointwise.elementwise import shared_constant
+from mt_tensor.tensor import Tensor
+from mt_tensor.tensor_data import TensorData
+
+PURE = ("full", "reduce", "matmul", "gather", "concatenate", "from_host")
+"""Calls that return results and do nothing else."""
+
+CHANGING = {"copy": 1, "scatter": 3}
+"""Calls that may write to an argument, and its position."""
+
+
+class Writer:
+    """The calls that one thread makes of some backends inside a `with` block.
+
+    Attributes:
+        instructions: what has been written down.
+        memories: all that occurred, by what tells storages apart.
+        drawn: how many blocks of random bits calls have taken from the current generator.
+        before: the elements of memory that was there before and has been changed, to undo that.
+    """
+
+    def __init__(self, name: str, backends: Iterable[TensorBackend]) -> None:
+        self.name = name
+        self.backends = list(dict.fromkeys(backends))
+        self.instructions: list[Instruction] = []
+        self.memories: dict[Any, Memory] = {}
+        self.drawn = 0
+        self.before: dict[Any, tuple[TensorBackend, TensorData, TensorData]] = {}
+        self._boxes: dict[int, Box] = {}
+        self._kept: list[Any] = []  # alive, so that nothing else gets their addresses
+        self._inside = False
+        self._thread = threading.get_ident()
+        self._undo = ExitStack()
+
+    # --- Standing between -----------------------------------------------------------------------
+
+    def __enter__(self) -> Writer:
+        """Begin to write down; numbers that are kept as tensors are made anew, to be seen."""
+        shared_constant.cache_clear()
+        with ExitStack() as undo:
+            for backend in self.backends:
+                undo.callback(Computing.restored, backend, Computing.taken(backend))
+                for name in (*PURE, *CHANGING, "empty", "random", "checked_indices"):
+                    self._shadow(undo, backend, name, self._method)
+                self._shadow(undo, backend, "elementwise", self._elementwise)
+                self._shadow(undo, backend, "kernel", self._kernel)
+                self._shadow(undo, backend, "to_host", self._to_host)
+            undo.callback(setattr, NOW, "writer", NOW.writer)
+            NOW.writer = self
+            self._undo = undo.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let backends be asked without being noted again."""
+        self._undo.close()
+
+    def _shadow(
+        self, undo: ExitStack, backend: TensorBackend, name: str, make: Callable[..., Any]
+    ) -> None:
+        original = getattr(backend, name)
+        had = vars(backend).get(name)
+        if had is None:
+            undo.callback(delattr, backend, name)
+        else:
+            undo.callback(setattr, backend, name, had)
+        setattr(backend, name, make(backend, name, original))
+
+    @property
+    def _watching(self) -> bool:
+        return not self._inside and threading.get_ident() == self._thread
+
+    def _run(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        """Call a function without noting what it asks."""
+        drawn, generator = _drawn(), current_generator()
+        self._inside = True
+        before, NOW.writer = NOW.writer, None
+        try:
+            return function(*arguments, **options)
+        finally:
+            NOW.writer = before
+            self._inside = False
+            if generator is current_generator():
+                self.drawn += _drawn() - drawn
+
+    def _method(
+        self, backend: TensorBackend, name: str, original: Callable[..., Any]
+    ) -> Callable[..., Any]:
+        at = CHANGING.get(name)
+
+        def called(*arguments: Any, **options: Any) -> Any:
+            if not self._watching:
+                return original(*arguments, **options)
+            changed = []
+            if at is not None:
+                target = arguments[at] if len(arguments) > at else options["out"]
+                changed = [target] if isinstance(target, TensorData) else []
+            self._keep_old(backend, changed)
+            plain = [x.value if isinstance(x, Varying) else x for x in arguments]
+            result = self._run(original, *plain, **options)
+            checks = name == "checked_indices"
+            if checks:  # it may be the argument itself now, and not at the next run
+                result = self._run(backend.copy, result, row_major(result.shape, result.dtype))
+            self.note(
+                Instruction(
+                    name,
+                    backend,
+                    functools.partial(_in_rows, backend, original) if checks else original,
+                    self.marked(arguments),
+                    self.marked(options),
+                    None if changed else self._results(result, arguments if checks else ()),
+                    [self.view(each) for each in changed],
+                    pure=not changed and name not in ("empty", "random"),
+                    may_fail=checks,
+                )
+            )
+            return result
+
+        return called
+
+    def _elementwise(
+        self, backend: TensorBackend, _: str, original: Callable[..., Any]
+    ) -> Callable[..., Any]:
+        def asked(formula: Formula) -> Callable[..., Any]:
+            run = original(formula)
+
+            def called(out: Layout | Sequence[TensorData], *inputs: Any) -> Any:
+                if not self._watching:
+                    return run(out, *inputs)
+                changed = [] if isinstance(out, Layout) else list(out)
+                self._keep_old(backend, changed)
+                plain = [x.value if isinstance(x, Varying) else x for x in inputs]
+                result = self._run(run, out, *plain)
+                self.note(
+                    Instruction(
+                        formula.name,
+                        backend,
+                        run,
+                        self.marked((out, *inputs)),
+                        {},
+                        None if changed else self._results(result),
+                        [self.view(each) for each in changed],
+                        formula,
+                        pure=not changed,
+                    )
+                )
+                return result
+
+            return called
+
+        return asked
+
+    def _to_host(
+        self, backend: TensorBackend, _: str, original: Callable[..., Any]
+    ) -> Callable[..., Any]:
+        def called(data: TensorData) -> Any:
+            if self._watching and not self.view(data).memory.known:
+                self.refuse("looks at elements, as in `if x > 0`, x.item() or print(x)")
+            return original(data)
+
+        return called
+
+    def _kernel(
+        self, backend: TensorBackend, _: str, original: Callable[..., Any]
+    ) -> Callable[..., Any]:
+        def asked(name: str) -> Any:
+            found = original(name)
+            if found is None or not self._watching:
+                return found
+            if isinstance(found, FusedKernel):
+                return _WrittenKernel(backend, name, found)
+            return self._by_function(name, found)
+
+        return asked
+
+    def _by_function(self, name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a kernel without a gradient as one call, where no gradient is wanted."""
+
+        def called(*arguments: Any) -> Any:
+            if not self._watching:
+                return kernel(*arguments)
+            if name == "nonzero":
+                self.refuse("makes a tensor whose shape depends on elements")
+            wanted = [x for x in arguments if isinstance(x, Tensor) and x.requires_grad]
+            if wanted and recording.get():
+                return FUSED[name](*arguments)
+            return self.whole(kernel, arguments, {}, name)
+
+        return called
+
+    def whole(
+        self,
+        function: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        options: dict[str, Any],
+        name: str | None = None,
+    ) -> Any:
+        """Run a function of tensors as one call, and note it."""
+        if not self._watching:
+            return function(*arguments, **options)
+        enabled = recording.set(False)
+        try:
+            result = self._run(function, *arguments, **options)
+        finally:
+            recording.reset(enabled)
+        home = next((x.backend for x in arguments if isinstance(x, Tensor)), self.backends[0])
+        self.note(
+            Instruction(
+                function.__name__ if name is None else name,
+                home,
+                function,
+                self.marked(arguments),
+                self.marked(options),
+                self._results(result),
+                pure=False,
+                may_fail=True,
+            )
+        )
+        return result
+
+    # --- Noting ---------------------------------------------------------------------------------
+
+    def note(self, instruction: Instruction) -> None:
+        """Write a call down."""
+        self.instructions.append(instruction)
+        reads = instruction.reads
+        known = instruction.pure and not instruction.boxes and not self._varies(instruction)
+        known = known and all(view.memory.known for view in reads)
+        for view in instruction.makes:
+            view.memory.known = known
+        for view in instruction.changes:
+            view.memory.known = False
+
+    def _varies(self, instruction: Instruction) -> bool:
+        return any(isinstance(x, Varying) for x in instruction.arguments)
+
+    def view(self, data: TensorData) -> View:
+        """Return the view of a program that elements are."""
+        return View(self._memory(data, False), data.layout)
+
+    def marked(self, value: Any) -> Any:
+        """Return arguments with marks for what stands there at the next run."""
+        if isinstance(value, TensorData):
+            return self.view(value)
+        if isinstance(value, Tensor):
+            return Thing(self.view(value._tensor), value.backend)
+        if isinstance(value, np.random.Generator):
+            return self._draw(value)
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            return type(value)(*map(self.marked, value))
+        if isinstance(value, (tuple, list)):
+            return type(value)([self.marked(each) for each in value])
+        if type(value) is dict:
+            return {name: self.marked(each) for name, each in value.items()}
+        if isinstance(value, np.ndarray):
+            return value.copy()  # which somebody may fill again
+        return self._boxes.get(id(value), value)
+
+    def _draw(self, numbers: np.random.Generator) -> Draw:
+        try:
+            return Draw(generator_of(numbers))
+        except LookupError:
+            self.refuse("draws from a copy of a generator")
+
+    def _results(self, value: Any, sources: Sequence[Any] = ()) -> Any:
+        """Return results with marks; memory that was not seen before is made by the call.
+
+        Args:
+            value: what a call returned.
+            sources: arguments whose memory the results may turn out to share.
+        """
+        if isinstance(value, TensorData):
+            if key_of(value.storage) in self.memories:
+                return None  # an argument, or what another call has made
+            memory = self._memory(value, True)
+            for source in sources:
+                if isinstance(source, TensorData):
+                    memory.group = self.view(source).memory.group
+            return View(memory, value.layout)
+        if isinstance(value, Tensor):
+            view = self._results(value._tensor)
+            return None if view is None else Thing(view, value.backend)
+        if isinstance(value, (tuple, list)):
+            return type(value)([self._results(each) for each in value])
+        return None
+
+    def box(self, value: Any) -> Box:
+        """Return the mark of something that a call leaves for another."""
+        box = self._boxes[id(value)] = Box(value, frozenset(self._groups_in(value)))
+        self._kept.append(value)
+        return box
+
+    def _groups_in(self, value: Any) -> Iterable[Any]:
+        """Yield the groups of memory that something holds."""
+        if isinstance(value, Tensor):
+            value = value._tensor
+        if isinstance(value, TensorData):
+            yield self._memory(value, True).group
+        elif isinstance(value, np.ndarray):
+            yield group_of(value)
+        elif isinstance(value, (tuple, list)):
+            for each in value:
+                yield from self._groups_in(each)
+        elif isinstance(value, _Saved):
+            yield from self._groups_in(value.values)
+
+    def _memory(self, data: TensorData, made: bool) -> Memory:
+        storage = data.storage
+        key = key_of(storage)
+        memory = self.memories.get(key)
+        if memory is None:
+            count = len(self.memories)
+            memory = Memory(data, group_of(storage), made, f"{'m' if made else 'x'}{count}")
+            self.memories[key] = memory
+            self._kept.append(storage)
+        return memory
+
+    def _keep_old(self, backend: TensorBackend, changed: Iterable[TensorData]) -> None:
+        """Keep the elements of memory that was there before, and is changed for the first time."""
+        for data in changed:
+            memory = self._memory(data, False)
+            key = (id(memory), data.layout)
+            if not memory.made and key not in self.before:
+                old = self._run(backend.copy, data, row_major(data.shape, data.dtype))
+                self.before[key] = backend, data, old
+
+    def undo(self) -> None:
+        """Give memory that was there before the elements that it had."""
+        for backend, data, old in reversed(list(self.before.values())):
+            backend.copy(old, data)
+            data.bump_version()
+
+    def refuse(self, what: str) -> NoReturn:
+        """Raise the error for something that no program can do again."""
+        raise CompileError(
+            f"{self.name} {what}{where_in_users_code()}: a program would have what it found now "
+            "for ever. Leave that to the caller of what is compiled, or choose with where()."
+        )
+
+
+def _in_rows(backend: TensorBackend, function: Callable[..., Any], *arguments: Any) -> TensorData:
+    """Return the view that a function returns, or a copy of it in order."""
+    result: TensorData = function(*arguments)
+    layout = result.layout
+    return result if layout.contiguous is layout else backend.copy(result, layout.contiguous)
+
+
+class _Saved:
+    """What a kernel saved for its gradient."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: tuple[Any, ...]) -> None:
+        self.values = values
+
+
+class _WrittenKernel(FusedKernel):
+    """A kernel whose calls are written down, by whoever writes when it is called."""
+
+    def __init__(self, backend: TensorBackend, name: str, kernel: FusedKernel) -> None:
+        self.backend, self.name, self.kernel = backend, name, kernel
+
+    def fits(self, *arguments: Any) -> bool:
+        """Ask the kernel."""
+        return self.kernel.fits(*arguments)
+
+    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
+        """Run the kernel, and note that."""
+        writer: Writer | None = NOW.writer
+        if writer is None:
+            return self.kernel.value(needs, *arguments)
+        empty = [at for at, each in enumerate(arguments, 1) if each == [] and type(each) is list]
+        result, saved = writer._run(self.kernel.value, needs, *arguments)
+        shown = writer._results(result)
+        filled = {at: Filled(writer._results(arguments[at - 1])) for at in empty}
+        marked = list(writer.marked((needs, *arguments)))
+        for at, each in filled.items():
+            marked[at] = each
+        kept = _Saved(tuple([x.detach() if x is result else x for x in saved]))
+        writer.note(
+            Instruction(
+                self.name,
+                self.backend,
+                self.kernel.value,
+                tuple(marked),
+                {},
+                (shown, writer.box(kept)),
+                pure="dropout" not in self.name,
+            )
+        )
+        return result, (kept, *[x for x in saved if isinstance(x, Tensor)])
+
+    def gradient(
+        self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Any]:
+        """Run the gradient of the kernel, and note that."""
+        writer: Writer | None = NOW.writer
+        kept = saved[0]
+        if writer is None:
+            return self.kernel.gradient(grad, kept.values, needs, *arguments)
+        gradients: Sequence[Any] = writer._run(
+            self.kernel.gradient, grad, kept.values, needs, *arguments
+        )
+        marked = writer.marked((grad, kept, needs, *arguments))
+        writer.note(
+            Instruction(
+                f"{self.name}_gradient",
+                self.backend,
+                self.kernel.gradient,
+                marked,
+                {},
+                writer._results(tuple(gradients)),
+            )
+        )
+        return gradients
+
+
+def key_of(storage: Any) -> Any:
+    """Return what tells a storage from others that are alive: for arrays, where they begin."""
+    if isinstance(storage, np.ndarray) and storage.size:
+        return storage.__array_interface__["data"][0], storage.dtype.str
+    return id(storage)
+
+
+def group_of(storage: Any) -> Any:
+    """Return what is the same for storages that share bytes."""
+    while isinstance(storage, np.ndarray) and isinstance(storage.base, np.ndarray):
+        storage = storage.base
+    return id(storage)
+
+
+def _drawn() -> int:
+    return used_blocks(current_generator().numpy)
+
+
+# --- Where users are ------------------------------------------------------------------------------
+
+
+def is_users(module: Any) -> bool:
+    """Whether a module of this name is neither of this project nor of Python's library."""
+    root = str(module).partition(".")[0]
+    return root not in PACKAGES and root not in sys.stdlib_module_names and root != "numpy"
+
+
+def where_in_users_code() -> str:
+    """Return where the innermost function of users is by now, in words."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_globals.get("__name__", "")
+        if is_users(name) or name == "__main__":
+            return f", in line {frame.f_lineno} of {frame.f_code.co_filename}"
+        frame = frame.f_back
+    return ""

@@ -1,0 +1,206 @@
+# mypy: ignore-errors
+"""Steps of training from programs: every optimizer, schedules, clipping, and the trainer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_nn as nn
+import mt_tensor as mt
+from mt_nn import functional as F
+from mt_nn.data import DataLoader, TensorDataset
+from mt_nn.errors import SettingTypeError
+from mt_nn.train import Accuracy, Trainer
+from mt_tensor.errors import CompileError, CompileWarning
+
+STEPS = 7
+
+OPTIMIZERS: dict[str, Callable[[Any], Any]] = {
+    "Adadelta": lambda p: nn.optim.Adadelta(p, lr=0.5),
+    "Adafactor": lambda p: nn.optim.Adafactor(p, lr=0.05),
+    "Adagrad": lambda p: nn.optim.Adagrad(p, lr=0.1, lr_decay=0.1),
+    "Adam": lambda p: nn.optim.Adam(p, lr=0.05, amsgrad=True),
+    "AdamW": lambda p: nn.optim.AdamW(p, lr=0.05),
+    "Adamax": lambda p: nn.optim.Adamax(p, lr=0.05),
+    "LAMB": lambda p: nn.optim.LAMB(p, lr=0.05),
+    "Lion": lambda p: nn.optim.Lion(p, lr=0.01),
+    "Muon": lambda p: nn.optim.Muon([x for x in p if x.ndim == 2], lr=0.05),
+    "NAdam": lambda p: nn.optim.NAdam(p, lr=0.05),
+    "RAdam": lambda p: nn.optim.RAdam(p, lr=0.05),
+    "RMSprop": lambda p: nn.optim.RMSprop(p, lr=0.05, momentum=0.5, centered=True),
+    "Rprop": lambda p: nn.optim.Rprop(p, lr=0.05),
+    "SGD": lambda p: nn.optim.SGD(p, lr=0.1),
+    "SGD with momentum": lambda p: nn.optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True),
+    "groups": lambda p: nn.optim.SGD([{"params": p[:1], "lr": 0.3}, {"params": p[1:]}], lr=0.1),
+    "maximize": lambda p: nn.optim.Adam(p, lr=0.01, maximize=True, weight_decay=0.1),
+}
+
+
+def model_of(seed: int = 0) -> nn.Module:
+    mt.manual_seed(seed)
+    return nn.Sequential(
+        nn.Linear(3, 8), nn.BatchNorm1d(8), nn.Tanh(), nn.Dropout(0.3), nn.Linear(8, 2)
+    )
+
+
+def batches() -> list[tuple[mt.Tensor, mt.Tensor]]:
+    rng = np.random.default_rng(0)
+    return [
+        (mt.tensor(rng.random((5, 3), np.float32)), mt.tensor(rng.integers(0, 2, 5)))
+        for _ in range(STEPS)
+    ]
+
+
+def trained(make: Callable[[Any], Any], is_compiled: bool, **more: Any) -> tuple[Any, ...]:
+    """Return losses, parameters, buffers, and what an optimizer remembers, after some steps."""
+    model = model_of()
+    optimizer = make(list(model.parameters()))
+    schedule = more.get("schedule", lambda _: None)(optimizer)
+    clip = more.get("clip")
+
+    def step(inputs: mt.Tensor, labels: mt.Tensor) -> mt.Tensor:
+        optimizer.zero_grad(**more.get("zero", {}))
+        loss = F.cross_entropy(model(inputs), labels)
+        loss.backward()
+        if clip is not None:
+            nn.utils.clip_grad_norm_(model.parameters(), clip)
+        optimizer.step()
+        return loss.detach()
+
+    run = mt.compile(step) if is_compiled else step
+    losses = []
+    for inputs, labels in batches():
+        losses.append(run(inputs, labels).item())
+        if schedule is not None:
+            schedule.step()
+    state = [
+        (name, np.array(value))
+        for each in optimizer.state_dict()["state"].values()
+        for name, value in each.items()
+        if value is not None
+    ]
+    rest = [np.array(value) for value in model.state_dict().values()]
+    programs = run.programs if is_compiled else []  # type: ignore[attr-defined]
+    return losses, rest, state, programs
+
+
+def check(make: Callable[[Any], Any], **more: Any) -> list[Any]:
+    """Compare training from programs with training without; return the programs."""
+    losses, rest, state, _ = trained(make, False, **more)
+    found, parts, kept, programs = trained(make, True, **more)
+    np.testing.assert_allclose(found, losses, 1e-6)
+    for mine, wanted in zip(parts, rest, strict=True):
+        np.testing.assert_allclose(mine, wanted, 1e-5, 1e-7)
+    assert [name for name, _ in kept] == [name for name, _ in state]
+    for (_, mine), (_, wanted) in zip(kept, state, strict=True):
+        np.testing.assert_allclose(mine, wanted, 1e-5, 1e-7)
+    return programs
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_every_optimizer_makes_the_same_steps(name: str) -> None:
+    assert check(OPTIMIZERS[name])
+
+
+def test_an_optimizer_that_decides_by_the_count_of_steps_has_programs_for_both_ways() -> None:
+    assert len(check(lambda p: nn.optim.ASGD(p, lr=0.05, t0=3))) > 1
+
+
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        lambda o: nn.optim.lr_scheduler.OneCycleLR(o, 0.1, total_steps=STEPS + 1),
+        lambda o: nn.optim.lr_scheduler.StepLR(o, 2, 0.5),
+    ],
+)
+@pytest.mark.parametrize("name", ["AdamW", "SGD with momentum"])
+def test_rates_and_other_numbers_of_schedules_are_inputs(name: str, schedule: Any) -> None:
+    programs = check(OPTIMIZERS[name], schedule=schedule, clip=0.5)
+    assert len(programs) <= 2
+
+
+def test_gradients_that_are_zeroed_in_place() -> None:
+    assert check(OPTIMIZERS["Adam"], zero={"set_to_none": False})
+
+
+def test_a_rate_in_a_tensor_is_looked_at() -> None:
+    with pytest.raises(CompileError, match="looks at elements"):
+        trained(lambda p: nn.optim.SGD(p, lr=mt.tensor(0.1)), True)
+
+
+def test_the_mode_of_a_module_is_compared() -> None:
+    model, x = model_of(), mt.ones(4, 3)
+    run = mt.compile(model)
+    for _ in range(2):
+        for training in (True, False):
+            model.train(training)
+            mt.manual_seed(1)
+            found = run(x).tolist()
+            mt.manual_seed(1)
+            assert found == model(x).tolist()
+
+
+def test_networks_that_keep_states() -> None:
+    """Their states are tuples, which each step replaces."""
+    found = []
+    for is_compiled in (False, True):
+        mt.manual_seed(0)
+        cell, kept = nn.LSTM(3, 4), {"states": (mt.zeros(1, 2, 4), mt.zeros(1, 2, 4))}
+        optimizer = nn.optim.SGD(cell.parameters(), lr=0.1)
+
+        def step(
+            x: mt.Tensor, cell: Any = cell, kept: Any = kept, optimizer: Any = optimizer
+        ) -> mt.Tensor:
+            optimizer.zero_grad()
+            output, states = cell(x, kept["states"])
+            kept["states"] = tuple(state.detach() for state in states)
+            loss = output.square().mean()
+            loss.backward()
+            optimizer.step()
+            return loss.detach()
+
+        run = mt.compile(step) if is_compiled else step
+        found.append([run(mt.full((3, 2, 3), 0.1 * k)).item() for k in range(6)])
+        if is_compiled:
+            assert run.programs  # type: ignore[attr-defined]
+    assert found[0] == found[1]
+
+
+def trainer_of(is_compiled: bool, **settings: Any) -> Trainer:
+    model = model_of()
+    optimizer = nn.optim.Adam(model.parameters(), lr=0.02)
+    schedule = nn.optim.lr_scheduler.OneCycleLR(optimizer, 0.05, total_steps=99)
+    return Trainer(
+        model,
+        optimizer,
+        F.cross_entropy,
+        {"accuracy": Accuracy()},
+        scheduler=schedule,
+        schedule="step",
+        compile=is_compiled,
+        **settings,
+    )
+
+
+@pytest.mark.parametrize("settings", [{}, {"clip_norm": 0.5}, {"clip_value": 0.1, "accumulate": 2}])
+def test_the_trainer_learns_the_same(settings: dict[str, Any], recwarn: Any) -> None:
+    rng = np.random.default_rng(0)
+    data = TensorDataset(
+        mt.tensor(rng.random((22, 3), np.float32)), mt.tensor(rng.integers(0, 2, 22))
+    )
+    found = []
+    for is_compiled in (False, True):
+        trainer = trainer_of(is_compiled, **settings)
+        trainer.fit(DataLoader(data, batch_size=4, shuffle=True), 3, DataLoader(data, batch_size=7))
+        found.append((trainer.history.losses, [dict(row) for row in trainer.history.rows]))
+    assert found[0] == found[1]
+    assert not [each for each in recwarn if each.category is CompileWarning]
+
+
+def test_the_switch_is_one() -> None:
+    with pytest.raises(SettingTypeError, match="compile"):
+        trainer_of(1)  # type: ignore[arg-type]

@@ -1,0 +1,870 @@
+# mypy: ignore-errors
+"""`compile`: what programs do is what functions do, and nothing is frozen in silence."""
+
+from __future__ import annotations
+
+import random
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import mt_tensor as mt
+from mt_autodiff import GradientError, GraphFreedError
+from mt_tensor.errors import CompileError, CompileWarning, IndexingError, InPlaceError, LinAlgError
+from mt_tensor.library.programs import compiling
+
+BACKENDS = pytest.mark.parametrize("backend", ["numpy", "simple"])
+FACTOR = 2.0
+
+
+class Point(NamedTuple):
+    """Two tensors in one argument, or result."""
+
+    x: mt.Tensor
+    y: mt.Tensor
+
+
+@pytest.fixture(autouse=True)
+def _no_warnings() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", CompileWarning)
+        yield
+
+
+def row(*numbers: float, **options: Any) -> mt.Tensor:
+    return mt.tensor([float(each) for each in numbers], **options)
+
+
+def counted(function: Callable[..., Any]) -> tuple[Any, list[int]]:
+    """Return a compiled function, and a list that gets an item whenever it is written down."""
+    calls: list[int] = []
+    count = calls.append
+
+    def body(*args: Any, **kwargs: Any) -> Any:
+        count(1)
+        return function(*args, **kwargs)
+
+    # What counts is a method of a list, which no program looks into.
+    return mt.compile(body), calls
+
+
+# --- Once written down, then run -----------------------------------------------------------------
+
+
+@BACKENDS
+def test_the_second_call_runs_the_program(backend: str) -> None:
+    with mt.use_backend(backend):
+        f, calls = counted(lambda x, y: (x * y + 1).sum())
+        assert f(row(1, 2), row(3, 4)).item() == 13
+        assert f(row(2, 2), row(3, 5)).item() == 18
+        assert len(calls) == 1
+        assert len(f.programs) == 1
+        assert f.program is f.programs[0]
+
+
+def test_other_shapes_types_and_structures_are_written_down_for_themselves() -> None:
+    f, calls = counted(lambda x: mt.stack(list(x)).sum() if isinstance(x, tuple) else x.sum())
+    for argument in (row(1, 2), row(1, 2, 3), row(1).double(), (row(1), row(2)), row(1, 2)):
+        f(argument)
+    assert len(calls) == 4
+    assert f((row(5), row(6))).item() == 11
+    assert len(calls) == 4
+
+
+def test_programs_are_kept_up_to_a_number() -> None:
+    f, calls = counted(lambda x: x + 1)
+    for size in range(2 * compiling.MOST):
+        f(mt.zeros(size))
+    assert len(f.programs) == compiling.MOST
+    f(mt.zeros(2 * compiling.MOST - 1))
+    assert len(calls) == 2 * compiling.MOST
+    f(mt.zeros(0))
+    assert len(calls) == 2 * compiling.MOST + 1
+
+
+def test_structures_of_arguments_and_results() -> None:
+    f, calls = counted(
+        lambda p, *, more: {"sum": p.x + p.y, "rest": (more["a"] * 2, [p], "said", None, 3)}
+    )
+    for k in (1.0, 2.0):
+        found = f(Point(row(k), row(2)), more={"a": row(k)})
+        assert found["sum"].tolist() == [k + 2]
+        twice, (point,), *others = found["rest"]
+        assert (twice.tolist(), others) == ([2 * k], ["said", None, 3])
+        assert isinstance(point, Point)
+        assert point.x.tolist() == [k]
+    assert len(calls) == 1
+
+
+def test_arguments_are_returned_themselves() -> None:
+    kept = row(7)
+    f = mt.compile(lambda x: (x, kept, x[1:]))
+    for _ in range(3):
+        x = row(1, 2)
+        same, other, part = f(x)
+        assert same is x
+        assert other is kept
+        part += 1
+        assert x.tolist() == [1, 3]
+
+
+def test_methods_modules_and_functions_within_functions() -> None:
+    class Scale:
+        def __init__(self) -> None:
+            self.weight = row(2)
+
+        @mt.compile
+        def by(self, x: mt.Tensor) -> mt.Tensor:
+            return x * self.weight
+
+        def __call__(self, x: mt.Tensor) -> mt.Tensor:
+            return self.by(x) + 1
+
+    first, second = Scale(), Scale()
+    second.weight = row(3)
+    for _ in range(2):
+        assert first.by(row(5)).item() == 10
+        assert second.by(row(5)).item() == 15
+    whole = mt.compile(first)
+    assert [whole(row(5)).item() for _ in range(3)] == [11, 11, 11]
+    assert len(whole.programs) == 1
+    assert mt.compile(first.by)(row(1)).item() == 2
+
+
+def test_only_functions_are_compiled() -> None:
+    with pytest.raises(TypeError, match="takes a function; 3"):
+        mt.compile(3)  # type: ignore[arg-type]
+
+
+# --- Numbers --------------------------------------------------------------------------------------
+
+
+def test_numbers_in_arguments_vary() -> None:
+    f, calls = counted(lambda x, rate: (x * rate).add_(x, alpha=-rate) + (1 - rate**2) / 3)
+    for rate in (0.5, 0.25, 3.0):
+        expected = 1 * rate - rate * 1 + (1 - rate**2) / 3
+        assert f(row(1), rate).item() == pytest.approx(expected)
+    assert len(calls) == 1
+
+
+def test_what_is_decided_by_a_number_is_written_down_for_each() -> None:
+    f, calls = counted(lambda x, rate, n: x * 2 if rate > 0 else x.repeat(n))
+    f(row(1), 1.0, 2)
+    calls.clear()
+    for rate, n, expected in ((1.0, 2, [2]), (-1.0, 2, [1, 1]), (-1.0, 3, [1] * 3), (1.0, 2, [2])):
+        assert f(row(1), rate, n).tolist() == expected
+    assert 2 <= len(calls) <= 4
+
+
+@pytest.mark.parametrize(
+    "use",
+    [float, int, bool, round, abs, np.sin, str, "{}".format, lambda n: [1, 2, 3][n], range, hash],
+)
+def test_a_number_is_never_frozen(use: Callable[[Any], Any]) -> None:
+    def step(x: mt.Tensor, n: float) -> mt.Tensor:
+        value: Any = use(n)
+        return x * value if isinstance(value, float | int) else x * len(str(value))
+
+    f = mt.compile(step)
+    for n in (1.0, 2.0, 1.0):
+        try:
+            wanted = step(row(3), n)
+        except TypeError:
+            with pytest.raises(TypeError):
+                f(row(3), n)
+        else:
+            assert f(row(3), n).tolist() == wanted.tolist()
+
+
+def test_numbers_around_a_function_vary_too() -> None:
+    settings = SimpleNamespace(rate=1.0)
+    groups, calls = [{"lr": 1.0}], []
+    count = calls.append
+
+    @mt.compile
+    def step(x: mt.Tensor) -> mt.Tensor:
+        count(1)
+        return x * settings.rate + groups[0]["lr"]
+
+    for k in range(8):
+        settings.rate, groups[0]["lr"] = 1.0 + k, 2.0 * k
+        assert step(row(1)).item() == 1 + k + 2 * k
+    assert len(calls) == 2  # once as they were, once as numbers that vary
+
+
+def test_counters_count() -> None:
+    state = {"step": 0, "decay": 1.0}
+    calls: list[int] = []
+    count = calls.append
+
+    @mt.compile
+    def step(x: mt.Tensor) -> mt.Tensor:
+        count(1)
+        state["step"] += 1
+        state["decay"] *= 0.5
+        return x / (1 - 0.9 ** state["step"]) * state["decay"]
+
+    for k in range(1, 9):
+        assert step(row(1)).item() == pytest.approx(1 / (1 - 0.9**k) * 0.5**k)
+        assert state == {"step": k, "decay": 0.5**k}
+        assert type(state["step"]) is int
+    assert len(calls) < 5
+
+
+# --- What lies around -----------------------------------------------------------------------------
+
+
+def test_everything_around_is_compared() -> None:
+    class Layer:
+        scale = 1.0
+
+        def __init__(self) -> None:
+            self.training = True
+            self.names = ["a"]
+
+    layer, bias, table = Layer(), [1.0], np.array([1.0, 2.0])
+    switch = {"on": True}
+
+    def body(x: mt.Tensor) -> mt.Tensor:
+        x = x * (2 if layer.training else 3) * Layer.scale * len(layer.names) * FACTOR
+        return x + bias[0] + mt.tensor(table).sum() if switch["on"] else -x
+
+    f = mt.compile(body)
+
+    def check() -> None:
+        for _ in range(2):
+            assert f(row(1)).tolist() == body(row(1)).tolist()
+
+    check()
+    layer.training = False
+    check()
+    layer.names.append("b")
+    check()
+    bias[0] = 5.0
+    check()
+    table[0] = 9.0
+    check()
+    switch["on"] = False
+    check()
+    Layer.scale = 4.0
+    check()
+
+
+def test_global_variables_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    f = mt.compile(lambda x: x * FACTOR)
+    assert [f(row(1)).item() for _ in range(2)] == [2, 2]
+    monkeypatch.setitem(globals(), "FACTOR", 5.0)
+    assert [f(row(1)).item() for _ in range(3)] == [5, 5, 5]
+
+
+def test_modes_are_compared() -> None:
+    weight = row(2, requires_grad=True)
+    f = mt.compile(lambda x: (x * weight).sum() + mt.zeros(()))
+    assert f(row(3)).requires_grad
+    with mt.no_grad():
+        assert not f(row(3)).requires_grad
+        assert not f(row(3)).requires_grad
+    assert f(row(3)).requires_grad
+    weight.requires_grad_(False)
+    assert not f(row(3)).requires_grad
+    made = mt.compile(lambda: mt.ones(2))
+    assert made().dtype is mt.float32
+    previous = mt.get_default_dtype()
+    try:
+        mt.set_default_dtype("float64")
+        assert made().dtype is mt.float64
+    finally:
+        mt.set_default_dtype(previous)
+    with mt.use_backend("simple"):
+        assert [made().backend.name for _ in range(2)] == ["simple"] * 2
+    matrix = mt.compile(lambda x: x @ x)
+    x = mt.ones(2, 2)
+    assert matrix(x).dtype is mt.float32
+    for _ in range(2):
+        with mt.autocast("cpu", dtype=mt.bfloat16):
+            assert [matrix(x).dtype for _ in range(2)] == [mt.bfloat16] * 2
+
+
+def test_what_autocast_has_converted_is_converted_anew() -> None:
+    weight = mt.ones(2, 2).requires_grad_()
+    f = mt.compile(lambda x: (x @ weight).float().sum())
+    for k in range(3):
+        with mt.no_grad():
+            weight.fill_(k)
+        with mt.autocast("cpu", dtype=mt.bfloat16):
+            _ = mt.ones(2, 2) @ weight
+            assert f(mt.ones(2, 2)).item() == 8 * k
+
+
+def test_tensors_around_may_be_exchanged() -> None:
+    cell = {"state": mt.zeros(2)}
+    calls: list[int] = []
+    count = calls.append
+
+    @mt.compile
+    def step(x: mt.Tensor) -> mt.Tensor:
+        count(1)
+        cell["state"] = cell["state"] * 0.5 + x
+        return cell["state"].sum()
+
+    state = 0.0
+    for k in range(8):
+        if k == 5:
+            cell["state"], state = mt.ones(2), 1.0
+        state = state * 0.5 + k
+        assert step(row(k, k)).item() == 2 * state
+        assert cell["state"].tolist() == [state, state]
+    assert len(calls) <= 3
+
+
+def test_tuples_of_tensors_around_may_be_exchanged() -> None:
+    """As recurrent networks keep their states."""
+    states: dict[str, Any] = {"now": (mt.zeros(1), (mt.ones(1), 3))}
+    f, calls = counted(lambda x: None)
+
+    @mt.compile
+    def step(x: mt.Tensor) -> mt.Tensor:
+        f.function(x)
+        first, (second, number) = states["now"]
+        states["now"] = (first + x, (second * 2, number))
+        return first + second
+
+    first, second = 0.0, 1.0
+    for k in range(6):
+        if k == 4:
+            states["now"], first, second = (row(7), (row(5), 3)), 7.0, 5.0
+        assert step(row(k)).item() == first + second
+        first, second = first + k, second * 2
+        assert states["now"][0].item() == first
+        assert states["now"][1][0].item() == second
+    states["now"] = (row(1), (row(1), 4))
+    step(row(1))
+    assert states["now"][1][1] == 4
+    assert len(calls) <= 4
+
+
+def test_results_are_new_each_time() -> None:
+    f = mt.compile(lambda x: (mt.zeros(2), x + 1, mt.tensor([1.0])))
+    first = f(row(1))
+    for each in first:
+        each.add_(5)
+    second = f(row(1))
+    assert [each.tolist() for each in second] == [[0, 0], [2], [1]]
+
+
+# --- Changes in place -----------------------------------------------------------------------------
+
+
+@BACKENDS
+def test_changes_in_place(backend: str) -> None:
+    with mt.use_backend(backend):
+        total = mt.zeros(3)
+
+        @mt.compile
+        def add(x: mt.Tensor) -> mt.Tensor:
+            x[0] = 7.0
+            total.add_(x)
+            total[1:].mul_(2.0)
+            return total * 1
+
+        expected = np.zeros(3)
+        for k in range(4):
+            x = mt.full((3,), float(k))
+            result = add(x)
+            expected += [7, k, k]
+            expected[1:] *= 2
+            assert total.tolist() == result.tolist() == expected.tolist()
+            assert x.tolist() == [7, k, k]
+        assert len(add.programs) == 1
+
+
+def test_a_change_is_noticed_by_graphs_around() -> None:
+    weight = row(2).mul_(1.0)
+    x = row(3, requires_grad=True)
+    change = mt.compile(lambda: weight.mul_(2.0) * 1)
+    change()
+    y = x * weight
+    change()
+    with pytest.raises(InPlaceError):
+        y.backward()
+
+
+@pytest.mark.parametrize("take", [lambda x: x[::2], lambda x: x.flip(0), lambda x: x[1:3]])
+def test_strided_arguments(take: Callable[[mt.Tensor], mt.Tensor]) -> None:
+    double, read = mt.compile(lambda x: x.mul_(2.0) * 1), mt.compile(lambda x: x * 2)
+    for start in (0.0, 5.0, 9.0):
+        whole, other = mt.arange(6.0) + start, mt.arange(6.0) + start
+        assert read(take(whole)).tolist() == (take(whole) * 2).tolist()
+        assert double(take(whole)).tolist() == take(other).mul_(2.0).tolist()
+        assert whole.tolist() == other.tolist()
+
+
+def test_batches_of_one_tensor_are_one_program() -> None:
+    f, calls = counted(lambda x: x.sum())
+    data = mt.arange(12.0).view(4, 3)
+    assert [f(data[k : k + 1]).item() for k in range(4)] == [3, 12, 21, 30]
+    assert [f(data[:, k]).item() for k in range(3)] == [18, 22, 26]
+    assert len(calls) == 2
+
+
+def test_arguments_that_share_memory() -> None:
+    def body(x: mt.Tensor, y: mt.Tensor) -> mt.Tensor:
+        x += 1
+        return y * 10
+
+    f, x = mt.compile(body), row(1, 2, 3)
+    for a, b in ((row(1, 2, 3), row(4, 5, 6)), (x, x), (row(1, 2), row(3, 4)), (x[:2], x[1:])) * 2:
+        c, d = a.clone(), b.clone()
+        if a is b:
+            d = c
+        elif a._tensor.storage is b._tensor.storage:
+            whole = x.clone()
+            c, d = whole[:2], whole[1:]
+        assert f(a, b).tolist() == body(c, d).tolist()
+        assert (a.tolist(), b.tolist()) == (c.tolist(), d.tolist())
+
+
+def test_an_argument_that_is_also_around() -> None:
+    weight = row(1, 2)
+
+    def body(x: mt.Tensor) -> mt.Tensor:
+        weight.add_(1.0)
+        return x * 1
+
+    f = mt.compile(body)
+    for x in (row(5, 5), row(6, 6), weight, weight, row(7, 7)):
+        expected = (x if x is not weight else weight + 1).tolist()
+        assert f(x).tolist() == expected
+
+
+# --- Gradients ------------------------------------------------------------------------------------
+
+
+def test_backward_within() -> None:
+    weight = row(1, 2, requires_grad=True)
+
+    @mt.compile
+    def step(x: mt.Tensor) -> mt.Tensor:
+        weight.grad = None
+        loss = (x * weight).square().sum()
+        loss.backward()
+        return loss.detach()
+
+    previous = None
+    for k in (1.0, 2.0, 3.0):
+        assert step(row(k, k)).item() == 5 * k * k
+        assert weight.grad is not previous
+        previous = weight.grad
+        assert previous is not None
+        assert previous.tolist() == [2 * k * k, 4 * k * k]
+
+
+def test_gradients_accumulate_as_they_do_without() -> None:
+    weight = row(1, 2, requires_grad=True)
+
+    @mt.compile
+    def step(x: mt.Tensor) -> None:
+        (x * weight).sum().backward()
+
+    for k in range(1, 5):
+        step(row(1, 3))
+        assert weight.grad is not None
+        assert weight.grad.tolist() == [k, 3 * k]
+    weight.grad.zero_()
+    held = weight.grad
+    step(row(1, 3))
+    assert weight.grad is held
+    assert held.tolist() == [1, 3]
+
+
+def test_gradients_of_arguments_within() -> None:
+    @mt.compile
+    def step(x: mt.Tensor) -> mt.Tensor:
+        y = (x * x).sum()
+        y.backward()
+        return y.detach()
+
+    for k in (1.0, 2.0, 3.0):
+        x = row(k, requires_grad=True)
+        step(x)
+        assert x.grad is not None
+        assert x.grad.tolist() == [2 * k]
+
+
+@BACKENDS
+def test_results_can_be_differentiated(backend: str) -> None:
+    with mt.use_backend(backend):
+        weight = row(1, 2, requires_grad=True)
+        f = mt.compile(lambda x, s: ((x * weight * s).tanh(), (x + weight).square().sum()))
+        for k in range(3):
+            found = []
+            for function in (f, f.function):
+                weight.grad = None
+                x = row(0.5 + k, 2, requires_grad=True)
+                first, second = function(x * 1.5, 0.5 + k)
+                (first.sum() * 3 + second).backward()
+                assert x.grad is not None
+                assert weight.grad is not None
+                found.append((first.tolist(), x.grad.tolist(), weight.grad.tolist()))
+            for a, b in zip(*found, strict=True):
+                np.testing.assert_allclose(a, b, 1e-6)
+        assert len(f.programs) == 1
+
+
+def test_graphs_of_programs_are_freed_like_others() -> None:
+    f = mt.compile(lambda x: (x * x).exp().sum())
+    for _ in range(2):
+        x = row(0.5, requires_grad=True)
+        y = f(x)
+        y.backward(retain_graph=True)
+        y.backward()
+        assert x.grad is not None
+        assert x.grad.item() == pytest.approx(2 * np.exp(0.25))
+        with pytest.raises(GraphFreedError):
+            y.backward()
+
+
+def test_a_result_whose_graph_was_freed_within() -> None:
+    weight = row(2, requires_grad=True)
+
+    @mt.compile
+    def step(x: mt.Tensor) -> mt.Tensor:
+        weight.grad = None
+        loss = (x * weight).sum()
+        loss.backward()
+        return loss
+
+    for k in (1.0, 2.0, 3.0):
+        loss = step(row(k))
+        assert loss.item() == 2 * k
+        assert loss.requires_grad
+        with pytest.raises(GraphFreedError):
+            loss.backward()
+    assert len(step.programs) == 2
+
+
+def test_tensors_around_with_a_history_are_left_to_the_function() -> None:
+    x = row(2, requires_grad=True)
+    kept = {"y": x * 3}
+    f = mt.compile(lambda a: (a * kept["y"]).sum().backward())
+
+    def check() -> None:
+        x.grad, kept["y"] = None, x * 3
+        f(row(5))
+        assert x.grad is not None
+        assert x.grad.item() == 15
+
+    for _ in range(compiling.PATIENCE - 1):
+        check()
+    with pytest.warns(CompileWarning, match="has a history"):
+        check()
+
+
+def test_hooks_that_come_later_are_called() -> None:
+    weight = row(2, requires_grad=True)
+
+    @mt.compile
+    def step(x: mt.Tensor) -> None:
+        weight.grad = None
+        (x * weight).sum().backward()
+
+    for _ in range(3):
+        step(row(5))
+    weight.register_hook(lambda grad: grad * 10)
+    for _ in range(3):
+        step(row(5))
+        assert weight.grad is not None
+        assert weight.grad.item() == 50
+
+
+def test_tensors_that_change_places() -> None:
+    pair = {"a": row(1), "b": row(2)}
+
+    @mt.compile
+    def swap(x: mt.Tensor) -> mt.Tensor:
+        pair["a"], pair["b"] = pair["b"], pair["a"]
+        pair["a"].add_(x)
+        return pair["b"]
+
+    a, b = 1.0, 2.0
+    for k in range(7):
+        found = swap(row(k))
+        a, b = b + k, a
+        assert found is pair["b"]
+        assert (pair["a"].item(), pair["b"].item()) == (a, b)
+
+
+def test_other_backends_are_seen_too() -> None:
+    f = mt.compile(lambda x: x * 1 + mt.ones(1, backend="numpy"))
+    with mt.use_backend("simple"):
+        g = mt.compile(lambda x: (x * 2, mt.ones(1, backend="numpy") * 3))
+        for k in (1.0, 2.0):
+            first, second = g(row(k))
+            assert (first.item(), second.item()) == (2 * k, 3)
+            assert (first.backend.name, second.backend.name) == ("simple", "numpy")
+    assert f(row(1)).item() == 2
+
+
+def test_large_data_around_are_not_compared_and_so_not_taken() -> None:
+    data = [0.0] * 5000
+
+    @mt.compile
+    def step(x: mt.Tensor) -> mt.Tensor:
+        return x + mt.tensor(data[3])
+
+    for k in range(compiling.PATIENCE - 1):
+        data[3] = float(k)
+        assert step(row(1)).item() == 1 + k
+    with pytest.warns(CompileWarning, match="numbers lie around"):
+        step(row(1))
+
+
+def test_saved_memory_that_is_changed_is_noticed() -> None:
+    f, weight = mt.compile(lambda x: (x * x).sum()), row(1, requires_grad=True)
+    f(weight)
+    y = f(weight)
+    with mt.no_grad():
+        weight.add_(1.0)
+    with pytest.raises(InPlaceError):
+        y.backward()
+
+
+def test_a_gradient_is_not_differentiated_again() -> None:
+    f = mt.compile(lambda x: (x * x * x).sum())
+    f(row(2, requires_grad=True))
+    x = row(2, requires_grad=True)
+    with pytest.raises(GradientError, match="compiled"):
+        mt.autograd.grad(f(x), x, create_graph=True)
+
+    @mt.compile
+    def second(x: mt.Tensor) -> mt.Tensor:
+        (slope,) = mt.autograd.grad((x * x * x).sum(), x, create_graph=True)
+        return mt.autograd.grad(slope.sum(), x)[0]
+
+    assert [second(row(k, requires_grad=True)).item() for k in (1.0, 2.0)] == [6, 12]
+
+
+def test_backward_beyond_what_is_compiled() -> None:
+    """What was computed before belongs to no program."""
+    f = mt.compile(lambda y: y.sum().backward())
+    x = row(2, requires_grad=True)
+    with pytest.raises(CompileError, match="computed from"):
+        f(x * 3)
+    assert x.grad is None
+
+
+# --- Random numbers -------------------------------------------------------------------------------
+
+
+def drawing(x: mt.Tensor) -> mt.Tensor:
+    return x + mt.rand(3) + mt.randn(3) + mt.bernoulli(mt.full((3,), 0.5))
+
+
+def test_the_random_sequence_goes_on() -> None:
+    f = mt.compile(drawing)
+    found = []
+    for function in (drawing, f):
+        mt.manual_seed(3)
+        drawn = [function(mt.zeros(3)).tolist() for _ in range(4)]
+        found.append((drawn, mt.rand(2).tolist()))
+    assert found[0] == found[1]
+    assert len(f.programs) == 1
+    mt.manual_seed(3)
+    assert f(mt.zeros(3)).tolist() == found[0][0][0]
+
+
+def test_a_generator_of_ones_own() -> None:
+    own = mt.Generator()
+    f = mt.compile(lambda: mt.rand(2, generator=own))
+    f()
+    for seed in (1, 2, 1):
+        own.manual_seed(seed)
+        expected = mt.rand(2, generator=mt.Generator().manual_seed(seed)).tolist()
+        assert f().tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("draw", "says"),
+    [
+        (lambda: mt.randint(0, 9, (3,)), "whole numbers"),
+        (lambda: mt.randperm(4), "whole numbers"),
+        (lambda: mt.manual_seed(3) and mt.rand(2), "anew"),
+        (lambda: mt.tensor(random.random()), "Python or NumPy"),
+        (lambda: mt.tensor(np.random.rand()), "Python or NumPy"),  # noqa: NPY002
+    ],
+)
+def test_numbers_that_would_be_drawn_once_are_refused(draw: Callable[[], Any], says: str) -> None:
+    mt.manual_seed(5)
+    state = mt.get_rng_state()
+    with pytest.raises(CompileError, match=says):
+        mt.compile(draw)()
+    assert mt.get_rng_state() == state
+
+
+# --- What is refused ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        mt.Tensor.item,
+        lambda x: x * 2 if x > 0 else x,
+        print,
+        mt.Tensor.tolist,
+        np.asarray,
+        mt.Tensor.numpy,
+        mt.nonzero,
+        lambda x: x[x > 0],
+        lambda x: x.to("simple"),
+        float,
+        lambda x: [1, 2, 3][int(x)],
+        lambda x: x in [row(1), row(2)],
+    ],
+)
+def test_looking_at_elements_is_refused(look: Callable[[mt.Tensor], Any]) -> None:
+    total = mt.zeros(1)
+    state = {"count": 1, "items": [1]}
+
+    def step(x: mt.Tensor) -> Any:
+        total.add_(1.0)
+        state["count"] += 1  # type: ignore[operator]
+        state["items"].append(2)  # type: ignore[attr-defined]
+        mt.rand(2)
+        return look(x * 1)
+
+    mt.manual_seed(1)
+    before = mt.get_rng_state()
+    with pytest.raises(CompileError, match=r"looks at elements.*test_compiling\.py"):
+        mt.compile(step)(row(1))
+    assert total.tolist() == [0]
+    assert state == {"count": 1, "items": [1]}
+    assert mt.get_rng_state() == before
+
+
+def test_elements_that_are_the_same_each_time_may_be_looked_at() -> None:
+    f = mt.compile(lambda x: x * mt.arange(3).sum().item())
+    assert [f(row(k)).item() for k in (1.0, 2.0)] == [3, 6]
+
+
+def test_arrays_in_arguments_are_refused() -> None:
+    with pytest.raises(CompileError, match="from_numpy"):
+        mt.compile(mt.tensor)(np.ones(2))
+
+
+def test_any_error_leaves_all_as_it_was() -> None:
+    weight = row(1, requires_grad=True)
+    held = SimpleNamespace(x=weight, n=1)
+
+    def step(x: mt.Tensor) -> None:
+        (x * weight).sum().backward()
+        with mt.no_grad():
+            weight.mul_(5.0)
+        held.n += 1
+        held.x = x
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        mt.compile(step)(row(2))
+    assert weight.tolist() == [1]
+    assert weight.grad is None
+    assert held.x is weight
+    assert held.n == 1
+
+
+def test_an_error_while_a_program_runs_leaves_all_as_it_was() -> None:
+    total = mt.zeros(2)
+
+    @mt.compile
+    def step(x: mt.Tensor, index: mt.Tensor) -> mt.Tensor:
+        total.add_(x)
+        return x.gather(0, index) * mt.linalg.inv(x.diag()).sum()
+
+    good, bad = mt.tensor([0, 1]), mt.tensor([0, 2])
+    step(row(1, 1), good)
+    step(row(1, 1), good)
+    assert total.tolist() == [2, 2]
+    with pytest.raises(IndexingError, match="index 2 is out of range"):
+        step(row(1, 1), bad)
+    with pytest.raises(LinAlgError):
+        step(row(1, 0), good)
+    assert total.tolist() == [2, 2]
+    assert len(step.programs) == 1
+
+
+def test_what_cannot_be_run_again_is_said() -> None:
+    losses: list[mt.Tensor] = []
+
+    @mt.compile
+    def step(x: mt.Tensor) -> None:
+        losses.append(x * 2)
+
+    for k in range(compiling.PATIENCE - 1):
+        step(row(k))
+    with pytest.warns(CompileWarning, match="a list gets other items"):
+        step(row(3))
+    assert [x.item() for x in losses] == [0, 2, 4, 6]
+
+
+# --- Threads, printing ----------------------------------------------------------------------------
+
+
+def test_threads_share_a_compiled_function() -> None:
+    f = mt.compile(lambda x: (x * 2 + 1).sum())
+    wrong: list[Any] = []
+
+    def work(start: int) -> None:
+        for k in range(start, start + 30):
+            if f(row(k, k)).item() != 4 * k + 2 or (row(k) * 3).item() != 3 * k:
+                wrong.append(k)  # noqa: PERF401 - for the reader
+
+    threads = [threading.Thread(target=work, args=(100 * n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_backends_are_left_as_they_were() -> None:
+    backend = mt.get_backend("numpy")
+    before = dict(vars(backend))
+    mt.compile(lambda x: (x @ x.T).sum())(mt.ones(2, 2))
+    with pytest.raises(CompileError):
+        mt.compile(lambda x: x.item())(row(1))
+    assert dict(vars(backend)) == before
+
+
+def test_a_program_lists_its_calls() -> None:
+    f = mt.compile(lambda x, y: ((x @ y) * 2 + 1).tanh().sum(1))
+    f(mt.ones(4, 3), mt.ones(3, 5))
+    program = f.program
+    assert program is not None
+    head, *calls, end = str(program).splitlines()
+    assert [line.split("  ")[1].split(" = ")[1].split("(")[0] for line in calls] == [
+        "matmul",
+        "mul_add_tanh",
+        "reduce",
+    ]
+    assert "float32 (4, 5)" in calls[0]
+    assert f"{2 * 4 * 3 * 5} " in calls[0]
+    assert end.strip().startswith("return m")
+    assert program.operations == 2 * 60 + 3 * 20 + 20
+    assert "3 calls, of 7 as written" in head
+    assert program.peak <= program.eager_peak
+
+
+def test_repetitions_and_what_nobody_reads_are_left_out() -> None:
+    def body(x: mt.Tensor) -> mt.Tensor:
+        x.exp()
+        return x.cos().sum() + x.cos().sum() + (mt.ones(3) * 2).sum()
+
+    f = mt.compile(body)
+    x = row(1, 2, 3)
+    assert f(x).tolist() == f(x).tolist() == body(x).tolist()
+    assert f.program is not None
+    assert len(f.program.instructions) <= 4
