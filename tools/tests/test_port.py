@@ -103,7 +103,7 @@ def test_a_program_is_told_what_it_uses_that_is_left_out() -> None:
         from torch import nn as networks
         import torch.utils.tensorboard
 
-        model = torch.compile(networks.Linear(2, 2))
+        model = torch.export(networks.Linear(2, 2))
         y = F.grid_sample(model(x), x).storage()
         with torch.jit.fork(re.compile("x")), torch.no_grad():
             networks.functional.relux(torch.Tensor.to_sparse(x))
@@ -113,7 +113,7 @@ def test_a_program_is_told_what_it_uses_that_is_left_out() -> None:
     said = [text for _, text in found]
     assert said[0].startswith("torch.cuda.amp is left out. autocast")
     assert said[1].startswith("torch.utils.tensorboard is left out. mt_nn.train")
-    assert said[2].startswith("torch.compile is left out. Networks run")
+    assert said[2].startswith("torch.export is left out. Networks run")
     assert said[3].startswith(".storage, if it is one of torch.Tensor, is left out. Elements")
     assert said[4].startswith("torch.nn.functional.grid_sample is left out. Images")
     assert said[5].startswith("torch.jit is left out. Networks run")
@@ -161,7 +161,7 @@ def test_the_status_says_whether_anything_is_left_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "train.py"
-    file.write_text("import torch\ntorch.compile(torch.nn.Linear(2, 2))\n")
+    file.write_text("import torch\ntorch.export(torch.nn.Linear(2, 2))\n")
     assert main([str(file), "--diff"]) == 1
     printed = capsys.readouterr()
     assert (
@@ -169,7 +169,7 @@ def test_the_status_says_whether_anything_is_left_out(
         == f"--- train.py\n+++ train.py\n@@ -1 +1 @@\n-import torch\n+import {MIRROR} as torch\n"
     )
     assert " ".join(printed.err.split()) == (
-        "line 2 torch.compile is left out. Networks run as they are written: leave out what "
+        "line 2 torch.export is left out. Networks run as they are written: leave out what "
         "compiles, traces or exports them."
     )
 
