@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from mt.bench.libraries import Library
-from mt.bench.networks import language_model
+from mt.bench.networks import language_model, small_lenet
 from mt.bench.workloads.registry import Make, Program, workload
 
 GPT_2 = "GPT-2 of 124 M parameters, 1 x 128 tokens, AdamW"
@@ -37,19 +37,7 @@ def _classes(side: Library, count: int, batch: int) -> Any:
 
 def _lenet(batch: int) -> Make:
     def make(side: Library) -> Program:
-        nn = side.nn
-        model = nn.Sequential(
-            nn.Conv2d(1, 4, 3, padding=1),
-            nn.ReLU(),
-            nn.Conv2d(4, 8, 3, padding=1),
-            nn.ReLU(),
-            nn.AvgPool2d(4),
-            nn.Flatten(),
-            nn.Linear(392, 64),
-            nn.ReLU(),
-            nn.Dropout(0.25),
-            nn.Linear(64, 10),
-        )
+        model = small_lenet(side)
         optimizer = side.optim.SGD(model.parameters(), lr=0.01, **side.fastest)
         images = side.tensors.randn(batch, 1, 28, 28)
         return _trained(side, model, optimizer, images, _classes(side, 10, batch))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mt.bench.libraries import Library
+from mt.bench.networks import small_lenet
 from mt.bench.workloads.registry import Make, Program, workload
 
 
@@ -14,19 +15,7 @@ def _adam(side: Library) -> Program:
 
 def _lenet(batch: int) -> Make:
     def make(side: Library) -> Program:
-        nn = side.nn
-        model = nn.Sequential(
-            nn.Conv2d(1, 4, 3, padding=1),
-            nn.ReLU(),
-            nn.Conv2d(4, 8, 3, padding=1),
-            nn.ReLU(),
-            nn.AvgPool2d(4),
-            nn.Flatten(),
-            nn.Linear(392, 64),
-            nn.ReLU(),
-            nn.Dropout(0.25),
-            nn.Linear(64, 10),
-        )
+        model = small_lenet(side)
         optimizer = side.optim.SGD(model.parameters(), lr=0.01, **side.fastest)
         images = side.tensors.randn(batch, 1, 28, 28)
         classes = side.tensors.randint(0, 10, (batch,))

@@ -83,14 +83,12 @@ class Box:
     """What a call leaves for another one, and nobody else looks into; memory may be in it.
 
     Attributes:
-        value: what it held when the program was written.
         holds: groups of the memory in it.
     """
 
-    __slots__ = ("holds", "value")
+    __slots__ = ("holds",)
 
-    def __init__(self, value: Any, holds: frozenset[Any]) -> None:
-        self.value = value
+    def __init__(self, holds: frozenset[Any]) -> None:
         self.holds = holds
 
 
@@ -194,14 +192,9 @@ class Instruction:
             steps = [e for e in self.formula.graph.expressions if e.operation not in leaves]
             return size * len(steps)
         if self.name == "matmul":
-            first, second = self.reads
-            (product,) = self.makes
-            inner = first.layout.shape[-1] if first.layout.shape else 1
-            del second
-            return 2 * product.layout.size * inner
-        if self.name == "reduce":
-            return self.reads[0].layout.size
-        if self.name == "scatter":
+            inner = self.reads[0].layout.shape[-1]
+            return 2 * self.makes[0].layout.size * inner
+        if self.name in ("reduce", "scatter"):
             return self.reads[0].layout.size
         return 0 if self.name in MOVING else None
 
@@ -243,7 +236,8 @@ class Program:
         instructions: the calls.
         results: what the function returned, marked.
         kept: memory that somebody has when the program has run: results, and what was stored.
-        made: what it was made from, for the numbers below: calls as they were written down.
+        written: how many calls there were when it was written down.
+        eager_peak: its `peak` then.
     """
 
     def __init__(

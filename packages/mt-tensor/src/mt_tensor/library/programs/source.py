@@ -101,10 +101,6 @@ class Source:
             f"{holder}[{key!r}]" if type(key) in (int, str) else f"{holder}[{self.constant(key)}]"
         )
 
-    def put(self, place: Place, text: str) -> str:
-        """Return the statement that puts something in a place."""
-        return f"{self.place(place)} = {text}"
-
     # --- What is asked first --------------------------------------------------------------------
 
     def ask_same(self, text: str, value: Any, plain: bool) -> None:
@@ -119,10 +115,10 @@ class Source:
 
     # --- Memory ---------------------------------------------------------------------------------
 
-    def load(self, memory: Memory, text: str, early: bool = False) -> None:
+    def load(self, memory: Memory, text: str) -> None:
         """Let a memory that is there before come from somewhere."""
         name = self._name(memory, memory.layout, self._new("v"))
-        (self.questions if early else self.lines).append(f"{name} = {text}")
+        self.lines.append(f"{name} = {text}")
 
     def _name(self, memory: Memory, layout: Any, name: str) -> str:
         self._loaded[memory, layout] = name
@@ -279,13 +275,13 @@ class Source:
             return repr(value)
         return self.constant(value)
 
-    def function(self, leaves: Sequence[str] = ()) -> Callable[..., Any]:
+    def function(self) -> Callable[..., Any]:
         """Return the function."""
         body = ["def run(a, u):"]
         if self.questions:
             body += ["    try:", *(f"        {line}" for line in self.questions)]
             body += ["    except LOST:", "        return MISS"]
-        body += [f"    {line}" for line in (*leaves, *self.lines)]
+        body += [f"    {line}" for line in self.lines]
         text = "\n".join(body)
         exec(compile(text, "<program>", "exec"), self.names)
         run: Callable[..., Any] = self.names["run"]

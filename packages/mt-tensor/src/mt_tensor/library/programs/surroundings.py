@@ -265,11 +265,8 @@ class Picture:
             elif isinstance(holder, set):
                 holder.clear()
                 holder.update(copy)
-        for place, value in self.places:
-            if place.can_be_set and not place.is_item and place.get() is not value:
-                place.set(value)
-        for place, value in self.places:  # global variables, whose dictionary is no holder
-            if place.is_item and place.can_be_set and place.get() is not value:
+        for place, value in self.places:  # attributes, and variables of functions and modules
+            if place.can_be_set and place.get() is not value:
                 place.set(value)
         for tensor, slots in self.tensors.values():
             put_slots(tensor, slots)

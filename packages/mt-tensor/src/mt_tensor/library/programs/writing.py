@@ -325,7 +325,7 @@ class Writer:
 
     def box(self, value: Any) -> Box:
         """Return the mark of something that a call leaves for another."""
-        box = self._boxes[id(value)] = Box(value, frozenset(self._groups_in(value)))
+        box = self._boxes[id(value)] = Box(frozenset(self._groups_in(value)))
         self._kept.append(value)
         return box
 
