@@ -73,7 +73,8 @@ def run(options: argparse.Namespace) -> None:
     names = names_of("steps", options.pattern)
     if options.json:
         write(options.json, "", "a")
-    sides = [CAPTURED, EAGER, *(each for each in OTHERS if is_there(each.partition("+")[0]))]
+    others = OTHERS if options.against == "torch" else ()
+    sides = [CAPTURED, EAGER, *(each for each in others if is_there(each.partition("+")[0]))]
     rows = []
     for threads in options.threads:
         print(f"backend {options.backend}, {threads} thread(s); minimum (median) in ms, peak in MB")
