@@ -78,6 +78,6 @@ def environment(name: str, backend: str, threads: int) -> dict[str, str]:
         threads: how many a side may use.
     """
     counts = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-    chosen = backend if name.startswith("mt_") else "numpy"
+    chosen = backend if name.startswith("mt") else "numpy"
     xla = "" if threads > 1 else "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
     return dict.fromkeys(counts, str(threads)) | {"MT_BACKEND": chosen, "XLA_FLAGS": xla}
