@@ -16,7 +16,7 @@ import pytest
 import mt_tensor as mt
 from mt_autodiff import GradientError, GraphFreedError
 from mt_tensor.errors import CompileError, CompileWarning, IndexingError, InPlaceError, LinAlgError
-from mt_tensor.library.programs import compiling
+from mt_tensor.library.programs import compiling, planning
 
 BACKENDS = pytest.mark.parametrize("backend", ["numpy", "simple"])
 FACTOR = 2.0
@@ -868,3 +868,99 @@ def test_repetitions_and_what_nobody_reads_are_left_out() -> None:
     assert f(x).tolist() == f(x).tolist() == body(x).tolist()
     assert f.program is not None
     assert len(f.program.instructions) <= 4
+
+
+# --- One pass over memory -------------------------------------------------------------------------
+
+
+def onto_its_transpose(x: mt.Tensor) -> mt.Tensor:
+    x = x.clone()
+    x.transpose(0, 1).add_(x * 2 + 1)
+    return x
+
+
+def onto_the_next_row(x: mt.Tensor) -> mt.Tensor:
+    x = x.clone()
+    x[1:].add_(x[:-1] * 2 + 1)
+    return x
+
+
+def after_a_change(x: mt.Tensor) -> mt.Tensor:
+    x = x.clone()
+    before = x * 2
+    x.add_(1)
+    return before + x
+
+
+@BACKENDS
+@pytest.mark.parametrize("function", [onto_its_transpose, onto_the_next_row, after_a_change])
+def test_what_is_read_is_what_was_there(backend: str, function: Any) -> None:
+    with mt.use_backend(backend):
+        compiled = mt.compile(function)
+        for _ in range(2):
+            x = mt.randn(4, 4)
+            assert compiled(x).tolist() == function(x).tolist()
+        assert compiled.programs
+
+
+def test_memory_is_used_again_in_the_shape_of_what_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planning, "LEAST", 1)
+
+    @mt.compile
+    def f(x: mt.Tensor) -> mt.Tensor:
+        y = x.sum(1, keepdim=True).view(4)
+        z = y * 2
+        return z.cumsum(0) + z
+
+    for _ in range(2):
+        x = mt.randn(4, 3)
+        y = x.sum(1) * 2
+        np.testing.assert_allclose(f(x).numpy(), (y.cumsum(0) + y).numpy(), rtol=1e-6)
+
+
+# --- What nobody has ------------------------------------------------------------------------------
+
+
+def test_what_is_made_on_the_host_is_made_at_each_run() -> None:
+    @mt.compile
+    def f() -> mt.Tensor:
+        return mt.triu_indices(2, 3, 1).neg_()
+
+    first, second = f(), f()
+    assert first.tolist() == second.tolist() == f().tolist()
+    first.zero_()
+    assert f().tolist() == second.tolist()
+    assert f.programs
+
+
+@pytest.mark.filterwarnings("ignore::mt_tensor.errors.CompileWarning")
+def test_what_a_program_would_keep_is_run_as_it_is() -> None:
+    for function in (
+        lambda x: x.view(mt.int32) + 0,
+        lambda x: mt.zeros(2, requires_grad=True),
+        lambda x: mt.from_numpy(np.ones(2)).add_(1),
+    ):
+        f, calls = counted(function)
+        for value in (1.0, 2.0):
+            x = row(value, 3)
+            assert f(x).tolist() == function(x).tolist()
+            assert f(x).requires_grad == function(x).requires_grad
+        assert len(calls) == 4
+        assert not f.programs
+
+
+def test_a_shape_is_a_result() -> None:
+    f = mt.compile(lambda x: (x * 2, x.shape, x.dtype))
+    for _ in range(2):
+        assert f(row(1, 2))[1:] == (mt.Size((2,)), mt.float32)
+    assert f.programs
+
+
+@pytest.mark.filterwarnings("ignore::mt_tensor.errors.CompileWarning")
+def test_a_gradient_that_cannot_be_had_is_missed_only_by_who_wants_it() -> None:
+    f = mt.compile(lambda x: mt.tanh(x).trunc_())
+    for _ in range(2):
+        y = f(row(0.5, 2.5, requires_grad=True))
+        assert y.tolist() == [0.0, 0.0]
+        with pytest.raises(InPlaceError):
+            y.sum().backward()

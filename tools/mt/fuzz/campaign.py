@@ -13,10 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import mt_tensor as mt
+from mt.fuzz import compiled, running
 from mt.fuzz.differences import Difference
 from mt.fuzz.programs import Step
-from mt.fuzz.running import Run, made_up, run
+from mt.fuzz.running import Run
 from mt.fuzz.shrinking import shrunk
+
+WAYS = {"torch": running, "compiled": compiled}
+"""What programs are compared with: each has the functions `made_up` and `run`."""
 
 TOGETHER = 200
 """Programs that a process is given at a time."""
@@ -67,14 +71,14 @@ class Counts:
             self.unjudged.append((number, program.steps[-1].operation, difference))
 
 
-def count_some(seed: int, numbers: Sequence[int], backend: str) -> Counts:
-    """Run the programs of these numbers, and count what they did."""
+def count_some(seed: int, numbers: Sequence[int], backend: str, way: str = "torch") -> Counts:
+    """Run the programs of these numbers, and count what they did; `way` is one of `WAYS`."""
     counts = Counts()
     with mt.use_backend(backend):
         for number in numbers:
             with limited(SECONDS):
                 try:
-                    counts.count(number, *made_up(seed, number))
+                    counts.count(number, *WAYS[way].made_up(seed, number))
                 except Exception as error:
                     error.add_note(f"in program {number} of seed {seed}")
                     raise
@@ -104,44 +108,46 @@ def limited(seconds: float = 0) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, before)
 
 
-def count_all(seed: int, numbers: Sequence[int], backend: str, processes: int) -> Counts:
+def count_all(seed: int, numbers: Sequence[int], backend: str, way: str, processes: int) -> Counts:
     """Run programs in several processes, and count what they did.
 
     A program that ends its process is counted as a difference; the others are not lost by it.
     """
     if processes == 1 and len(numbers) <= TOGETHER:
-        return count_some(seed, numbers, backend)
+        return count_some(seed, numbers, backend, way)
     counts = Counts()
     parts = [numbers[i : i + TOGETHER] for i in range(0, len(numbers), TOGETHER)]
     with ThreadPoolExecutor(processes) as threads:
-        for found in threads.map(lambda part: _count_apart(seed, part, backend), parts):
+        for found in threads.map(lambda part: _count_apart(seed, part, backend, way), parts):
             counts += found
     return counts
 
 
-def _count_apart(seed: int, numbers: Sequence[int], backend: str) -> Counts:
+def _count_apart(seed: int, numbers: Sequence[int], backend: str, way: str) -> Counts:
     """Run programs in a process of their own; if one ends it, both halves in one each."""
     context = multiprocessing.get_context("spawn")
     try:
         with ProcessPoolExecutor(1, mp_context=context) as pool:
-            return pool.submit(count_some, seed, numbers, backend).result()
+            return pool.submit(count_some, seed, numbers, backend, way).result()
     except BrokenProcessPool:
         if len(numbers) == 1:
             return Counts(unjudged=[(numbers[0], "?", Difference("crash", "", "", ""))])
     middle = len(numbers) // 2
-    counts = _count_apart(seed, numbers[:middle], backend)
-    counts += _count_apart(seed, numbers[middle:], backend)
+    counts = _count_apart(seed, numbers[:middle], backend, way)
+    counts += _count_apart(seed, numbers[middle:], backend, way)
     return counts
 
 
-def least(program: Run, difference: Difference) -> tuple[list[Step], Difference]:
+def least(
+    program: Run, difference: Difference, way: str = "torch"
+) -> tuple[list[Step], Difference]:
     """Return the simplest program found that shows a difference, and the difference."""
     operation = program.steps[-1].operation
     latest = [difference]
 
     def shows(steps: list[Step]) -> bool:
         try:
-            other, found = run(steps, program.watched)
+            other, found = WAYS[way].run(steps, program.watched)
         except SyntaxError:
             return False
         same = (

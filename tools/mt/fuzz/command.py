@@ -3,6 +3,7 @@
 mt fuzz --programs 2000                 2,000 programs on the backend numpy
 mt fuzz --backend fast -j 2 --seed 7    others on mt-fast, in two processes
 mt fuzz --seed 7 --only 1234            one of them, with all it says
+mt fuzz --compile                       compared with themselves, compiled; see `compiled.py`
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from collections.abc import Sequence
 import mt_tensor as mt
 from mt.arguments import parser_of
 from mt.errors import reported
-from mt.fuzz.campaign import Counts, count_all, least, limited
+from mt.fuzz.campaign import WAYS, Counts, count_all, least, limited
+from mt.fuzz.compiled import COMPILED
 from mt.fuzz.differences import KINDS, Difference
 from mt.fuzz.judging import judgements
 from mt.fuzz.operations import catalogue
 from mt.fuzz.programs import Step, listing
-from mt.fuzz.running import made_up
 
 SHOWN = 10
 """Differences that are shrunk and printed; others are only named, as is what ends a process."""
@@ -33,17 +34,21 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--backend", default="numpy", help="the project's backend")
     parser.add_argument("-j", type=int, default=1, dest="processes", help="processes")
     parser.add_argument("--table", action="store_true", help="count every operation")
+    parser.add_argument(
+        "--compile", dest="way", action="store_const", const="compiled", default="torch",
+        help="compare programs with themselves, compiled",
+    )  # fmt: skip
     options = parser.parse_args(arguments)
     with reported("fuzz"):
         judgements()
         if options.only is not None:
-            return _show(options.seed, options.only, options.backend)
+            return _show(options, options.only)
         return _campaign(options)
 
 
 def _campaign(options: argparse.Namespace) -> int:
     numbers = range(options.programs)
-    counts = count_all(options.seed, numbers, options.backend, options.processes)
+    counts = count_all(options.seed, numbers, options.backend, options.way, options.processes)
     first: dict[tuple[str, str], tuple[int, int]] = {}
     for number, operation, difference in sorted(counts.unjudged):
         known, times = first.get((operation, difference.kind), (number, 0))
@@ -51,7 +56,7 @@ def _campaign(options: argparse.Namespace) -> int:
     for i, ((operation, kind), (number, times)) in enumerate(first.items()):
         print(f"{operation}: {KINDS[kind]}, {times} times: --only {number}")
         if i < SHOWN and kind != "crash":
-            _show(options.seed, number, options.backend)
+            _show(options, number)
     return _summary(counts, options)
 
 
@@ -59,33 +64,40 @@ def _summary(counts: Counts, options: argparse.Namespace) -> int:
     if options.table:
         for name in catalogue():
             print(f"{name:45}{counts.done[name]:8} run{counts.refused[name]:8} refused")
-    for judgement in judgements():
-        print(f"judged {counts.judged[judgement.name]:6} times: {judgement.name}")
+    if options.way == "torch":
+        for judgement in judgements():
+            print(f"judged {counts.judged[judgement.name]:6} times: {judgement.name}")
+        judged = f"{counts.judged.total()} judged differences, {len(counts.unjudged)} others"
+    else:
+        for name in COMPILED:
+            print(f"{counts.judged[name]:6} programs {name}")
+        judged = f"{len(counts.unjudged)} are others when they are compiled"
     never = [name for name in catalogue() if not counts.done[name]]
     print(
         f"{counts.programs} programs of seed {options.seed} on {options.backend}: "
         f"{counts.done.total()} steps run and {counts.refused.total()} refused, of "
-        f"{len(catalogue())} operations; {counts.judged.total()} judged differences, "
-        f"{len(counts.unjudged)} others"
+        f"{len(catalogue())} operations; {judged}"
     )
     if never and counts.programs >= 1000:
         print(f"never run: {', '.join(never)}")
     return 1 if counts.unjudged else 0
 
 
-def _show(seed: int, number: int, backend: str) -> int:
-    with mt.use_backend(backend), limited():
-        program, difference = made_up(seed, number)
+def _show(options: argparse.Namespace, number: int) -> int:
+    with mt.use_backend(options.backend), limited():
+        program, difference = WAYS[options.way].made_up(options.seed, number)
         if difference is None:
-            judged = "".join(f"# judged: {name}\n" for name in program.met)
-            print(listing(program.steps) + (judged or "# no difference\n"))
+            met = "".join(f"# {name}\n" for name in program.met)
+            print(listing(program.steps) + (met or "# no difference\n"))
             return 0
-        print(_described(*least(program, difference)))
+        steps, difference = least(program, difference, options.way)
+        sides = ("here", "torch") if options.way == "torch" else ("compiled", "as it is")
+        print(_described(steps, difference, sides))
     return 1
 
 
-def _described(steps: Sequence[Step], difference: Difference) -> str:
+def _described(steps: Sequence[Step], difference: Difference, sides: tuple[str, str]) -> str:
     lines = [f"# {KINDS[difference.kind]}: {difference.value}".rstrip(": ")]
-    for who, said in (("here", difference.ours), ("torch", difference.theirs)):
+    for who, said in zip(sides, (difference.ours, difference.theirs), strict=True):
         lines += [f"# {who}:", *(f"#   {line}" for line in said.splitlines())]
     return listing(steps) + "\n".join(lines) + "\n"

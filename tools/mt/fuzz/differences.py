@@ -114,14 +114,19 @@ def refusals(ours: BaseException | None, theirs: BaseException | None) -> Differ
     """
     if ours is None and theirs is None:
         return None
-    said, other = ("" if e is None else f"{type(e).__name__}: {e}" for e in (ours, theirs))
+    said, other = plain_error(ours), plain_error(theirs)
     if ours is not None and not is_ours(ours):
         return Difference("fault", "", said, other)
     if theirs is None:
-        return Difference("refused", "", said, "accepted")
+        return Difference("refused", "", said, other)
     if ours is None:
-        return Difference("accepted", "", "accepted", other)
+        return Difference("accepted", "", said, other)
     return None
+
+
+def plain_error(error: BaseException | None) -> str:
+    """Return what an error says, as text; that all was well if there is none."""
+    return "accepted" if error is None else f"{type(error).__name__}: {error}"
 
 
 def is_ours(error: BaseException) -> bool:

@@ -215,6 +215,13 @@ def leaf(array: Array, requires_grad: bool = False) -> Step:
     return Step("torch.tensor()", (Elements(np.array(array)),), settings)
 
 
+def is_leaf(step: Step) -> bool:
+    """Whether a step makes a tensor from nothing, as `leaf` does."""
+    if step.form == "torch.zeros()":
+        return bool(step.args) and isinstance(step.args[0], tuple) and 0 in step.args[0]
+    return bool(step.args) and isinstance(step.args[0], Elements)
+
+
 def without(steps: Sequence[Step], gone: set[int]) -> list[Step] | None:
     """Return a program without some steps; None if others need their results."""
     kept = [number for number in range(len(steps)) if number not in gone]

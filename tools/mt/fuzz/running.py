@@ -108,9 +108,9 @@ class Run:
             brings it up to date, so that half of the programs look at new values only.
     """
 
-    def __init__(self, watched: bool = True) -> None:
+    def __init__(self, watched: bool = True, with_torch: bool = True) -> None:
         self.ours = Side(Ours())
-        self.theirs = Side(Torch()) if find_spec("torch") else None
+        self.theirs = Side(Torch()) if with_torch and find_spec("torch") else None
         for side in self.sides:
             side.names = side.library.names()
         self.steps: list[Step] = []
@@ -293,12 +293,14 @@ class Run:
         return Difference("values", name, as_text(found), f"NumPy: {as_text(values)}")
 
 
-def run(steps: Sequence[Step], watched: bool = True) -> tuple[Run, Difference | None]:
+def run(
+    steps: Sequence[Step], watched: bool = True, with_torch: bool = True
+) -> tuple[Run, Difference | None]:
     """Run a program up to the end, or to its first difference that is not judged."""
-    return _run(Run(watched), lambda _: iter(steps))
+    return _run(Run(watched, with_torch), lambda _: iter(steps))
 
 
-def made_up(seed: int, number: int) -> tuple[Run, Difference | None]:
+def made_up(seed: int, number: int, with_torch: bool = True) -> tuple[Run, Difference | None]:
     """Make up a program, and run it up to the end, or to a difference that is not judged."""
     generator = Generator(seed, number)
 
@@ -306,7 +308,7 @@ def made_up(seed: int, number: int) -> tuple[Run, Difference | None]:
         for _ in range(generator.length):
             yield from generator.next_steps(len(program.steps), program.described())
 
-    return _run(Run(watched=generator.draw.chance(0.5)), steps)
+    return _run(Run(generator.draw.chance(0.5), with_torch), steps)
 
 
 def _run(program: Run, steps: Callable[[Run], Iterator[Step]]) -> tuple[Run, Difference | None]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from mt_autodiff import GradientError, GraphFreedError, derivatives
+from mt_autodiff import AutodiffError, GradientError, GraphFreedError, derivatives
 from mt_autodiff.extending import recording
-from mt_tensor.errors import CompileError
+from mt_tensor.errors import CompileError, TensorError
 from mt_tensor.layout import row_major
 from mt_tensor.library.programs.addresses import Addresses
+from mt_tensor.library.programs.leaving import Reason
 from mt_tensor.library.programs.planning import planned
 from mt_tensor.library.programs.program import Box, Memory, Program, View
 from mt_tensor.library.programs.source import Source
@@ -146,6 +147,9 @@ def derivatives_written(
         result: what it returned.
         writer: what it asked of backends.
         addresses: where tensors are that were there before.
+
+    Raises:
+        Reason: one of them cannot be computed, which the caller need not want to.
     """
     results = [
         (at, leaf)
@@ -173,6 +177,10 @@ def derivatives_written(
             written.append((at, *_one(writer, leaf, dict.fromkeys(variables), name)))
         except GraphFreedError:  # by a backward() within
             gradients.programs[at] = None
+        except CompileError:
+            raise
+        except (AutodiffError, TensorError) as error:
+            raise Reason(f"the gradient of what it returns cannot be computed: {error}") from error
     for _, program, boxes, seed in written:
         saved |= {id(view.memory): view for view in _read(program, seed)}
         saved |= {id(box): box for box in boxes}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any
+from zlib import crc32
 
 from mt_operators import Formula
 from mt_operators.tracing import trace
@@ -178,7 +179,8 @@ def fused(calls: Sequence[Instruction], kept: set[Any]) -> list[Instruction]:
     """Make neighbouring operations on elements one pass: nothing between them goes to memory.
 
     An operation is computed where its result is read, if that is one place which reads it element
-    by element, and if what the operation reads is still what it was.
+    by element, if what the operation reads is still what it was, and if the place does not write to
+    another view of it: the pass would read what it has just written.
     """
     calls = list(calls)
     readers = _readers(calls)
@@ -187,7 +189,10 @@ def fused(calls: Sequence[Instruction], kept: set[Any]) -> list[Instruction]:
     while position < len(calls):
         producer = calls[position]
         reader = _only_reader(producer, readers, kept | changed)
-        if reader is not None and _unchanged_until(calls, position, reader):
+        if reader is None or _writes_elsewhere_in(reader, producer.reads):
+            position += 1
+            continue
+        if _unchanged_until(calls, position, reader):
             one = composed(producer, reader)
             if one is not None:
                 calls[calls.index(reader)] = one
@@ -231,6 +236,16 @@ def _only_reader(
     if any(view.layout is not made.layout for view in views):
         return None
     return users[0]
+
+
+def _writes_elsewhere_in(call: Instruction, views: Iterable[View]) -> bool:
+    """Whether a call writes to memory of views, other than each element to its own place."""
+    return any(
+        view.memory.group == changed.memory.group
+        and (view.memory is not changed.memory or view.layout is not changed.layout)
+        for changed in call.changes
+        for view in views
+    )
 
 
 def _unchanged_until(calls: Sequence[Instruction], position: int, reader: Instruction) -> bool:
@@ -292,7 +307,7 @@ def composed(producer: Instruction, reader: Instruction) -> Instruction | None:
 
     name = f"{first.name}_{second.name}"
     if len(name) > 80:
-        name = f"fused_{abs(hash(name)) % 10**8}"
+        name = f"fused_{crc32(name.encode())}"  # the same in each process, as caches need it
     outputs = second.outputs
     formula = Formula(name, len(inputs), outputs, both, [f"x{i}" for i in range(len(inputs))])
     try:
@@ -441,7 +456,7 @@ def _used(
         return None
     for view in call.reads:
         group = view.memory.group
-        if view.layout is made.layout and alive.get(group) and last[group] <= position:
-            return alive[group]
+        if view.layout is made.layout and group in alive and last[group] <= position:
+            return view
     views = free.get((id(call.backend), made.layout))
     return views.pop() if views else None

@@ -29,8 +29,8 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.dtypes import DType
 from mt_tensor.library.programs.numbers import Varying
+from mt_tensor.library.programs.structure import PLAIN
 from mt_tensor.library.programs.writing import is_users
 from mt_tensor.library.randomness.generator import Generator
 from mt_tensor.tensor import Tensor
@@ -42,7 +42,7 @@ it is, and its items are not looked at."""
 MISSING = object()
 """Stands for what is not in its place."""
 
-PLAIN = (bool, int, float, complex, str, bytes, type(None), DType, enum.Enum, range, slice)
+CONSTANT = (*PLAIN, enum.Enum, range, slice)
 """What never changes, and is compared by value."""
 
 CLOSED = (type, BuiltinFunctionType, Generator, TensorBackend, Varying)
@@ -122,7 +122,7 @@ class Picture:
             self._visit(self._waiting.popleft())
 
     def _visit(self, value: Any) -> None:  # noqa: PLR0912 - one for each kind
-        if id(value) in self._seen or isinstance(value, (*PLAIN, *CLOSED)):
+        if id(value) in self._seen or isinstance(value, (*CONSTANT, *CLOSED)):
             return
         self._seen.add(id(value))
         self._kept.append(value)
@@ -224,7 +224,7 @@ class Picture:
                         self._waiting.append(item.__func__)
                     elif isinstance(item, property):
                         self._waiting.append(item.fget)
-                    elif isinstance(item, (*PLAIN, Tensor, dict, list)) and name[:2] != "__":
+                    elif isinstance(item, (*CONSTANT, Tensor, dict, list)) and name[:2] != "__":
                         self._note(Place(base, name, False), item)
 
     def has_seen(self, value: Any) -> bool:
@@ -308,7 +308,7 @@ def same(a: Any, b: Any) -> bool:
         return len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, MethodType):
         return a.__self__ is b.__self__ and a.__func__ is b.__func__
-    return isinstance(a, PLAIN) and a == b
+    return isinstance(a, CONSTANT) and a == b
 
 
 def names_in(code: CodeType) -> Iterator[str]:

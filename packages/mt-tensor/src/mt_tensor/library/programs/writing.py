@@ -22,6 +22,7 @@ from mt_operators import Formula
 from mt_tensor.backends.computing import Computing
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.backends.kernels import PACKAGES
+from mt_tensor.dtypes import Array
 from mt_tensor.errors import CompileError
 from mt_tensor.layout import Layout, row_major
 from mt_tensor.library.fused import FUSED, FusedKernel
@@ -137,6 +138,7 @@ class Writer:
             self._keep_old(backend, changed)
             plain = [x.value if isinstance(x, Varying) else x for x in arguments]
             result = self._run(original, *plain, **options)
+            again = functools.partial(AGAIN[name], backend, original) if name in AGAIN else original
             checks = name == "checked_indices"
             if checks:  # it may be the argument itself now, and not at the next run
                 result = self._run(backend.copy, result, row_major(result.shape, result.dtype))
@@ -144,7 +146,7 @@ class Writer:
                 Instruction(
                     name,
                     backend,
-                    functools.partial(_in_rows, backend, original) if checks else original,
+                    again,
                     self.marked(arguments),
                     self.marked(options),
                     None if changed else self._results(result, arguments if checks else ()),
@@ -382,6 +384,19 @@ def _in_rows(backend: TensorBackend, function: Callable[..., Any], *arguments: A
     result: TensorData = function(*arguments)
     layout = result.layout
     return result if layout.contiguous is layout else backend.copy(result, layout.contiguous)
+
+
+def _of_a_copy(_: TensorBackend, function: Callable[..., Any], array: Array) -> TensorData:
+    """Return elements of an array that are in nobody else's memory."""
+    result: TensorData = function(array.copy())
+    return result
+
+
+AGAIN: dict[str, Callable[..., TensorData]] = {
+    "checked_indices": _in_rows,
+    "from_host": _of_a_copy,
+}
+"""Calls whose results may share memory with an argument, and how they are called by a program."""
 
 
 class _Saved:

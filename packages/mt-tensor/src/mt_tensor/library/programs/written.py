@@ -22,6 +22,7 @@ from mt_tensor.library.programs.structure import PLAIN, exchanged_leaves, leaves
 from mt_tensor.library.programs.surroundings import MANY, Place
 from mt_tensor.library.programs.writing import Writer, group_of, key_of
 from mt_tensor.tensor import Tensor
+from mt_tensor.tensor_data import TensorData
 
 EXACT = "exact"
 """The reason if arguments must be taken as they lie in memory."""
@@ -115,6 +116,7 @@ def written(
     kept = [*leaving.kept, *(each.view for each in things), *views]
     program = Program(name, writer.instructions, things, kept)
     changed = [v.memory for each in writer.instructions for v in each.changes]
+    _check_found(writer, addresses, given, {*changed, *(view.memory for view in kept)})
     planned(program, boxes)
     ask(addresses, varying, answers)
     _load(program, given, writer, addresses)
@@ -220,6 +222,27 @@ def _check_arrays(writer: Writer, addresses: Addresses) -> None:
         )
 
 
+def _check_found(writer: Writer, addresses: Addresses, given: Any, lasting: set[Memory]) -> None:
+    """Raise Reason if memory that nobody has would not be the same constant at each run.
+
+    Args:
+        writer: what it asked of backends.
+        addresses: where tensors are that were there before.
+        given: its arguments.
+        lasting: memory that is changed, or that somebody has afterwards.
+    """
+    storages = [slots[0].storage for _, slots in addresses.picture.tensors.values()]
+    storages += [x.storage for x in given.data if isinstance(x, TensorData)]
+    known = set(map(key_of, storages))
+    found = [each for key, each in writer.memories.items() if not each.made and key not in known]
+    others = {each.group for each in writer.memories.values() if each not in found}
+    others.update(map(group_of, storages))
+    if any(each.group in others for each in found):
+        raise Reason("it sees elements as those of another type, as view(dtype) does")
+    if lasting.intersection(found):
+        raise Reason("it changes, or returns, an array's memory, as from_numpy() makes a tensor of")
+
+
 def _check_histories(writer: Writer, addresses: Addresses) -> None:
     """Raise Reason if something was read whose gradient goes on to what was computed before."""
     read = {view.memory for each in writer.instructions for view in each.reads}
@@ -237,6 +260,8 @@ def _returned(leaf: Any, writer: Writer, addresses: Addresses, given: Any) -> An
     if isinstance(leaf, Tensor):
         if addresses.knows(leaf):
             return leaf
+        if leaf.requires_grad and leaf._node is None:
+            raise Reason("it returns a new leaf, whose gradient is wanted")
         return Thing(writer.view(leaf._tensor), leaf.backend)
     known = isinstance(leaf, (*PLAIN, Varying)) or any(leaf is each for each in given.leaves)
     if not known and not addresses.picture.has_seen(leaf):

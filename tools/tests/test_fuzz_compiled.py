@@ -1,0 +1,88 @@
+"""Random programs, compiled: that they do what they do as they are, and that faults are seen."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mt.fuzz.campaign import count_some, least
+from mt.fuzz.command import main
+from mt.fuzz.compiled import AS_IT_IS, RUN, UNCOMPILED, run
+from mt.fuzz.programs import Ref, Source, Step, leaf
+from mt_tensor.library.programs import planning
+from mt_tensor.library.programs.program import Instruction
+
+ROW = np.array([1.0, 2.0, 3.0], np.float32)
+CHAIN = [
+    leaf(ROW, requires_grad=True),
+    leaf(ROW + 3),
+    Step("*", (Ref(0), Ref(1))),
+    Step("-", (Ref(2), Ref(1))),
+    Step("/", (Ref(3), Ref(0))),
+]
+
+
+def test_programs_do_the_same_when_they_are_compiled() -> None:
+    counts = count_some(0, range(120), "numpy", "compiled")
+    assert counts.unjudged == []
+    assert counts.judged[RUN] > 80
+    assert counts.judged.keys() <= {RUN, AS_IT_IS, UNCOMPILED}
+
+
+def test_how_a_program_was_run_is_told() -> None:
+    for last, name in (
+        (Step(".sum()", (Ref(4),)), RUN),
+        (Step(".tolist()", (Ref(1),)), UNCOMPILED),
+        (Step(".view()", (Ref(1), Source("torch.int32"))), AS_IT_IS),
+    ):
+        program, difference = run([*CHAIN, last])
+        assert difference is None
+        assert program.met == [name]
+
+
+# --- Planted faults -------------------------------------------------------------------------------
+
+
+def swapping(composed: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a fusion that mixes its last two inputs up."""
+
+    def wrong(producer: Instruction, reader: Instruction) -> Instruction | None:
+        one: Instruction | None = composed(producer, reader)
+        if one is not None and len(one.arguments) > 2:
+            *first, x, y = one.arguments
+            one.arguments = (*first, y, x)
+        return one
+
+    return wrong
+
+
+def early(last_uses: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a search for last uses that forgets the last one."""
+
+    def wrong(calls: Any, kept: Any) -> Any:
+        return {group: at - 1 for group, at in last_uses(calls, kept).items()}
+
+    return wrong
+
+
+@pytest.mark.parametrize(("name", "fault"), [("composed", swapping), ("last_uses", early)])
+def test_a_planted_fault_is_seen(
+    name: str, fault: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(planning, name, fault(getattr(planning, name)))
+    assert count_some(0, range(100), "numpy", "compiled").unjudged
+
+
+def test_a_difference_is_made_small_and_shown(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(planning, "composed", swapping(planning.composed))
+    program, difference = run([*CHAIN, Step("torch.exp()", (Ref(1),))])
+    assert difference is not None
+    steps, _ = least(program, difference, "compiled")
+    assert [step.form for step in steps][-2:] == ["*", "-"]
+    assert main(["--compile", "--only", "2"]) == 1
+    said = capsys.readouterr().out
+    assert "# compiled:" in said
+    assert "# as it is:" in said
