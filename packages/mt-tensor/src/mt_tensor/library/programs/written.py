@@ -20,7 +20,7 @@ from mt_tensor.library.programs.program import Memory, Program, Thing, View
 from mt_tensor.library.programs.source import MISS
 from mt_tensor.library.programs.structure import PLAIN, exchanged_leaves, leaves_in
 from mt_tensor.library.programs.surroundings import MANY, Place
-from mt_tensor.library.programs.writing import Writer, group_of, key_of
+from mt_tensor.library.programs.writing import AGAIN, Writer, group_of, key_of
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
 
@@ -235,7 +235,8 @@ def _check_found(writer: Writer, addresses: Addresses, given: Any, lasting: set[
     storages += [x.storage for x in given.data if isinstance(x, TensorData)]
     known = set(map(key_of, storages))
     found = [each for key, each in writer.memories.items() if not each.made and key not in known]
-    others = {each.group for each in writer.memories.values() if each not in found}
+    calls = [each for each in writer.instructions if each.name not in AGAIN]
+    others = {view.memory.group for each in calls for view in each.makes}
     others.update(map(group_of, storages))
     if any(each.group in others for each in found):
         raise Reason("it sees elements as those of another type, as view(dtype) does")
