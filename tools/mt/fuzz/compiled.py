@@ -11,8 +11,7 @@ program that cannot be compiled says so and has changed nothing.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,9 +34,9 @@ from mt.fuzz.libraries import Ours, plain, tensors_of
 from mt.fuzz.programs import Elements, Step, is_leaf, without
 from mt.fuzz.rounding import close
 from mt.fuzz.running import Run, is_large
+from mt_tensor.conformance.compiling import memory_used_again
 from mt_tensor.dtypes import Array
 from mt_tensor.errors import CompileError
-from mt_tensor.library.programs import planning
 
 OURS = Ours()
 UNCOMPILED = "refused: what it does, no program can"
@@ -63,18 +62,7 @@ def run(steps: Sequence[Step], watched: bool = True) -> tuple[Run, Difference | 
     return _compared(running.run(steps, watched, with_torch=False)[0])
 
 
-@contextmanager
-def _memory_used_again() -> Iterator[None]:
-    """Let programs use memory again however small it is."""
-    before = planning.LEAST
-    planning.LEAST = 1
-    try:
-        yield
-    finally:
-        planning.LEAST = before
-
-
-@_memory_used_again()
+@memory_used_again()
 def _compared(program: Run) -> tuple[Run, Difference | None]:
     """Compare the shortest beginning of a program that shows a difference."""
     undefined = {n for n, step in enumerate(program.steps) if "empty" in step.operation}

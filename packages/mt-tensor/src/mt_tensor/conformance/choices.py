@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 import mt_tensor as mt
+from mt_tensor.dtypes import Array
 from mt_tensor.errors import IndexingError
 from mt_tensor.strides import shape_broadcast
 
@@ -29,6 +32,21 @@ class Draw:
     def one_of(self, options: Sequence[Any]) -> Any:
         """Return one of several."""
         return options[self.below(len(options))]
+
+
+TYPES = ["float64", "float64", "float32", "int64", "int32", "bool"]
+SHAPES = [(), (1,), (3,), (2, 3), (3, 2), (2, 2), (1, 3), (2, 1, 3), (0,), (2, 0), (2, 3, 2)]
+
+
+def some_arrays(draw: Draw) -> list[Array]:
+    """Return three arrays of small multiples of a quarter, of which the first has floats."""
+    arrays = []
+    for number in range(3):
+        shape = draw.one_of(SHAPES)
+        elements = [draw.between(-8, 8) / 4 for _ in range(int(np.prod(shape)))]
+        dtype = "float64" if number == 0 else draw.one_of(TYPES)
+        arrays.append(np.array(elements).reshape(shape).astype(dtype))
+    return arrays
 
 
 def nothing(_: Draw, *__: mt.Tensor) -> Settings:

@@ -1,19 +1,26 @@
 """Every operation of the sample table, run from a program: what `compile` makes of it is the same.
 
 The first call of a compiled function is written down, and the second one, on other elements, runs
-the program. Values, changes of arguments and gradients are those without it.
+the program. Values, changes of arguments and gradients are those without it. So are those of random
+functions.
 """
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import mt_tensor as mt
 from mt_operators.testing.ids import sample_id
 from mt_tensor.backends import TensorBackend
+from mt_tensor.conformance.choices import Draw
+from mt_tensor.conformance.compiling import check_program, memory_used_again
+from mt_tensor.conformance.test_programs import PROGRAMS
 from mt_tensor.dtypes import Array
 from mt_tensor.errors import CompileError
 from mt_tensor.testing import TENSOR_SPECS, TensorOpSpec, arguments
@@ -129,3 +136,16 @@ def test_gradients_in_programs(backend: TensorBackend, spec: TensorOpSpec) -> No
             return
         compare(found, wanted)
     assert compiled.programs or spec.name in LOOKING
+
+
+@pytest.mark.filterwarnings("ignore::mt_tensor.errors.CompileWarning")
+@settings(
+    max_examples=PROGRAMS // 4 or 1,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(data=st.data())
+def test_random_functions(backend_name: str, data: st.DataObject) -> None:
+    draw = Draw(lambda n: data.draw(st.integers(0, n - 1)))
+    with mt.use_backend(backend_name), memory_used_again(), contextlib.suppress(CompileError):
+        check_program(draw)

@@ -10,13 +10,12 @@ from __future__ import annotations
 import importlib.util
 import os
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mt_tensor.backends import use_backend
-from mt_tensor.conformance.choices import Draw
+from mt_tensor.conformance.choices import Draw, some_arrays
 from mt_tensor.conformance.programs import NumpyReference, Program, Reference, TorchReference
 
 PROGRAMS = int(os.environ.get("MT_PROGRAMS", settings().max_examples))
@@ -25,20 +24,11 @@ REFERENCES: list[type[Reference]] = [NumpyReference]
 if importlib.util.find_spec("torch"):
     REFERENCES.append(TorchReference)
 
-TYPES = ["float64", "float64", "float32", "int64", "int32", "bool"]
-SHAPES = [(), (1,), (3,), (2, 3), (3, 2), (2, 2), (1, 3), (2, 1, 3), (0,), (2, 0), (2, 3, 2)]
-
 
 def run(draw: Draw, reference: Reference) -> Program:
-    """Make tensors of small multiples of a quarter, and follow a number of instructions."""
+    """Make tensors, and follow a number of instructions."""
     program = Program(reference)
-    arrays = []
-    for number in range(3):
-        shape = draw.one_of(SHAPES)
-        elements = [draw.between(-8, 8) / 4 for _ in range(int(np.prod(shape)))]
-        dtype = "float64" if number == 0 else draw.one_of(TYPES)
-        arrays.append(np.array(elements).reshape(shape).astype(dtype))
-    program.start(arrays)
+    program.start(some_arrays(draw))
     left = draw.between(5, 20)
     while left:
         left -= program.step(draw)

@@ -155,8 +155,8 @@ def derivatives_written(
         (at, leaf)
         for at, leaf in enumerate(leaves_in(result))
         if isinstance(leaf, Tensor)
+        and leaf.requires_grad  # which brings a view up to date with what has become of its base
         and leaf._node is not None
-        and leaf.requires_grad
         and not addresses.knows(leaf)
     ]
     if not results:

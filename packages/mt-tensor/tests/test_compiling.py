@@ -1,8 +1,8 @@
-# mypy: ignore-errors
 """`compile`: what programs do is what functions do, and nothing is frozen in silence."""
 
 from __future__ import annotations
 
+import contextlib
 import random
 import threading
 import warnings
@@ -15,6 +15,8 @@ import pytest
 
 import mt_tensor as mt
 from mt_autodiff import GradientError, GraphFreedError
+from mt_tensor.conformance.choices import Draw
+from mt_tensor.conformance.compiling import check_program, memory_used_again
 from mt_tensor.errors import CompileError, CompileWarning, IndexingError, InPlaceError, LinAlgError
 from mt_tensor.library.programs import compiling, planning
 
@@ -38,6 +40,12 @@ def _no_warnings() -> Iterator[None]:
 
 def row(*numbers: float, **options: Any) -> mt.Tensor:
     return mt.tensor([float(each) for each in numbers], **options)
+
+
+def gradient_of(x: mt.Tensor) -> mt.Tensor:
+    """Return the gradient that a tensor has."""
+    assert x.grad is not None
+    return x.grad
 
 
 def counted(function: Callable[..., Any]) -> tuple[Any, list[int]]:
@@ -123,7 +131,8 @@ def test_methods_modules_and_functions_within_functions() -> None:
             return x * self.weight
 
         def __call__(self, x: mt.Tensor) -> mt.Tensor:
-            return self.by(x) + 1
+            found: mt.Tensor = self.by(x) + 1
+            return found
 
     first, second = Scale(), Scale()
     second.weight = row(3)
@@ -183,11 +192,12 @@ def test_a_number_is_never_frozen(use: Callable[[Any], Any]) -> None:
 
 def test_numbers_around_a_function_vary_too() -> None:
     settings = SimpleNamespace(rate=1.0)
-    groups, calls = [{"lr": 1.0}], []
+    groups = [{"lr": 1.0}]
+    calls: list[int] = []
     count = calls.append
 
     @mt.compile
-    def step(x: mt.Tensor) -> mt.Tensor:
+    def step(x: mt.Tensor) -> Any:
         count(1)
         return x * settings.rate + groups[0]["lr"]
 
@@ -203,7 +213,7 @@ def test_counters_count() -> None:
     count = calls.append
 
     @mt.compile
-    def step(x: mt.Tensor) -> mt.Tensor:
+    def step(x: mt.Tensor) -> Any:
         count(1)
         state["step"] += 1
         state["decay"] *= 0.5
@@ -328,7 +338,7 @@ def test_tuples_of_tensors_around_may_be_exchanged() -> None:
     f, calls = counted(lambda x: None)
 
     @mt.compile
-    def step(x: mt.Tensor) -> mt.Tensor:
+    def step(x: mt.Tensor) -> Any:
         f.function(x)
         first, (second, number) = states["now"]
         states["now"] = (first + x, (second * 2, number))
@@ -475,8 +485,8 @@ def test_gradients_accumulate_as_they_do_without() -> None:
         step(row(1, 3))
         assert weight.grad is not None
         assert weight.grad.tolist() == [k, 3 * k]
-    weight.grad.zero_()
-    held = weight.grad
+    held = gradient_of(weight)
+    held.zero_()
     step(row(1, 3))
     assert weight.grad is held
     assert held.tolist() == [1, 3]
@@ -508,9 +518,8 @@ def test_results_can_be_differentiated(backend: str) -> None:
                 x = row(0.5 + k, 2, requires_grad=True)
                 first, second = function(x * 1.5, 0.5 + k)
                 (first.sum() * 3 + second).backward()
-                assert x.grad is not None
-                assert weight.grad is not None
-                found.append((first.tolist(), x.grad.tolist(), weight.grad.tolist()))
+                gradients = [gradient_of(x).tolist(), gradient_of(weight).tolist()]
+                found.append((first.tolist(), *gradients))
             for a, b in zip(*found, strict=True):
                 np.testing.assert_allclose(a, b, 1e-6)
         assert len(f.programs) == 1
@@ -556,8 +565,7 @@ def test_tensors_around_with_a_history_are_left_to_the_function() -> None:
     def check() -> None:
         x.grad, kept["y"] = None, x * 3
         f(row(5))
-        assert x.grad is not None
-        assert x.grad.item() == 15
+        assert gradient_of(x).item() == 15
 
     for _ in range(compiling.PATIENCE - 1):
         check()
@@ -642,9 +650,11 @@ def test_a_gradient_is_not_differentiated_again() -> None:
         mt.autograd.grad(f(x), x, create_graph=True)
 
     @mt.compile
-    def second(x: mt.Tensor) -> mt.Tensor:
+    def second(x: mt.Tensor) -> Any:
+        slope: Any
         (slope,) = mt.autograd.grad((x * x * x).sum(), x, create_graph=True)
-        return mt.autograd.grad(slope.sum(), x)[0]
+        (bend,) = mt.autograd.grad(slope.sum(), x)
+        return bend
 
     assert [second(row(k, requires_grad=True)).item() for k in (1.0, 2.0)] == [6, 12]
 
@@ -693,7 +703,7 @@ def test_a_generator_of_ones_own() -> None:
     [
         (lambda: mt.randint(0, 9, (3,)), "whole numbers"),
         (lambda: mt.randperm(4), "whole numbers"),
-        (lambda: mt.manual_seed(3) and mt.rand(2), "anew"),
+        (lambda: [mt.manual_seed(3), mt.rand(2)], "anew"),
         (lambda: mt.tensor(random.random()), "Python or NumPy"),
         (lambda: mt.tensor(np.random.rand()), "Python or NumPy"),  # noqa: NPY002
     ],
@@ -903,19 +913,18 @@ def test_what_is_read_is_what_was_there(backend: str, function: Any) -> None:
         assert compiled.programs
 
 
-def test_memory_is_used_again_in_the_shape_of_what_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planning, "LEAST", 1)
-
+def test_memory_is_used_again_in_the_shape_of_what_is_made() -> None:
     @mt.compile
     def f(x: mt.Tensor) -> mt.Tensor:
         y = x.sum(1, keepdim=True).view(4)
         z = y * 2
         return z.cumsum(0) + z
 
-    for _ in range(2):
-        x = mt.randn(4, 3)
-        y = x.sum(1) * 2
-        np.testing.assert_allclose(f(x).numpy(), (y.cumsum(0) + y).numpy(), rtol=1e-6)
+    with memory_used_again():
+        for _ in range(2):
+            x = mt.randn(4, 3)
+            y = x.sum(1) * 2
+            np.testing.assert_allclose(f(x).numpy(), (y.cumsum(0) + y).numpy(), rtol=1e-6)
 
 
 # --- What nobody has ------------------------------------------------------------------------------
@@ -963,3 +972,44 @@ def test_a_gradient_that_cannot_be_had_is_missed_only_by_who_wants_it() -> None:
         assert y.tolist() == [0.0, 0.0]
         with pytest.raises(InPlaceError):
             y.sum().backward()
+
+
+# --- Faults that are planted ----------------------------------------------------------------------
+
+
+def mixing_up(composed: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a fusion that exchanges its last two inputs."""
+
+    def wrong(producer: Any, reader: Any) -> Any:
+        one = composed(producer, reader)
+        if one is not None and len(one.arguments) > 2:
+            *first, x, y = one.arguments
+            one.arguments = (*first, y, x)
+        return one
+
+    return wrong
+
+
+def forgetting_changes(_: Any) -> Callable[..., bool]:
+    """Return a fusion's question whose answer is always that nothing has changed."""
+    return lambda *_: True
+
+
+def check_programs(count: int) -> None:
+    """Compare a number of random functions with their programs."""
+    with memory_used_again(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", CompileWarning)
+        for number in range(count):
+            with contextlib.suppress(CompileError):
+                check_program(Draw(random.Random(number).randrange))
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"), [("composed", mixing_up), ("_unchanged_until", forgetting_changes)]
+)
+def test_a_fault_in_fusion_is_seen(
+    name: str, fault: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(planning, name, fault(getattr(planning, name)))
+    with pytest.raises(AssertionError, match="compiled:"):
+        check_programs(400)

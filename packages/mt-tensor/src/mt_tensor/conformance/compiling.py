@@ -1,0 +1,174 @@
+"""Random programs, compiled: a function that follows instructions, and the same from a program.
+
+Instructions are those of `instructions.py`: views, new tensors, changes in place. The function
+returns what no later instruction takes, and some of the rest, so that what lies between may be
+fused, and its memory used again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import mt_tensor as mt
+from mt_tensor.conformance.choices import Draw, some_arrays
+from mt_tensor.conformance.instructions import INSTRUCTIONS, Instruction
+from mt_tensor.conformance.programs import CHANGES, LARGEST, outcome
+from mt_tensor.dtypes import Array
+from mt_tensor.errors import CompileError
+from mt_tensor.library.memory import overlaps
+from mt_tensor.library.programs import planning
+from mt_tensor.library.programs.compiling import Compiled
+
+EVERY = 4
+"""Of the tensors that later instructions take, one in so many is a result."""
+
+
+@contextmanager
+def memory_used_again() -> Iterator[None]:
+    """Let programs use memory again however small it is."""
+    before = planning.LEAST
+    planning.LEAST = 1
+    try:
+        yield
+    finally:
+        planning.LEAST = before
+
+
+@dataclass
+class Function:
+    """A function of tensors that follows instructions.
+
+    Attributes:
+        steps: the instructions, which tensors each takes by their numbers, the other arguments,
+            and whether it is recorded.
+        taken: how often instructions take each tensor.
+    """
+
+    steps: list[tuple[Instruction, list[int], Any, bool]] = field(default_factory=list)
+    taken: list[int] = field(default_factory=list)
+
+    def __call__(self, *arguments: mt.Tensor) -> list[mt.Tensor]:
+        """Follow the instructions; return what is a result."""
+        alive = list(arguments)
+        for instruction, chosen, settings, recorded in self.steps:
+            with nullcontext() if recorded else mt.no_grad():
+                result = instruction.call(mt, *[alive[at] for at in chosen], *settings)
+            if not instruction.changes:
+                alive.append(result)
+        known = len(arguments)
+        return [
+            each
+            for at, each in enumerate(alive[known:], known)
+            if not self.taken[at] or at % EVERY == 0
+        ]
+
+    def __str__(self) -> str:
+        """Show the instructions, a line each."""
+        return "\n".join(
+            f"{instruction.name} of {chosen} with {settings}" + " under no_grad()" * (not recorded)
+            for instruction, chosen, settings, recorded in self.steps
+        )
+
+
+def check_program(draw: Draw) -> Compiled:
+    """Compare a random function with its program; return it, compiled.
+
+    It is called with the same elements in another order, too, which the program was not written
+    down for.
+
+    Raises:
+        CompileError: it does what no program can.
+        AssertionError: the program does something else.
+    """
+    arrays = some_arrays(draw)
+    function = drawn(draw, new_arguments(arrays))
+    compiled = mt.compile(function)
+    for turned in (False, True, False):
+        given = [x.reshape(-1)[::-1].reshape(x.shape) for x in arrays] if turned else arrays
+        wanted, found = done(function, given), done(compiled, given)
+        if len(found) != len(wanted) or not all(map(same, found, wanted)):
+            raise AssertionError(
+                f"{function}\n\n{compiled.program}\n\ncompiled:\n{found}\n\nas it is:\n{wanted}"
+            )
+    return compiled
+
+
+def drawn(draw: Draw, arguments: Sequence[mt.Tensor]) -> Function:
+    """Return a function of such tensors, of 4 to 16 instructions that they do not refuse."""
+    function, alive = Function(taken=[0] * len(arguments)), list(arguments)
+    left = draw.between(4, 16)
+    while left:
+        left -= 1
+        instruction = draw.one_of(CHANGES if draw.below(4) == 3 else INSTRUCTIONS)
+        chosen = [draw.below(len(alive)) for _ in range(instruction.operands)]
+        operands = [alive[at] for at in chosen]
+        settings = instruction.settings(draw, *operands)
+        repeats = any(overlaps(x.shape, x._tensor.strides) for x in operands)
+        if settings is None or (instruction.changes and repeats):
+            continue
+        recorded = not instruction.changes or draw.below(4) > 0
+        with nullcontext() if recorded else mt.no_grad():
+            result = outcome(instruction.call, mt, *operands, *settings)
+        if isinstance(result, Exception):
+            continue
+        function.steps.append((instruction, chosen, settings, recorded))
+        for at in chosen:
+            function.taken[at] += 1
+        if not instruction.changes:
+            alive.append(result)
+            function.taken.append(0)
+            left = 0 if result.numel() > LARGEST else left
+    return function
+
+
+def done(function: Callable[..., Any], arrays: Sequence[Array]) -> list[Any]:
+    """Return what a call does: results, what has become of arguments, and their gradients.
+
+    Errors are what is done where there are some: by the call, or by the gradients.
+    """
+    arguments = new_arguments(arrays)
+    results = outcome(function, *arguments)
+    if isinstance(results, Exception):
+        if isinstance(results, CompileError):
+            raise results
+        return [type(results)]
+    found = [_elements(x) for x in (*results, *arguments)]
+    wanted = [x for x in results if x.requires_grad]
+    error = outcome(_differentiate, wanted)
+    if isinstance(error, Exception):
+        return [*found, type(error)]
+    return [
+        *found,
+        *[None if x.grad is None else _elements(x.grad) for x in arguments if x.is_leaf],
+    ]
+
+
+def new_arguments(arrays: Sequence[Array]) -> list[mt.Tensor]:
+    """Return tensors of arrays; of those of floats all but the last want a gradient."""
+    return [
+        mt.tensor(each, requires_grad=each.dtype.kind == "f" and each is not arrays[-1])
+        for each in arrays
+    ]
+
+
+def _differentiate(results: Sequence[mt.Tensor]) -> None:
+    for each in results:
+        weights = np.cos(np.arange(each.numel())).reshape(tuple(each.shape))
+        (each.double() * mt.tensor(weights)).sum().backward(retain_graph=True)
+
+
+def _elements(x: mt.Tensor) -> Array:
+    return np.array(x.detach())
+
+
+def same(ours: Any, theirs: Any) -> bool:
+    """Whether two calls have done the same in one respect."""
+    if not isinstance(theirs, np.ndarray):
+        return ours is theirs
+    alike = (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape)
+    return alike and np.allclose(ours, theirs, rtol=2e-5, atol=2e-5, equal_nan=True)
