@@ -157,3 +157,10 @@ for _method, _name, _compute in (
     ("ne", "!=", operator.ne),
 ):
     _compare(_method, _name, _compute)
+
+
+def is_numbers(value: Any) -> bool:
+    """Whether something is a number, or a tuple of numbers."""
+    if isinstance(value, tuple):
+        return bool(value) and all(type(x) in (int, float) for x in value)
+    return type(value) in (int, float)

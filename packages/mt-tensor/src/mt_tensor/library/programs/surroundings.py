@@ -31,7 +31,7 @@ import numpy as np
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.library.programs.numbers import Varying
 from mt_tensor.library.programs.structure import PLAIN
-from mt_tensor.library.programs.writing import is_users
+from mt_tensor.library.programs.users import is_users
 from mt_tensor.library.randomness.generator import Generator
 from mt_tensor.tensor import Tensor
 

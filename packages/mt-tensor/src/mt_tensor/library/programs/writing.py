@@ -8,11 +8,9 @@ thread: each runs as ever and is noted. What a method calls inside is its own bu
 from __future__ import annotations
 
 import functools
-import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
-from types import FrameType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -21,21 +19,15 @@ from mt_autodiff.extending import recording
 from mt_operators import Formula
 from mt_tensor.backends.computing import Computing
 from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.backends.kernels import PACKAGES
 from mt_tensor.dtypes import Array
 from mt_tensor.errors import CompileError
 from mt_tensor.layout import Layout, row_major
 from mt_tensor.library.fused import FUSED, FusedKernel
+from mt_tensor.library.programs.kernels import Saved, WrittenKernel
 from mt_tensor.library.programs.numbers import Varying
-from mt_tensor.library.programs.program import (
-    Box,
-    Draw,
-    Filled,
-    Instruction,
-    Memory,
-    Thing,
-    View,
-)
+from mt_tensor.library.programs.program import Box, Draw, Instruction, Memory, Thing, View
+from mt_tensor.library.programs.storages import group_of, key_of
+from mt_tensor.library.programs.users import where_in_users_code
 from mt_tensor.library.programs.whole import NOW
 from mt_tensor.library.randomness.blocks import used_blocks
 from mt_tensor.library.randomness.generator import current_generator, generator_of
@@ -110,7 +102,7 @@ class Writer:
     def _watching(self) -> bool:
         return not self._inside and threading.get_ident() == self._thread
 
-    def _run(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    def run(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         """Call a function without noting what it asks."""
         drawn, generator = _drawn(), current_generator()
         self._inside = True
@@ -137,11 +129,11 @@ class Writer:
                 changed = [target] if isinstance(target, TensorData) else []
             self._keep_old(backend, changed)
             plain = [x.value if isinstance(x, Varying) else x for x in arguments]
-            result = self._run(original, *plain, **options)
+            result = self.run(original, *plain, **options)
             again = functools.partial(AGAIN[name], backend, original) if name in AGAIN else original
             checks = name == "checked_indices"
             if checks:  # it may be the argument itself now, and not at the next run
-                result = self._run(backend.copy, result, row_major(result.shape, result.dtype))
+                result = self.run(backend.copy, result, row_major(result.shape, result.dtype))
             self.note(
                 Instruction(
                     name,
@@ -149,7 +141,7 @@ class Writer:
                     again,
                     self.marked(arguments),
                     self.marked(options),
-                    None if changed else self._results(result, arguments if checks else ()),
+                    None if changed else self.results(result, arguments if checks else ()),
                     [self.view(each) for each in changed],
                     pure=not changed and name not in ("empty", "random"),
                     may_fail=checks,
@@ -171,7 +163,7 @@ class Writer:
                 changed = [] if isinstance(out, Layout) else list(out)
                 self._keep_old(backend, changed)
                 plain = [x.value if isinstance(x, Varying) else x for x in inputs]
-                result = self._run(run, out, *plain)
+                result = self.run(run, out, *plain)
                 self.note(
                     Instruction(
                         formula.name,
@@ -179,7 +171,7 @@ class Writer:
                         run,
                         self.marked((out, *inputs)),
                         {},
-                        None if changed else self._results(result),
+                        None if changed else self.results(result),
                         [self.view(each) for each in changed],
                         formula,
                         pure=not changed,
@@ -209,7 +201,7 @@ class Writer:
             if found is None or not self._watching:
                 return found
             if isinstance(found, FusedKernel):
-                return _WrittenKernel(backend, name, found)
+                return WrittenKernel(backend, name, found)
             return self._by_function(name, found)
 
         return asked
@@ -241,7 +233,7 @@ class Writer:
             return function(*arguments, **options)
         enabled = recording.set(False)
         try:
-            result = self._run(function, *arguments, **options)
+            result = self.run(function, *arguments, **options)
         finally:
             recording.reset(enabled)
         home = next((x.backend for x in arguments if isinstance(x, Tensor)), self.backends[0])
@@ -252,7 +244,7 @@ class Writer:
                 function,
                 self.marked(arguments),
                 self.marked(options),
-                self._results(result),
+                self.results(result),
                 pure=False,
                 may_fail=True,
             )
@@ -303,7 +295,7 @@ class Writer:
         except LookupError:
             self.refuse("draws from a copy of a generator")
 
-    def _results(self, value: Any, sources: Sequence[Any] = ()) -> Any:
+    def results(self, value: Any, sources: Sequence[Any] = ()) -> Any:
         """Return results with marks; memory that was not seen before is made by the call.
 
         Args:
@@ -319,10 +311,10 @@ class Writer:
                     memory.group = self.view(source).memory.group
             return View(memory, value.layout)
         if isinstance(value, Tensor):
-            view = self._results(value._tensor)
+            view = self.results(value._tensor)
             return None if view is None else Thing(view, value.backend)
         if isinstance(value, (tuple, list)):
-            return type(value)([self._results(each) for each in value])
+            return type(value)([self.results(each) for each in value])
         return None
 
     def box(self, value: Any) -> Box:
@@ -342,7 +334,7 @@ class Writer:
         elif isinstance(value, (tuple, list)):
             for each in value:
                 yield from self._groups_in(each)
-        elif isinstance(value, _Saved):
+        elif isinstance(value, Saved):
             yield from self._groups_in(value.values)
 
     def _memory(self, data: TensorData, made: bool) -> Memory:
@@ -362,7 +354,7 @@ class Writer:
             memory = self._memory(data, False)
             key = (id(memory), data.layout)
             if not memory.made and key not in self.before:
-                old = self._run(backend.copy, data, row_major(data.shape, data.dtype))
+                old = self.run(backend.copy, data, row_major(data.shape, data.dtype))
                 self.before[key] = backend, data, old
 
     def undo(self) -> None:
@@ -399,109 +391,5 @@ AGAIN: dict[str, Callable[..., TensorData]] = {
 """Calls whose results may share memory with an argument, and how they are called by a program."""
 
 
-class _Saved:
-    """What a kernel saved for its gradient."""
-
-    __slots__ = ("values",)
-
-    def __init__(self, values: tuple[Any, ...]) -> None:
-        self.values = values
-
-
-class _WrittenKernel(FusedKernel):
-    """A kernel whose calls are written down, by whoever writes when it is called."""
-
-    def __init__(self, backend: TensorBackend, name: str, kernel: FusedKernel) -> None:
-        self.backend, self.name, self.kernel = backend, name, kernel
-
-    def fits(self, *arguments: Any) -> bool:
-        """Ask the kernel."""
-        return self.kernel.fits(*arguments)
-
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
-        """Run the kernel, and note that."""
-        writer: Writer | None = NOW.writer
-        if writer is None:
-            return self.kernel.value(needs, *arguments)
-        empty = [at for at, each in enumerate(arguments, 1) if each == [] and type(each) is list]
-        result, saved = writer._run(self.kernel.value, needs, *arguments)
-        shown = writer._results(result)
-        filled = {at: Filled(writer._results(arguments[at - 1])) for at in empty}
-        marked = list(writer.marked((needs, *arguments)))
-        for at, each in filled.items():
-            marked[at] = each
-        kept = _Saved(tuple([x.detach() if x is result else x for x in saved]))
-        writer.note(
-            Instruction(
-                self.name,
-                self.backend,
-                self.kernel.value,
-                tuple(marked),
-                {},
-                (shown, writer.box(kept)),
-                pure="dropout" not in self.name,
-            )
-        )
-        return result, (kept, *[x for x in saved if isinstance(x, Tensor)])
-
-    def gradient(
-        self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Any]:
-        """Run the gradient of the kernel, and note that."""
-        writer: Writer | None = NOW.writer
-        kept = saved[0]
-        if writer is None:
-            return self.kernel.gradient(grad, kept.values, needs, *arguments)
-        gradients: Sequence[Any] = writer._run(
-            self.kernel.gradient, grad, kept.values, needs, *arguments
-        )
-        marked = writer.marked((grad, kept, needs, *arguments))
-        writer.note(
-            Instruction(
-                f"{self.name}_gradient",
-                self.backend,
-                self.kernel.gradient,
-                marked,
-                {},
-                writer._results(tuple(gradients)),
-            )
-        )
-        return gradients
-
-
-def key_of(storage: Any) -> Any:
-    """Return what tells a storage from others that are alive: for arrays, where they begin."""
-    if isinstance(storage, np.ndarray) and storage.size:
-        return storage.__array_interface__["data"][0], storage.dtype.str
-    return id(storage)
-
-
-def group_of(storage: Any) -> Any:
-    """Return what is the same for storages that share bytes."""
-    while isinstance(storage, np.ndarray) and isinstance(storage.base, np.ndarray):
-        storage = storage.base
-    return id(storage)
-
-
 def _drawn() -> int:
     return used_blocks(current_generator().numpy)
-
-
-# --- Where users are ------------------------------------------------------------------------------
-
-
-def is_users(module: Any) -> bool:
-    """Whether a module of this name is neither of this project nor of Python's library."""
-    root = str(module).partition(".")[0]
-    return root not in PACKAGES and root not in sys.stdlib_module_names and root != "numpy"
-
-
-def where_in_users_code() -> str:
-    """Return where the innermost function of users is by now, in words."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        name = frame.f_globals.get("__name__", "")
-        if is_users(name) or name == "__main__":
-            return f", in line {frame.f_lineno} of {frame.f_code.co_filename}"
-        frame = frame.f_back
-    return ""

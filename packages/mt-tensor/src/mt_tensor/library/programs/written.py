@@ -18,9 +18,10 @@ from mt_tensor.library.programs.numbers import Varying
 from mt_tensor.library.programs.planning import planned
 from mt_tensor.library.programs.program import Memory, Program, Thing, View
 from mt_tensor.library.programs.source import MISS
+from mt_tensor.library.programs.storages import group_of, key_of
 from mt_tensor.library.programs.structure import PLAIN, exchanged_leaves, leaves_in
 from mt_tensor.library.programs.surroundings import MANY, Place
-from mt_tensor.library.programs.writing import AGAIN, Writer, group_of, key_of
+from mt_tensor.library.programs.writing import AGAIN, Writer
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
 
