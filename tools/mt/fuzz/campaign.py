@@ -97,6 +97,7 @@ def limited(seconds: float = 0) -> Iterator[None]:
     except ImportError:
         yield
         return
+    running.torch_loaded()
     before = resource.getrlimit(resource.RLIMIT_AS)
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, before[1]))

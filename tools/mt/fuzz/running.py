@@ -12,6 +12,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -44,6 +45,14 @@ LARGEST = 50_000
 
 PASSING = ("refused", "accepted", "fault")
 """Kinds of difference behind which a program goes on without the value."""
+
+
+def torch_loaded() -> bool:
+    """Whether there is torch; it is loaded then, before anybody limits what programs may take."""
+    if find_spec("torch") is None:
+        return False
+    import_module("torch")
+    return True
 
 
 def is_large(shape: Sequence[int]) -> bool:
@@ -110,7 +119,7 @@ class Run:
 
     def __init__(self, watched: bool = True, with_torch: bool = True) -> None:
         self.ours = Side(Ours())
-        self.theirs = Side(Torch()) if with_torch and find_spec("torch") else None
+        self.theirs = Side(Torch()) if with_torch and torch_loaded() else None
         for side in self.sides:
             side.names = side.library.names()
         self.steps: list[Step] = []
