@@ -958,6 +958,15 @@ def test_what_a_program_would_keep_is_run_as_it_is() -> None:
         assert not f.programs
 
 
+def test_indices_that_are_changed_afterwards_are_those_that_were_used() -> None:
+    f = mt.compile(lambda x, i: (x.gather(0, i), i.add_(1))[0])
+    for _ in range(2):
+        x, i = row(1, 2, 3, requires_grad=True), mt.tensor([0, 0])
+        f(x, i).sum().backward()
+        assert gradient_of(x).tolist() == [2, 0, 0]
+        assert i.tolist() == [1, 1]
+
+
 def test_a_shape_is_a_result() -> None:
     f = mt.compile(lambda x: (x * 2, x.shape, x.dtype))
     for _ in range(2):

@@ -241,6 +241,10 @@ def _check_found(writer: Writer, addresses: Addresses, given: Any, lasting: set[
     others.update(map(group_of, storages))
     if any(each.group in others for each in found):
         raise Reason("it sees elements as those of another type, as view(dtype) does")
+    changed = {view.memory.group for each in writer.instructions for view in each.changes}
+    checked = [each for each in writer.instructions if each.name == "checked_indices"]
+    if any(view.memory.group in changed for each in checked for view in each.reads):
+        raise Reason("it changes indices in place that it has used")
     if lasting.intersection(found):
         raise Reason("it changes, or returns, an array's memory, as from_numpy() makes a tensor of")
 
