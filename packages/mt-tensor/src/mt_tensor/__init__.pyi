@@ -275,6 +275,7 @@ from mt_tensor.library.products.vectors import trace as trace
 from mt_tensor.library.products.vectors import vander as vander
 from mt_tensor.library.products.vectors import vdot as vdot
 from mt_tensor.library.programs.compiling import compile as compile
+from mt_tensor.library.programs.lazy import lazy as lazy
 from mt_tensor.library.questions import is_complex as is_complex
 from mt_tensor.library.questions import is_floating_point as is_floating_point
 from mt_tensor.library.questions import is_nonzero as is_nonzero

@@ -973,6 +973,8 @@ class Methods:
         """Store whole numbers drawn evenly, and return self."""
     def ravel(self) -> Tensor:
         """Return all elements in one dimension, copying only if it must be."""
+    def realize(self) -> Tensor:
+        """Compute the elements if they are still to come, as in `lazy`; return the tensor."""
     def reciprocal(self) -> Tensor:
         """Element by element: 1 / x."""
     def reciprocal_(self) -> Self:

@@ -19,7 +19,7 @@ from mt_tensor.conformance.choices import Draw, some_arrays
 from mt_tensor.conformance.instructions import INSTRUCTIONS, Instruction
 from mt_tensor.conformance.programs import CHANGES, LARGEST, outcome
 from mt_tensor.dtypes import Array
-from mt_tensor.errors import CompileError
+from mt_tensor.errors import CompileError, InPlaceError
 from mt_tensor.library.memory import overlaps
 from mt_tensor.library.programs import planning
 from mt_tensor.library.programs.compiling import Compiled
@@ -73,6 +73,27 @@ class Function:
             f"{instruction.name} of {chosen} with {settings}" + " under no_grad()" * (not recorded)
             for instruction, chosen, settings, recorded in self.steps
         )
+
+
+def check_lazy(draw: Draw) -> None:
+    """Compare a random function with the same in a block in which all is put off.
+
+    What an operation saves, and so may not be changed, is its own business: without kernels it may
+    be something else.
+
+    Raises:
+        AssertionError: it does something else.
+    """
+    arrays = some_arrays(draw)
+    function = drawn(draw, new_arguments(arrays))
+    wanted = done(function, arrays)
+    with mt.lazy():
+        found = done(function, arrays)
+    for each, other in ((found, wanted), (wanted, found)):
+        if each and each[-1] is InPlaceError:
+            del each[-1], other[len(each) :]
+    if len(found) != len(wanted) or not all(map(same, found, wanted)):
+        raise AssertionError(f"{function}\n\nlazy:\n{found}\n\nas it is:\n{wanted}")
 
 
 def check_program(draw: Draw) -> Compiled:

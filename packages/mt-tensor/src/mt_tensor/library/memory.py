@@ -41,7 +41,11 @@ def are_apart(views: Iterable[TensorData]) -> bool:
     """
     owners = set()
     for view in views:
-        memory = view._array if view._storage is None else view._storage
+        memory = view._storage
+        if memory is None:
+            memory = getattr(view, "_array", None)
+        if memory is None:
+            memory = view.storage
         owner = getattr(memory, "base", None)
         owner = memory if owner is None else owner
         if not isinstance(owner, np.ndarray) or not owner.flags.owndata or id(owner) in owners:

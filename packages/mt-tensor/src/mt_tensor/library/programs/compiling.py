@@ -108,7 +108,7 @@ class Compiled:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run a program, or the function, which is written down."""
-        if NOW.writer is not None:  # within another one that is written down
+        if NOW.writer is not None or NOW.lazy is not None:  # which sees what is called
             return self.function(*args, **kwargs)
         with self._alone:
             given = Given(args, kwargs, self._exact, self._learned)

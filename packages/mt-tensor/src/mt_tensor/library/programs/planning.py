@@ -30,18 +30,19 @@ MOST_STEPS = 64
 """How many operations a pass over memory has at most: more would not fit the registers."""
 
 
-def planned(program: Program, boxes: Sequence[Box] = ()) -> Program:
+def planned(program: Program, boxes: Sequence[Box] = (), once: bool = False) -> Program:
     """Return a program that leaves the same in fewer calls and less memory.
 
     Args:
         program: whose calls are exchanged for others.
         boxes: what is needed at the end, beside the memory that the program keeps.
+        once: whether it is run only once, so that nothing is the same at each run.
     """
     kept = {view.memory.group for view in program.kept}
     for box in boxes:
         kept |= box.holds
     calls = program.instructions
-    calls = without_constants(calls, kept)
+    calls = calls if once else without_constants(calls, kept)
     calls = without_dead(calls, kept, {id(box) for box in boxes})
     calls = without_repetitions(calls, kept)
     calls = fused(calls, kept)

@@ -16,9 +16,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class _Now(threading.local):
-    """Who writes a program down, in this thread."""
+    """Who writes a program down in this thread, or puts off what is to be computed."""
 
     writer: Any = None
+    lazy: Any = None
 
 
 NOW = _Now()

@@ -1,28 +1,25 @@
 """Writing a function down while it runs: every call that it makes of a backend, with its results.
 
 The contract is all that a program asks of a backend, so who stands between sees the whole program.
-While a function is written down, the methods of the backends' instances are replaced, for one
-thread: each runs as ever and is noted. What a method calls inside is its own business.
+While a function is written down, each method of the backends runs as ever and is noted.
 """
 
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
 from mt_autodiff.extending import recording
 from mt_operators import Formula
-from mt_tensor.backends.computing import Computing
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import Array
 from mt_tensor.errors import CompileError
 from mt_tensor.layout import Layout, row_major
 from mt_tensor.library.fused import FUSED, FusedKernel
+from mt_tensor.library.programs.between import Between, StandIn
 from mt_tensor.library.programs.kernels import Saved, WrittenKernel
 from mt_tensor.library.programs.numbers import Varying
 from mt_tensor.library.programs.program import Box, Draw, Instruction, Memory, Thing, View
@@ -31,7 +28,6 @@ from mt_tensor.library.programs.users import where_in_users_code
 from mt_tensor.library.programs.whole import NOW
 from mt_tensor.library.randomness.blocks import used_blocks
 from mt_tensor.library.randomness.generator import current_generator, generator_of
-from mt_tensor.pointwise.elementwise import shared_constant
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
 
@@ -42,7 +38,7 @@ CHANGING = {"copy": 1, "scatter": 3}
 """Calls that may write to an argument, and its position."""
 
 
-class Writer:
+class Writer(Between):
     """The calls that one thread makes of some backends inside a `with` block.
 
     Attributes:
@@ -53,65 +49,45 @@ class Writer:
     """
 
     def __init__(self, name: str, backends: Iterable[TensorBackend]) -> None:
+        super().__init__(backends)
         self.name = name
-        self.backends = list(dict.fromkeys(backends))
         self.instructions: list[Instruction] = []
         self.memories: dict[Any, Memory] = {}
         self.drawn = 0
         self.before: dict[Any, tuple[TensorBackend, TensorData, TensorData]] = {}
         self._boxes: dict[int, Box] = {}
         self._kept: list[Any] = []  # alive, so that nothing else gets their addresses
-        self._inside = False
-        self._thread = threading.get_ident()
-        self._undo = ExitStack()
+        self._outer: Any = None
 
-    # --- Standing between -----------------------------------------------------------------------
+    def stand_ins(self) -> dict[str, StandIn]:
+        """Return what is made of each method of a backend."""
+        names = (*PURE, *CHANGING, "empty", "random", "checked_indices")
+        return {
+            **dict.fromkeys(names, self._method),
+            "elementwise": self._elementwise,
+            "kernel": self._kernel,
+            "to_host": self._to_host,
+        }
 
-    def __enter__(self) -> Writer:
-        """Begin to write down; numbers that are kept as tensors are made anew, to be seen."""
-        shared_constant.cache_clear()
-        with ExitStack() as undo:
-            for backend in self.backends:
-                undo.callback(Computing.restored, backend, Computing.taken(backend))
-                for name in (*PURE, *CHANGING, "empty", "random", "checked_indices"):
-                    self._shadow(undo, backend, name, self._method)
-                self._shadow(undo, backend, "elementwise", self._elementwise)
-                self._shadow(undo, backend, "kernel", self._kernel)
-                self._shadow(undo, backend, "to_host", self._to_host)
-            undo.callback(setattr, NOW, "writer", NOW.writer)
-            NOW.writer = self
-            self._undo = undo.pop_all()
+    def __enter__(self) -> Self:
+        """Begin to write down."""
+        super().__enter__()
+        self._outer, NOW.writer = NOW.writer, self
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *error: object) -> None:
         """Let backends be asked without being noted again."""
-        self._undo.close()
-
-    def _shadow(
-        self, undo: ExitStack, backend: TensorBackend, name: str, make: Callable[..., Any]
-    ) -> None:
-        original = getattr(backend, name)
-        had = vars(backend).get(name)
-        if had is None:
-            undo.callback(delattr, backend, name)
-        else:
-            undo.callback(setattr, backend, name, had)
-        setattr(backend, name, make(backend, name, original))
-
-    @property
-    def _watching(self) -> bool:
-        return not self._inside and threading.get_ident() == self._thread
+        NOW.writer = self._outer
+        super().__exit__(*error)
 
     def run(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         """Call a function without noting what it asks."""
         drawn, generator = _drawn(), current_generator()
-        self._inside = True
         before, NOW.writer = NOW.writer, None
         try:
-            return function(*arguments, **options)
+            return super().run(function, *arguments, **options)
         finally:
             NOW.writer = before
-            self._inside = False
             if generator is current_generator():
                 self.drawn += _drawn() - drawn
 
@@ -121,7 +97,7 @@ class Writer:
         at = CHANGING.get(name)
 
         def called(*arguments: Any, **options: Any) -> Any:
-            if not self._watching:
+            if not self.watching:
                 return original(*arguments, **options)
             changed = []
             if at is not None:
@@ -158,7 +134,7 @@ class Writer:
             run = original(formula)
 
             def called(out: Layout | Sequence[TensorData], *inputs: Any) -> Any:
-                if not self._watching:
+                if not self.watching:
                     return run(out, *inputs)
                 changed = [] if isinstance(out, Layout) else list(out)
                 self._keep_old(backend, changed)
@@ -187,7 +163,7 @@ class Writer:
         self, backend: TensorBackend, _: str, original: Callable[..., Any]
     ) -> Callable[..., Any]:
         def called(data: TensorData) -> Any:
-            if self._watching and not self.view(data).memory.known:
+            if self.watching and not self.view(data).memory.known:
                 self.refuse("looks at elements, as in `if x > 0`, x.item() or print(x)")
             return original(data)
 
@@ -198,7 +174,7 @@ class Writer:
     ) -> Callable[..., Any]:
         def asked(name: str) -> Any:
             found = original(name)
-            if found is None or not self._watching:
+            if found is None or not self.watching:
                 return found
             if isinstance(found, FusedKernel):
                 return WrittenKernel(backend, name, found)
@@ -210,7 +186,7 @@ class Writer:
         """Return a kernel without a gradient as one call, where no gradient is wanted."""
 
         def called(*arguments: Any) -> Any:
-            if not self._watching:
+            if not self.watching:
                 return kernel(*arguments)
             if name == "nonzero":
                 self.refuse("makes a tensor whose shape depends on elements")
@@ -229,7 +205,7 @@ class Writer:
         name: str | None = None,
     ) -> Any:
         """Run a function of tensors as one call, and note it."""
-        if not self._watching:
+        if not self.watching:
             return function(*arguments, **options)
         enabled = recording.set(False)
         try:

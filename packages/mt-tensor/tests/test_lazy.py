@@ -1,0 +1,211 @@
+"""`lazy`: nothing is computed before it is asked for, and then only what is needed."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_tensor as mt
+from mt_tensor.errors import IndexingError
+
+BACKENDS = pytest.mark.parametrize("backend", ["numpy", "simple"])
+
+
+def names(block: Any) -> list[list[str]]:
+    """Return the calls of each program that a block has run."""
+    return [[each.name for each in program.instructions] for program in block.programs]
+
+
+@BACKENDS
+def test_nothing_is_computed_before_it_is_asked_for(backend: str) -> None:
+    with mt.use_backend(backend):
+        x = mt.tensor([1.0, 2.0])
+        with mt.lazy() as block:
+            y = (x.exp() + x).tanh()
+            assert y.shape == (2,)
+            assert not block.programs
+            assert y.realize() is y
+            assert names(block) == [["exp_add_tanh"]]
+            y.realize()
+        assert len(block.programs) == 1
+        np.testing.assert_allclose(y.numpy(), np.tanh(np.exp(x.numpy()) + x.numpy()), 1e-6)
+
+
+def test_what_nobody_has_is_never_computed() -> None:
+    x = mt.ones(3)
+    with mt.lazy() as block:
+        for _ in range(3):
+            y = x.exp()
+        del y
+    assert not block.programs
+
+
+def test_only_what_lies_behind_it_is_computed() -> None:
+    x = mt.ones(2, 2)
+    wanted = (x.exp() @ x.exp()).tolist()
+    with mt.lazy() as block:
+        y, z = x.sum(0), x.exp()
+        y.realize()
+        assert names(block) == [["reduce"]]
+        w = z @ z
+        assert w.tolist() == wanted
+        assert sorted(names(block)[1]) == ["exp", "matmul"]
+    assert len(block.programs) == 2
+
+
+def test_what_is_needed_later_is_kept() -> None:
+    x = mt.ones(2)
+    with mt.lazy() as block:
+        y = x.exp()
+        z = y * 3
+        y.realize()
+        del y
+        z.realize()
+        assert [len(each) for each in names(block)] == [1, 2]
+    assert z.tolist() == pytest.approx([3 * np.e] * 2)
+
+
+def test_the_end_of_the_block_computes_what_somebody_has() -> None:
+    with mt.lazy() as block:
+        y = mt.arange(3.0) * 2
+        assert not block.programs
+    assert len(block.programs) == 1
+    assert y.tolist() == [0, 2, 4]
+
+
+def test_a_change_in_place_comes_after_what_has_read() -> None:
+    x = mt.tensor([1.0, 2.0])
+    with mt.lazy():
+        y = x * 2
+        x.add_(10)
+        z = x * 2
+        x[0] = 7
+        part = x[1:]
+        part.mul_(0)
+        w = x + 0
+    assert y.tolist() == [2, 4]
+    assert z.tolist() == [22, 24]
+    assert w.tolist() == x.tolist() == [7, 0]
+
+
+def test_gradients_are_promises_too() -> None:
+    weight = mt.tensor([[0.5], [-0.5]], requires_grad=True)
+    x = mt.tensor([[1.0, 2.0], [3.0, 0.0]])
+
+    def gradient() -> Any:
+        weight.grad = None
+        (x @ weight).tanh().square().mean().backward()
+        return weight.grad
+
+    wanted = gradient().tolist()
+    with mt.lazy() as block:
+        found = gradient()
+        assert not block.programs
+        assert found.tolist() == wanted
+    assert len(block.programs) >= 1
+
+
+def test_steps_of_an_optimizer_learn_the_same() -> None:
+    def losses(block: Any) -> list[float]:
+        weight = mt.tensor([1.0, -2.0], requires_grad=True)
+        found = []
+        with block:
+            for _ in range(4):
+                weight.grad = None
+                loss = (weight * weight).sum()
+                loss.backward()
+                with mt.no_grad():
+                    weight.sub_(weight.grad, alpha=0.1)
+                found.append(loss.item())
+        return found
+
+    assert losses(mt.lazy()) == losses(mt.enable_grad())
+
+
+def test_mistakes_are_told_where_they_are_made() -> None:
+    with mt.lazy(), pytest.raises(IndexingError):
+        mt.ones(2) + mt.ones(3)
+
+
+def test_an_error_in_the_block_leaves_promises_that_are_kept() -> None:
+    with contextlib.suppress(ZeroDivisionError), mt.lazy():
+        y = mt.ones(2) * 3
+        _ = 1 // (y.ndim - 1)
+    assert y.tolist() == [3, 3]
+    assert (y + 1).tolist() == [4, 4]
+
+
+def test_views_and_shapes_are_known_at_once() -> None:
+    with mt.lazy() as block:
+        x = mt.arange(6.0).view(2, 3) * 2
+        y = mt.cat([x.T, x.T[:1]], 0)
+        assert y.shape == (4, 2)
+        assert y[3].shape == (2,)
+        assert not block.programs
+        assert y[3].tolist() == [0, 6]
+
+
+def test_other_threads_compute_at_once() -> None:
+    found: list[Any] = []
+    x = mt.ones(2)
+    with mt.lazy() as block:
+        promised = x * 2
+
+        def work() -> None:
+            found.append((x + 1)._tensor)
+            found.append(promised.tolist())
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        assert type(found[0]).__name__ == "TensorData"
+        assert found[1] == [2, 2]
+        assert len(block.programs) == 1
+
+
+def test_blocks_in_blocks_and_compiled_functions_are_one_block() -> None:
+    compiled = mt.compile(lambda x: (x + 1) * 2)
+    x = mt.ones(2)
+    compiled(x)
+    with mt.lazy() as block:
+        with mt.lazy() as inner:
+            y = compiled(x)
+        assert not inner.programs
+        assert not block.programs
+        assert y.tolist() == [4, 4]
+        assert len(block.programs) == 1
+    within = mt.compile(_lazily)
+    for _ in range(2):
+        assert within(x).tolist() == [3, 3]
+    assert within.programs
+
+
+def _lazily(x: mt.Tensor) -> mt.Tensor:
+    with mt.lazy():
+        return x * 3
+
+
+def test_random_numbers_are_drawn_in_their_order() -> None:
+    def drawn() -> list[Any]:
+        mt.manual_seed(3)
+        return [(mt.rand(2) * 2).tolist(), mt.randn(2).tolist(), mt.randint(0, 9, (2,)).tolist()]
+
+    wanted = drawn()
+    with mt.lazy():
+        assert drawn() == wanted
+
+
+def test_the_last_programs_are_kept() -> None:
+    with mt.lazy() as block:
+        for number in range(20):
+            (mt.ones(1) * number).realize()
+    assert len(block.programs) == 16
+
+
+def test_realizing_what_is_there_does_nothing() -> None:
+    x = mt.ones(2)
+    assert x.realize() is x
