@@ -1,4 +1,4 @@
-"""Kernels that backends write while they run, as text: asked of the packages, without a GPU."""
+"""What packages write while they run, as text: kernels, asked for without a GPU, and programs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,19 @@ def kernel_text(column: str, kernel: GeneratedKernel, functions: Mapping[str, An
     """Return the text of a kernel that a backend generates, or why there is none to be seen.
 
     Args:
-        column: the backend, `fast` or `cuda`.
+        column: the backend, `fast` or `cuda`; in another column it is what a function tells.
         kernel: which one.
         functions: those of the concept's input, of which `fast` can fuse one.
 
     Raises:
-        TableError: there is nothing of its name that `fast` could make a kernel of.
+        TableError: there is no function of its name, nor anything else that `fast` could make a
+            kernel of.
     """
+    known = f"no function of the input; the input has {', '.join(functions)}."
+    if column not in ("fast", "cuda"):
+        if kernel.name not in functions:
+            raise TableError(f"{kernel.name!r} is {known}")
+        return str(functions[kernel.name]())
     layout = {"layout": kernel.layout} if kernel.layout else {}
     try:
         if column == "cuda":
@@ -34,10 +40,7 @@ def kernel_text(column: str, kernel: GeneratedKernel, functions: Mapping[str, An
             what: Any = kernel.name
             operator = OPERATORS[kernel.name]
         elif kernel.name not in functions:
-            raise TableError(
-                f"{kernel.name!r} is no operator of the table, and no function of the input; the "
-                f"input has {', '.join(functions)}."
-            )
+            raise TableError(f"{kernel.name!r} is no operator of the table, and {known}")
         else:
             what = mt_fast.fuse(functions[kernel.name])
             operator = operator_of(what)

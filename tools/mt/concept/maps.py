@@ -57,7 +57,8 @@ class GeneratedKernel:
 
     Attributes:
         name: an operator of the table; of `cuda` also `matmul`, `gather`, `scatter` or `copy`; of
-            `fast` also a function of the concept's input, which is fused.
+            `fast` also a function of the concept's input, which is fused. In other columns it is a
+            function of the input that returns what is shown, such as a program.
         layout: for what layout of memory, as the backend calls it; empty for the usual one.
         gradient: whether the backward is meant.
         repeats: of `fast`: for each argument, whether it stays at one element all along a row;
@@ -207,11 +208,12 @@ def _step(file: Path, line: int, table: Mapping[str, Any]) -> Step:
 
 
 def _kernel(where: str, column: str, table: Mapping[str, Any]) -> GeneratedKernel:
+    if column not in ("fast", "cuda"):
+        check_table(where, table, {"name": str}, {})
+        return GeneratedKernel(table["name"])
     only = {"repeats": list} if column == "fast" else {"compiled": bool}
     optional = {"layout": str, "gradient": bool, **only}
     check_table(where, table, {"name": str}, optional, held={"repeats": bool})
-    if column not in ("fast", "cuda"):
-        raise TableError(f"{where}: {column!r} generates no kernels; fast and cuda do.")
     return GeneratedKernel(**{**table, "repeats": tuple(table.get("repeats", ()))})
 
 
