@@ -1,9 +1,12 @@
 """The programs in `examples` run, and learn as far as a short training goes."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import mt_nn as nn
+import mt_tensor as mt
 from mt.testing import EXAMPLES, example
 
 pytest.importorskip("rich")
@@ -53,8 +56,6 @@ def test_the_oscillator_is_solved(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_known_motion_obeys_its_equation() -> None:
-    import mt_tensor as mt
-
     program = example("oscillator")
     moments = mt.linspace(0, 2, 9, dtype="float64").view(-1, 1)
     assert program.loss_of(program.solution, moments).item() < 1e-20
@@ -79,6 +80,44 @@ def test_the_island_can_be_crossed_in_eight_moves() -> None:
 def test_the_network_colours_in(capsys: pytest.CaptureFixture[str]) -> None:
     assert example("segmentation").main(["--steps", "25"]) > 0.05
     assert "#" in capsys.readouterr().out
+
+
+SHORT = {
+    "autoencoder": ["--epochs", "1"],
+    "language_model": ["--steps", "2"],
+    "oscillator": ["--steps", "30"],
+    "segmentation": ["--steps", "3"],
+    "translation": ["--steps", "2"],
+    "treasure": ["--walks", "20"],
+}
+"""Examples that train, and how to run them for a moment."""
+
+
+@pytest.mark.filterwarnings("ignore::mt_tensor.errors.CompileWarning")
+@pytest.mark.parametrize("name", SHORT)
+def test_an_example_is_the_same_when_its_networks_and_losses_are_compiled(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, compiled = example(name), []
+
+    def run() -> Any:
+        mt.manual_seed(0)
+        return program.main(SHORT[name]), capsys.readouterr().out
+
+    wanted = run()
+    own = [x for x in vars(program).values() if getattr(x, "__module__", "") == program.__name__]
+    kinds = [x for x in own if isinstance(x, type) and issubclass(x, nn.Module)]
+    places = [(each, "forward") for each in (*kinds, nn.Sequential) if "forward" in vars(each)]
+    places += [(program, "loss_of")] * hasattr(program, "loss_of")
+    for place, attribute in places:
+        compiled.append(mt.compile(getattr(place, attribute)))
+        monkeypatch.setattr(place, attribute, compiled[-1])
+    assert run() == wanted
+    assert any(each.programs for each in compiled)
+
+
+def test_every_example_that_trains_is_compiled() -> None:
+    assert {path.stem for path in EXAMPLES.glob("*.py")} - {"search"} == SHORT.keys()
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)

@@ -63,6 +63,7 @@ NOT_OPERATIONS = {
         TensorBackend backends current_backend fuse fuse_in_place fused get_backend
         register_backend use_backend
     """,
+    "it is about programs, which test_compiling.py and test_lazy.py test": "lazy realize",
     "it is about showing, which test_printing.py tests": """
         get_printoptions printoptions set_printoptions
     """,

@@ -114,10 +114,10 @@ def written(
     saved = [] if gradients is None else gradients.saved
     views = [each for each in saved if isinstance(each, View)]
     boxes = [each for each in saved if not isinstance(each, View)]
-    kept = [*leaving.kept, *(each.view for each in things), *views]
-    program = Program(name, writer.instructions, things, kept)
+    left = [*leaving.kept, *(each.view for each in things)]
+    program = Program(name, writer.instructions, things, [*left, *views])
     changed = [v.memory for each in writer.instructions for v in each.changes]
-    _check_found(writer, addresses, given, {*changed, *(view.memory for view in kept)})
+    _check_found(writer, addresses, given, {*changed, *(view.memory for view in left)})
     planned(program, boxes)
     ask(addresses, varying, answers)
     _load(program, given, writer, addresses)
