@@ -107,7 +107,9 @@ def test_an_example_is_the_same_when_its_networks_and_losses_are_compiled(
     wanted = run()
     own = [x for x in vars(program).values() if getattr(x, "__module__", "") == program.__name__]
     kinds = [x for x in own if isinstance(x, type) and issubclass(x, nn.Module)]
-    places = [(each, "forward") for each in (*kinds, nn.Sequential) if "forward" in vars(each)]
+    places: list[tuple[Any, str]] = [
+        (each, "forward") for each in (*kinds, nn.Sequential) if "forward" in vars(each)
+    ]
     places += [(program, "loss_of")] * hasattr(program, "loss_of")
     for place, attribute in places:
         compiled.append(mt.compile(getattr(place, attribute)))

@@ -57,6 +57,19 @@ def test_only_what_lies_behind_it_is_computed() -> None:
     assert len(block.programs) == 2
 
 
+def test_what_nobody_can_ask_for_is_forgotten() -> None:
+    x = mt.ones(2)
+    with mt.lazy() as block:
+        for _ in range(5):
+            (x.exp() + 1).sum()
+            mt.ones(2).realize()
+        y = x * 3
+        y.realize()
+        assert {call.name for call in block._pending} <= {"full"}  # numbers are kept as tensors
+        assert len(block._promises) == len(block._pending)
+    assert all("exp" not in call for program in names(block) for call in program)
+
+
 def test_what_is_needed_later_is_kept() -> None:
     x = mt.ones(2)
     with mt.lazy() as block:

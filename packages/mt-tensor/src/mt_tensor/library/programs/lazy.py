@@ -7,6 +7,7 @@ what nobody can ask for any more left out, and neighbouring operations made one 
 
 from __future__ import annotations
 
+import itertools
 import threading
 import weakref
 from collections import deque
@@ -74,7 +75,7 @@ class Lazy(Between):
         self._promises: dict[Memory, weakref.ref[Promise]] = {}
         self._before: dict[Any, Memory] = {}
         self._alone = threading.RLock()
-        self._outer: Any = None
+        self._count = itertools.count()
 
     def __enter__(self) -> Self:
         """Begin to write down instead of computing."""
@@ -182,7 +183,7 @@ class Lazy(Between):
         promises = []
         for layout in layouts:
             place = TensorData.in_rows(None, layout)
-            memory = Memory(place, object(), True, f"m{len(self._promises)}")
+            memory = Memory(place, object(), True, f"m{next(self._count)}")
             promise = Promise(self, memory)
             self._promises[memory] = weakref.ref(promise)
             promises.append(promise)
@@ -220,35 +221,23 @@ class Lazy(Between):
     def compute(self, promise: Promise | None = None) -> None:
         """Compute a promise and what lies behind it; all that somebody has if none is given."""
         with self._alone:
-            alive = {m for m, known in self._promises.items() if known() is not None}
-            if promise is None:
-                wanted = alive
-            elif promise.data is None:
-                wanted = {promise.memory}
-            else:
-                return
-            calls, later = self._split(wanted)
+            alive = {memory for memory, known in self._promises.items() if known() is not None}
+            wanted = alive if promise is None else alive & {promise.memory}
+            calls, rest = _split(self._pending, wanted)
+            later, _ = _split(rest, alive - wanted)  # nobody can ask for others any more
             read = {view.memory for each in later for view in each.reads}
             made = {view.memory for each in calls for view in each.makes}
+            self._compute(calls, [memory for memory in made if memory in alive or memory in read])
             self._pending = later
-            if made & (alive | read):
-                self._compute(calls, [m for m in made if m in alive or m in read])
+            left = {view.memory for each in later for view in each.makes}
+            self._promises = {m: known for m, known in self._promises.items() if m in left}
             if not later:
                 self._before.clear()
 
-    def _split(self, wanted: Iterable[Memory]) -> tuple[list[Instruction], list[Instruction]]:
-        """Return the calls that make some memory, with all behind them, and the others."""
-        needed, calls, later = set(wanted), [], []
-        for each in reversed(self._pending):
-            if needed.isdisjoint(view.memory for view in each.makes):
-                later.append(each)
-            else:
-                calls.append(each)
-                needed.update(view.memory for view in each.reads)
-        return calls[::-1], later[::-1]
-
     def _compute(self, calls: list[Instruction], kept: list[Memory]) -> None:
         """Run calls as one program, and keep the promises of some memory."""
+        if not kept:
+            return
         views = [View(memory, memory.layout) for memory in kept]
         program = planned(Program("lazy", calls, views, views), once=True)
         source = Source()
@@ -260,11 +249,25 @@ class Lazy(Between):
         finally:
             recording.reset(before)
         for memory, data in zip(kept, results, strict=True):
-            known = self._promises.pop(memory)()
+            known = self._promises[memory]()
             memory.data, memory.made = data, False
             if known is not None:
                 known.data = data
         self.programs.append(program)
+
+
+def _split(
+    calls: Sequence[Instruction], wanted: Iterable[Memory]
+) -> tuple[list[Instruction], list[Instruction]]:
+    """Return the calls that make some memory, with all behind them, and the others."""
+    needed, behind, others = set(wanted), [], []
+    for each in reversed(calls):
+        if needed.isdisjoint(view.memory for view in each.makes):
+            others.append(each)
+        else:
+            behind.append(each)
+            needed.update(view.memory for view in each.reads)
+    return behind[::-1], others[::-1]
 
 
 class Promise:
