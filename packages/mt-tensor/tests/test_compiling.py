@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import random
 import threading
+import tracemalloc
 import warnings
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
@@ -981,6 +982,19 @@ def test_a_gradient_that_cannot_be_had_is_missed_only_by_who_wants_it() -> None:
         assert y.tolist() == [0.0, 0.0]
         with pytest.raises(InPlaceError):
             y.sum().backward()
+
+
+def test_a_program_keeps_no_elements_of_the_run_that_was_written_down() -> None:
+    f = mt.compile(lambda x: (x.exp() + x.tanh()).sum())
+    x = mt.ones(1000, 1000)
+    f(x)
+    tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    f = mt.compile(f.function)
+    f(x)
+    after, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert after - before < 10**6
 
 
 # --- Faults that are planted ----------------------------------------------------------------------

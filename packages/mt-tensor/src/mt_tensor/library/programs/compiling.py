@@ -131,6 +131,7 @@ class Compiled:
             session = Session(self.function, self._learned, given)
         result = session.result
         self._last = session.picture
+        self._last.tensors.clear()  # only places are compared with those of the next time
         reason = session.reason
         if reason:
             self._unkept += 1

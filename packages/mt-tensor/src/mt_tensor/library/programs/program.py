@@ -44,6 +44,11 @@ class Memory:
         """The layout of the view by which it comes."""
         return self.data.layout
 
+    def forget(self) -> None:
+        """Let the elements go that were there when it was written down; a program has its own."""
+        if self.made or self.is_before:
+            self.data = TensorData.in_rows(None, self.layout)
+
     @property
     def is_before(self) -> bool:
         """Whether it was there before, and may be other memory, or hold other elements, then."""

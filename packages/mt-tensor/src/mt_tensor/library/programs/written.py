@@ -134,7 +134,10 @@ def written(
     source.lines.append("return out")
     apart, within = _borders(given, writer, addresses, changed)
     finish = _finishing(result, gradients)
-    return Written(program, source.function(), finish, apart, within)
+    run = source.function()
+    for memory in writer.memories.values():
+        memory.forget()
+    return Written(program, run, finish, apart, within)
 
 
 def _finishing(result: Any, gradients: Gradients | None) -> Callable[[Any, Any], Any]:
