@@ -984,17 +984,31 @@ def test_a_gradient_that_cannot_be_had_is_missed_only_by_who_wants_it() -> None:
             y.sum().backward()
 
 
-def test_a_program_keeps_no_elements_of_the_run_that_was_written_down() -> None:
-    f = mt.compile(lambda x: (x.exp() + x.tanh()).sum())
-    x = mt.ones(1000, 1000)
-    f(x)
+def memory_of(function: Callable[..., Any], *arguments: Any) -> tuple[int, int]:
+    """Return how many more bytes there are after a call, and at most during it."""
     tracemalloc.start()
     before, _ = tracemalloc.get_traced_memory()
-    f = mt.compile(f.function)
-    f(x)
-    after, _ = tracemalloc.get_traced_memory()
+    function(*arguments)
+    after, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert after - before < 10**6
+    return after - before, most - before
+
+
+def test_writing_down_takes_no_more_memory_and_keeps_none() -> None:
+    def chain(x: mt.Tensor) -> mt.Tensor:
+        for _ in range(20):
+            x = x.exp().tanh()
+        return x.sum()
+
+    x = mt.ones(300, 1000)
+    mt.compile(chain)(x)
+    _, plain = memory_of(chain, x)
+    f = mt.compile(chain)
+    kept, written = memory_of(f, x)
+    assert kept < x.nbytes
+    assert written < plain + x.nbytes
+    assert memory_of(f, x)[1] < plain + x.nbytes
+    assert f.programs
 
 
 # --- Faults that are planted ----------------------------------------------------------------------

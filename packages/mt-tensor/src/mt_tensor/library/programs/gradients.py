@@ -198,8 +198,8 @@ def _one(
     ones = backend.full(result.shape, result.dtype, 1)
     ones = backend.copy(ones, row_major(ones.shape, ones.dtype))
     own = Writer(f"gradient of {name}", writer.backends)
-    own.memories, own._boxes, own._kept = writer.memories, writer._boxes, writer._kept
-    seed = own._memory(ones, False)
+    own.storages = writer.storages
+    seed = own.storages.memory(ones, False)
     before = recording.set(False)
     try:
         with own:

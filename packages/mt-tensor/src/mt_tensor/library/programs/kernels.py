@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Saved:
     """What a kernel saved for its gradient."""
 
-    __slots__ = ("values",)
+    __slots__ = ("__weakref__", "values")
 
     def __init__(self, values: tuple[Any, ...]) -> None:
         self.values = values

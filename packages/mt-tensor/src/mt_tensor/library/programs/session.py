@@ -113,6 +113,8 @@ class Session:
             )
         except Reason as reason:
             self.reason = str(reason)
+        finally:
+            writer.storages.close()
         self._leave_numbers(result)
         return self._handed_out(taken, result)
 
@@ -206,6 +208,7 @@ class Session:
         """Put everything back as it was before the call."""
         if self.writer is not None:
             self.writer.undo()
+            self.writer.storages.close()
         self.picture.restore()
         for place, value in self.numbers:
             place.set(value)

@@ -22,8 +22,8 @@ from mt_tensor.library.fused import FUSED, FusedKernel
 from mt_tensor.library.programs.between import Between, StandIn
 from mt_tensor.library.programs.kernels import Saved, WrittenKernel
 from mt_tensor.library.programs.numbers import Varying
-from mt_tensor.library.programs.program import Box, Draw, Instruction, Memory, Thing, View
-from mt_tensor.library.programs.storages import group_of, key_of
+from mt_tensor.library.programs.program import Box, Draw, Instruction, Thing, View
+from mt_tensor.library.programs.storages import Storages, key_of
 from mt_tensor.library.programs.users import where_in_users_code
 from mt_tensor.library.programs.whole import NOW
 from mt_tensor.library.randomness.blocks import used_blocks
@@ -43,7 +43,7 @@ class Writer(Between):
 
     Attributes:
         instructions: what has been written down.
-        memories: all that occurred, by what tells storages apart.
+        storages: what is known of all memory that is alive.
         drawn: how many blocks of random bits calls have taken from the current generator.
         before: the elements of memory that was there before and has been changed, to undo that.
     """
@@ -52,11 +52,9 @@ class Writer(Between):
         super().__init__(backends)
         self.name = name
         self.instructions: list[Instruction] = []
-        self.memories: dict[Any, Memory] = {}
         self.drawn = 0
         self.before: dict[Any, tuple[TensorBackend, TensorData, TensorData]] = {}
-        self._boxes: dict[int, Box] = {}
-        self._kept: list[Any] = []  # alive, so that nothing else gets their addresses
+        self.storages = Storages()
         self._outer: Any = None
 
     def stand_ins(self) -> dict[str, StandIn]:
@@ -237,6 +235,8 @@ class Writer(Between):
         known = known and all(view.memory.known for view in reads)
         for view in instruction.makes:
             view.memory.known = known
+            if not known:
+                view.memory.forget()
         for view in instruction.changes:
             view.memory.known = False
 
@@ -245,7 +245,7 @@ class Writer(Between):
 
     def view(self, data: TensorData) -> View:
         """Return the view of a program that elements are."""
-        return View(self._memory(data, False), data.layout)
+        return View(self.storages.memory(data, False), data.layout)
 
     def marked(self, value: Any) -> Any:
         """Return arguments with marks for what stands there at the next run."""
@@ -263,7 +263,7 @@ class Writer(Between):
             return {name: self.marked(each) for name, each in value.items()}
         if isinstance(value, np.ndarray):
             return value.copy()  # which somebody may fill again
-        return self._boxes.get(id(value), value)
+        return self.storages.mark(value)
 
     def _draw(self, numbers: np.random.Generator) -> Draw:
         try:
@@ -279,12 +279,12 @@ class Writer(Between):
             sources: arguments whose memory the results may turn out to share.
         """
         if isinstance(value, TensorData):
-            if key_of(value.storage) in self.memories:
+            if key_of(value.storage) in self.storages.memories:
                 return None  # an argument, or what another call has made
-            memory = self._memory(value, True)
+            memory = self.storages.memory(value, True)
             for source in sources:
                 if isinstance(source, TensorData):
-                    memory.group = self.view(source).memory.group
+                    self.storages.join(memory, self.view(source).memory)
             return View(memory, value.layout)
         if isinstance(value, Tensor):
             view = self.results(value._tensor)
@@ -295,39 +295,26 @@ class Writer(Between):
 
     def box(self, value: Any) -> Box:
         """Return the mark of something that a call leaves for another."""
-        box = self._boxes[id(value)] = Box(frozenset(self._groups_in(value)))
-        self._kept.append(value)
-        return box
+        return self.storages.box(value, self._groups_in(value))
 
     def _groups_in(self, value: Any) -> Iterable[Any]:
         """Yield the groups of memory that something holds."""
         if isinstance(value, Tensor):
             value = value._tensor
         if isinstance(value, TensorData):
-            yield self._memory(value, True).group
+            yield self.storages.memory(value, True).group
         elif isinstance(value, np.ndarray):
-            yield group_of(value)
+            yield self.storages.group(value)
         elif isinstance(value, (tuple, list)):
             for each in value:
                 yield from self._groups_in(each)
         elif isinstance(value, Saved):
             yield from self._groups_in(value.values)
 
-    def _memory(self, data: TensorData, made: bool) -> Memory:
-        storage = data.storage
-        key = key_of(storage)
-        memory = self.memories.get(key)
-        if memory is None:
-            count = len(self.memories)
-            memory = Memory(data, group_of(storage), made, f"{'m' if made else 'x'}{count}")
-            self.memories[key] = memory
-            self._kept.append(storage)
-        return memory
-
     def _keep_old(self, backend: TensorBackend, changed: Iterable[TensorData]) -> None:
         """Keep the elements of memory that was there before, and is changed for the first time."""
         for data in changed:
-            memory = self._memory(data, False)
+            memory = self.storages.memory(data, False)
             key = (id(memory), data.layout)
             if not memory.made and key not in self.before:
                 old = self.run(backend.copy, data, row_major(data.shape, data.dtype))

@@ -135,7 +135,7 @@ def written(
     apart, within = _borders(given, writer, addresses, changed)
     finish = _finishing(result, gradients)
     run = source.function()
-    for memory in writer.memories.values():
+    for memory in list(writer.storages.memories.values()):  # some of which go with that
         memory.forget()
     return Written(program, run, finish, apart, within)
 
@@ -173,7 +173,7 @@ def _load(program: Program, given: Any, writer: Writer, addresses: Addresses) ->
         if not addresses.is_fixed(tensor) and id(tensor) not in addresses.positions:
             text = f"{addresses.tensor(tensor)}._tensor"
             homes.setdefault(key_of(data.storage), (text, data))
-    for key, memory in writer.memories.items():
+    for key, memory in writer.storages.memories.items():
         if memory in used and not memory.made and key in homes:
             text, memory.data = homes[key]
             if not text.startswith("a["):
@@ -198,7 +198,7 @@ def _borders(
     within = {at: group for at, group in enumerate(given.groups) if group in around}
     if all(memory.made for memory in changed) and not within:
         return frozenset(), {}
-    before = {memory.group for memory in writer.memories.values() if memory.is_before}
+    before = {memory.group for memory in writer.storages.memories.values() if memory.is_before}
     return frozenset(before - set(given.groups)), within
 
 
@@ -238,7 +238,9 @@ def _check_found(writer: Writer, addresses: Addresses, given: Any, lasting: set[
     storages = [slots[0].storage for _, slots in addresses.picture.tensors.values()]
     storages += [x.storage for x in given.data if isinstance(x, TensorData)]
     known = set(map(key_of, storages))
-    found = [each for key, each in writer.memories.items() if not each.made and key not in known]
+    found = [
+        each for key, each in writer.storages.memories.items() if not each.made and key not in known
+    ]
     calls = [each for each in writer.instructions if each.name not in AGAIN]
     others = {view.memory.group for each in calls for view in each.makes}
     others.update(map(group_of, storages))
@@ -255,9 +257,10 @@ def _check_found(writer: Writer, addresses: Addresses, given: Any, lasting: set[
 def _check_histories(writer: Writer, addresses: Addresses) -> None:
     """Raise Reason if something was read whose gradient goes on to what was computed before."""
     read = {view.memory for each in writer.instructions for view in each.reads}
+    memories = writer.storages.memories
     for tensor, (data, _, wanted, node, *_) in addresses.picture.tensors.values():
         is_around = id(tensor) not in addresses.positions
-        if is_around and wanted and node and writer.memories.get(key_of(data.storage)) in read:
+        if is_around and wanted and node and memories.get(key_of(data.storage)) in read:
             raise Reason("a tensor around it has a history: detach() it")
 
 
