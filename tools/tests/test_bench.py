@@ -278,6 +278,29 @@ def test_a_step_is_that_of_the_job(name: str, model: str) -> None:
         assert value.allclose(learnt[value_name], rtol=1e-4, atol=1e-5)
 
 
+OTHERS = [pair for pair in MODELS if pair not in {("mnist", "resnet9"), ("fashion", "resnet9")}]
+"""Without networks that are those of `cifar10`, for images of another size."""
+
+
+@pytest.mark.parametrize(("name", "model"), OTHERS)
+def test_a_job_learns_the_same_from_programs(name: str, model: str) -> None:
+    job, inputs, target = job_and_batch(name, model)
+    learnt = []
+    for compile in (False, True):
+        mt.manual_seed(0)
+        network = job.network()
+        optimizer = job.optimizer(network)
+        trainer = Trainer(
+            network, optimizer, job.loss, clip_norm=job.clip_norm, compile=compile,
+            scheduler=job.scheduler(optimizer, 5), schedule="step",
+        )  # fmt: skip
+        trainer.fit([(inputs, target)] * 4, 1)
+        learnt.append({name: value.tolist() for name, value in network.state_dict().items()})
+        learn: Any = trainer._learn
+        assert not compile or learn.programs
+    assert learnt[0] == learnt[1]
+
+
 @pytest.mark.parametrize("model", ["lstm", "transformer"])
 def test_a_job_learns_beside_its_twin_in_torch(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], model: str
