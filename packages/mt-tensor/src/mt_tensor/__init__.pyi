@@ -562,6 +562,7 @@ __all__ = [
     "isposinf",
     "kron",
     "kthvalue",
+    "lazy",
     "lcm",
     "ldexp",
     "le",

@@ -1,4 +1,4 @@
-"""Two steps down the slope of a sum of squares, each a program's run but the first."""
+"""Two steps down the slope of a sum of squares, the second one a program's run or put off."""
 
 from typing import Any
 
@@ -37,26 +37,33 @@ def tensor() -> tuple[Any, Any]:
     x = mt.tensor(X, requires_grad=True)
     step = _step(x)
     step()
-    step()
+    with mt.lazy():
+        step()
     return x, x.grad
 
 
 def nn() -> tuple[Any, Any]:
     import mt_nn as nn
     import mt_tensor as mt
+    from mt_nn.train import Trainer
 
-    x = nn.Parameter(mt.tensor(X))
-    optimizer = nn.optim.SGD([x], lr=RATE)
+    class Point(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.place = nn.Parameter(mt.tensor(X))
 
-    @mt.compile
-    def step() -> None:
-        optimizer.zero_grad()
-        x.square().sum().backward()
-        optimizer.step()
+        def forward(self, origin: mt.Tensor) -> mt.Tensor:
+            return self.place.value - origin
 
-    step()
-    step()
-    return x, x.grad
+    point = Point()
+    optimizer = nn.optim.SGD(point.parameters(), lr=RATE)
+    trainer = Trainer(point, optimizer, lambda found, _: found.square().sum(), compile=True)
+    batch = mt.zeros(3), mt.zeros(3)
+    trainer.fit([batch], 1)
+    first = point.place.value.detach().clone()
+    trainer.fit([batch], 2)
+    x = point.place.value.detach()
+    return x, (first - x) / RATE  # a trainer forgets gradients
 
 
 def frozen() -> tuple[Any, Any]:

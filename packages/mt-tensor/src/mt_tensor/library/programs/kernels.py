@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.library.fused import FusedKernel
 from mt_tensor.library.programs.program import Filled, Instruction
 from mt_tensor.library.programs.whole import NOW
 from mt_tensor.tensor import Tensor
-
-if TYPE_CHECKING:
-    from mt_tensor.library.programs.writing import Writer
 
 
 class Saved:
@@ -36,7 +33,7 @@ class WrittenKernel(FusedKernel):
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
         """Run the kernel, and note that."""
-        writer: Writer | None = NOW.writer
+        writer = NOW.writer
         if writer is None:
             return self.kernel.value(needs, *arguments)
         empty = [at for at, each in enumerate(arguments, 1) if each == [] and type(each) is list]
@@ -63,7 +60,7 @@ class WrittenKernel(FusedKernel):
         self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
     ) -> Sequence[Any]:
         """Run the gradient of the kernel, and note that."""
-        writer: Writer | None = NOW.writer
+        writer = NOW.writer
         kept = saved[0]
         if writer is None:
             return self.kernel.gradient(grad, kept.values, needs, *arguments)
