@@ -928,6 +928,23 @@ def test_memory_is_used_again_in_the_shape_of_what_is_made() -> None:
             np.testing.assert_allclose(f(x).numpy(), (y.cumsum(0) + y).numpy(), rtol=1e-6)
 
 
+@BACKENDS
+def test_what_is_made_only_to_be_copied_is_made_where_the_copy_would_be(backend: str) -> None:
+    with mt.use_backend(backend):
+        f = mt.compile(lambda x, y: (x @ y).clone())
+        g = mt.compile(lambda x, y: [z := x @ y, z.clone(), z + 1])
+        h = mt.compile(lambda x, y: (x @ y).clone().mul_(2).add_((x @ y).sum()))
+        for _ in range(2):
+            x, y = mt.randn(2, 3), mt.randn(3, 2)
+            assert f(x, y).tolist() == (x @ y).tolist()
+            first, second, _ = g(x, y)
+            first.zero_()
+            assert second.tolist() == (x @ y).tolist()
+            assert h(x, y).tolist() == h.function(x, y).tolist()
+        assert [call.name for call in f.program.instructions] == ["matmul"]
+        assert [call.name for call in g.program.instructions].count("copy") == 1
+
+
 # --- What nobody has ------------------------------------------------------------------------------
 
 

@@ -45,6 +45,7 @@ def planned(program: Program, boxes: Sequence[Box] = (), once: bool = False) -> 
     calls = calls if once else without_constants(calls, kept)
     calls = without_dead(calls, kept, {id(box) for box in boxes})
     calls = without_repetitions(calls, kept)
+    calls = without_copies(calls, kept)
     calls = fused(calls, kept)
     calls = failures_first(calls)
     calls = in_used_memory(calls, kept)
@@ -134,10 +135,31 @@ def without_repetitions(calls: Sequence[Instruction], kept: set[Any]) -> list[In
     return left
 
 
-def _with_others(call: Instruction, instead: dict[Any, View]) -> Instruction:
-    """Return a call that reads other memory in the place of some."""
-    if not any(view.memory in instead for view in (*call.reads, *call.changes)):
-        return call
+def without_copies(calls: Sequence[Instruction], kept: set[Any]) -> list[Instruction]:
+    """Let what is made only to be copied be made where the copy would be."""
+    left = list(calls)
+    shared = {group for each in calls for box in each.boxes for group in box.holds}
+    fixed = kept | shared | _of_several(calls)
+    last = last_uses(calls, [])
+    makers = {view.memory: each for each in calls for view in each.makes}
+    for position, each in enumerate(calls):
+        if each.name != "copy" or each.changes:
+            continue
+        (source,), (copied,) = each.reads, each.makes
+        maker, group = makers.get(source.memory), source.memory.group
+        if maker is None or maker.may_fail or maker.name == "empty" or group in fixed:
+            continue
+        whole = source.layout is copied.layout and source.memory.layout is copied.layout
+        if whole and last[group] == position:
+            for other in calls[:position]:
+                _exchange(other, {source.memory: copied})
+            makers[copied.memory] = maker
+            left.remove(each)
+    return left
+
+
+def _exchange(call: Instruction, instead: dict[Any, View]) -> None:
+    """Let a call read, change and make other memory in the place of some."""
 
     def other(mark: Any) -> Any:
         if isinstance(mark, View) and mark.memory in instead:
@@ -148,7 +170,14 @@ def _with_others(call: Instruction, instead: dict[Any, View]) -> Instruction:
 
     call.arguments = exchanged(call.arguments, other)
     call.options = exchanged(call.options, other)
+    call.results = exchanged(call.results, other)
     call.changes = [other(view) for view in call.changes]
+
+
+def _with_others(call: Instruction, instead: dict[Any, View]) -> Instruction:
+    """Return a call that reads other memory in the place of some."""
+    if any(view.memory in instead for view in (*call.reads, *call.changes)):
+        _exchange(call, instead)
     return call
 
 
