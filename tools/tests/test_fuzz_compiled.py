@@ -10,7 +10,7 @@ from mt.fuzz.campaign import count_some, least
 from mt.fuzz.command import main
 from mt.fuzz.compiled import AS_IT_IS, RUN, UNCOMPILED, run
 from mt.fuzz.programs import Ref, Source, Step, leaf
-from mt_tensor.library.programs import planning
+from mt_tensor.library.programs import passes, reuse
 from mt_tensor.library.programs.program import Instruction
 
 ROW = np.array([1.0, 2.0, 3.0], np.float32)
@@ -66,18 +66,20 @@ def early(last_uses: Callable[..., Any]) -> Callable[..., Any]:
     return wrong
 
 
-@pytest.mark.parametrize(("name", "fault"), [("composed", swapping), ("last_uses", early)])
+@pytest.mark.parametrize(
+    ("module", "name", "fault"), [(passes, "composed", swapping), (reuse, "last_uses", early)]
+)
 def test_a_planted_fault_is_seen(
-    name: str, fault: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    module: Any, name: str, fault: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(planning, name, fault(getattr(planning, name)))
+    monkeypatch.setattr(module, name, fault(getattr(module, name)))
     assert count_some(0, range(100), "numpy", "compiled").unjudged
 
 
 def test_a_difference_is_made_small_and_shown(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(planning, "composed", swapping(planning.composed))
+    monkeypatch.setattr(passes, "composed", swapping(passes.composed))
     program, difference = run([*CHAIN, Step("torch.exp()", (Ref(1),))])
     assert difference is not None
     steps, _ = least(program, difference, "compiled")

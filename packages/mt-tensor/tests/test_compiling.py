@@ -19,7 +19,7 @@ from mt_autodiff import GradientError, GraphFreedError
 from mt_tensor.conformance.choices import Draw
 from mt_tensor.conformance.compiling import check_program, memory_used_again
 from mt_tensor.errors import CompileError, CompileWarning, IndexingError, InPlaceError, LinAlgError
-from mt_tensor.library.programs import compiling, planning
+from mt_tensor.library.programs import compiling, passes
 
 BACKENDS = pytest.mark.parametrize("backend", ["numpy", "simple"])
 FACTOR = 2.0
@@ -1064,6 +1064,6 @@ def check_programs(count: int) -> None:
 def test_a_fault_in_fusion_is_seen(
     name: str, fault: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(planning, name, fault(getattr(planning, name)))
+    monkeypatch.setattr(passes, name, fault(getattr(passes, name)))
     with pytest.raises(AssertionError, match="compiled:"):
         check_programs(400)

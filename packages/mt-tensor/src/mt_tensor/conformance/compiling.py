@@ -21,7 +21,7 @@ from mt_tensor.conformance.programs import CHANGES, LARGEST, outcome
 from mt_tensor.dtypes import Array
 from mt_tensor.errors import CompileError, InPlaceError
 from mt_tensor.library.memory import overlaps
-from mt_tensor.library.programs import planning
+from mt_tensor.library.programs import reuse
 from mt_tensor.library.programs.compiling import Compiled
 
 EVERY = 4
@@ -31,12 +31,12 @@ EVERY = 4
 @contextmanager
 def memory_used_again() -> Iterator[None]:
     """Let programs use memory again however small it is."""
-    before = planning.LEAST
-    planning.LEAST = 1
+    before = reuse.LEAST
+    reuse.LEAST = 1
     try:
         yield
     finally:
-        planning.LEAST = before
+        reuse.LEAST = before
 
 
 @dataclass

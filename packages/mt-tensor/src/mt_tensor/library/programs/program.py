@@ -8,7 +8,7 @@ Everything else is as it was: formulas, layouts, operators, plain numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from mt_operators import Formula, Operator
@@ -337,6 +337,38 @@ def exchanged(value: Any, new: Callable[[Any], Any]) -> Any:
     if type(value) is dict:
         return {name: exchanged(each, new) for name, each in value.items()}
     return value
+
+
+def exchange(call: Instruction, instead: dict[Any, View]) -> None:
+    """Let a call read, change and make other memory in the place of some."""
+
+    def other(mark: Any) -> Any:
+        if isinstance(mark, View) and mark.memory in instead:
+            return View(instead[mark.memory].memory, mark.layout)
+        if isinstance(mark, Thing) and mark.view.memory in instead:
+            return Thing(other(mark.view), mark.backend)
+        return mark
+
+    call.arguments = exchanged(call.arguments, other)
+    call.options = exchanged(call.options, other)
+    call.results = exchanged(call.results, other)
+    call.changes = [other(view) for view in call.changes]
+
+
+def with_others(call: Instruction, instead: dict[Any, View]) -> Instruction:
+    """Return a call that reads other memory in the place of some."""
+    if any(view.memory in instead for view in (*call.reads, *call.changes)):
+        exchange(call, instead)
+    return call
+
+
+def groups_of_several(calls: Iterable[Instruction]) -> set[Any]:
+    """Return the groups that several memories belong to."""
+    memories: dict[Any, set[int]] = {}
+    for each in calls:
+        for view in (*each.reads, *each.makes):
+            memories.setdefault(view.memory.group, set()).add(id(view.memory))
+    return {group for group, members in memories.items() if len(members) > 1}
 
 
 def last_uses(instructions: Sequence[Instruction], kept: Sequence[View]) -> dict[Any, int]:
