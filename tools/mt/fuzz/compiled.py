@@ -34,7 +34,7 @@ from mt.fuzz.libraries import Ours, plain, tensors_of
 from mt.fuzz.programs import Elements, Step, is_leaf, without
 from mt.fuzz.rounding import close
 from mt.fuzz.running import Run, is_large
-from mt_tensor.conformance.compiling import memory_used_again
+from mt_tensor.conformance.compiling import EVERY, backwards, memory_used_again
 from mt_tensor.dtypes import Array
 from mt_tensor.errors import CompileError, InPlaceError
 
@@ -44,9 +44,6 @@ RUN = "run from a program"
 AS_IT_IS = "run as it is, written down anew at each call"
 COMPILED = (RUN, AS_IT_IS, UNCOMPILED)
 """By what names programs are counted."""
-
-EVERY = 4
-"""Of the values that later steps use, one in so many is a result."""
 
 CANCELLED = 1e-5
 """By how much of the largest element others may differ: sums in which much cancels out."""
@@ -142,8 +139,7 @@ def _reversed(step: Step) -> Step:
     """Return the step that makes the same tensor with its elements in the other order."""
     if not isinstance(step.args[0], Elements):
         return step
-    array = step.args[0].array
-    return replace(step, args=(Elements(array.reshape(-1)[::-1].reshape(array.shape)),))
+    return replace(step, args=(Elements(backwards(step.args[0].array)),))
 
 
 def _tensors(given: Sequence[int], steps: Sequence[Step]) -> dict[str, Any]:

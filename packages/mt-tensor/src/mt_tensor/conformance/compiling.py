@@ -110,7 +110,7 @@ def check_program(draw: Draw) -> Compiled:
     function = drawn(draw, new_arguments(arrays))
     compiled = mt.compile(function)
     for turned in (False, True, False):
-        given = [x.reshape(-1)[::-1].reshape(x.shape) for x in arrays] if turned else arrays
+        given = list(map(backwards, arrays)) if turned else arrays
         wanted, found = done(function, given), done(compiled, given)
         if len(found) != len(wanted) or not all(map(same, found, wanted)):
             raise AssertionError(
@@ -167,6 +167,11 @@ def done(function: Callable[..., Any], arrays: Sequence[Array]) -> list[Any]:
         *found,
         *[None if x.grad is None else _elements(x.grad) for x in arguments if x.is_leaf],
     ]
+
+
+def backwards(array: Array) -> Array:
+    """Return an array with its elements in the other order."""
+    return array.reshape(-1)[::-1].reshape(array.shape)
 
 
 def new_arguments(arrays: Sequence[Array]) -> list[mt.Tensor]:

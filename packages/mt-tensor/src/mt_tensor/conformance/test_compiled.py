@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import mt_tensor as mt
@@ -18,7 +18,7 @@ from mt_tensor.backends import TensorBackend
 from mt_tensor.conformance.choices import Draw
 from mt_tensor.conformance.compiling import check_program, memory_used_again
 from mt_tensor.conformance.rows import ROWS, SMOOTH, called, compare, differentiated, samples
-from mt_tensor.conformance.test_programs import PROGRAMS
+from mt_tensor.conformance.test_programs import few
 from mt_tensor.errors import CompileError
 from mt_tensor.testing import TensorOpSpec
 
@@ -91,11 +91,7 @@ def test_gradients_in_programs(backend: TensorBackend, spec: TensorOpSpec) -> No
 
 
 @pytest.mark.filterwarnings("ignore::mt_tensor.errors.CompileWarning")
-@settings(
-    max_examples=PROGRAMS // 4 or 1,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+@few
 @given(data=st.data())
 def test_random_functions(backend_name: str, data: st.DataObject) -> None:
     draw = Draw(lambda n: data.draw(st.integers(0, n - 1)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import mt_tensor as mt
@@ -11,7 +11,7 @@ from mt_tensor.backends import TensorBackend
 from mt_tensor.conformance.choices import Draw
 from mt_tensor.conformance.compiling import check_lazy, memory_used_again
 from mt_tensor.conformance.rows import ROWS, called, compare, samples
-from mt_tensor.conformance.test_programs import PROGRAMS
+from mt_tensor.conformance.test_programs import few
 from mt_tensor.testing import TensorOpSpec
 
 
@@ -24,11 +24,7 @@ def test_operations_put_off(backend: TensorBackend, spec: TensorOpSpec) -> None:
     compare(found, wanted)
 
 
-@settings(
-    max_examples=PROGRAMS // 4 or 1,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+@few
 @given(data=st.data())
 def test_random_functions_put_off(backend_name: str, data: st.DataObject) -> None:
     draw = Draw(lambda n: data.draw(st.integers(0, n - 1)))

@@ -20,6 +20,16 @@ from mt_tensor.conformance.programs import NumpyReference, Program, Reference, T
 
 PROGRAMS = int(os.environ.get("MT_PROGRAMS", settings().max_examples))
 
+many = settings(
+    max_examples=PROGRAMS,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+"""Runs a test on random programs."""
+
+few = settings(many, max_examples=PROGRAMS // 4 or 1)
+"""The same where each is compiled, and takes as long as several."""
+
 REFERENCES: list[type[Reference]] = [NumpyReference]
 if importlib.util.find_spec("torch"):
     REFERENCES.append(TorchReference)
@@ -37,11 +47,7 @@ def run(draw: Draw, reference: Reference) -> Program:
 
 
 @pytest.mark.parametrize("reference", REFERENCES)
-@settings(
-    max_examples=PROGRAMS,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+@many
 @given(data=st.data())
 def test_programs(backend_name: str, reference: type[Reference], data: st.DataObject) -> None:
     draw = Draw(lambda n: data.draw(st.integers(0, n - 1)))

@@ -272,28 +272,19 @@ class Picture:
             put_slots(tensor, slots)
 
 
+SLOTS = ("_tensor", "_grad", "_requires_grad", "_node", "_base", "_watch")
+"""What says which elements a tensor has, and what is known of its gradient."""
+
+
 def slots_of(tensor: Tensor) -> tuple[Any, ...]:
-    """Return what says which elements a tensor has, and what is known of its gradient."""
-    return (
-        tensor._tensor,
-        tensor._grad,
-        tensor._requires_grad,
-        tensor._node,
-        tensor._base,
-        tensor._watch,
-    )
+    """Return what is in the `SLOTS` of a tensor."""
+    return tuple([getattr(tensor, name) for name in SLOTS])
 
 
 def put_slots(tensor: Tensor, slots: tuple[Any, ...]) -> None:
     """Give a tensor what `slots_of` returned."""
-    (
-        tensor._tensor,
-        tensor._grad,
-        tensor._requires_grad,
-        tensor._node,
-        tensor._base,
-        tensor._watch,
-    ) = slots
+    for name, value in zip(SLOTS, slots, strict=True):
+        setattr(tensor, name, value)
 
 
 def same(a: Any, b: Any) -> bool:
