@@ -7,7 +7,6 @@ otherwise.
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -61,11 +60,6 @@ def library(name: str, threads: int) -> Library:
     return Library(tensors, nn, functional, optim, fastest, **ways)
 
 
-def is_there(name: str) -> bool:
-    """Whether a module is installed."""
-    return importlib.util.find_spec(name) is not None
-
-
 def environment(name: str, backend: str, threads: int) -> dict[str, str]:
     """Return the variables that a process of a side is started with.
 
@@ -78,6 +72,6 @@ def environment(name: str, backend: str, threads: int) -> dict[str, str]:
         threads: how many a side may use.
     """
     counts = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-    chosen = backend if name.startswith("mt") else "numpy"
+    chosen = "numpy" if name.partition("+")[0] in ("torch", "jax") else backend
     xla = "" if threads > 1 else "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
     return dict.fromkeys(counts, str(threads)) | {"MT_BACKEND": chosen, "XLA_FLAGS": xla}

@@ -7,12 +7,12 @@ name of a workload on its standard input and answers with the seconds that one r
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import time
 
 from mt.bench import in_jax
 from mt.bench.libraries import Library, library
+from mt.bench.measuring import MEMORY
 from mt.bench.workloads import WORKLOADS, Program
 
 ENOUGH = 0.03
@@ -50,13 +50,24 @@ def main() -> None:
     programs: dict[str, tuple[Program, int]] = {}
     for line in sys.stdin:
         name = line.rstrip("\n")
-        if name == "memory":
-            print(json.dumps(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024), flush=True)
+        if name == MEMORY:
+            print(json.dumps(_peak()), flush=True)
             continue
         if name not in programs:
             program = in_jax.STEPS[name]() if side is None else _program(name, side)
             programs[name] = program, runs_needed(program)
         print(json.dumps(seconds(*programs[name])), flush=True)
+
+
+def _peak() -> int:
+    """Return the most memory that this process has had, in bytes.
+
+    mt-nn has such a function, too, which would bring itself into the process of another library.
+    """
+    import resource  # which not every system has; only this needs it
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak * (1 if sys.platform == "darwin" else 1024)
 
 
 def _program(name: str, side: Library) -> Program:

@@ -15,9 +15,9 @@ from dataclasses import asdict, dataclass
 
 from mt.bench.comparison import names_of, write
 from mt.bench.in_jax import STEPS as IN_JAX
-from mt.bench.libraries import is_there
 from mt.bench.measuring import Side
 from mt.bench.workloads import WORKLOADS
+from mt.elsewhere import missing
 
 CAPTURED, EAGER = "mt_tensor+compile", "mt_tensor"
 OTHERS = ("torch", "torch+compile", "jax")
@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> None:
     if options.json:
         write(options.json, "", "a")
     others = OTHERS if options.against == "torch" else ()
-    sides = [CAPTURED, EAGER, *(each for each in others if is_there(each.partition("+")[0]))]
+    sides = [CAPTURED, EAGER, *(each for each in others if not missing([each.partition("+")[0]]))]
     rows = []
     for threads in options.threads:
         print(f"backend {options.backend}, {threads} thread(s); minimum (median) in ms, peak in MB")
