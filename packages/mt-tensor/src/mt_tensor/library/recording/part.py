@@ -3,22 +3,29 @@
 It is zero everywhere else. When twenty steps of a sequence have been taken out of a tensor one by
 one, twenty tensors of its shape, nearly all zeros, would have to be made and added up. What
 backpropagation adds up instead are parts: the first becomes a tensor, and each of the others is
-added to the elements that its view showed.
+added to the elements that its view showed. Of large tensors the parts wait for each other
+(`Parts`): the pieces of `split` and `chunk` are the whole, and no zeros are needed at all.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from mt_operators import OPERATORS
 from mt_tensor.backends.computing import Computing
+from mt_tensor.layout import Layout
 from mt_tensor.public import method
 from mt_tensor.recording.linear import ViewFunction
-from mt_tensor.strides import Shape
+from mt_tensor.strides import Shape, size_of
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
 
 _ADD = Computing(OPERATORS["add"].value)
+
+LARGE = 2**15
+"""Parts of a tensor of so many elements wait for each other; to ask them costs microseconds."""
 
 
 class Part:
@@ -47,15 +54,17 @@ class Part:
     def _whole(self) -> Tensor:
         """Return the gradient as a tensor."""
         whole = self.grad._full(self.shape, 0)
-        self.grad.backend.copy(self.grad._tensor, self._part(whole))
+        self.grad.backend.copy(self.grad._tensor, self.place(whole._tensor))
         whole._fresh = True
         return whole
 
     def __add__(self, other: Any) -> Any:
         """Return the sum of this and what came later."""
-        if isinstance(other, Part):
-            return other.__radd__(self._whole())
-        return self.__radd__(other)
+        if not isinstance(other, Part):
+            return self.__radd__(other)
+        if size_of(self.shape) >= LARGE:
+            return Parts(self) + other
+        return other.__radd__(self._whole())
 
     def __radd__(self, total: Any) -> Any:
         """Return a sum to which this has been added: the same tensor, if nobody else holds it."""
@@ -63,12 +72,97 @@ class Part:
             data = total._tensor
             total = total._with(total.backend.copy(data, data.layout.contiguous))
             total._fresh = True
-        part = self._part(total)
+        part = self.place(total._tensor)
         _ADD[total.backend]((part,), part, self.grad._tensor)
         return total
 
-    def _part(self, whole: Tensor) -> TensorData:
-        return self.view.part(whole._tensor, self.grad._tensor.shape, *self.settings)
+    def place(self, whole: TensorData) -> TensorData:
+        """Return the elements of a whole that the gradient belongs to."""
+        return self.view.part(whole, self.grad._tensor.shape, *self.settings)
+
+
+class Parts:
+    """Several parts of one tensor, in the order in which they came.
+
+    Attributes:
+        parts: one at least.
+        left: how many elements of the whole they leave, if none belongs to two of them.
+    """
+
+    __slots__ = ("left", "parts")
+
+    _fresh = None
+
+    def __init__(self, first: Part) -> None:
+        self.parts = [first]
+        self.left = size_of(first.shape) - first.grad.numel()
+
+    def __add__(self, other: Any) -> Any:
+        """Return the sum of these and what came later."""
+        if not isinstance(other, Part):
+            return self.__radd__(other)
+        self.left -= other.grad.numel()
+        if self.left < 0:  # an element belongs to two; others may follow without end
+            return other.__radd__(self._whole())
+        self.parts.append(other)
+        return self
+
+    def __radd__(self, total: Any) -> Any:
+        """Return a sum to which these have been added."""
+        for part in self.parts:
+            total = part.__radd__(total)
+        return total
+
+    def _whole(self) -> Tensor:
+        """Return the gradient as a tensor."""
+        whole = None if self.left else self._in_a_row()
+        if whole is None:
+            first, *others = self.parts
+            whole = first._whole()
+            for part in others:
+                part.__radd__(whole)
+        return whole
+
+    def _in_a_row(self) -> Tensor | None:
+        """Return the gradient, if its parts follow each other, and so are all of it."""
+        grad, backend = self.parts[0].grad, self.parts[0].grad.backend
+        data = backend.empty(self.parts[0].shape, grad.dtype)
+        places = [part.place(data) for part in self.parts]
+        if not _follow([place.layout for place in places], data.layout):
+            return None
+        for part, place in zip(self.parts, places, strict=True):
+            backend.copy(part.grad._tensor, place)
+        whole = grad._with(data)
+        whole._fresh = True
+        return whole
+
+
+def _follow(places: Sequence[Layout], whole: Layout) -> bool:
+    """Whether places in a whole lie one after the other along one of its dimensions.
+
+    Args:
+        places: they have as many elements as the whole.
+        whole: its layout, row-major.
+    """
+    ranges = zip(*[_ranges(place, whole) for place in places], strict=False)  # none: with gaps
+    apart = [sorted(set(each)) for each in ranges if len(set(each)) > 1]
+    if len(apart) != 1 or len(apart[0]) != len(places):
+        return False
+    return all(stop <= start for (_, stop), (start, _) in pairwise(apart[0]))
+
+
+def _ranges(place: Layout, whole: Layout) -> list[tuple[int, int]]:
+    """Return where in each dimension of a whole a place begins and ends; nothing if with gaps."""
+    extents = {
+        stride: extent
+        for extent, stride in zip(place.shape, place.strides, strict=True)
+        if extent != 1
+    }
+    ranges, rest = [], place.offset
+    for stride in whole.strides:
+        start, rest = divmod(rest, stride)
+        ranges.append((start, start + extents.pop(stride, 1)))
+    return [] if extents else ranges
 
 
 @method
