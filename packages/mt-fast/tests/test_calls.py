@@ -11,6 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 import mt_tensor as mt
 from mt_fast.primitives import calls
+from mt_fast.primitives.loops import WORTH_A_KERNEL
 from mt_operators import OPERATORS
 from mt_tensor import bool_, float16, float32, float64, int64
 from mt_tensor.backends.extending import row_major
@@ -23,6 +24,7 @@ assert TABLE is not None
 SLICE = mt.arange(8, dtype="float32", backend="fast")[2:]._tensor
 PART = SLICE.view((6,))  # a row that starts inside of its storage, as the slice is itself
 LINE = mt.arange(3, dtype="float32", backend="fast")._tensor
+LARGE = mt.arange(WORTH_A_KERNEL, dtype="float32", backend="fast").view(128, 128)._tensor
 BACKWARDS = ROW.slice((5,), (-1,), (6,))
 
 
@@ -55,9 +57,12 @@ def _both(name: str, inputs: Any, shape: Any, dtype: Any = float32) -> tuple[Any
         (lambda: (PART, ROW), (6,), True),
         (lambda: (SLICE, ROW), (6,), True),
         (lambda: (TABLE, NUMBER), (2, 3), True),
-        (lambda: (TABLE, LINE), (2, 3), False),
-        (lambda: (BACKWARDS, ROW), (6,), False),
-        (lambda: (ROW.view((3, 2)), TABLE.permute(1, 0)), (3, 2), False),
+        (lambda: (TABLE, LINE), (2, 3), True),  # of what is small, a copy in rows
+        (lambda: (BACKWARDS, ROW), (6,), True),
+        (lambda: (ROW.view((3, 2)), TABLE.permute(1, 0)), (3, 2), True),
+        (lambda: (LARGE, LARGE), (128, 128), True),
+        (lambda: (LARGE, LARGE.permute(1, 0)), (128, 128), True),
+        (lambda: (LARGE, LARGE.slice((0, 127), (1, -1), (128, 128))), (128, 128), False),
     ],
 )
 def test_who_takes_the_short_way(inputs: Callable[[], Any], shape: Any, short: bool) -> None:

@@ -192,8 +192,8 @@ def test_conversions(large, source, target, monkeypatch):
 
 
 def test_who_is_transposed():
-    def form(shape, *strides, shortest=0):
-        loop = loops.leanest(collapse(shape, strides), len(strides) - 1, shortest)
+    def form(shape, *strides, small=False, shortest=0):
+        loop = loops.leanest(collapse(shape, strides), len(strides) - 1, small, shortest)
         return loop.form, loop.repeats, loop.transposed
 
     size = (400, 300)
@@ -208,7 +208,8 @@ def test_who_is_transposed():
     assert form(size, column, column, column)[0] == "flat"
     assert form(size, row, (300, -1), row)[0] == "strided"
     assert form(size, (1, 800), (2, 800), row)[0] == "strided"
-    assert form((40, 30), (1, 40), (30, 1))[0] == "strided"  # too small
+    assert form(size, column, row, small=True)[0] == "strided"
+    assert form(size, column, column, small=True)[0] == "flat"
 
 
 def test_small_and_narrow_operands_are_copied(fast, monkeypatch):

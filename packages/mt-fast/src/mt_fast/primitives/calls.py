@@ -1,24 +1,25 @@
-"""How a formula of contiguous tensors is computed: with one call of its kernel.
+"""How a formula is computed when it has been before: with calls that are remembered.
 
 A short way to the kernels of the last two files, for small tensors. Working out how loops may run
-over any layout (`loops.py`) takes ten times as long as adding eight numbers. Most tensors are
-contiguous and of one shape, or one element over and over; these go straight to the kernel, which is
-remembered with the layouts. A single step that rounds once is NumPy's while it is small: the call
-of its function is shorter still.
+over any layout (`loops.py`) takes ten times as long as adding eight numbers. So it is done once for
+tensors that lie in some way. Most are contiguous and of one shape, or one element over and over;
+these go straight to the kernel. What is small and lies in other ways is copied by NumPy, and goes
+there, too. A single step that rounds once is NumPy's while it is small: the call of its function is
+shorter still.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from mt_fast.compilation.kernel import Kernel
 from mt_fast.memory import empty
-from mt_fast.primitives.elementwise import elementwise_kernel
+from mt_fast.primitives import loops
+from mt_fast.primitives.elementwise import Plan, elementwise_kernel, plan
 from mt_fast.primitives.layouts import REMEMBERED
 from mt_fast.primitives.updates import update
 from mt_operators import Formula, TracingError
@@ -26,11 +27,14 @@ from mt_operators.evaluation import expanded
 from mt_tensor import TensorData
 
 # `shorter_for_two` and `running` are not the lesson's: mt_tensor/library/backends/numpy/calls.py.
-from mt_tensor.backends.extending import UFUNCS, Layout, function_of, shorter_for_two
+from mt_tensor.backends.extending import UFUNCS, Layout, function_of, row_major, shorter_for_two
 from mt_tensor.backends.extending import running as running_numpy
+from mt_tensor.extending import Shape
 
 _in_rows = TensorData.in_rows
-_layout_of = attrgetter("layout")
+
+_NONE: Any = ()
+"""The storage of views that are only planned with."""
 
 
 def running(formula: Formula, backend: Any, general: Callable[..., Any]) -> Callable[..., Any]:
@@ -92,30 +96,36 @@ def _running_kernels(
         repeats = tuple(not row for row in rows)
         return elementwise_kernel(formula, types, (out.dtype,) * formula.outputs, "flat", repeats)
 
+    @functools.lru_cache(REMEMBERED)
+    def plan_for(parallel: bool, small: bool, out: Layout, *layouts: Layout) -> Plan | None:
+        """Return the calls of a kernel for views of any layouts, or None if there are none."""
+        if not out.size or any(layout.dtype.is_narrow for layout in (*layouts, out)):
+            return None
+        views = [_in_rows(_NONE, layout).expand(out.shape) for layout in layouts]
+        return plan(formula, views, [_in_rows(_NONE, out)] * formula.outputs, parallel, small)
+
     def run(out: Any, *inputs: Any) -> Any:
         if out.__class__ is not Layout:
             updated = update(formula, out, inputs, backend.parallel_from)
             return None if updated else general(out, *inputs)
-        arguments: list[Any] = []
+        size = out.size
+        parallel, small = size >= backend.parallel_from, size < loops.WORTH_A_KERNEL
         try:
-            kernel = kernel_for(out, *map(_layout_of, inputs))
-            for x in inputs:
-                arguments += (x.storage, x.layout.offset)
-        except AttributeError:  # numbers have no layout
-            kernel = None
-        if kernel is None:
+            layouts = [x.layout for x in inputs]
+        except AttributeError:  # numbers have none
             return general(out, *inputs)
-        size, dtype = out.size, out.dtype.numpy
-        small = size < backend.parallel_from
-        views = []
+        planned = plan_for(parallel, small, out, *layouts)
+        if planned is None and small and size:
+            inputs = tuple([_in_a_row(x, out.shape, backend) for x in inputs])
+            planned = plan_for(parallel, small, out, *[x.layout for x in inputs])
+        if planned is None:
+            return general(out, *inputs)
+        storages, views = [x.storage for x in inputs], []
         for _ in outputs:
-            row = np.empty(size, dtype) if small else empty(size, dtype)
-            arguments += (row, 0)
+            row = (empty if parallel else np.empty)(size, out.dtype.numpy)
+            storages.append(row)
             views.append(_in_rows(row, out))
-        if small:
-            kernel.serial(0, size, *arguments)
-        else:
-            kernel.run(size, True, *arguments)
+        loops.run_pieces(*planned, storages, parallel)
         return views[0] if len(views) == 1 else views
 
     # The same for one and two small views, without lists.
@@ -143,3 +153,11 @@ def _running_kernels(
 
     by_arity: dict[int, Callable[..., Any]] = {1: of_one, 2: of_two}
     return by_arity.get(formula.arity, run) if formula.outputs == 1 else run
+
+
+def _in_a_row(x: TensorData, shape: Shape, backend: Any) -> TensorData:
+    """Return what a kernel takes of a view: itself, or a copy in rows of this shape."""
+    layout = x.layout
+    if layout.repeats or (layout.row_major and layout.shape == shape):
+        return x
+    return backend.copy(x.expand(shape), row_major(shape, layout.dtype))  # type: ignore[no-any-return]

@@ -18,7 +18,7 @@ from mt_fast.generation.loops import Form
 from mt_fast.generation.spelling import TABLE
 from mt_fast.memory import empty
 from mt_fast.primitives import loops, movement
-from mt_fast.primitives.layouts import Layout, collapse
+from mt_fast.primitives.layouts import collapse
 from mt_operators import Formula
 from mt_tensor import DType, TensorData
 
@@ -39,65 +39,85 @@ def elementwise_kernel(
     return compiled(source)
 
 
+Plan = tuple[Kernel, Sequence[loops.Piece]]
+"""A kernel, and the calls of it that make up a loop."""
+
+
+def plan(
+    formula: Formula,
+    inputs: Sequence[TensorData],
+    outputs: Sequence[TensorData],
+    parallel: bool,
+    small: bool,
+) -> Plan | None:
+    """Return how a formula is run over views as they are; None if some must be copied first.
+
+    Args:
+        formula: what to compute.
+        inputs: views of one shape, which is not empty; none is narrow. Nobody looks at a storage.
+        outputs: likewise.
+        parallel: whether to use all threads.
+        small: whether they have too few elements to repay a kernel of rows.
+    """
+    views = (*inputs, *outputs)
+    layout = collapse(views[0].shape, tuple([view.strides for view in views]))
+    loop = loops.leanest(layout, len(inputs), small, loops.shortest_row(views))
+    if loop.form == "strided":
+        return None
+    kernel = elementwise_kernel(
+        formula,
+        tuple([view.dtype for view in inputs]),
+        tuple([view.dtype for view in outputs]),
+        loop.form,
+        loop.repeats[: len(inputs)],
+        loop.transposed[: len(inputs)],
+    )
+    return kernel, loops.pieces(loop, tuple([view.offset for view in views]), parallel)
+
+
 def run_formula(
     formula: Formula,
     inputs: Sequence[TensorData],
     outputs: Sequence[TensorData],
     parallel: bool,
 ) -> None:
-    """Run a formula over views of one shape, which is not empty; none is narrow."""
-    views = (*inputs, *outputs)
-    layout = collapse(views[0].shape, tuple(view.strides for view in views))
-    shortest = loops.shortest_row(views)
-    loop = loops.leanest(layout, len(inputs), shortest)
-    if loop.form == "strided":
-        fit = _fitting(layout, len(inputs), shortest)
-        _run_in_rows(formula, inputs, fit, outputs, parallel)
+    """Run a formula over views; see `plan`."""
+    found = plan(formula, inputs, outputs, parallel, inputs[0].size < loops.WORTH_A_KERNEL)
+    if found is None:
+        _run_in_rows(formula, inputs, outputs, parallel)
         return
-
-    def find(form: Form, repeats: tuple[bool, ...], transposed: tuple[bool, ...]) -> Kernel:
-        return elementwise_kernel(
-            formula,
-            tuple(view.dtype for view in inputs),
-            tuple(view.dtype for view in outputs),
-            form,
-            repeats[: len(inputs)],
-            transposed[: len(inputs)],
-        )
-
-    loops.run_loop(find, views, loop, parallel)
-
-
-def _fitting(layout: Layout, inputs: int, shortest: int) -> list[bool]:
-    """Return which of the inputs a kernel of the formula's own reads where they are.
-
-    The arguments are those of `loops.leanest`.
-    """
-    if layout.size < loops.WORTH_A_KERNEL:
-        return [False] * inputs
-    transposed = loops.transposed_views(layout, inputs, shortest)[:inputs]
-    return [
-        step in (0, 1) or column
-        for step, column in zip(layout.steps()[:inputs], transposed, strict=True)
-    ]
+    storages = [view.storage for view in (*inputs, *outputs)]
+    loops.run_pieces(*found, storages, parallel)
 
 
 def _run_in_rows(
     formula: Formula,
     inputs: Sequence[TensorData],
-    fit: Sequence[bool],
     outputs: Sequence[TensorData],
     parallel: bool,
 ) -> None:
     """Run a formula over rows that are copies of inputs which do not fit, and back to outputs."""
     fitting = [
-        view if fits else _in_a_row(view, parallel) for view, fits in zip(inputs, fit, strict=True)
+        view if fits else _in_a_row(view, parallel)
+        for view, fits in zip(inputs, _fitting(inputs, outputs), strict=True)
     ]
     rows = [_row(view) for view in outputs]
     run_formula(formula, fitting, rows, parallel)
     for row, out in zip(rows, outputs, strict=True):
         if row is not out:
             movement.copy(row, out, parallel)
+
+
+def _fitting(inputs: Sequence[TensorData], outputs: Sequence[TensorData]) -> list[bool]:
+    """Return which of the inputs a kernel of the formula's own reads where they are."""
+    views = (*inputs, *outputs)
+    layout = collapse(views[0].shape, tuple([view.strides for view in views]))
+    if layout.size < loops.WORTH_A_KERNEL:
+        return [False] * len(inputs)
+    columns = loops.transposed_views(layout, len(inputs), loops.shortest_row(views))
+    return [step in (0, 1) or column for step, column in zip(layout.steps(), columns, strict=True)][
+        : len(inputs)
+    ]
 
 
 def _row(view: TensorData) -> TensorData:

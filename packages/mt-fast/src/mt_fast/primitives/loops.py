@@ -8,8 +8,7 @@ here.
 from __future__ import annotations
 
 import functools
-import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,6 +42,10 @@ Find = Callable[[Form, tuple[bool, ...], tuple[bool, ...]], Kernel]
 """Returns the kernel for a form and, for each view, whether it repeats an element, and whether its
 elements in a row come from a column."""
 
+Piece = tuple[int, tuple[Any, ...], Sequence[Any]]
+"""One call of a kernel: how many units it does; its extents, if it takes any; and for each view
+None, where the storage will stand, and where it begins, in other forms with its strides."""
+
 
 def shortest_row(views: Sequence[TensorData]) -> int:
     """Return how many elements a row has that is `LONG`, of the widest type among the views."""
@@ -72,16 +75,18 @@ def strided(layout: Layout) -> Loop:
     return Loop(layout, "strided", none, none)
 
 
-def leanest(layout: Layout, inputs: int, shortest: int = 0) -> Loop:
+@functools.lru_cache(REMEMBERED)
+def leanest(layout: Layout, inputs: int, small: bool, shortest: int = 0) -> Loop:
     """Return a loop in the leanest form that fits.
 
     Args:
         layout: its dimensions.
         inputs: how many of its views, the first, may be anything but rows.
+        small: whether it has too few elements to repay a kernel of rows.
         shortest: how many elements rows have at least that are made of columns.
     """
     flat = len(layout.extents) <= 1
-    if not flat and layout.size < WORTH_A_KERNEL:
+    if small and not flat:
         return strided(layout)
     none = (False,) * len(layout.strides)
     steps = layout.steps() if layout.extents else (1,) * len(none)
@@ -124,27 +129,62 @@ def run_loop(
         parallel: whether to use all threads.
         *parameters: what the kernel takes before the views.
     """
+    kernel = find(loop.form, loop.repeats, loop.transposed)
+    calls = pieces(loop, tuple([view.offset for view in views]), parallel)
+    run_pieces(kernel, calls, [view.storage for view in views], parallel, *parameters)
+
+
+def run_pieces(
+    kernel: Kernel,
+    calls: Sequence[Piece],
+    storages: Sequence[Any],
+    parallel: bool,
+    *parameters: Any,
+) -> None:
+    """Call a kernel for each piece of a loop over views that have these storages."""
+    for units, extents, places in calls:
+        arguments = [*extents, *parameters, *places]
+        arguments[-len(places) :: 2] = storages
+        if parallel:
+            kernel.run(units, True, *arguments)
+        else:
+            kernel.serial(0, units, *arguments)
+
+
+@functools.lru_cache(REMEMBERED)
+def pieces(loop: Loop, offsets: tuple[int, ...], parallel: bool) -> Sequence[Piece]:
+    """Return the calls of a kernel that make up a loop.
+
+    Args:
+        loop: its form, and how its views lie.
+        offsets: for each view, where its element at index (0, 0, ...) lies.
+        parallel: whether they use all threads.
+    """
     layout, form, transposed = loop.layout, loop.form, loop.transposed
-    starts = [view.offset + shift for view, shift in zip(views, layout.shifts, strict=True)]
-    kernel = find(form, loop.repeats, transposed)
+    starts = tuple([at + shift for at, shift in zip(offsets, layout.shifts, strict=True)])
     if form == "flat":
-        pairs = zip((view.storage for view in views), starts, strict=True)
-        kernel.run(layout.size, parallel, *parameters, *itertools.chain(*pairs))
-        return
-    split = parallel and form != "transposed"
+        return [(layout.size, (), _with_gaps(starts))]
     if form == "transposed":
         layout = _in_tiles(layout, layout.strides[transposed.index(True)].index(1))
     elif form == "strided" and len(layout.extents) > 1 and layout.extents[-1] < SHORT:
         layout = _longer_last(layout)
     outer = OUTER if form == "transposed" else ROWS_OUTER
-    for extents, strides, moved in _nests(outer, layout.extents, layout.strides, starts, split):
-        arguments: list[Any] = [extents, *parameters]
-        for view, start, steps in zip(views, moved, strides, strict=True):
-            arguments += (view.storage, (start, *steps))
-        kernel.run(_units(form, extents), parallel, *arguments)
+    split = parallel and form != "transposed"
+    return [
+        (
+            _units(form, extents),
+            (extents,),
+            _with_gaps((start, *steps) for start, steps in zip(moved, strides, strict=True)),
+        )
+        for extents, strides, moved in _nests(outer, layout.extents, layout.strides, starts, split)
+    ]
 
 
-@functools.lru_cache(REMEMBERED)
+def _with_gaps(places: Iterable[Any]) -> Sequence[Any]:
+    """Return places with a gap before each, for the storage that it is in."""
+    return [item for place in places for item in (None, place)]
+
+
 def _in_tiles(layout: Layout, column: int) -> Layout:
     """Return a layout with the dimension along which columns run last but one."""
     last = len(layout.extents) - 1
@@ -153,7 +193,6 @@ def _in_tiles(layout: Layout, column: int) -> Layout:
     return Layout(extents, tuple(strides), layout.shifts)
 
 
-@functools.lru_cache(REMEMBERED)
 def _longer_last(layout: Layout) -> Layout:
     """Return a layout with the longer one of the last two dimensions last."""
     if layout.extents[-2] <= layout.extents[-1]:

@@ -16,6 +16,7 @@ from mt_fast.generation import movement as texts
 from mt_fast.generation.loops import Form
 from mt_fast.generation.spelling import TABLE
 from mt_fast.memory import empty
+from mt_fast.primitives import loops
 from mt_fast.primitives.layouts import Layout, collapse
 from mt_fast.primitives.loops import SHORT, leanest, run_loop, shortest_row, strided
 from mt_operators import Operator
@@ -40,7 +41,7 @@ def copy_kernel(source: DType, target: DType, form: Form, repeats: bool) -> Kern
 def copy(source: TensorData, out: TensorData, parallel: bool) -> None:
     """Copy between views of one shape, which is not empty; narrow types are not converted here."""
     layout = collapse(source.shape, (source.strides, out.strides))
-    loop = leanest(layout, 1)
+    loop = leanest(layout, 1, layout.size < loops.WORTH_A_KERNEL)
     transposed = loop.form == "transposed"
     narrow = _is_narrow(layout, transposed)
     same = source.dtype is out.dtype

@@ -62,10 +62,9 @@ def _check_count(name: str, count: int, extent: int) -> None:
 
 
 def _pieces(tensor: Tensor, dim: int, lengths: Sequence[int]) -> tuple[Tensor, ...]:
-    starts = accumulate(lengths, initial=0)
-    return tuple(
-        tensor.narrow(dim, start, length) for start, length in zip(starts, lengths, strict=False)
-    )
+    before = (slice(None),) * dim
+    ends = accumulate(lengths, initial=0)
+    return tuple([tensor[(*before, slice(start, stop))] for start, stop in pairwise(ends)])
 
 
 @operation
