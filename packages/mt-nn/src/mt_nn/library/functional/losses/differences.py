@@ -77,7 +77,7 @@ def smooth_l1_loss(
     check_one_shape("smooth_l1_loss", input, target)
     if beta == 0:
         return REDUCTIONS[reduction](_absolute_difference(input, target))
-    return REDUCTIONS[reduction](_huber(input, target, beta) / beta)
+    return REDUCTIONS[reduction](_smooth_difference(input, target, beta))
 
 
 @checked
@@ -120,6 +120,11 @@ def _huber(input: Tensor, target: Tensor, delta: float) -> Tensor:
     difference = input - target
     short = elementwise("clamp", difference, -delta, delta)
     return short * (difference - 0.5 * short)
+
+
+@fuse
+def _smooth_difference(input: Tensor, target: Tensor, beta: float) -> Tensor:
+    return _huber(input, target, beta) / beta
 
 
 def _weighted_mean(
