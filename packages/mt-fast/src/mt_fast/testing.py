@@ -212,6 +212,13 @@ def cross_entropy(scores: Any, classes: Any, ignored: Any, reduction: Any) -> An
 
 
 @composed
+def glu(x: Any, dim: Any) -> Any:
+    """Return the first half of a dimension times the sigmoid of the second."""
+    first, gate = x.chunk(2, dim)
+    return first * gate.sigmoid()
+
+
+@composed
 def attention(query: Any, key: Any, value: Any, mask: Any, causal: Any, scale: Any) -> Any:
     """Return means of values, weighted by how keys fit queries."""
     scores = scale * (query @ key.transpose(-1, -2))
@@ -420,6 +427,7 @@ SAMPLES: dict[str, list[tuple[Any, ...]]] = {
         (draw(5, 3, 16), STATES, draw(4, 3).T.reshape(3, 4), draw(16, 4), None, lengths, backwards)
         for lengths, backwards in ((None, False), (FEW, False), (FEW, True), (None, True))
     ],
+    "glu": [(9 * draw(7, 6), 1), (draw(4, 5), 0), (draw(2, 6, 3), 1)],
     "softmax": [(9 * draw(7, 5), 1), (draw(2, 5, 3), 1)],
     "log_softmax": [(9 * draw(7, 5), 1), (draw(2, 5, 3), 0)],
 }

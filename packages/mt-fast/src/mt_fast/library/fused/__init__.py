@@ -12,6 +12,7 @@ from mt_fast.library.fused.attention import ATTENTION
 from mt_fast.library.fused.convolution import CONVOLUTION, TRANSPOSED_CONVOLUTION
 from mt_fast.library.fused.ctc import CTC
 from mt_fast.library.fused.embedding import EMBEDDING
+from mt_fast.library.fused.gated import GLU
 from mt_fast.library.fused.groups import GROUP_NORM
 from mt_fast.library.fused.gru import GRU
 from mt_fast.library.fused.linear import LINEAR
@@ -40,6 +41,7 @@ KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
     "ctc": CTC,
     "dropout": DROPOUT,
     "embedding": EMBEDDING,
+    "glu": GLU,
     "gru": GRU,
     "group_norm": GROUP_NORM,
     "layer_norm": LAYER_NORM,

@@ -9,6 +9,7 @@ A row that is only scaled, to a mean square of 1, has 0 for its mean, and its gr
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -365,15 +366,14 @@ def _of_layers(
     _LAYER_GRADIENT.run(PARTS, shared(rows.size, x), *operands, out, weights, biases)
     return (
         tensor_of(out.reshape(x.shape), x),
-        None if weight is None else tensor_of(weights.sum(0).reshape(weight.shape), x),
-        None if bias is None else tensor_of(biases.sum(0).reshape(bias.shape), x),
+        None if weight is None else tensor_of(np.add.reduce(weights).reshape(weight.shape), x),
+        None if bias is None else tensor_of(np.add.reduce(biases).reshape(bias.shape), x),
     )
 
 
 def _rows(x: Tensor, folded: int) -> Array:
     """Return a tensor as rows, each of the elements that are normalized together."""
-    array = array_of(x)
-    return array.reshape(-1, int(np.prod(x.shape[x.ndim - folded :])))
+    return array_of(x).reshape(-1, math.prod(x.shape[x.ndim - folded :]))
 
 
 class _BatchNorm(Normalization):

@@ -10,7 +10,7 @@ import numpy as np
 from mt_nn.errors import InputError, SettingError
 from mt_nn.functional.arguments import check_one_dtype, checked
 from mt_nn.settings import integer
-from mt_tensor import Tensor, fused, no_grad, pad
+from mt_tensor import Tensor, fuse_in_place, fused, no_grad, pad
 from mt_tensor.extending import Shape, common_backend, normalize_dims, wide
 
 
@@ -327,10 +327,15 @@ def _remember(
     mean: Tensor | None, var: Tensor | None, statistics: list[Tensor], count: int, momentum: float
 ) -> None:
     """Move the running statistics towards those of a batch with `count` values for each channel."""
-    batch_mean, batch_var = statistics
     if mean is not None and var is not None:
-        mean.mul_(1 - momentum).add_(batch_mean, alpha=momentum)
-        var.mul_(1 - momentum).add_(batch_var, alpha=momentum * count / (count - 1))
+        _move(mean, var, *statistics, momentum, momentum * count / (count - 1))
+
+
+@fuse_in_place("mean", "var")
+def _move(
+    mean: Tensor, var: Tensor, batch_mean: Tensor, batch_var: Tensor, share: float, of_var: float
+) -> tuple[Tensor, Tensor]:
+    return mean * (1 - share) + batch_mean * share, var * (1 - share) + batch_var * of_var
 
 
 def _batch_scaled(

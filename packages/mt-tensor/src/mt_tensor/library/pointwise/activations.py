@@ -14,6 +14,7 @@ from mt_operators import OPERATORS
 from mt_tensor.dtypes import Number, as_number
 from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.library.arguments import check_choice, check_same_dtype
+from mt_tensor.library.fused import fused
 from mt_tensor.library.pointwise.fusing import fuse
 from mt_tensor.pointwise.elementwise import check_on_bool, elementwise
 from mt_tensor.pointwise.table_functions import FUNCTIONS
@@ -194,12 +195,18 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
         IndexingError: there is no such dimension.
     """
     require_tensors("glu", input)
-    extent: int = input.shape[normalize_dim(dim, input.ndim)] if input.ndim else 1
+    place = normalize_dim(dim, input.ndim) if input.ndim else 0
+    extent = input.shape[place] if input.ndim else 1
     if extent % 2:
         raise ShapeError(
             f"glu() halves a dimension of even extent; dimension {dim} of a tensor of shape "
             f"{input.shape} was given."
         )
+    return _glu(input, place)
+
+
+@fused("glu")
+def _glu(input: Tensor, dim: int) -> Tensor:
     first, second = input.tensor_split(2, dim)
     return _gated(first, second)
 
