@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from mt_tensor.library.pointwise.fusing import fuse
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function
 from mt_tensor.tensor import Tensor
@@ -20,8 +21,12 @@ class Root(Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        out = Root.apply(*ctx.saved_tensors)  # anew, as a function of x
-        return grad / (elementwise("where", out == 0, math.inf, out) * 2.0)
+        return _share(grad, Root.apply(*ctx.saved_tensors))  # anew, as a function of x
+
+
+@fuse
+def _share(grad: Tensor, out: Tensor) -> Tensor:
+    return grad / (elementwise("where", out == 0, math.inf, out) * 2.0)
 
 
 def root(x: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ from mt_nn.errors import InputError
 from mt_nn.functional.arguments import checked
 from mt_nn.functional.losses.reduction import REDUCTIONS, Reduction, check_floating, check_reduction
 from mt_nn.library.functional.losses.arguments import check_one_shape, check_positive
-from mt_tensor import Tensor, pairwise_distance
+from mt_tensor import Tensor, elementwise, fuse, pairwise_distance
 
 _SMALL = 1e-12
 """What is added to squared lengths before they divide."""
@@ -43,11 +43,18 @@ def cosine_embedding_loss(
             "cosine_embedding_loss() takes vectors of shape (batch, size) or (size,) and a target "
             f"for each pair; shapes {input1.shape} and {target.shape} were given."
         )
-    lengths = (input1.square().sum(-1) + _SMALL) * (input2.square().sum(-1) + _SMALL)
-    cosine = (input1 * input2).sum(-1) * lengths.rsqrt()
-    alike = (1.0 - cosine).masked_fill(target != 1, 0.0)
-    unlike = (cosine - margin).clamp_min(0.0).masked_fill(target != -1, 0.0)
-    return REDUCTIONS[reduction](alike + unlike)
+    lengths = input1.square().sum(-1), input2.square().sum(-1)
+    products = (input1 * input2).sum(-1)
+    return REDUCTIONS[reduction](_unlikeness(products, *lengths, target, margin))
+
+
+@fuse
+def _unlikeness(
+    products: Tensor, squares1: Tensor, squares2: Tensor, target: Tensor, margin: float
+) -> Tensor:
+    cosine = products * ((squares1 + _SMALL) * (squares2 + _SMALL)).rsqrt()
+    unlike = elementwise("where", target == -1, (cosine - margin).clamp_min(0.0), 0.0)
+    return elementwise("where", target == 1, 1.0 - cosine, unlike)
 
 
 @checked
@@ -175,7 +182,12 @@ def _triplet(
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
         far = far.minimum(distance(positive, negative))
-    return REDUCTIONS[reduction]((margin + near - far).clamp_min(0.0))
+    return REDUCTIONS[reduction](_excess(near, far, margin))
+
+
+@fuse
+def _excess(near: Tensor, far: Tensor, margin: float) -> Tensor:
+    return (margin + near - far).clamp_min(0.0)
 
 
 def _check_dimensions(name: str, *tensors: Tensor) -> None:
