@@ -49,6 +49,9 @@ PARALLEL_FROM = 131072
 """Elements from which all threads are used. One adds up so many in 20 microseconds, and a thread
 that sleeps, or whose processor is busy, takes longer than that to begin."""
 
+ANEW = 2**25
+"""Bytes from which the C library has memory from the system each time, which is zero by itself."""
+
 
 class FastOps(HostBackend):
     """Every primitive as a loop compiled by Numba.
@@ -91,6 +94,14 @@ class FastOps(HostBackend):
         return (
             data if storage is data.storage else TensorData(storage, data.shape, dtype=data.dtype)
         )
+
+    def full(self, shape: Shape, dtype: DType, value: Number) -> TensorData:
+        """Return a new contiguous view of one number, written by all threads if it is large."""
+        size = size_of(shape)
+        if not self._parallel(size) or size * dtype.itemsize >= ANEW:
+            return super().full(shape, dtype, value)
+        out = self.empty(shape, dtype)
+        return self.copy(super().full((), dtype, value).expand(out.shape), out)
 
     def elementwise(self, formula: Formula) -> Callable[..., Any]:
         """Run the formula's kernel, or NumPy's function where that has the same bits in less time.
