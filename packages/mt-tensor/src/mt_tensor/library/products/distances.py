@@ -13,7 +13,6 @@ from mt_tensor.arguments import check_floating
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.library.arguments import check_choice, check_same_dtype
-from mt_tensor.library.pointwise.fusing import fuse
 from mt_tensor.library.reductions.norms import norm
 from mt_tensor.public import function, operation
 from mt_tensor.recording.function import common_backend
@@ -49,12 +48,7 @@ def pairwise_distance(
     Raises:
         IndexingError: the shapes do not broadcast.
     """
-    return norm(_difference(x1, x2, as_number("eps", eps)), p, -1, keepdim)
-
-
-@fuse
-def _difference(x1: Tensor, x2: Tensor, eps: float) -> Tensor:
-    return x1 - x2 + eps
+    return norm(x1 - x2 + as_number("eps", eps), p, -1, keepdim)
 
 
 _MODES = (

@@ -143,7 +143,7 @@ def triplet_margin_loss(
     """
 
     def distance(first: Tensor, second: Tensor) -> Tensor:
-        return pairwise_distance(first, second, p, eps)
+        return _difference(first, second, eps).norm(p, -1)
 
     triplet = (anchor, positive, negative)
     return _triplet("triplet_margin_loss", distance, triplet, margin, swap, reduction)
@@ -183,6 +183,11 @@ def _triplet(
     if swap:
         far = far.minimum(distance(positive, negative))
     return REDUCTIONS[reduction](_excess(near, far, margin))
+
+
+@fuse
+def _difference(first: Tensor, second: Tensor, eps: float) -> Tensor:
+    return first - second + eps
 
 
 @fuse
