@@ -31,18 +31,18 @@ def draw(*shape, dtype="float32"):
     batch=st.sampled_from([(), (3,), (2, 2)]),
     extents=st.tuples(EXTENT, EXTENT, EXTENT),
     transposed=st.tuples(st.booleans(), st.booleans()),
+    apart=st.booleans(),
     dtype=st.sampled_from(["float32", "float64"]),
     panel=st.sampled_from([1, 2**12, gemm.PANEL_BYTES]),
     longest=st.sampled_from([1, 48, gemm.LONGEST]),
 )
-def test_any_extents_and_orders(batch, extents, transposed, dtype, panel, longest):
+def test_any_extents_and_orders(batch, extents, transposed, apart, dtype, panel, longest):
     n, m, k = extents
     a = draw(*batch, *((m, n) if transposed[0] else (n, m)), dtype=dtype)
     b = draw(*batch, *((k, m) if transposed[1] else (m, k)), dtype=dtype)
-    left, right = (
-        (x.swapaxes(-1, -2) if t else x).astype("f8")
-        for x, t in zip((a, b), transposed, strict=True)
-    )
+    if apart:  # as heads are, beside each other in every row
+        a, b = (np.repeat(x, 2, -1)[..., : x.shape[-1]] for x in (a, b))
+    a, b = (x.swapaxes(-1, -2) if t else x for x, t in zip((a, b), transposed, strict=True))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gemm, "PANEL_BYTES", panel)
         patch.setattr(gemm, "IN_PLACE_BYTES", 4 * panel)
@@ -50,12 +50,13 @@ def test_any_extents_and_orders(batch, extents, transposed, dtype, panel, longes
         patch.setattr(gemm, "LONGEST_DOWN", longest)
         patch.setattr(gemm, "PARALLEL_FROM", 2**15)
         gemm._plan.cache_clear()
-        out = multiply(a, b, *transposed)
+        out = multiply(a, b)
     gemm._plan.cache_clear()
     assert out.dtype == a.dtype
     assert out.flags.c_contiguous
     tolerance = 1e-12 if dtype == "float64" else 1e-4
-    np.testing.assert_allclose(out, left @ right, rtol=tolerance, atol=tolerance)
+    exact = a.astype("f8") @ b.astype("f8")
+    np.testing.assert_allclose(out, exact, rtol=tolerance, atol=tolerance)
 
 
 def test_threads_do_not_change_a_bit():
@@ -84,7 +85,7 @@ def test_nan_and_infinity_stay_in_their_rows_and_columns():
 
 def test_large_products_of_tensors_are_made_here(monkeypatch):
     made = []
-    monkeypatch.setattr(gemm, "multiply", lambda *args: made.append(args[2:]) or multiply(*args))
+    monkeypatch.setattr(gemm, "multiply", lambda *args: made.append(args) or multiply(*args))
     with mt.use_backend("fast"):
         a, b = mt.tensor(draw(150, 160)), mt.tensor(draw(160, 200))
         wanted = np.asarray(a) @ np.asarray(b)
@@ -94,8 +95,16 @@ def test_large_products_of_tensors_are_made_here(monkeypatch):
             np.testing.assert_allclose(np.asarray(x @ y), expected, rtol=1e-4, atol=1e-4)
         monkeypatch.setattr(products, "TRANSPOSED_BYTES", 2**10)
         np.testing.assert_allclose(np.asarray(left @ b), wanted, rtol=1e-4, atol=1e-4)
-    kinds = [(False, False), (True, False), (False, True), (True, True), (False, False)]
-    assert made == kinds
+        heads = mt.tensor(draw(4, 60, 3, 80)).permute(0, 2, 1, 3)
+        np.testing.assert_allclose(
+            np.asarray(heads @ heads.mT),
+            np.asarray(heads) @ np.asarray(heads.mT),
+            rtol=1e-4,
+            atol=1e-4,
+        )
+    turned = [tuple(x.strides[-1] != x.itemsize for x in factors) for factors in made]
+    assert turned[:4] == [(False, False), (True, False), (False, True), (True, True)]
+    assert turned[4:] == [(False, False), (False, True)]
 
 
 def test_small_and_narrow_products_are_left_to_blas():

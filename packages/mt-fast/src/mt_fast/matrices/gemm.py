@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib.stride_tricks import as_strided
 
 from mt_fast.compilation.kernel import Kernel, inner
 from mt_fast.compilation.threads import thread_count
@@ -72,53 +73,72 @@ def pays(batch: int, n: int, m: int, k: int) -> bool:
     return batch * n * m * k >= FROM and min(n, m, k) >= NARROW
 
 
-def multiply(a: Array, b: Array, transposed_a: bool = False, transposed_b: bool = False) -> Array:
+def multiply(a: Array, b: Array) -> Array:
     """Return the products of matrices in the last two dimensions as a new contiguous array.
 
     Args:
-        a: C-contiguous, shape (*batch, n, m), or (*batch, m, n) if it is transposed.
-        b: C-contiguous, shape (*batch, m, k), or (*batch, k, m) if it is transposed; of the same
-            dtype, float32 or float64.
-        transposed_a: whether the matrices of `a` are to be transposed.
-        transposed_b: whether those of `b` are.
+        a: shape (*batch, n, m). The elements of each row or of each column lie side by side, and
+            no stride is negative.
+        b: shape (*batch, m, k), of the same dtype, float32 or float64; likewise.
     """
-    n, m = a.shape[:-3:-1] if transposed_a else a.shape[-2:]
-    k = b.shape[-2] if transposed_b else b.shape[-1]
+    (n, m), k = a.shape[-2:], b.shape[-1]
     batch = math.prod(a.shape[:-2])
     parallel = batch * n * m * k >= PARALLEL_FROM
     threads = thread_count() if parallel else 1
     out = empty((*a.shape[:-2], n, k), a.dtype)
-    units, extents, offsets = _plan(batch, n, m, k, a.itemsize, transposed_a, transposed_b, threads)
-    steps = (*((1, n) if transposed_a else (m, 1)), *((1, m) if transposed_b else (k, 1)))
-    factors = a.reshape(-1), b.reshape(-1)
-    _MULTIPLY.run(units, parallel, *factors, offsets, out.reshape(-1), extents, steps)
+    strides = [tuple([stride // x.itemsize for stride in x.strides]) for x in (a, b)]
+    steps = (*strides[0][-2:], *strides[1][-2:])
+    units, extents, offsets = _plan(batch, n, m, k, a.itemsize, steps, threads)
+    starts = [_starts(x.shape[:-2], s[:-2]) for x, s in zip((a, b), strides, strict=True)]
+    _MULTIPLY.run(
+        units, parallel, _flat(a), starts[0], _flat(b), starts[1], offsets, out.reshape(-1),
+        extents, steps,
+    )  # fmt: skip
     return out
+
+
+def _flat(x: Array) -> Array:
+    """Return the memory from the first element of an array to its last as one row."""
+    if x.flags.c_contiguous:
+        return x.reshape(-1)
+    last = sum((extent - 1) * stride for extent, stride in zip(x.shape, x.strides, strict=True))
+    return as_strided(x, (last // x.itemsize + 1,), (x.itemsize,))
+
+
+@functools.lru_cache(256)
+def _starts(shape: tuple[int, ...], strides: tuple[int, ...]) -> npt.NDArray[np.int64]:
+    """Return where each matrix of a batch begins."""
+    starts = np.zeros(1, np.int64)
+    for extent, stride in zip(shape, strides, strict=True):
+        starts = np.add.outer(starts, np.arange(extent) * stride).reshape(-1)
+    return starts
 
 
 @functools.lru_cache(256)
 def _plan(
-    batch: int, n: int, m: int, k: int, itemsize: int, transposed_a: bool, transposed_b: bool,
-    threads: int,
-) -> tuple[int, tuple[int, ...], npt.NDArray[np.int64]]:  # fmt: skip
+    batch: int, n: int, m: int, k: int, itemsize: int, steps: tuple[int, ...], threads: int
+) -> tuple[int, tuple[int, ...], npt.NDArray[np.int64]]:
     """Return how many units there are, the extents for the kernel, and where rows of panels begin.
 
     The extents are n, m, k; the length of blocks of the inner dimension; how wide panels are, and
     the strips that they are made of; how many panels there are, and into how many parts rows are
-    cut: such that each thread has as many units as the others. What is read in place is one panel
-    of one strip.
+    cut: such that each thread has as many units as the others; and whether there are no panels,
+    for the second factor is read in place, as one strip.
     """
-    longest = LONGEST_DOWN if transposed_a else LONGEST
+    _, across, down, beside = steps
+    longest = LONGEST if across == 1 else LONGEST_DOWN
     length = -(-m // -(-m // longest))
     rows = n if batch >= threads else -(-n // threads)  # for which a thread uses a panel
-    in_place = k >= VECTOR_BYTES // itemsize and rows < REUSED and not transposed_b
+    in_place = beside == 1 and k >= VECTOR_BYTES // itemsize and rows < REUSED
     if in_place and length * k * itemsize <= IN_PLACE_BYTES:
         width, strip = k, k
     else:
         width, strip = _widths(length, k, itemsize)
+        in_place = beside == 1 and strip == k
     panels = -(-k // width)
     parts = min(-(-n // LARGEST), threads // math.gcd(threads, batch * panels))
-    extents = (n, m, k, length, width, strip, panels, parts)
-    return batch * panels * parts, extents, np.arange(length) * strip
+    extents = (n, m, k, length, width, strip, panels, parts, in_place)
+    return batch * panels * parts, extents, np.arange(length) * (down if in_place else strip)
 
 
 def _widths(length: int, k: int, itemsize: int) -> tuple[int, int]:
@@ -153,7 +173,16 @@ def add_rows(out: Any, at: Any, step: Any, sums: Any, width: Any, rows: Any, cou
 
 
 def _multiply(
-    lo: Any, hi: Any, a: Any, b: Any, offsets: Any, out: Any, extents: Any, steps: Any
+    lo: Any,
+    hi: Any,
+    a: Any,
+    starts_a: Any,
+    b: Any,
+    starts_b: Any,
+    offsets: Any,
+    out: Any,
+    extents: Any,
+    steps: Any,
 ) -> None:
     """Multiply; a unit is a part of the rows of one panel.
 
@@ -161,15 +190,17 @@ def _multiply(
         lo: the first unit.
         hi: the unit after the last.
         a: the first factor, flat.
+        starts_a: where each of its matrices begins.
         b: the second, flat.
+        starts_b: likewise.
         offsets: where the rows of a panel begin.
         out: the products, flat.
         extents: see `_plan`.
         steps: how far apart are neighbouring rows and neighbouring columns, of `a` and of `b`.
     """
-    n, m, k, length, width, strip, panels, parts = extents
+    n, m, k, length, width, strip, panels, parts, in_place = extents
     down, across = steps[:2]
-    in_place, packed = strip == k and steps[3] == 1, across != 1
+    packed = across != 1
     together = PACKED if packed else LARGEST
     beyond = 0 if in_place else length * width
     memory = scratch(beyond + length * together, b)
@@ -185,14 +216,14 @@ def _multiply(
         count = min(width, k - column)
         for begin in range(0, m, length):
             taps = min(length, m - begin)
-            start = batch * m * k + begin * steps[2] + column * steps[3]
+            start = starts_b[batch] + begin * steps[2] + column * steps[3]
             if not in_place and start != filled:
                 _fill(panel, b, start, steps[2:], taps, count, strip)
                 filled = start
             for block in range(blocks * part // parts, blocks * (part + 1) // parts):
                 top = block * together
                 end = min(top + together, n)
-                place = batch * n * m + top * down + begin * across
+                place = starts_a[batch] + top * down + begin * across
                 if packed:
                     for i in range(taps):
                         copy(memory, beyond + i * PACKED, a, place + i * across, end - top)

@@ -48,36 +48,29 @@ def of_integers(a: Array, b: Array, parallel: bool) -> Array:
 
 def product(a: Array, b: Array) -> Array:
     """Return the product of matrices or vectors of floats as a new contiguous array."""
-    if a.ndim == b.ndim > 1 and a.shape[:-2] == b.shape[:-2]:
-        pays = gemm.pays(math.prod(a.shape[:-2]), a.shape[-2], a.shape[-1], b.shape[-1])
-        transposed_a, transposed_b = (_transposed(a), _transposed(b)) if pays else (None, None)
-        if transposed_a is not None and transposed_b is not None:
-            return _by_tiles(a, b, transposed_a, transposed_b)
+    if (
+        a.ndim == b.ndim > 1
+        and a.shape[:-2] == b.shape[:-2]
+        and gemm.pays(math.prod(a.shape[:-2]), a.shape[-2], a.shape[-1], b.shape[-1])
+        and _in_lines(a)
+        and _in_lines(b)
+    ):
+        large = _bytes_of_one(a) > TRANSPOSED_BYTES or _bytes_of_one(b) > gemm.PANEL_BYTES
+        is_transposed = a.strides[-1] != a.itemsize
+        return gemm.multiply(_straightened(a) if is_transposed and large else a, b)
     if a.ndim <= 2 and b.ndim <= 2:
         return np.asarray(quiet().run(a.dot, b))  # which knows more layouts, and starts faster
     return np.asarray(quiet().run(np.matmul, _for_blas(a), _for_blas(b)), order="C")
 
 
-def _transposed(array: Array) -> bool | None:
-    """Return whether an array is contiguous once its last two dimensions change places.
-
-    None if it is contiguous neither so nor as it is.
-    """
-    if array.flags.c_contiguous:
-        return False
-    return True if array.swapaxes(-1, -2).flags.c_contiguous else None
-
-
-def _by_tiles(a: Array, b: Array, transposed_a: bool, transposed_b: bool) -> Array:
-    """Return the product of arrays that are contiguous, or are once they are transposed."""
-    large = _bytes_of_one(a) > TRANSPOSED_BYTES or _bytes_of_one(b) > gemm.PANEL_BYTES
-    if transposed_a and large:
-        a, transposed_a = _straightened(a), False
-    left, right = (
-        a.swapaxes(-1, -2) if transposed_a else a,
-        b.swapaxes(-1, -2) if transposed_b else b,
+def _in_lines(array: Array) -> bool:
+    """Whether elements of rows, or of columns, lie side by side, and nothing runs backwards."""
+    width = array.itemsize
+    rows, columns = array.strides[-2:]
+    return min(array.strides) >= 0 and (
+        (columns == width and rows >= width * array.shape[-1])
+        or (rows == width and columns >= width * array.shape[-2])
     )
-    return gemm.multiply(left, right, transposed_a, transposed_b)
 
 
 def _bytes_of_one(matrices: Array) -> int:
@@ -86,7 +79,9 @@ def _bytes_of_one(matrices: Array) -> int:
 
 
 def _straightened(array: Array) -> Array:
-    """Return a contiguous copy of matrices that are contiguous once they are transposed."""
+    """Return a contiguous copy of matrices whose columns are lines of memory."""
+    if not array.swapaxes(-1, -2).flags.c_contiguous:
+        return np.ascontiguousarray(array)
     dtype, transposed = as_dtype(array.dtype), array.swapaxes(-1, -2)
     *outer, rows, columns = range(array.ndim)
     source = TensorData.of(transposed, row_major(transposed.shape, dtype)).permute(
@@ -99,14 +94,7 @@ def _straightened(array: Array) -> Array:
 
 def _for_blas(array: Array) -> Array:
     """Return the array, or a copy if neither of its last two dimensions is contiguous."""
-    if array.ndim < 2:
-        return array
-    width = array.itemsize
-    rows, columns = array.strides[-2:]
-    fits = (columns == width and rows >= width * array.shape[-1]) or (
-        rows == width and columns >= width * array.shape[-2]
-    )
-    return array if fits else np.ascontiguousarray(array)
+    return array if array.ndim < 2 or _in_lines(array) else np.ascontiguousarray(array)
 
 
 def _rows(lo: Any, hi: Any, a: Any, b: Any, out: Any) -> None:
