@@ -64,6 +64,10 @@ LONGEST_DOWN = 2**8
 """The same for a first factor that is transposed: down its columns each element is in a line and on
 a page of its own, of which the L1 cache and the TLB have few."""
 
+UNEVEN = 16
+"""If panels have more columns than there are, by this part of them or more, the last has much less to
+do than the others: then threads do not share panels, but the rows of each."""
+
 NARROW = 16
 """With fewer rows, a product waits for memory, and tiles do not help."""
 
@@ -71,6 +75,12 @@ NARROW = 16
 def pays(batch: int, n: int, m: int, k: int) -> bool:
     """Whether products of matrices (n, m) and (m, k) are made here in less time than by BLAS."""
     return batch * n * m * k >= FROM and min(n, m, k) >= NARROW
+
+
+def packs_again(b: Array) -> bool:
+    """Whether such a second factor makes several panels beside a first one that is transposed."""
+    (m, k), longest = b.shape[-2:], LONGEST_DOWN
+    return bool(min(m, longest) * k * b.itemsize > PANEL_BYTES)
 
 
 def multiply(a: Array, b: Array) -> Array:
@@ -136,7 +146,8 @@ def _plan(
         width, strip = _widths(length, k, itemsize)
         in_place = beside == 1 and strip == k
     panels = -(-k // width)
-    parts = min(-(-n // LARGEST), threads // math.gcd(threads, batch * panels))
+    alike = batch if (panels * width - k) * UNEVEN > k else batch * panels
+    parts = min(-(-n // LARGEST), threads // math.gcd(threads, alike))
     extents = (n, m, k, length, width, strip, panels, parts, in_place)
     return batch * panels * parts, extents, np.arange(length) * (down if in_place else strip)
 
@@ -209,9 +220,10 @@ def _multiply(
     apart = (1, PACKED) if packed else steps[:2]
     nothing = np.zeros(LARGEST, b.dtype)
     blocks = (n + together - 1) // together
+    many = len(starts_b) * panels
     filled = -1
     for unit in range(lo, hi):
-        which, part = unit // parts, unit % parts
+        part, which = unit // many, unit % many
         batch, column = which // panels, which % panels * width
         count = min(width, k - column)
         for begin in range(0, m, length):

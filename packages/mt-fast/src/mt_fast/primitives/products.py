@@ -24,8 +24,8 @@ Array = npt.NDArray[Any]
 
 TRANSPOSED_BYTES = 2**22
 """How large a first factor may be that tiles read down its columns: in a larger one, each element
-is on another page of memory than the one before. Nor may the second be larger than a panel, for
-with each panel those columns would be packed once more."""
+is on another page of memory than the one before. Nor may the second have more columns than a panel,
+for with each panel those of the first would be packed once more."""
 
 
 def of_integers(a: Array, b: Array, parallel: bool) -> Array:
@@ -55,7 +55,7 @@ def product(a: Array, b: Array) -> Array:
         and _in_lines(a)
         and _in_lines(b)
     ):
-        large = _bytes_of_one(a) > TRANSPOSED_BYTES or _bytes_of_one(b) > gemm.PANEL_BYTES
+        large = _bytes_of_one(a) > TRANSPOSED_BYTES or gemm.packs_again(b)
         is_transposed = a.strides[-1] != a.itemsize
         return gemm.multiply(_straightened(a) if is_transposed and large else a, b)
     if a.ndim <= 2 and b.ndim <= 2:
