@@ -65,8 +65,8 @@ LONGEST_DOWN = 2**8
 a page of its own, of which the L1 cache and the TLB have few."""
 
 UNEVEN = 16
-"""If panels have more columns than there are, by this part of them or more, the last has much less to
-do than the others: then threads do not share panels, but the rows of each."""
+"""If panels have more columns than there are by this part or more, the last has much less to do
+than the others: then threads do not share panels, but the rows of each."""
 
 NARROW = 16
 """With fewer rows, a product waits for memory, and tiles do not help."""
