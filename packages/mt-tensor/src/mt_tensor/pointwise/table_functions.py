@@ -115,7 +115,7 @@ def of_several(
             return otherwise(*operands)  # type: ignore[no-any-return]
         backend, layout = first.backend, first._tensor.layout
         dtype, shape = layout.dtype, layout.shape
-        tensors, wanted = [], False
+        tensors: list[Tensor] = []
         for operand in operands:
             x = operand if isinstance(operand, Tensor) else _operand(operand, first)
             if x is None or x.backend is not backend or x._tensor.layout.dtype is not dtype:
@@ -123,12 +123,11 @@ def of_several(
             own = x._tensor.layout.shape
             if own and own != shape:
                 shape = shape_broadcast(shape, own)
-            wanted = wanted or x._requires_grad
             tensors.append(x)
         inputs = [x._tensor for x in tensors]
         value = computing[backend](row_major(shape, dtype), *inputs)
         result = _make(value, backend)
-        if wanted and recording.get():
+        if recording.get():
             record(tuple(tensors), (*inputs, value), result)
         return result
 
