@@ -29,7 +29,6 @@ from mt_tensor.dtypes import Array, DType, Number, bool_, float32
 from mt_tensor.errors import FusionError
 from mt_tensor.layout import Layout
 from mt_tensor.pointwise.elementwise import ElementwiseOperation
-from mt_tensor.pointwise.table_functions import function_of
 from mt_tensor.public import function
 from mt_tensor.strides import Shape
 from mt_tensor.tensor import Tensor
@@ -72,18 +71,12 @@ def fuse(function: F) -> F:
     def operation() -> ElementwiseOperation:
         return ElementwiseOperation(fused_operator(function, list(parameters)))
 
-    @functools.cache
-    def shortest() -> Callable[..., Tensor]:
-        return function_of(operation(), operation())
-
     @functools.wraps(function)
     def fused(*args: Any) -> Tensor:
         for arg in args:
             if isinstance(arg, Tensor) and arg.backend is SCRIBE:  # within another one
                 return function(*args)  # type: ignore[no-any-return]
-        if len(args) != len(parameters):
-            return operation()(*args)  # raises
-        return shortest()(*args)
+        return operation()(*args)
 
     _OPERATIONS[fused] = operation
     return fused  # type: ignore[return-value]
