@@ -101,39 +101,6 @@ def of_two(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Ca
     return function
 
 
-def of_several(
-    operation: ElementwiseOperation, otherwise: Callable[..., Any]
-) -> Callable[..., Any]:
-    """Return an operation of any number of arguments as a function; see `of_one`."""
-    computing, record, truth, direct = _facts(operation)
-    if truth or operation.operator.chooses:  # which have operands of other types
-        return otherwise
-
-    def function(*operands: Any) -> Tensor:
-        first = next((operand for operand in operands if isinstance(operand, Tensor)), None)
-        if first is None or first._tensor.layout.dtype not in direct:
-            return otherwise(*operands)  # type: ignore[no-any-return]
-        backend, layout = first.backend, first._tensor.layout
-        dtype, shape = layout.dtype, layout.shape
-        tensors: list[Tensor] = []
-        for operand in operands:
-            x = operand if isinstance(operand, Tensor) else _operand(operand, first)
-            if x is None or x.backend is not backend or x._tensor.layout.dtype is not dtype:
-                return otherwise(*operands)  # type: ignore[no-any-return]
-            own = x._tensor.layout.shape
-            if own and own != shape:
-                shape = shape_broadcast(shape, own)
-            tensors.append(x)
-        inputs = [x._tensor for x in tensors]
-        value = computing[backend](row_major(shape, dtype), *inputs)
-        result = _make(value, backend)
-        if recording.get():
-            record(tuple(tensors), (*inputs, value), result)
-        return result
-
-    return function
-
-
 def of_any(operation: ElementwiseOperation) -> Callable[..., Any]:
     """Return an operation as a function of which one argument at least must be a tensor."""
 
@@ -143,22 +110,6 @@ def of_any(operation: ElementwiseOperation) -> Callable[..., Any]:
         return operation(*operands)
 
     return function
-
-
-SHORTEST = {1: of_one, 2: of_two}
-"""What makes a function of an operation with so many arguments; for others it is `of_several`."""
-
-
-def function_of(
-    operation: ElementwiseOperation, otherwise: Callable[..., Any]
-) -> Callable[..., Any]:
-    """Return an operation as a function that takes the short way where there is one.
-
-    Args:
-        operation: of a row of the table, or of another operator.
-        otherwise: the same for what needs conversion or a check, or is no tensor.
-    """
-    return SHORTEST.get(operation.operator.arity, of_several)(operation, otherwise)
 
 
 def _facts(operation: ElementwiseOperation) -> tuple[Any, Any, bool, set[DType]]:
@@ -194,7 +145,9 @@ def _operand(value: Any, other: Any) -> Tensor | None:
 def _install(operator: Operator) -> None:
     """Make the function of a row, and offer it under names that nothing with more settings has."""
     operation = OPERATIONS[operator.name]
-    function = function_of(operation, of_any(operation))
+    function = of_any(operation)
+    if operator.arity <= 2:
+        function = (of_one if operator.arity == 1 else of_two)(operation, function)
     describe(function, operator)
     for name in (operator.name, *operator.aliases):
         FUNCTIONS[name] = function
