@@ -16,8 +16,9 @@ import pytest
 
 import mt_tensor as mt
 from mt_autodiff import GradientError, GraphFreedError
+from mt_tensor.backends import kernels
 from mt_tensor.conformance.choices import Draw
-from mt_tensor.conformance.compiling import check_program, memory_used_again
+from mt_tensor.conformance.compiling import check_program, small_as_large
 from mt_tensor.errors import CompileError, CompileWarning, IndexingError, InPlaceError, LinAlgError
 from mt_tensor.library.programs import compiling, passes
 
@@ -921,7 +922,7 @@ def test_memory_is_used_again_in_the_shape_of_what_is_made() -> None:
         z = y * 2
         return z.cumsum(0) + z
 
-    with memory_used_again():
+    with small_as_large():
         for _ in range(2):
             x = mt.randn(4, 3)
             y = x.sum(1) * 2
@@ -943,6 +944,30 @@ def test_what_is_made_only_to_be_copied_is_made_where_the_copy_would_be(backend:
             assert h(x, y).tolist() == h.function(x, y).tolist()
         assert [call.name for call in f.program.instructions] == ["matmul"]
         assert [call.name for call in g.program.instructions].count("copy") == 1
+
+
+def test_a_backend_may_reduce_what_it_computes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A function of the backend is asked once, and called at each run."""
+    asked = []
+
+    def fold(backend: Any, formula: Any, inputs: Any, out: Any, *reduction: Any) -> Any:
+        asked.append((formula.name, inputs, out.shape))
+        operator, *rest = reduction
+        compute = backend.elementwise(formula)
+        return lambda *views: backend.reduce(operator, compute(out, *views), *rest)
+
+    monkeypatch.setitem(kernels._kernels["numpy"], passes.FOLD, fold)
+    f = mt.compile(lambda x, y, n: ((x - y) * n).sum(1))
+    x, y = mt.ones(200, 100), mt.zeros(100)
+    first, second = f(x, y, 3.0), f(x, y, 0.5)
+    assert first.tolist() == [300] * 200
+    assert second.tolist() == f(x, y, 0.5).tolist() == [50] * 200
+    number, call = f.program.instructions
+    assert (number.name, str(call)) == ("full", "m5 = add_of_sub_mul(x0, x1, m3)")
+    assert call.operations == 3 * x.numel()
+    assert [(name, shape) for name, _, shape in asked] == [("sub_mul", x.shape)]
+    kept = mt.compile(lambda x: (y := x.square()).sum() + y.amax())
+    assert [each.name for each in kept(x) and kept.program.instructions].count("reduce") == 2
 
 
 # --- What nobody has ------------------------------------------------------------------------------
@@ -1051,7 +1076,7 @@ def forgetting_changes(_: Any) -> Callable[..., bool]:
 
 def check_programs(count: int) -> None:
     """Compare a number of random functions with their programs."""
-    with memory_used_again(), warnings.catch_warnings():
+    with small_as_large(), warnings.catch_warnings():
         warnings.simplefilter("ignore", CompileWarning)
         for number in range(count):
             with contextlib.suppress(CompileError):

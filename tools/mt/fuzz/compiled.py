@@ -34,7 +34,7 @@ from mt.fuzz.libraries import Ours, plain, tensors_of
 from mt.fuzz.programs import Elements, Step, is_leaf, without
 from mt.fuzz.rounding import close
 from mt.fuzz.running import Run, is_large
-from mt_tensor.conformance.compiling import EVERY, backwards, memory_used_again
+from mt_tensor.conformance.compiling import EVERY, backwards, small_as_large
 from mt_tensor.dtypes import Array
 from mt_tensor.errors import CompileError, InPlaceError
 
@@ -59,7 +59,7 @@ def run(steps: Sequence[Step], watched: bool = True) -> tuple[Run, Difference | 
     return _compared(running.run(steps, watched, with_torch=False)[0])
 
 
-@memory_used_again()
+@small_as_large()
 def _compared(program: Run) -> tuple[Run, Difference | None]:
     """Compare the shortest beginning of a program that shows a difference."""
     undefined = {n for n, step in enumerate(program.steps) if "empty" in step.operation}

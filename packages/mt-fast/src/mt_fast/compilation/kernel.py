@@ -24,7 +24,7 @@ from numba.extending import intrinsic
 
 from mt_fast.compilation.cache import cached
 from mt_fast.compilation.jit import jit, light_jit
-from mt_fast.compilation.threads import thread_count, work_lock
+from mt_fast.compilation.threads import share, thread_count
 from mt_fast.generation.source import Source
 from mt_fast.generation.spelling import NAMESPACE
 
@@ -56,7 +56,7 @@ def defined(name: str, text: str, namespace: dict[str, Any]) -> Any:
     return namespace[name]
 
 
-def _by_address(names: Sequence[str]) -> Any:
+def by_address(names: Sequence[str]) -> Any:
     """Return a function for kernels that calls a compiled one: `call(address, lo, hi, *names)`.
 
     A compiled function that calls another by name contains it, and LLVM works on all of it again.
@@ -138,7 +138,7 @@ class Kernel:
                 f"        hi = _units * (_part + 1) // _parts\n"
                 f"        kernel(_address, lo, hi, {arguments})\n"
             )
-            namespace = {"prange": prange, "kernel": _by_address(self.source.arguments)}
+            namespace = {"prange": prange, "kernel": by_address(self.source.arguments)}
             compiled = njit(parallel=True, error_model="numpy")(defined(name, text, namespace))
             self._parallel = cached(compiled, name, [text])
         return self._parallel
@@ -155,15 +155,9 @@ class Kernel:
         if threads == 1 or units == 1:
             self.serial(0, units, *args)
             return
-        launch, parts, address = self.parallel, min(threads, units), self._address(args)
-        lock = work_lock()
-        if lock is None:
-            launch(parts, units, address, *args)
-        else:
-            with lock:
-                launch(parts, units, address, *args)
+        share(self.parallel, min(threads, units), units, self.address(args), *args)
 
-    def _address(self, args: tuple[Any, ...]) -> int:
+    def address(self, args: tuple[Any, ...]) -> int:
         """Return where the serial function for arguments of these types is."""
         key: bytes = _dispatcher.compute_fingerprint(args)
         known = self._addresses.get(key)

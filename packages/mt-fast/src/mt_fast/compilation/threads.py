@@ -14,6 +14,7 @@ import functools
 import os
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import numba
 
@@ -55,6 +56,16 @@ def thread_count() -> int:
 def work_lock() -> threading.Lock | None:
     """Return what must be held while threads are at work: None, or a lock of the work queue's."""
     return _process.lock if _layer() == "workqueue" else None
+
+
+def share(launch: Callable[..., None], *arguments: Any) -> None:
+    """Call a function that lets threads share its work, one call at a time where that must be."""
+    lock = work_lock()
+    if lock is None:
+        launch(*arguments)
+    else:
+        with lock:
+            launch(*arguments)
 
 
 class _Process:

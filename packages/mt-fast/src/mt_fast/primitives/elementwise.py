@@ -60,8 +60,7 @@ def plan(
         small: whether they have too few elements to repay a kernel of rows.
     """
     views = (*inputs, *outputs)
-    layout = collapse(views[0].shape, tuple([view.strides for view in views]))
-    loop = loops.leanest(layout, len(inputs), small, loops.shortest_row(views))
+    loop = loop_over(inputs, outputs, small)
     if loop.form == "strided":
         return None
     kernel = elementwise_kernel(
@@ -73,6 +72,15 @@ def plan(
         loop.transposed[: len(inputs)],
     )
     return kernel, loops.pieces(loop, tuple([view.offset for view in views]), parallel)
+
+
+def loop_over(
+    inputs: Sequence[TensorData], outputs: Sequence[TensorData], small: bool
+) -> loops.Loop:
+    """Return the leanest loop over views of one shape; see `plan`."""
+    views = (*inputs, *outputs)
+    layout = collapse(views[0].shape, tuple([view.strides for view in views]))
+    return loops.leanest(layout, len(inputs), small, loops.shortest_row(views))
 
 
 def run_formula(

@@ -21,7 +21,7 @@ from mt_tensor.conformance.programs import CHANGES, LARGEST, outcome
 from mt_tensor.dtypes import Array
 from mt_tensor.errors import CompileError, InPlaceError
 from mt_tensor.library.memory import overlaps
-from mt_tensor.library.programs import reuse
+from mt_tensor.library.programs import passes, reuse
 from mt_tensor.library.programs.compiling import Compiled
 
 EVERY = 4
@@ -29,14 +29,14 @@ EVERY = 4
 
 
 @contextmanager
-def memory_used_again() -> Iterator[None]:
-    """Let programs use memory again however small it is."""
-    before = reuse.LEAST
-    reuse.LEAST = 1
+def small_as_large() -> Iterator[None]:
+    """Let programs do with small tensors what they do with large ones."""
+    before = reuse.LEAST, passes.LEAST
+    reuse.LEAST = passes.LEAST = 1
     try:
         yield
     finally:
-        reuse.LEAST = before
+        reuse.LEAST, passes.LEAST = before
 
 
 @dataclass

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import mt_tensor as mt
 from mt_tensor.backends import TensorBackend
 from mt_tensor.conformance.choices import Draw
-from mt_tensor.conformance.compiling import check_program, memory_used_again
+from mt_tensor.conformance.compiling import check_program, small_as_large
 from mt_tensor.conformance.rows import ROWS, SMOOTH, called, compare, differentiated, samples
 from mt_tensor.conformance.test_programs import few
 from mt_tensor.errors import CompileError
@@ -95,5 +95,5 @@ def test_gradients_in_programs(backend: TensorBackend, spec: TensorOpSpec) -> No
 @given(data=st.data())
 def test_random_functions(backend_name: str, data: st.DataObject) -> None:
     draw = Draw(lambda n: data.draw(st.integers(0, n - 1)))
-    with mt.use_backend(backend_name), memory_used_again(), contextlib.suppress(CompileError):
+    with mt.use_backend(backend_name), small_as_large(), contextlib.suppress(CompileError):
         check_program(draw)

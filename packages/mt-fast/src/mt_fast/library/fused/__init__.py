@@ -7,7 +7,9 @@ a file: loops over arrays first, and then the operation, which brings tensors to
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
+from mt_fast.library.folds import fold_of
 from mt_fast.library.fused.attention import ATTENTION
 from mt_fast.library.fused.convolution import CONVOLUTION, TRANSPOSED_CONVOLUTION
 from mt_fast.library.fused.ctc import CTC
@@ -26,10 +28,9 @@ from mt_fast.library.fused.regularization import DROPOUT
 from mt_fast.library.fused.resampling import RESAMPLE
 from mt_fast.library.fused.rnn import RNN
 from mt_fast.library.fused.softmax import LOG_SOFTMAX, SOFTMAX
-from mt_tensor import Tensor
 from mt_tensor.extending import FusedKernel
 
-KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
+KERNELS: dict[str, FusedKernel | Callable[..., Any]] = {
     "argmax": ARGMAX,
     "argmin": ARGMIN,
     "attention": ATTENTION,
@@ -41,6 +42,7 @@ KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
     "ctc": CTC,
     "dropout": DROPOUT,
     "embedding": EMBEDDING,
+    "fold": fold_of,
     "glu": GLU,
     "gru": GRU,
     "group_norm": GROUP_NORM,

@@ -12,6 +12,17 @@ from mt_tensor.dtypes import bool_, float32, float64
 from mt_tensor.layout import Layout
 from mt_tensor.library.programs.program import Instruction, View
 
+LEAST = 16384
+"""Elements from which a reduction takes along what computes them: fewer are in the cache anyway."""
+
+FOLD = "fold"
+"""By what name a backend offers, as a kernel, to reduce what a formula computes in one pass.
+
+It is a function of the backend, the formula, the layouts of its inputs (None for numbers) and of
+its result, and the operator, the dimensions and `keepdim` of the reduction. What it returns is a
+function of the inputs that returns the result; or None, if it has none for such views.
+"""
+
 MOST_STEPS = 64
 """How many operations a pass over memory has at most: more would not fit the registers."""
 
@@ -34,7 +45,7 @@ def fused(calls: Sequence[Instruction], kept: set[Any]) -> list[Instruction]:
             position += 1
             continue
         if _unchanged_until(calls, position, reader):
-            one = composed(producer, reader)
+            one = (composed if reader.formula else reduced)(producer, reader)
             if one is not None:
                 calls[calls.index(reader)] = one
                 del calls[position]
@@ -64,14 +75,16 @@ def _readers(calls: Iterable[Instruction]) -> dict[int, list[Instruction]]:
 def _only_reader(
     call: Instruction, readers: dict[int, list[Instruction]], taken: set[Any]
 ) -> Instruction | None:
-    """Return the one operation on elements that reads what another has made, if that is all."""
+    """Return the operation on elements, or reduction, that reads what one made, if it is all."""
     if call.formula is None or call.changes or len(call.makes) != 1 or call.formula.outputs != 1:
         return None
     (made,) = call.makes
     if made.memory.group in taken or readers.get(made.memory.group):
         return None
     users = readers.get(id(made.memory), [])
-    if len(users) != 1 or users[0].formula is None or users[0].backend is not call.backend:
+    if len(users) != 1 or users[0].backend is not call.backend:
+        return None
+    if users[0].formula is None and (users[0].name != "reduce" or made.layout.size < LEAST):
         return None
     views = [view for view in users[0].reads if view.memory is made.memory]
     if any(view.layout is not made.layout for view in views):
@@ -169,6 +182,34 @@ def composed(producer: Instruction, reader: Instruction) -> Instruction | None:
         reader.changes,
         formula,
         reader.pure,
+    )
+
+
+def reduced(producer: Instruction, reader: Instruction) -> Instruction | None:
+    """Return an operation on elements and the reduction of its result as one call, if there is one.
+
+    It gives the same bits.
+    """
+    formula, kernel = producer.formula, reader.backend.kernel(FOLD)
+    (made,) = producer.makes
+    if formula is None or kernel is None or made.layout.dtype is not _type_of(producer):
+        return None
+    inputs = producer.arguments[1:]
+    layouts = [value.layout if isinstance(value, View) else None for value in inputs]
+    operator, _, *rest = reader.arguments
+    function = kernel(
+        reader.backend, formula, layouts, made.layout, operator, *rest, **reader.options
+    )
+    if function is None:
+        return None
+    return Instruction(
+        f"{operator.name}_of_{formula.name}",
+        reader.backend,
+        function,
+        inputs,
+        {},
+        reader.results,
+        work=(producer.operations or 0) + (reader.operations or 0),
     )
 
 

@@ -133,6 +133,7 @@ class Instruction:
         formula: what it computes for each element, if that is all it does.
         pure: whether it depends on its arguments alone and does nothing but return results.
         may_fail: whether it looks at elements and may raise an error.
+        work: how many floating-point operations it takes, if neither name nor formula tells.
     """
 
     __slots__ = (
@@ -146,6 +147,7 @@ class Instruction:
         "options",
         "pure",
         "results",
+        "work",
     )
 
     def __init__(
@@ -160,6 +162,7 @@ class Instruction:
         formula: Formula | None = None,
         pure: bool = True,
         may_fail: bool = False,
+        work: int | None = None,
     ) -> None:
         self.name = name
         self.backend = backend
@@ -171,6 +174,7 @@ class Instruction:
         self.formula = formula
         self.pure = pure
         self.may_fail = may_fail
+        self.work = work
 
     @property
     def reads(self) -> list[View]:
@@ -201,7 +205,7 @@ class Instruction:
             return 2 * self.makes[0].layout.size * inner
         if self.name in ("reduce", "scatter"):
             return self.reads[0].layout.size
-        return 0 if self.name in MOVING else None
+        return 0 if self.name in MOVING else self.work
 
     @property
     def bytes(self) -> int:

@@ -1,0 +1,121 @@
+"""Reductions with the formula of their elements: the same bits, and nothing goes to memory."""
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mt_tensor as mt
+from mt_fast.library import folds
+from mt_tensor.conformance.compiling import small_as_large
+
+REDUCTIONS = ("sum", "amax")
+
+FORMULAS = {
+    "of one": lambda x, y: x.tanh(),
+    "with a number": lambda x, y: (x * 2.5).exp(),
+    "of two": lambda x, y: (x - y).square(),
+    "with a condition": lambda x, y: mt.where(x > y, x, 0.5),
+}
+
+OTHERS = {
+    "like it": lambda shape: shape,
+    "an element": lambda shape: (),
+    "a row": lambda shape: (1,) * (len(shape) - 1) + shape[-1:],
+    "a column": lambda shape: (*shape[:-1], 1),
+}
+
+LARGE = [
+    ((16384,), 0),
+    ((40000, 3), 0),
+    ((40000, 3), 1),
+    ((70, 300), 1),
+    ((150, 1000), (0, 1)),
+    ((3, 150, 70), (1, 2)),
+    ((60, 70, 5), 0),
+]
+"""Shapes, and dimensions whose reductions take their elements along."""
+
+
+@pytest.fixture(autouse=True, params=[1, 2], ids=["serial", "parallel"])
+def _threads(request, monkeypatch):
+    before = numba.get_num_threads()
+    if request.param == 2:
+        monkeypatch.setattr(mt.get_backend("fast"), "parallel_from", 8192)
+        numba.set_num_threads(min(2, numba.config.NUMBA_NUM_THREADS))
+    with mt.use_backend("fast"):
+        yield
+    numba.set_num_threads(before)
+
+
+def random(shape, dtype="float32", seed=0):
+    return mt.tensor(np.random.default_rng(seed).standard_normal(shape).astype(dtype))
+
+
+def compared(function, *arguments):
+    """Check that a function gives the same bits compiled, and return what its program calls."""
+    compiled = mt.compile(function)
+    with mt.no_grad():
+        wanted = function(*arguments).numpy()
+        compiled(*arguments)
+        found = compiled(*arguments).numpy()
+    assert wanted.dtype == found.dtype
+    assert wanted.shape == found.shape
+    assert wanted.tobytes() == found.tobytes()
+    return [call.name for call in compiled.program.instructions]
+
+
+@pytest.mark.parametrize(("shape", "dim"), LARGE)
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+def test_elements_are_computed_where_they_are_folded(shape, dim, reduction):
+    def function(x, y):
+        return getattr((x - y).tanh(), reduction)(dim)
+
+    calls = compared(function, random(shape), random(shape[-1:], seed=1))
+    assert len(calls) == 1
+    assert calls[0].endswith("_of_sub_tanh")
+
+
+@settings(deadline=None, max_examples=25)
+@given(data=st.data(), dtype=st.sampled_from(["float32", "float64"]))
+def test_it_gives_the_same_bits(data, dtype):
+    extents = st.lists(st.sampled_from([1, 2, 5, 30, 130]), min_size=1, max_size=4)
+    shape = tuple(data.draw(extents))
+    dims = tuple(data.draw(st.sets(st.integers(0, len(shape) - 1), min_size=1)))
+    formula, other = (data.draw(st.sampled_from([*of])) for of in (FORMULAS, OTHERS))
+    reduction, keepdim = data.draw(st.sampled_from(REDUCTIONS)), data.draw(st.booleans())
+
+    def function(x, y):
+        return getattr(FORMULAS[formula](x, y), reduction)(dims, keepdim)
+
+    with small_as_large(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(folds, "ROOM", data.draw(st.sampled_from([1, 7, 64, folds.ROOM])))
+        compared(function, random(shape, dtype), random(OTHERS[other](shape), dtype, 1))
+
+
+def test_what_else_is_read_or_small_is_computed_alone():
+    x = random((200, 200))
+    assert len(compared(lambda x: x.tanh().sum(), x)) == 1
+    assert len(compared(lambda x: x.tanh().sum(), x[:100, :100].clone())) == 2
+    assert len(compared(lambda x: (y := x.tanh()).sum() + y.amax(), x)) == 4
+    assert len(compared(lambda x: x.tanh().T.contiguous().sum(0), x)) == 3
+
+
+def test_nan_and_infinity_stay():
+    x = random((300, 200))
+    x[7, 3], x[9, 2] = float("nan"), float("inf")
+    for reduction in REDUCTIONS:
+        compared(lambda x, r=reduction: getattr(x.square(), r)(1), x)
+
+
+def test_a_wrong_beginning_is_seen(monkeypatch):
+    computing = folds._computing
+
+    def shifted(step, filling):
+        found = computing(step, filling)
+        return folds._Step(found.step, found.filling, found.size, found.start + 1, found.beside)
+
+    monkeypatch.setattr(folds, "_computing", shifted)
+    with pytest.raises(AssertionError):
+        compared(lambda x: x.tanh().sum(1), random((16, 2000))[:, :1500].clone())
