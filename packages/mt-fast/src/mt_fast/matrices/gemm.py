@@ -99,9 +99,9 @@ def multiply(a: Array, b: Array) -> Array:
     strides = [tuple([stride // x.itemsize for stride in x.strides]) for x in (a, b)]
     steps = (*strides[0][-2:], *strides[1][-2:])
     units, extents, offsets = _plan(batch, n, m, k, a.itemsize, steps, threads)
-    starts = [_starts(x.shape[:-2], s[:-2]) for x, s in zip((a, b), strides, strict=True)]
+    places = [starts(x.shape[:-2], s[:-2]) for x, s in zip((a, b), strides, strict=True)]
     _MULTIPLY.run(
-        units, parallel, _flat(a), starts[0], _flat(b), starts[1], offsets, out.reshape(-1),
+        units, parallel, _flat(a), places[0], _flat(b), places[1], offsets, out.reshape(-1),
         extents, steps,
     )  # fmt: skip
     return out
@@ -116,7 +116,7 @@ def _flat(x: Array) -> Array:
 
 
 @functools.lru_cache(256)
-def _starts(shape: tuple[int, ...], strides: tuple[int, ...]) -> npt.NDArray[np.int64]:
+def starts(shape: tuple[int, ...], strides: tuple[int, ...]) -> npt.NDArray[np.int64]:
     """Return where each matrix of a batch begins."""
     starts = np.zeros(1, np.int64)
     for extent, stride in zip(shape, strides, strict=True):

@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 
+from mt_fast.memory import empty
 from mt_tensor import Tensor, TensorData, float32, float64
 from mt_tensor.backends.extending import row_major
-from mt_tensor.extending import Array, as_dtype
+from mt_tensor.extending import Array, Shape, as_dtype
 
 
 def array_of(tensor: Tensor) -> Array:
@@ -24,6 +25,25 @@ def tensor_of(array: Array, like: Tensor) -> Tensor:
     if array.dtype is not dtype.numpy:
         dtype = as_dtype(array.dtype)
     return Tensor._make(TensorData.of(array, row_major(array.shape, dtype)), like.backend)
+
+
+def in_lines(data: TensorData) -> TensorData:
+    """Return a view of matrices whose rows are lines of memory: itself, or a contiguous copy."""
+    layout = data.layout
+    if layout.row_major or (layout.strides[-1] == 1 and min(layout.strides) >= 0):
+        return data
+    return TensorData.of(np.ascontiguousarray(data.array), layout.contiguous)
+
+
+def like(data: TensorData, shape: Shape) -> TensorData:
+    """Return a new view of a shape that lies in memory as another does, the last dimension last."""
+    layout = data.layout
+    storage = empty(math.prod(shape), layout.dtype.numpy)
+    strides, step = [1] * len(shape), shape[-1]
+    for d in sorted(range(len(shape) - 1), key=lambda d: (layout.strides[d], -d)):
+        strides[d] = step
+        step *= shape[d]
+    return TensorData(storage, shape, tuple(strides), dtype=layout.dtype)
 
 
 def pieces_of(array: Array, dim: int) -> Array:
