@@ -154,10 +154,10 @@ def _plan(
 
 def _widths(length: int, k: int, itemsize: int) -> tuple[int, int]:
     """Return how many columns a panel has, and a strip of it: such that panels are alike."""
-    strip = STRIP_BYTES // itemsize
-    most = max(PANEL_BYTES // (length * itemsize) // strip, 1) * strip
+    strip, lanes = STRIP_BYTES // itemsize, VECTOR_BYTES // itemsize
+    most = max(PANEL_BYTES // (length * itemsize) // lanes * lanes, strip)
     panels = -(-k // most)
-    return -(-k // (panels * strip)) * strip, strip
+    return -(-k // (panels * lanes)) * lanes, strip
 
 
 @inner
@@ -213,7 +213,7 @@ def _multiply(
     down, across = steps[:2]
     packed = across != 1
     together = PACKED if packed else LARGEST
-    beyond = 0 if in_place else length * width
+    beyond = 0 if in_place else length * ((width + strip - 1) // strip * strip)
     memory = scratch(beyond + length * together, b)
     sums = scratch(LARGEST * strip, b)
     panel, weights = (b if in_place else memory), (memory if packed else a)

@@ -96,7 +96,7 @@ def _store_some(v: Vectors, vector: Any, pointer: Any, count: Any) -> None:
 
 def _product(rows: int, columns: int) -> Any:
     """Return `product` for at most that many rows, with tiles of so many columns."""
-    wide, narrow = _product_tile(rows, columns), _product_tile(rows, 1)
+    wide, two, narrow = (_product_tile(rows, count) for count in (columns, 2, 1))
 
     @inlined
     def product_of_rows(
@@ -112,6 +112,12 @@ def _product(rows: int, columns: int) -> Any:
                 source, start + done, offsets, tap, taps,
             )  # fmt: skip
             done += columns * lanes
+        if done + 2 * lanes <= count:
+            two(
+                out, at + done, step, used, lanes, bias, begin, weights, first, down, across,
+                source, start + done, offsets, tap, taps,
+            )  # fmt: skip
+            done += 2 * lanes
         while done < count:
             place = max(min(done, count - lanes), 0)
             narrow(

@@ -10,7 +10,9 @@ import numpy as np
 from mt_fast.compilation.kernel import Kernel
 from mt_fast.library.fused.arrays import array_of, is_compiled, shared, tensor_of
 from mt_fast.primitives.products import product
-from mt_tensor import Tensor
+from mt_operators import OPERATORS
+from mt_tensor import Tensor, TensorData
+from mt_tensor.backends.extending import row_major
 from mt_tensor.extending import Array, FusedKernel
 
 
@@ -55,8 +57,16 @@ class _Linear(FusedKernel):
         if needs[1]:
             of_weight = tensor_of(product(upstream.T, _rows(x)), x)
         if needs[2]:
-            of_bias = tensor_of(np.add.reduce(upstream, 0), x)
+            of_bias = tensor_of(_sum_of_rows(upstream, x), x)
         return of_x, of_weight, of_bias
+
+
+def _sum_of_rows(rows: Array, x: Tensor) -> Array:
+    """Return the sum of rows, which all threads add up if it pays."""
+    if not shared(rows.size, x):
+        return np.add.reduce(rows, 0)
+    data = TensorData.of(rows, row_major(rows.shape, x.dtype))
+    return x.backend.reduce(OPERATORS["add"], data, (0,)).array
 
 
 def _rows(x: Tensor) -> Array:
