@@ -1,7 +1,8 @@
 """Both sides run the same programs in turn, one at a time, in processes of their own.
 
-Machines are shared and noisy, so no single time means anything: what counts is the median of the
-ratios of neighbouring measurements, with the quartiles around it.
+Machines are shared and noisy, so no single time means anything: what counts is the ratio of the
+shortest times. Beside it stands the median of the ratios of neighbouring measurements, with the
+quartiles around it, for what is usual.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from mt.workspace import ROOT
 
 MEMORY = "memory"
 """What a side is asked instead of the name of a workload."""
+
+STALLED = 3.0
+"""How many times its minimum a median is where a side has been kept waiting."""
 
 
 class Side:
@@ -82,10 +86,12 @@ class Row:
 
     Attributes:
         name: the workload's.
-        ours: the median time of one run, in seconds.
+        ours: the shortest time of one run, in seconds.
         torch: the same of the other side.
-        ratio: the median of the ratios of neighbouring measurements; below 1 ours is faster.
-        quartiles: between which half of the ratios lie.
+        ratio: of these two; below 1 ours is faster.
+        median: the median of the ratios of neighbouring measurements.
+        quartiles: between which half of these lie.
+        stalled: whether a side usually waited for something else.
         target: what the ratio should be at most.
     """
 
@@ -93,16 +99,19 @@ class Row:
     ours: float
     torch: float
     ratio: float
+    median: float
     quartiles: tuple[float, float]
+    stalled: bool
     target: float
 
     def __str__(self) -> str:
         """Return a line of the table, but for the name."""
         times = f"{1e6 * self.ours:10.2f}us {1e6 * self.torch:10.2f}us"
         low, high = self.quartiles
-        spread = f"({low:.2f} to {high:.2f})"
+        usual = f"{self.median:.2f} ({low:.2f} to {high:.2f})"
         met = "" if self.ratio <= self.target else "  above"
-        return f"{times}   {self.ratio:.2f}  {spread:16}  {self.target:.1f}{met}"
+        stalled = "  stalled" if self.stalled else ""
+        return f"{times}   {self.ratio:.2f}  {usual:21}  {self.target:.1f}{met}{stalled}"
 
 
 def measured(ours: Side, other: Side, name: str, rounds: int) -> Row:
@@ -110,6 +119,14 @@ def measured(ours: Side, other: Side, name: str, rounds: int) -> Row:
     for side in (ours, other):
         side.seconds(name)
     pairs = [(ours.seconds(name), other.seconds(name)) for _ in range(rounds)]
-    low, ratio, high = statistics.quantiles((a / b for a, b in pairs), n=4)
-    mine, theirs = (statistics.median(times) for times in zip(*pairs, strict=True))
-    return Row(name, mine, theirs, ratio, (low, high), WORKLOADS[name].target)
+    low, median, high = statistics.quantiles((a / b for a, b in pairs), n=4)
+    columns = list(zip(*pairs, strict=True))
+    mine, theirs = map(min, columns)
+    stalled = any(is_stalled(min(times), statistics.median(times)) for times in columns)
+    target = WORKLOADS[name].target
+    return Row(name, mine, theirs, mine / theirs, median, (low, high), stalled, target)
+
+
+def is_stalled(minimum: float, median: float) -> bool:
+    """Whether something usually waited for something else, by the times that it took."""
+    return median > STALLED * minimum

@@ -15,14 +15,12 @@ from dataclasses import asdict, dataclass
 
 from mt.bench.comparison import names_of, write
 from mt.bench.in_jax import STEPS as IN_JAX
-from mt.bench.measuring import Side
+from mt.bench.measuring import Side, is_stalled
 from mt.bench.workloads import WORKLOADS
 from mt.elsewhere import missing
 
 CAPTURED, EAGER = "mt_tensor+compile", "mt_tensor"
 OTHERS = ("torch", "torch+compile", "jax")
-STALLED = 3.0
-"""How many times its minimum a median is where a side has been kept waiting."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,7 @@ class Measured:
     @property
     def stalled(self) -> bool:
         """Whether it usually waited for something else."""
-        return self.median > STALLED * self.minimum
+        return is_stalled(self.minimum, self.median)
 
 
 @dataclass(frozen=True)
