@@ -140,26 +140,23 @@ class FastOps(HostBackend):
         if dtype.is_narrow:
             total = self.reduce(operator, self._widened(source), dims, keepdim)
             return self.copy(total, row_major(total.shape, dtype))
-        result = folded_shape(shape, dims, keepdim)
+        result = row_major(folded_shape(shape, dims, keepdim), dtype)
         if size == 0:
-            return self.full(result, dtype, operator.identity or 0)
-        out = self.empty(result, dtype)
-        self._fold(operator, source, dims, out)
-        return out
+            return self.full(result.shape, dtype, operator.identity or 0)
+        plan = reductions.planned(operator, layout, dims, self.parallel_from)
+        if plan is None:
+            return self._each_alone(operator, source, result)
+        storage = empty(result.size, dtype.numpy)
+        plan.run(source.storage, storage)
+        return TensorData.in_rows(storage, result)
 
-    def _fold(
-        self, operator: Operator, source: TensorData, dims: tuple[int, ...], out: TensorData
-    ) -> None:
-        """Run the plan of a reduction that is not empty; `out` is contiguous."""
-        shape = folded_shape(source.shape, dims, True)
-        view = TensorData(out.storage, shape, dtype=out.dtype)
-        plan = reductions.plan(operator, source, view, dims, self.parallel_from)
-        if plan is not None:
-            plan.run(source, view)
-        elif operator.identity is None:
-            self.copy(source, view)
-        else:  # each element is folded alone
-            self.elementwise(operator.value)((view,), operator.identity, source)
+    def _each_alone(self, operator: Operator, source: TensorData, result: Layout) -> TensorData:
+        """Fold elements of which each is alone: all extents but those that stay are 1."""
+        if operator.identity is None:
+            return self.copy(source, source.layout.contiguous).with_layout(result)
+        alone = source.layout.contiguous
+        folded = self.elementwise(operator.value)(alone, operator.identity, source)
+        return folded.with_layout(result)  # type: ignore[no-any-return]
 
     def matmul(self, a: TensorData, b: TensorData) -> TensorData:
         """Multiply with BLAS or in tiles, integers with a compiled loop."""

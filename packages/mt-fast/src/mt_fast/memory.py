@@ -20,8 +20,8 @@ Array = npt.NDArray[Any]
 LINE = 64
 """Bytes of a cache line, and of the longest vectors."""
 
-LARGE = 2**21
-"""Bytes from which it pays: to look where memory begins takes as long as adding 20,000 numbers."""
+LARGE = 2**19
+"""Bytes from which it pays: to look where memory begins takes a microsecond."""
 
 
 _BYTES = np.dtype(np.uint8)

@@ -54,13 +54,7 @@ def fold_of(
     if any(layout.dtype.is_narrow for layout in layouts):
         return None
     filling = _filling(formula, layouts, source, source.size < loops.WORTH_A_KERNEL)
-    shape = folded_shape(source.shape, dims, True)
-    strides = row_major(shape, source.dtype).strides
-    out = tuple([0 if d in dims else stride for d, stride in enumerate(strides)])
-    types, starts = (source.dtype, source.dtype), (0, 0)
-    whole = reductions.planned(
-        operator, types, source.shape, (out, source.strides), starts, backend.parallel_from
-    )
+    whole = reductions.planned(operator, source, dims, backend.parallel_from)
     if filling is None or whole is None:
         return None
     steps = [

@@ -28,7 +28,9 @@ from mt_fast.generation.spelling import TABLE
 from mt_fast.primitives.layouts import REMEMBERED, collapse
 from mt_operators import Operator
 from mt_tensor import DType, TensorData
-from mt_tensor.extending import Shape, Strides, size_of
+from mt_tensor.backends.extending import Layout as TensorLayout
+from mt_tensor.backends.extending import row_major
+from mt_tensor.extending import folded_shape, size_of
 
 COLUMNS = 4096
 """How many outputs are folded at once when rows are added to rows: they fit the L1 cache."""
@@ -147,48 +149,30 @@ class Plan:
     steps: tuple[Step, ...]
     partial_sizes: tuple[int, ...]
 
-    def run(self, source: TensorData, out: TensorData) -> None:
-        """Reduce a view."""
-        storages = [source.storage, out.storage]
-        storages += [np.empty(size, out.dtype.numpy) for size in self.partial_sizes]
+    def run(self, source: Any, out: Any) -> None:
+        """Reduce what is in a storage, and write to another."""
+        storages = [source, out, *[np.empty(size, out.dtype) for size in self.partial_sizes]]
         for step in self.steps:
             step.run(storages)
 
 
-def plan(
-    operator: Operator,
-    source: TensorData,
-    out: TensorData,
-    dims: tuple[int, ...],
-    parallel_from: int,
+@functools.lru_cache(REMEMBERED)
+def planned(
+    operator: Operator, source: TensorLayout, dims: tuple[int, ...], parallel_from: int
 ) -> Plan | None:
-    """Return how to reduce a view that is not empty; None if there is nothing to fold.
+    """Return how to reduce a view to a contiguous one; None if there is nothing to fold.
 
     Args:
         operator: what to fold with.
-        source: the view.
-        out: where the results go: a view of the same shape, with extents of 1 where it is folded.
+        source: the layout of the view, which is not empty.
         dims: the dimensions to fold.
         parallel_from: the number of elements from which all threads are used.
     """
-    strides = tuple([0 if d in dims else stride for d, stride in enumerate(out.strides)])
-    starts = (source.offset, out.offset)
-    types = (source.dtype, out.dtype)
-    return planned(operator, types, source.shape, (strides, source.strides), starts, parallel_from)
-
-
-@functools.lru_cache(REMEMBERED)
-def planned(
-    operator: Operator,
-    types: tuple[DType, DType],
-    shape: Shape,
-    strides: tuple[Strides, Strides],
-    starts: tuple[int, int],
-    parallel_from: int,
-) -> Plan | None:
-    """Return the plan for views of a shape, given their strides, those of the output first."""
+    shape, dtype = source.shape, source.dtype
+    results = row_major(folded_shape(shape, dims, True), dtype).strides
+    to = tuple([0 if d in dims else stride for d, stride in enumerate(results)])
     # `out` has strides of its own along what is kept, so that no folded dimension merges with it.
-    layout = collapse(shape, strides)
+    layout = collapse(shape, (to, source.strides))
     kept: list[Dimension] = []
     folded: list[Dimension] = []
     inner_is_kept = False
@@ -200,9 +184,9 @@ def planned(
     if not folded:
         return None
     across = inner_is_kept and kept[-1].source == 1 and kept[-1].out == 1
-    source, out = (SOURCE, starts[0] + layout.shifts[1]), (OUT, starts[1] + layout.shifts[0])
-    planner = _Planner(operator, types, parallel_from)
-    planner.add(Fold(source, out, tuple(kept), tuple(folded), across))
+    read, written = (SOURCE, source.offset + layout.shifts[1]), (OUT, layout.shifts[0])
+    planner = _Planner(operator, (dtype, dtype), parallel_from)
+    planner.add(Fold(read, written, tuple(kept), tuple(folded), across))
     return Plan(tuple(planner.steps), tuple(planner.partial_sizes))
 
 

@@ -66,7 +66,8 @@ def _sum_of_rows(rows: Array, x: Tensor) -> Array:
     if not shared(rows.size, x):
         return np.add.reduce(rows, 0)
     data = TensorData.of(rows, row_major(rows.shape, x.dtype))
-    return x.backend.reduce(OPERATORS["add"], data, (0,)).array
+    sums: Array = x.backend.reduce(OPERATORS["add"], data, (0,)).array
+    return sums
 
 
 def _rows(x: Tensor) -> Array:
