@@ -63,10 +63,12 @@ class _Linear(FusedKernel):
 
 def _sum_of_rows(rows: Array, x: Tensor) -> Array:
     """Return the sum of rows, which all threads add up if it pays."""
-    if not shared(rows.size, x):
-        return np.add.reduce(rows, 0)
-    data = TensorData.of(rows, row_major(rows.shape, x.dtype))
-    sums: Array = x.backend.reduce(OPERATORS["add"], data, (0,)).array
+    sums: Array
+    if shared(rows.size, x):
+        data = TensorData.of(rows, row_major(rows.shape, x.dtype))
+        sums = x.backend.reduce(OPERATORS["add"], data, (0,)).array
+    else:
+        sums = np.add.reduce(rows, 0)
     return sums
 
 
