@@ -404,6 +404,7 @@ SAMPLES: dict[str, list[tuple[Any, ...]]] = {
         (draw(2, 5, 4), draw(2, 7, 4), draw(2, 7, 6), None, True, 2.0),
         (draw(2, 9, 4), draw(2, 7, 4), draw(2, 7, 6), draw(9, 7), True, 1.0),
         (draw(2, 3, 5, 4), draw(2, 3, 7, 4), draw(2, 3, 7, 6), draw(3, 1, 7), False, 0.5),
+        (draw(75, 20), draw(70, 20), draw(70, 18), None, True, 0.3),
     ],
     "ctc": [
         (draw(6, 2, 5) - 2, STATES_OF_LABELS, np.array([6, 5]), np.array([3, 2]), 0),

@@ -291,6 +291,7 @@ class _Attention(FusedKernel):
             is_compiled(*tensors)
             and len({tensor.dtype for tensor in tensors}) == 1
             and query.shape[:-2] == key.shape[:-2] == value.shape[:-2]
+            and (mask is None or _repeats(mask.shape, (*query.shape[:-1], key.shape[-2])))
         )
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
@@ -301,7 +302,7 @@ class _Attention(FusedKernel):
         n, m = extents[:2]
         means = like(q, (*q.shape[:-1], v.shape[-1]))
         weights = np.empty(heads * n * m if any(needs) else 0, q.dtype.numpy)
-        added = None if mask is None else _for_each_query(mask, q.shape[:-2], n)
+        added = None if mask is None else _for_each_query(mask, q.shape[:-2], (n, m))
         places, steps = _places(
             q.layout, k.layout, v.layout, None if added is None else added.layout, means.layout
         )
@@ -371,13 +372,18 @@ def _places(first: Layout, *others: Layout | None) -> tuple[npt.NDArray[np.int64
     return places, tuple([layout.strides[-2] if layout else 0 for layout in layouts])
 
 
-def _for_each_query(mask: Tensor, batch: Shape, n: int) -> TensorData:
-    """Return a mask as matrices with a row for each query, the same ones for all heads."""
-    shape = (*mask.shape[:-2], n, mask.shape[-1])
-    rows = TensorData.of(
-        np.broadcast_to(mask._tensor.array, shape).copy("C"), row_major(shape, mask.dtype)
-    )
-    return rows.expand((*batch, *shape[-2:]))
+def _repeats(shape: Shape, whole: Shape) -> bool:
+    """Whether a tensor is broadcast to another shape, and not both to a third."""
+    pairs = zip(reversed(shape), reversed(whole), strict=False)
+    return len(shape) <= len(whole) and all(extent in (1, other) for extent, other in pairs)
+
+
+def _for_each_query(mask: Tensor, batch: Shape, scores: Shape) -> TensorData:
+    """Return a mask as matrices with an element for each score, the same ones for all heads."""
+    shape = (*mask.shape[:-2], *scores)
+    array = np.broadcast_to(mask._tensor.array, shape).copy("C")
+    rows = TensorData.of(array, row_major(shape, mask.dtype))
+    return rows.expand((*batch, *scores))
 
 
 ATTENTION = _Attention()
