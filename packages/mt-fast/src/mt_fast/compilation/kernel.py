@@ -155,7 +155,8 @@ class Kernel:
         if threads == 1 or units == 1:
             self.serial(0, units, *args)
             return
-        share(self.parallel, min(threads, units), units, self.address(args), *args)
+        parts = min(threads, units)
+        share(self.parallel, parts, units, self.address(args), *args)
 
     def address(self, args: tuple[Any, ...]) -> int:
         """Return where the serial function for arguments of these types is."""
