@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -63,6 +63,7 @@ def fold_of(
     ]
     if None in steps:
         return None
+    filled = replace(whole, steps=tuple(steps))  # type: ignore[arg-type]
     result = row_major(folded_shape(source.shape, dims, keepdim), source.dtype)
 
     def run(*values: TensorData | Number) -> TensorData:
@@ -70,12 +71,9 @@ def fold_of(
             value if isinstance(value, TensorData) else backend.full((), source.dtype, value)
             for value in values
         ]
-        places = [view.storage for view in views]
-        storages = [places, np.empty(result.size, result.dtype.numpy)]
-        storages += [np.empty(size, result.dtype.numpy) for size in whole.partial_sizes]
-        for step in steps:
-            step.run(storages)  # type: ignore[union-attr]
-        return TensorData.in_rows(storages[reductions.OUT], result)
+        out = np.empty(result.size, result.dtype.numpy)
+        filled.run([view.storage for view in views], out)
+        return TensorData.in_rows(out, result)
 
     return run
 

@@ -161,8 +161,11 @@ def _widths(length: int, k: int, itemsize: int) -> tuple[int, int]:
 
 
 @inner
-def _fill(panel: Any, b: Any, start: Any, steps: Any, taps: Any, count: Any, strip: Any) -> None:
-    """Copy `count` columns of `taps` rows of `b`, from `start` on, one strip after the other."""
+def fill(panel: Any, b: Any, start: Any, steps: Any, taps: Any, count: Any, strip: Any) -> None:
+    """Copy `count` columns of `taps` rows of `b`, from `start` on, one strip after the other.
+
+    The steps are how far apart are neighbouring rows, and neighbouring columns, of which one is 1.
+    """
     down, across = steps
     for done in range(0, count, strip):
         some = min(strip, count - done)
@@ -230,7 +233,7 @@ def _multiply(
             taps = min(length, m - begin)
             start = starts_b[batch] + begin * steps[2] + column * steps[3]
             if not in_place and start != filled:
-                _fill(panel, b, start, steps[2:], taps, count, strip)
+                fill(panel, b, start, steps[2:], taps, count, strip)
                 filled = start
             for block in range(blocks * part // parts, blocks * (part + 1) // parts):
                 top = block * together

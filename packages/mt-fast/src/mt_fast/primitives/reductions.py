@@ -55,21 +55,21 @@ Position = tuple[int, int]
 
 
 @functools.lru_cache(None)
-def fold_kernel(operator: Operator, source: DType, target: DType, contiguous: bool) -> Kernel:
+def fold_kernel(operator: Operator, dtype: DType, contiguous: bool) -> Kernel:
     """Return the kernel that folds runs; see `generation/reductions.py`."""
-    return compiled(texts.fold(operator, source, target, table=TABLE, contiguous=contiguous))
+    return compiled(texts.fold(operator, dtype, dtype, table=TABLE, contiguous=contiguous))
 
 
 @functools.lru_cache(None)
-def columns_kernel(operator: Operator, source: DType, target: DType) -> Kernel:
+def columns_kernel(operator: Operator, dtype: DType) -> Kernel:
     """Return the kernel that folds rows with rows; see `generation/reductions.py`."""
-    return compiled(texts.columns(operator, source, target, table=TABLE))
+    return compiled(texts.columns(operator, dtype, dtype, table=TABLE))
 
 
 @functools.lru_cache(None)
-def rows_kernel(operator: Operator, source: DType, target: DType) -> Kernel:
+def rows_kernel(operator: Operator, dtype: DType) -> Kernel:
     """Return the kernel that folds rows; see `generation/reductions.py`."""
-    return compiled(texts.fold_rows(operator, source, target, table=TABLE))
+    return compiled(texts.fold_rows(operator, dtype, dtype, table=TABLE))
 
 
 # --- Contiguous tensors -------------------------------------------------------------------------
@@ -98,7 +98,7 @@ def fold_rows(operator: Operator, source: TensorData, count: int, parallel_from:
     if parallel and rows < FEW:
         return None
     out = np.empty(rows, dtype.numpy)
-    kernel = rows_kernel(operator, dtype, dtype)
+    kernel = rows_kernel(operator, dtype)
     arguments = (length, source.storage, layout.offset, length, out, 0, 1)
     if parallel:
         kernel.run(rows, True, *arguments)
@@ -185,7 +185,7 @@ def planned(
         return None
     across = inner_is_kept and kept[-1].source == 1 and kept[-1].out == 1
     read, written = (SOURCE, source.offset + layout.shifts[1]), (OUT, layout.shifts[0])
-    planner = _Planner(operator, (dtype, dtype), parallel_from)
+    planner = _Planner(operator, dtype, parallel_from)
     planner.add(Fold(read, written, tuple(kept), tuple(folded), across))
     return Plan(tuple(planner.steps), tuple(planner.partial_sizes))
 
@@ -231,15 +231,15 @@ class _Planner:
 
     Attributes:
         operator: what is folded with.
-        types: the element types of source and output, which partial results have too.
+        dtype: the type of the elements, which partial results have too.
         parallel_from: the number of elements from which all threads are used.
         steps: those made so far.
         partial_sizes: how many results each storage of partial results holds.
     """
 
-    def __init__(self, operator: Operator, types: tuple[DType, DType], parallel_from: int) -> None:
+    def __init__(self, operator: Operator, dtype: DType, parallel_from: int) -> None:
         self.operator = operator
-        self.types = types
+        self.dtype = dtype
         self.parallel_from = parallel_from
         self.steps: list[Step] = []
         self.partial_sizes: list[int] = []
@@ -309,18 +309,18 @@ class _Planner:
     def _rows(self, fold: Fold) -> None:
         (row,), (read, source_start), (written, out_start) = fold.folded, fold.source, fold.out
         kept = fold.kept[0] if fold.kept else Dimension(1, 0)
-        kernel = rows_kernel(self.operator, *self._types(fold))
+        kernel = rows_kernel(self.operator, self.dtype)
         source, out = (read, (source_start, kept.source)), (written, (out_start, kept.out))
         self._add(kernel, kept.extent, fold, (row.extent,), source, out)
 
     def _runs(self, fold: Fold) -> None:
-        kernel = fold_kernel(self.operator, *self._types(fold), fold.folded[-1].source == 1)
+        kernel = fold_kernel(self.operator, self.dtype, fold.folded[-1].source == 1)
         folded = _padded(fold.folded, NESTED)
         for start, to, kept in _nests(fold, fold.kept, OUTER):
             self._nest(kernel, fold, (), (start, to), (kept, folded))
 
     def _columns(self, fold: Fold) -> None:
-        kernel = columns_kernel(self.operator, *self._types(fold))
+        kernel = columns_kernel(self.operator, self.dtype)
         folded = _padded(fold.folded, NESTED)
         width = fold.kept[-1].extent
         length = min(width, COLUMNS)
@@ -358,11 +358,6 @@ class _Planner:
     ) -> None:
         parallel = fold.outputs() * fold.length() >= self.parallel_from
         self.steps.append(Step(kernel, units, parallel, before, source, out))
-
-    def _types(self, fold: Fold) -> tuple[DType, DType]:
-        """Return the element types of what is read and what is written."""
-        of_source, of_out = self.types
-        return (of_source if fold.source[0] == SOURCE else of_out), of_out
 
 
 class _Partial:

@@ -18,17 +18,16 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_fast.compilation.kernel import Kernel, inner
-from mt_fast.generation.transposition import transpose_tile
 from mt_fast.library.fused.arrays import in_lines, is_compiled, like, shared, tensor_of
 from mt_fast.library.matrices.rows import exponentials_in_place, largest_of, sum_of_products
-from mt_fast.matrices.gemm import add_rows, starts
+from mt_fast.matrices.gemm import add_rows, fill, starts
 from mt_fast.matrices.scratch import scratch
 from mt_fast.matrices.simd import copy
 from mt_fast.matrices.tiles import LARGEST, product
 from mt_fast.processor import VECTOR_BYTES
 from mt_tensor import Tensor, TensorData
 from mt_tensor.backends.extending import Layout, row_major
-from mt_tensor.extending import FusedKernel, Shape
+from mt_tensor.extending import FusedKernel, Shape, shape_broadcast
 
 BLOCK = 8 * LARGEST
 """How many queries a unit of work has: those whose weights are made, or read, together."""
@@ -47,14 +46,6 @@ def _vectors(width: Any, like: Any) -> Any:
     """Return a number of elements as one that whole vectors have."""
     lanes = VECTOR_BYTES // like.itemsize
     return (width + lanes - 1) // lanes * lanes
-
-
-@inner
-def _rows_into(target: Any, width: Any, source: Any, start: Any, step: Any, shape: Any) -> None:
-    """Copy the rows of a matrix to the beginning of an array, `width` apart."""
-    rows, columns = shape
-    for i in range(rows):
-        copy(target, i * width, source, start + i * step, columns)
 
 
 @inner
@@ -121,8 +112,8 @@ def _attend(
         of_queries, of_keys, of_values = places[0, head], places[1, head], places[2, head]
         of_mask, of_means = places[3, head], places[4, head]
         if head != filled:
-            transpose_tile(keys, of_keys, steps[1], columns, 0, across, width, m)
-            _rows_into(rows, apart, values, of_values, steps[2], (m, length))
+            fill(columns, keys, of_keys, (1, steps[1]), width, m, across)
+            fill(rows, values, of_values, (steps[2], 1), m, length, apart)
             filled = head
         end = min(first + BLOCK, n)
         within = min(end, m) if causal else m
@@ -222,8 +213,8 @@ def _attend_back(
         of_queries, of_keys, of_values = places[0, head], places[1, head], places[2, head]
         of_means, back = places[3, head], places[4, head]
         if head != filled:
-            transpose_tile(values, of_values, steps[2], columns, 0, across, length, m)
-            _rows_into(rows, apart, keys, of_keys, steps[1], (m, width))
+            fill(columns, values, of_values, (1, steps[2]), length, m, across)
+            fill(rows, keys, of_keys, (steps[1], 1), m, width, apart)
             filled = head
         back_to_keys = places[5, head] + part * len(places[0]) * m * width
         back_to_values = places[6, head] + part * len(places[0]) * m * length
@@ -253,10 +244,8 @@ def _attend_back(
                     to_queries, back + row * steps[4], steps[4], count, width, nothing, 0, room,
                     at, (m, 1), rows, 0, to_rows, 0, within,
                 )  # fmt: skip
-            _rows_into(
-                asked, apart, queries, of_queries + first * steps[0], steps[0], (taps, width)
-            )
-            _rows_into(given, wide, upstream, of_means + first * steps[3], steps[3], (taps, length))
+            fill(asked, queries, of_queries + first * steps[0], (steps[0], 1), taps, width, apart)
+            fill(given, upstream, of_means + first * steps[3], (steps[3], 1), taps, length, wide)
             for j in range(0, within, LARGEST):
                 count = min(LARGEST, within - j)
                 _add_product(
@@ -286,12 +275,13 @@ class _Attention(FusedKernel):
     def fits(self, *arguments: Any) -> bool:
         """Leave nothing, float16 and mixed types to the composition."""
         query, key, value, mask = arguments[:4]
+        scores = (*query.shape[:-1], key.shape[-2])
         tensors = (query, key, value) if mask is None else (query, key, value, mask)
         return (
             is_compiled(*tensors)
             and len({tensor.dtype for tensor in tensors}) == 1
             and query.shape[:-2] == key.shape[:-2] == value.shape[:-2]
-            and (mask is None or _repeats(mask.shape, (*query.shape[:-1], key.shape[-2])))
+            and (mask is None or shape_broadcast(mask.shape, scores) == scores)
         )
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
@@ -370,12 +360,6 @@ def _places(first: Layout, *others: Layout | None) -> tuple[npt.NDArray[np.int64
         if layout is not None:
             place[:] = layout.offset + starts(layout.shape[:-2], layout.strides[:-2])
     return places, tuple([layout.strides[-2] if layout else 0 for layout in layouts])
-
-
-def _repeats(shape: Shape, whole: Shape) -> bool:
-    """Whether a tensor is broadcast to another shape, and not both to a third."""
-    pairs = zip(reversed(shape), reversed(whole), strict=False)
-    return len(shape) <= len(whole) and all(extent in (1, other) for extent, other in pairs)
 
 
 def _for_each_query(mask: Tensor, batch: Shape, scores: Shape) -> TensorData:
