@@ -125,6 +125,21 @@ def windows() -> Iterator[Arguments]:
 SAMPLES["avg_pool2d"] = SAMPLES["max_pool2d"] = windows
 
 
+@of("max_places")
+def seen_elements() -> Iterator[Arguments]:
+    """Signals, images or volumes, and for each extent the elements that windows see."""
+    overlapping = np.array([[0, 1, 2], [2, 3, 4], [4, 5, 6]])
+    spread, single = np.array([[2, 2, 4], [0, 3, 6]]), np.array([[1]])
+    for dtype in ("float32", "float64"):
+        yield draw(2, 3, 7, 9, dtype=dtype), (overlapping, spread)
+        yield draw(2, 3, 7, dtype=dtype), (spread,)
+        yield draw(1, 2, 3, 7, 8, dtype=dtype), (single, overlapping, spread)
+    yield np.zeros((2, 1, 7, 7), np.float32), (spread, overlapping)  # ties
+    yield np.where(draw(2, 2, 8, 7) > 0.5, np.nan, draw(2, 2, 8, 7)), (overlapping, overlapping)
+    yield extreme(2, 2, 7, 7), (overlapping, spread)
+    yield draw(1, 1, 2, 2), (single, single)
+
+
 @of("pad")
 def paddings() -> Iterator[Arguments]:
     """Images, how much is added before and after the last dimensions, and the mode."""

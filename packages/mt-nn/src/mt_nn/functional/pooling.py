@@ -16,7 +16,7 @@ from mt_nn.errors import InputError, SettingError, SettingTypeError
 from mt_nn.functional.arguments import over_dimensions
 from mt_nn.functional.window_views import as_batch, check_not_empty, check_windows, pairs, windows
 from mt_nn.settings import Sizes, integers
-from mt_tensor import Tensor, fused, no_grad, pad, tensor
+from mt_tensor import Tensor, fused, pad, tensor
 from mt_tensor.extending import Array, Shape, gather_unchecked, is_integer, wide
 
 
@@ -264,6 +264,14 @@ def largest(input: Tensor, taps: list[Array]) -> tuple[Tensor, Tensor]:
     Returns:
         Two tensors of shape (batch, channels, *windows). The first of equals counts.
     """
+    indices = _places(input.detach(), tuple(taps))
+    values = gather_unchecked(input.flatten(2), 2, indices.flatten(2))
+    return values.unflatten(2, indices.shape[2:]), indices
+
+
+@fused("max_places")
+def _places(input: Tensor, taps: tuple[Array, ...]) -> Tensor:
+    """Return the places of `largest`."""
     dims = len(taps)
     places: Array = np.zeros((), np.int64)
     for dim, (extent, seen) in enumerate(zip(input.shape[2:], taps, strict=True)):
@@ -272,10 +280,8 @@ def largest(input: Tensor, taps: list[Array]) -> tuple[Tensor, Tensor]:
         places = places * extent + seen.reshape(shape)
     counts, size = places.shape[:dims], math.prod(places.shape[dims:])
     rows = places.reshape(math.prod(counts), size)
-    with no_grad():
-        table = tensor(rows, backend=input.backend)
-        seen_by = input.flatten(2).index_select(2, table.flatten()).unflatten(2, rows.shape)
-        best = seen_by.argmax(3, keepdim=True)
-        indices = gather_unchecked(table.expand(*best.shape[:3], size), 3, best).squeeze(3)
-    values = gather_unchecked(input.flatten(2), 2, indices)
-    return values.unflatten(2, counts), indices.unflatten(2, counts)
+    table = tensor(rows, backend=input.backend)
+    seen_by = input.flatten(2).index_select(2, table.flatten()).unflatten(2, rows.shape)
+    best = seen_by.argmax(3, keepdim=True)
+    found = gather_unchecked(table.expand(*best.shape[:3], size), 3, best)
+    return found.squeeze(3).unflatten(2, counts)

@@ -22,7 +22,7 @@ from mt_fast.library.fused.losses import CROSS_ENTROPY
 from mt_fast.library.fused.lstm import LSTM
 from mt_fast.library.fused.normalization import BATCH_NORM, LAYER_NORM, RMS_NORM
 from mt_fast.library.fused.padding import PAD
-from mt_fast.library.fused.pooling import MAX_POOL, MEAN_POOL
+from mt_fast.library.fused.pooling import MAX_POOL, MEAN_POOL, max_places
 from mt_fast.library.fused.positions import ARGMAX, ARGMIN
 from mt_fast.library.fused.regularization import DROPOUT
 from mt_fast.library.fused.resampling import RESAMPLE
@@ -50,6 +50,7 @@ KERNELS: dict[str, FusedKernel | Callable[..., Any]] = {
     "linear": LINEAR,
     "log_softmax": LOG_SOFTMAX,
     "lstm": LSTM,
+    "max_places": max_places,
     "max_pool2d": MAX_POOL,
     "resample": RESAMPLE,
     "rms_norm": RMS_NORM,

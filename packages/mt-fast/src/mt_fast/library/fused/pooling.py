@@ -12,6 +12,7 @@ end, would have to be told apart for each element, and nothing would be vectoris
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,12 +24,12 @@ from mt_fast.library.fused import halving, tiling
 from mt_fast.library.fused.arrays import array_of, is_compiled, shared, tensor_of
 from mt_fast.memory import empty
 from mt_tensor import Tensor
-from mt_tensor.extending import Array, FusedKernel, Shape
+from mt_tensor.extending import FUSED, Array, FusedKernel, Shape
 
 Pair = tuple[int, int]
 
-_NOWHERE = np.int32(2**31 - 1)
-"""The place of what has not been seen yet."""
+LARGEST_PLANE = 2**31 - 1
+"""How many elements a plane may have, for int32 to number them."""
 
 # --- Kernels on planes: arrays of shape (images * channels, height, width) ------------------------
 
@@ -65,44 +66,52 @@ def _pool_planes(
                 result *= share
 
 
-def _position_planes(
-    lo: Any, hi: Any, x: Any, size: Any, stride: Any, padding: Any, out: Any, position: Any
+def _place_planes(
+    lo: Any, hi: Any, x: Any, rows: Any, columns: Any, out: Any, position: Any
 ) -> None:
     """Write the largest element of each window, and where in its plane the first of these lies.
 
     Nan is larger than all numbers. Nothing here branches on an element, for that is what would take
     the time: the larger of two is anybody's guess.
+
+    Args:
+        lo: the first plane.
+        hi: the plane after the last.
+        x: planes.
+        rows: the rows that windows see, see `_taps`.
+        columns: the columns that they see.
+        out: the largest elements; or nothing, of no planes.
+        position: where they are.
     """
-    height, width, rows = x.shape[1], np.uintp(x.shape[2]), out.shape[1]
-    outputs, step, margin = np.uintp(out.shape[2]), np.uintp(stride[1]), np.uintp(padding[1])
-    folded = np.empty(width + margin + margin, x.dtype)
-    places = np.empty(folded.size, np.int32)
+    width, outputs = np.uintp(x.shape[2]), np.uintp(position.shape[2])
+    folded, places = np.empty(width, x.dtype), np.empty(width, np.int32)
+    kept = len(out) > 0
     for plane in range(lo, hi):
-        for i in range(rows):
-            folded[:] = -np.inf
-            places[:] = _NOWHERE
-            for h in range(i * stride[0] - padding[0], i * stride[0] - padding[0] + size[0]):
-                if h < 0 or h >= height:
-                    continue
-                row = np.int32(h) * np.int32(width)
+        for i in range(rows.shape[0]):
+            row = x[plane, rows[i, 0]]
+            first = np.int32(rows[i, 0]) * np.int32(width)
+            for j in range(width):
+                folded[j] = row[j]
+                places[j] = first + np.int32(j)
+            for h in rows[i, 1:]:
+                row, first = x[plane, h], np.int32(h) * np.int32(width)
                 for j in range(width):
-                    value, largest = x[plane, h, j], folded[margin + j]
-                    place = places[margin + j]
+                    value, largest = row[j], folded[j]
                     wins = (value > largest) | ((value != value) & (largest == largest))
-                    wins |= place == _NOWHERE
-                    folded[margin + j] = value if wins else largest
-                    places[margin + j] = row + np.int32(j) if wins else place
+                    folded[j] = value if wins else largest
+                    places[j] = first + np.int32(j) if wins else places[j]
             for j in range(outputs):
-                largest, place = folded[j * step], places[j * step]
-                for q in range(np.uintp(1), np.uintp(size[1])):
-                    value, other = folded[j * step + q], places[j * step + q]
+                largest, place = folded[columns[j, 0]], places[columns[j, 0]]
+                for q in range(np.uintp(1), np.uintp(columns.shape[1])):
+                    value, other = folded[columns[j, q]], places[columns[j, q]]
                     equal = (value == largest) | ((value != value) & (largest != largest))
                     wins = (value > largest) | ((value != value) & (largest == largest))
                     wins |= equal & (other < place)
                     largest = value if wins else largest
                     place = other if wins else place
-                out[plane, i, j] = largest
                 position[plane, i, j] = place
+                if kept:
+                    out[plane, i, j] = largest
 
 
 def _max_gradient_planes(lo: Any, hi: Any, grad: Any, position: Any, out: Any) -> None:
@@ -136,7 +145,7 @@ def _mean_gradient_planes(
 
 
 _POOL = Kernel.of(_pool_planes, allocates=True)
-_POSITION = Kernel.of(_position_planes, allocates=True)
+_PLACES = Kernel.of(_place_planes, allocates=True)
 _MAX_GRADIENT = Kernel.of(_max_gradient_planes)
 _MEAN_GRADIENT = Kernel.of(_mean_gradient_planes, allocates=True)
 
@@ -156,7 +165,7 @@ class _Pooling(FusedKernel):
     def fits(self, *arguments: Any) -> bool:
         """Leave nothing, float16, and planes that int32 cannot number to the composition."""
         x: Tensor = arguments[0]
-        return is_compiled(x) and x.shape[-2] * x.shape[-1] < int(_NOWHERE)
+        return is_compiled(x) and x.shape[-2] * x.shape[-1] <= LARGEST_PLANE
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
         """Return the pooled images, and for a gradient, which elements are the maxima."""
@@ -169,7 +178,8 @@ class _Pooling(FusedKernel):
         halved = halving.halves(*windows)
         if self.largest and needs[0]:
             saved = (np.empty(out.shape, np.uint8 if halved else np.int32),)
-            kernel, arguments = (halving.CHOICES, ()) if halved else (_POSITION, windows)
+            taps = () if halved else _taps_of(x.shape[2:], pooled[1:], *windows)
+            kernel, arguments = halving.CHOICES if halved else _PLACES, taps
         elif halved:
             kernel, arguments = halving.POOL, (self.largest,)
         elif not self.largest and tiling.tiles(*windows):
@@ -215,6 +225,41 @@ def _shapes(
     extents = zip(plane, size, stride, padding, strict=True)
     pooled = [(n + 2 * margin - k) // step + 1 for n, k, step, margin in extents]
     return (batch, channels, *pooled), (batch * channels, *pooled)
+
+
+@functools.lru_cache(256)
+def _taps_of(
+    extents: Shape, counts: Shape, size: Pair, stride: Pair, padding: Pair
+) -> tuple[Array, Array]:
+    """Return the rows that windows see, and the columns, each of shape (windows, taps).
+
+    Those in the padding are replaced by the first that is not.
+    """
+    first, second = zip(extents, counts, size, stride, padding, strict=True)
+    return _taps(*first), _taps(*second)
+
+
+def _taps(extent: int, count: int, size: int, step: int, margin: int) -> Array:
+    taps = step * np.arange(count)[:, None] + np.arange(size) - margin
+    seen: Array = np.where(taps < extent, np.maximum(taps, 0), np.maximum(taps[:, :1], 0))
+    return seen
+
+
+def max_places(x: Tensor, taps: tuple[Array, ...]) -> Tensor:
+    """Return where in its plane the largest element is that each window sees, of int64.
+
+    Args:
+        x: shape (batch, channels, *extents).
+        taps: for each extent, which elements windows see, shape (windows, taps).
+    """
+    if not 1 <= len(taps) <= 2 or not is_compiled(x) or math.prod(x.shape[2:]) > LARGEST_PLANE:
+        return FUSED["max_places"](x, taps)
+    rows, columns = taps if len(taps) == 2 else (np.zeros((1, 1), np.int64), taps[0])
+    planes = array_of(x).reshape(x.shape[0] * x.shape[1], -1, x.shape[-1])
+    position = empty((len(planes), len(rows), len(columns)), np.int64)
+    nothing = np.empty((0, 1, 1), planes.dtype)
+    _PLACES.run(len(planes), shared(x.numel(), x), planes, rows, columns, nothing, position)
+    return tensor_of(position.reshape(*x.shape[:2], *map(len, taps)), x)
 
 
 MAX_POOL, MEAN_POOL = _Pooling(largest=True), _Pooling(largest=False)
