@@ -153,11 +153,17 @@ def _plan(
 
 
 def _widths(length: int, k: int, itemsize: int) -> tuple[int, int]:
-    """Return how many columns a panel has, and a strip of it: such that panels are alike."""
+    """Return how many columns a panel has, and a strip of it.
+
+    One panel takes all columns if they fit. Several are alike, and made of whole strips: a tile
+    that is narrower than the others does less for each element that it reads.
+    """
     strip, lanes = STRIP_BYTES // itemsize, VECTOR_BYTES // itemsize
-    most = max(PANEL_BYTES // (length * itemsize) // lanes * lanes, strip)
-    panels = -(-k // most)
-    return -(-k // (panels * lanes)) * lanes, strip
+    most = PANEL_BYTES // (length * itemsize)
+    if k <= most:
+        return -(-k // lanes) * lanes, strip
+    panels = -(-k // (max(most // strip, 1) * strip))
+    return -(-k // (panels * strip)) * strip, strip
 
 
 @inner
