@@ -23,7 +23,12 @@ CALLS = [
 
 
 def test_every_kernel_has_samples():
-    assert {*SAMPLES} == KERNELS.keys() - {"argmax", "argmin", "fold", "max_places"}  # without a gradient
+    assert {*SAMPLES} == KERNELS.keys() - {
+        "argmax",
+        "argmin",
+        "fold",
+        "max_places",
+    }  # without a gradient
 
 
 @pytest.mark.parametrize("name", SAMPLES)

@@ -4,6 +4,7 @@ mt bench --backend fast matmul     the rows whose names match that pattern
 mt bench --group layers            every layer and loss, forward and backward
 mt bench --group jobs              steps of the jobs of mt-train, on random data
 mt bench --group steps             whole steps, captured, beside torch, torch.compile and JAX
+mt bench parallel GPT              a step on several ranks, and what many would cost
 mt bench startup                   what a newcomer waits for
 mt bench chart rows.json out.svg   a picture of what --json has written
 """
@@ -20,7 +21,7 @@ from mt.arguments import parser_of, positive
 from mt.elsewhere import missing, run_elsewhere
 from mt.errors import reported
 
-PARTS = ("startup", "chart")
+PARTS = ("startup", "chart", "parallel")
 """What can be asked for besides the comparison: modules of this package."""
 
 
@@ -49,6 +50,15 @@ def _parser(which: str) -> argparse.ArgumentParser:
     if which == "startup":
         parser.add_argument("--runs", type=positive, default=15, help="processes for each import")
         parser.set_defaults(needs=["torch"])
+    elif which == "parallel":
+        parser.add_argument("pattern", help="what the name of one of the steps has in it")
+        parser.add_argument("--backend", default="fast", help="the project's backend")
+        parser.add_argument("--ranks", type=positive, nargs="+", default=[2], help="how many")
+        parser.add_argument("--steps", type=positive, default=30, help="of each measurement")
+        parser.add_argument("--rounds", type=positive, default=3, help="measurements of each side")
+        parser.add_argument("--alone", action="store_true", help="leave out torch")
+        parser.add_argument("--picture", type=Path, metavar="FILE", help="draw what is predicted")
+        parser.set_defaults(needs=["torch", "matplotlib", "mpi4py"])
     elif which == "chart":
         parser.add_argument("rows", type=Path, help="what --json has written")
         parser.add_argument("picture", type=Path, help="an SVG or PNG file to write")

@@ -41,3 +41,7 @@ class LoaderError(NetworkError):
 
 class MissingPackageError(NetworkError, ImportError):
     """A feature needs a package that is not installed."""
+
+
+class RankError(NetworkError):
+    """Ranks that train together do not do the same, or one of them cannot go on."""

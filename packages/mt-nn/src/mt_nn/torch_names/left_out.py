@@ -28,7 +28,8 @@ LEFT_OUT: Mapping[str, str] = {
         BenchmarkExecutionStats FatalError sym_* import_ir_module* merge_type_from_type_comment
         parse_* unify_type_list *.*torch_function* autograd.is_tensor_like
         nn.functional.boolean_dispatch nn.functional.BroadcastingList*""",
-    "One process trains on one machine: leave out what spreads training over several.": """
+    "Processes that train together are in mt_nn.parallel: DataParallel, SyncBatchNorm, "
+    "ZeroRedundancyOptimizer and DistributedSampler, over MPI.": """
         distributed nn.parallel nn.DataParallel nn.SyncBatchNorm nn.modules.SyncBatchNorm
         optim.swap_in_optimizer_params_and_state utils.data.distributed
         utils.data.DistributedSampler is_distributed numa cuda.nccl cuda.comm futures""",

@@ -113,7 +113,7 @@ def batch_norm(
     statistics: list[Tensor] = []
     out = _batch_norm(input, weight, bias, float(eps), statistics)
     if count:
-        _remember(running_mean, running_var, statistics, count, momentum)
+        remember(running_mean, running_var, statistics, count, momentum)
     return out
 
 
@@ -133,7 +133,7 @@ def _batch_norm(
     dims = (0, *range(2, input.ndim))
     normalized, mean, variance = _normalized(input, dims, eps)
     statistics[:] = [mean.detach().reshape(-1), variance.detach().reshape(-1)]
-    return _scaled(normalized, weight, bias)
+    return scaled(normalized, weight, bias)
 
 
 @checked
@@ -186,7 +186,7 @@ def _group_norm(
 ) -> Tensor:
     """Normalize groups of channels; the arguments are those of `group_norm`, checked."""
     rows = input.reshape(input.shape[0], groups, -1) if input.numel() else input
-    return _scaled(_layer_norm(rows, None, None, 1, eps).view(*input.shape), weight, bias)
+    return scaled(_layer_norm(rows, None, None, 1, eps).view(*input.shape), weight, bias)
 
 
 @checked
@@ -240,7 +240,7 @@ def instance_norm(
     if input.numel() and running_mean is not None:
         with no_grad():
             means, variances = rows.mean(2), rows.var(2, correction=0)
-        _remember(running_mean, running_var, [means.mean(0), variances.mean(0)], count, momentum)
+        remember(running_mean, running_var, [means.mean(0), variances.mean(0)], count, momentum)
     return _group_norm(input, weight, bias, input.shape[1], float(eps))
 
 
@@ -323,7 +323,7 @@ def local_response_norm(
 
 
 @no_grad()
-def _remember(
+def remember(
     mean: Tensor | None, var: Tensor | None, statistics: list[Tensor], count: int, momentum: float
 ) -> None:
     """Move the running statistics towards those of a batch with `count` values for each channel."""
@@ -350,7 +350,7 @@ def _batch_scaled(
     scale = (var + eps).rsqrt()
     scale = scale if weight is None else scale * weight
     shift = -mean * scale if bias is None else bias - mean * scale
-    return _scaled(input, scale, shift)
+    return scaled(input, scale, shift)
 
 
 @checked
@@ -399,7 +399,7 @@ def _normalized(input: Tensor, dims: tuple[int, ...], eps: float) -> tuple[Tenso
     return (centered * (variance + eps).rsqrt()).to(input.dtype), mean, variance
 
 
-def _scaled(input: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
+def scaled(input: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
     """Scale and shift each channel."""
     shape = (-1, *(1,) * (input.ndim - 2))
     out = input if weight is None else input * weight.view(*shape)

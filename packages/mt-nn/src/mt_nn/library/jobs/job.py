@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from mt_nn import optim
-from mt_nn.data import DataLoader, Dataset, RandomSampler, Subset
+from mt_nn.data import BatchSampler, DataLoader, Dataset, RandomSampler, Subset
 from mt_nn.errors import InputError, MissingFileError, SettingError
 from mt_nn.library.data.downloads.published import PUBLISHED
+from mt_nn.library.parallel.group import world
+from mt_nn.library.parallel.sampling import SharedBatches
 from mt_nn.library.train.metrics import Metric
 from mt_nn.settings import check_flags, integer, number
 from mt_operators import Module
@@ -164,6 +166,8 @@ class Job(ABC):
     ) -> Parts:
         """Return loaders of three parts: the first in a new order each epoch, no more than wanted.
 
+        Of the first two, a rank gets its share.
+
         Raises:
             InputError: a part has no samples.
         """
@@ -177,10 +181,12 @@ class Job(ABC):
                 f"{len(training)} {self.samples} to learn from, {len(validation)} for the "
                 f"validation and {len(test)} for the test are too few."
             )
-        order = RandomSampler(training, num_samples=drawn)
+        order = BatchSampler(RandomSampler(training, num_samples=drawn), size, drop_last=False)
+        ranks = world()
+        judged = Subset(held_out[0], range(ranks.rank, counts[1], ranks.size))
         return Parts(
-            DataLoader(training, size, sampler=order, collate_fn=collate_fn),
-            DataLoader(held_out[0], EVALUATION_BATCH, collate_fn=collate_fn),
+            DataLoader(training, batch_sampler=SharedBatches(order), collate_fn=collate_fn),
+            DataLoader(judged, EVALUATION_BATCH, collate_fn=collate_fn),
             DataLoader(held_out[1], EVALUATION_BATCH, collate_fn=collate_fn),
             counts,
         )

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from mt_nn.data import BPTTWindows, DataLoader, Dataset, Subset, Vocabulary, batchify
-from mt_nn.errors import InputError
+from mt_nn.errors import InputError, SettingError
 from mt_nn.functional import cross_entropy, softmax
 from mt_nn.library.files.writing import write_atomically
 from mt_nn.library.jobs.job import Job, Parts, Settings
 from mt_nn.library.modes import evaluation
+from mt_nn.library.parallel.group import world
 from mt_nn.library.train.trainer import Callback, Trainer
 from mt_operators import Module
 from mt_tensor import Generator, multinomial, tensor
@@ -85,8 +86,11 @@ class Text(Job):
     def in_windows(self, *texts: Sequence[str]) -> Parts:
         """Return loaders of three texts: to learn from, for the validation, and for the test.
 
+        Of the first, a rank gets its share of the columns; every rank reads all of the others.
+
         Raises:
             InputError: a text is too short.
+            SettingError: the columns cannot be divided evenly.
         """
         columns = (self.settings.batch_size, EVALUATION_COLUMNS, EVALUATION_COLUMNS)
         most = self.settings.batches
@@ -99,11 +103,20 @@ class Text(Job):
                 f"{had} are too few for batches of {columns[0]}: {', '.join(map(str, least))} are "
                 "needed at least."
             )
+        ranks = world()
+        if columns[0] % ranks.size:
+            raise SettingError(
+                f"a batch of {columns[0]} columns cannot be divided evenly between {ranks.size} "
+                "ranks: take another --batch-size."
+            )
         parts: list[Dataset] = []
         for text, each in zip(texts, columns, strict=True):
-            windows = Windows(batchify(self.vocabulary.encode(text), each), self.window)
+            whole = batchify(self.vocabulary.encode(text), each)
+            own = whole if parts else whole[:, ranks.rank :: ranks.size]
+            windows = Windows(own, self.window)
             parts.append(Subset(windows, range(min(most or len(windows), len(windows)))))
         counts = [sum(len(part[number][-1]) for number in range(len(part))) for part in parts]
+        counts[0] *= ranks.size
         return Parts(
             DataLoader(parts[0], None, shuffle=not self.remembers()),
             DataLoader(parts[1], None),
@@ -215,7 +228,7 @@ class _Samples(Callback):
     def on_epoch_end(self, trainer: Trainer) -> None:
         """Write."""
         try:
-            self.job.written = self.job.go_on(trainer.model, [self.job.end])
+            self.job.written = self.job.go_on(trainer.network, [self.job.end])
         except InputError as error:
             self.job.written = f"({error})"
         self.samples.append(f"--- epoch {trainer.epoch} ---\n\n{self.job.written}\n")
@@ -231,17 +244,21 @@ class _Samples(Callback):
 
 
 class _Memory(Callback):
-    """Makes what a network remembers of the text that it learns from a part of checkpoints."""
+    """Makes what a network remembers of the text that it learns from a part of checkpoints.
+
+    Several ranks remember each their own columns, and begin anew where they go on in an epoch.
+    """
 
     remembered: Any = None
 
     def on_fit_start(self, trainer: Trainer) -> None:
         """Remind the network."""
-        trainer.model.learning = self.remembered
+        trainer.network.learning = self.remembered
 
     def on_batch_end(self, trainer: Trainer) -> None:
         """Note what it remembers."""
-        self.remembered = trainer.model.learning
+        if trainer.group.size == 1:
+            self.remembered = trainer.network.learning
 
     def state_dict(self) -> dict[str, Any]:
         """Return what it remembers."""

@@ -71,30 +71,36 @@ def _check_dimensions(layer: Module, input: Tensor, allowed: tuple[int, ...], sh
 # --- Over the batch -----------------------------------------------------------------------------
 
 
-class _BatchNorm(_OfChannels):
+class BatchNorm(_OfChannels):
     """Batch normalization of inputs with any number of dimensions."""
 
     def _normalized(self, input: Tensor) -> Tensor:
-        """Normalize, with the statistics of the batch in training or where there are no others."""
-        tracked = self.track_running_stats
-        momentum = self.momentum
-        if self.training and tracked:
-            self.num_batches_tracked.add_(1)
-            if momentum is None:  # the mean over all steps
-                momentum = 1.0 / float(self.num_batches_tracked.item())
+        """Normalize, with the statistics of the batch or those remembered."""
         return functional.batch_norm(
             input,
             self.running_mean,
             self.running_var,
             self.weight,
             self.bias,
-            self.training or not tracked,
-            0.0 if momentum is None else momentum,
+            self._uses_batch(),
+            self._share_of_batch(),
             self.eps,
         )
 
+    def _uses_batch(self) -> bool:
+        """Whether statistics are those of the batch: in training, or if there are no others."""
+        return self.training or not self.track_running_stats
 
-class BatchNorm1d(_BatchNorm):
+    def _share_of_batch(self) -> float:
+        """Count a step in training, and return how far the running statistics move in it."""
+        if self.training and self.track_running_stats:
+            self.num_batches_tracked.add_(1)
+            if self.momentum is None:  # the mean over all steps
+                return 1.0 / float(self.num_batches_tracked.item())
+        return 0.0 if self.momentum is None else self.momentum
+
+
+class BatchNorm1d(BatchNorm):
     """Batch normalization of features, or of channels of signals; see `BatchNorm2d`."""
 
     def forward(self, input: Tensor) -> Tensor:
@@ -103,7 +109,7 @@ class BatchNorm1d(_BatchNorm):
         return self._normalized(input)
 
 
-class BatchNorm2d(_BatchNorm):
+class BatchNorm2d(BatchNorm):
     """Batch normalization of channels of images.
 
     Args:
@@ -130,7 +136,7 @@ class BatchNorm2d(_BatchNorm):
         return self._normalized(input)
 
 
-class BatchNorm3d(_BatchNorm):
+class BatchNorm3d(BatchNorm):
     """Batch normalization of channels of volumes; see `BatchNorm2d`."""
 
     def forward(self, input: Tensor) -> Tensor:

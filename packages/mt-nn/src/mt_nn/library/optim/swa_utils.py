@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import mt_operators
 from mt_nn.errors import InputError, SettingError
-from mt_nn.library.layers.normalization import _BatchNorm
+from mt_nn.library.layers.normalization import BatchNorm
 from mt_nn.library.optim.lr_scheduler.scheduler import (
     LRScheduler,
     check,
@@ -207,7 +207,7 @@ def update_bn(
         model: is called with each batch, in training mode; its mode stays what it is.
         device: the backend that batches are moved to before; None to leave them.
     """
-    norms = [module for module in model.modules() if isinstance(module, _BatchNorm)]
+    norms = [module for module in model.modules() if isinstance(module, BatchNorm)]
     if not norms:
         return
     momenta = [norm.momentum for norm in norms]

@@ -31,6 +31,8 @@ class EarlyStopping(Callback):
         SettingError: a setting makes no sense.
     """
 
+    everywhere = True
+
     def __init__(
         self,
         monitor: str = "validation_loss",
@@ -108,6 +110,7 @@ class SaveCheckpoints(Callback):
     """
 
     comes_last = True
+    everywhere = True
 
     def __init__(
         self,
@@ -145,18 +148,26 @@ class SaveCheckpoints(Callback):
 
     def on_step_end(self, trainer: Trainer) -> None:
         """Save if it is time, or the last chance."""
+        if trainer.group.size > 1:  # all ranks end at the same step
+            self._interrupted = any(trainer.group.gather(self._interrupted, "end of a step"))
         due = self.every_steps is not None and trainer.step % self.every_steps == 0
         if due or self._interrupted:
-            self.checkpoints.save(trainer.step, **trainer.parts())
+            self._save(trainer)
         if self._interrupted:
             self._end()
 
     def on_epoch_end(self, trainer: Trainer) -> None:
         """Save, with how good the epoch was if the best are kept."""
-        score = monitored(trainer, self.monitor) if self.checkpoints.keep_best else None
-        self.checkpoints.save(trainer.step, score, **trainer.parts())
+        self._save(
+            trainer, monitored(trainer, self.monitor) if self.checkpoints.keep_best else None
+        )
         if self._interrupted:
             self._end()
+
+    def _save(self, trainer: Trainer, score: float | None = None) -> None:
+        parts = trainer.parts()
+        if trainer.group.rank == 0:
+            self.checkpoints.save(trainer.step, score, **parts)
 
     def on_fit_end(self, trainer: Trainer) -> None:
         """Give Control-C back."""

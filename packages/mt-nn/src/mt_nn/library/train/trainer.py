@@ -2,6 +2,9 @@
 
 It goes on exactly where a checkpoint was saved, also in the middle of an epoch: with the same
 parameters, the same batches in the same order, and the same random numbers.
+
+Several ranks train a `DataParallel` together, each with its share of the batches. What is measured
+of an epoch is measured of all shares; one of them, rank 0, shows and saves it.
 """
 
 from __future__ import annotations
@@ -9,11 +12,15 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Literal
 
 from mt_nn.errors import InputError, SettingError
 from mt_nn.library.modes import evaluation
+from mt_nn.library.parallel.data_parallel import DataParallel
+from mt_nn.library.parallel.group import Group
+from mt_nn.library.parallel.sharding import ZeroRedundancyOptimizer
 from mt_nn.library.saving.checkpoint import Generators, load_checkpoint, save_checkpoint
 from mt_nn.library.saving.folder import Checkpoints
 from mt_nn.library.saving.values import state_methods
@@ -35,9 +42,11 @@ class Callback:
     Attributes:
         comes_last: whether it is called after all callbacks without this mark, so that it sees what
             they have done.
+        everywhere: whether every rank calls it, not only rank 0.
     """
 
     comes_last = False
+    everywhere = False
 
     def on_fit_start(self, trainer: Trainer) -> None:
         """Before the first epoch, when a checkpoint has been resumed."""
@@ -80,7 +89,7 @@ class Trainer:
     Batches are tuples whose last part is the target; the parts before it are passed to the model.
 
     Args:
-        model: what is trained.
+        model: what is trained; a `DataParallel` if several ranks do it.
         optimizer: changes its parameters.
         loss: takes what the model returns and the target, and returns the mean loss of a batch.
         metrics: what else is measured, by name.
@@ -97,6 +106,7 @@ class Trainer:
             same losses in less time. See `mt_tensor.compile`, which says what it refuses.
 
     Attributes:
+        group: the ranks that train together.
         epoch: how many epochs have been completed.
         epochs: how many are to be completed.
         batch: how many batches of the running epoch have been completed.
@@ -135,15 +145,20 @@ class Trainer:
         self.scheduler, self.schedule, self.schedule_by = scheduler, schedule, schedule_by
         self.clip_norm, self.clip_value = clip_norm, clip_value
         self.accumulate = integer("accumulate", accumulate, 1)
+        self.group = model.process_group if isinstance(model, DataParallel) else Group()
         self.callbacks = sorted(callbacks, key=lambda callback: callback.comes_last)
         self.history = History()
         self.epoch = self.epochs = self.batch = self.step = self.samples = 0
         self.batches: int | None = None
         self.should_stop = False
         check_flags(compile=compile)
-        whole = compiled if compile else _as_it_is
-        self._learn = whole(_learning(model, loss))
-        self._update = whole(_updating(optimizer, clip_norm, clip_value))
+        # Ranks talk to each other between programs, and not in them.
+        self._averages = compile and self.group.size > 1
+        learning = _learning(self.network if self._averages else model, loss)
+        self._learn = compiled(learning) if compile else learning
+        updating = _updating(optimizer, clip_norm, clip_value)
+        divided = isinstance(optimizer, ZeroRedundancyOptimizer)
+        self._update = compiled(updating) if compile and not divided else updating
         self._meters: dict[str, Metric] = {"loss": Mean(loss), **_checked_metrics(metrics or {})}
         self._loader: Any = None
         self._loader_knows = False  # whether it has taken over its place from a checkpoint
@@ -195,6 +210,9 @@ class Trainer:
         try:
             self._notify("on_fit_start")
             while self.epoch < epochs and not self.should_stop:
+                sampler: Any = getattr(loader, "sampler", None)
+                if hasattr(sampler, "set_epoch"):  # a DistributedSampler
+                    sampler.set_epoch(self.epoch)
                 self._run_epoch(self._batches(loader, count), validation)
         finally:
             self._pass = None
@@ -212,7 +230,8 @@ class Trainer:
 
     def _notify(self, moment: str) -> None:
         for callback in self.callbacks:
-            getattr(callback, moment)(self)
+            if callback.everywhere or self.group.rank == 0:
+                getattr(callback, moment)(self)
 
     def _run_epoch(self, batches: Iterator[Any], validation: Iterable[Any] | None) -> None:
         self._notify("on_epoch_start")
@@ -225,7 +244,7 @@ class Trainer:
         if self._waiting:
             self._make_step()
         row: dict[str, Any] = {"epoch": self.epoch + 1, "lr": _rate(self.optimizer)}
-        row |= self.measured()
+        row |= _computed(self._of_all_ranks(self._meters))
         if validation is not None:
             measured = self.evaluate(validation)
             row |= {f"validation_{name}": value for name, value in measured.items()}
@@ -235,6 +254,7 @@ class Trainer:
             self.scheduler.step(*([] if by is None else [monitored(self, by)]))
         self.epoch, self.batch = self.epoch + 1, 0
         self._notify("on_epoch_end")
+        self.should_stop = any(self.group.gather(self.should_stop, "end of an epoch"))
 
     def _batches(self, loader: Iterable[Any], count: int | None) -> Iterator[Any]:
         """Iterate over the batches of this epoch that are still to be done.
@@ -283,7 +303,9 @@ class Trainer:
 
     def _train_on(self, batch: Any) -> None:
         inputs, target = _parts(batch)
-        output, loss = self._learn(inputs, target, self._in_this_step())
+        count = self._in_this_step()
+        with self._sharing(self.batches is None or self._waiting + 1 == count):
+            output, loss = self._learn(inputs, target, count)
         self._waiting += 1
         self.batch, self._position = self.batch + 1, self._position + 1
         self.samples += samples_of(target)
@@ -300,7 +322,22 @@ class Trainer:
         begun = self.batch - self._waiting
         return max(1, min(self.accumulate, self.batches - begun))
 
+    @contextmanager
+    def _sharing(self, averages: bool) -> Iterator[None]:
+        """Let gradients be averages over all ranks behind a `with` block, or add up for now."""
+        if not isinstance(self.model, DataParallel) or self.group.size == 1:
+            yield
+        elif self._averages:
+            self.model.synchronize_buffers()
+            with self.model.own_random_numbers():
+                yield
+        else:
+            with nullcontext() if averages else self.model.no_sync():
+                yield
+
     def _make_step(self) -> None:
+        if self._averages and isinstance(self.model, DataParallel):
+            self.model.average_gradients()
         self._update()
         self._waiting = 0
         self.step += 1
@@ -309,13 +346,32 @@ class Trainer:
         self._notify("on_step_end")
 
     def measured(self) -> dict[str, Any]:
-        """Return the mean loss of the running epoch so far, and its metrics, by name."""
-        return {name: meter.compute() for name, meter in self._meters.items()}
+        """Return the mean loss of the running epoch so far, and its metrics, by name.
+
+        They are those of this rank's share.
+        """
+        return _computed(self._meters)
+
+    def _of_all_ranks(self, meters: dict[str, Metric]) -> dict[str, Metric]:
+        """Return metrics that have counted what they have on all ranks."""
+        if self.group.size == 1:
+            return meters
+        counted = {name: meter.state_dict() for name, meter in meters.items()}
+        everybodys = self.group.gather(counted, "metrics")
+        merged = copy.deepcopy(meters)
+        for name, meter in merged.items():
+            meter.reset()
+            for counts in everybodys:
+                for what, value in counts[name].items():
+                    meter.add(what, value)
+        return merged
 
     # --- Evaluating -----------------------------------------------------------------------------
 
     def evaluate(self, loader: Iterable[Any]) -> dict[str, Any]:
         """Return the loss and the metrics of the model in evaluation mode, by name.
+
+        Several ranks each pass the batches of their share, and all get the values of all shares.
 
         Raises:
             InputError: a batch is no tuple of inputs and target.
@@ -328,7 +384,7 @@ class Trainer:
                 inputs, target = _parts(batch)
                 output = self.model(*inputs)
                 self._measure(meters, output, target, self.loss(output, target).item())
-        return {name: meter.compute() for name, meter in meters.items()}
+        return _computed(self._of_all_ranks(meters))
 
     def _measure(self, meters: Mapping[str, Any], output: Any, target: Any, loss: float) -> None:
         for name, meter in meters.items():
@@ -360,7 +416,10 @@ class Trainer:
     # --- Checkpoints ----------------------------------------------------------------------------
 
     def parts(self) -> dict[str, Any]:
-        """Return what makes a checkpoint of this training, by name.
+        """Return what makes a checkpoint of this training, by name; rank 0's is the whole.
+
+        All ranks must call this. They can go on from it in any number, with batches of the same
+        size in all.
 
         Raises:
             SettingError: gradients are being accumulated, which a checkpoint does not hold.
@@ -370,15 +429,24 @@ class Trainer:
                 "a checkpoint cannot hold the gradients that are being accumulated: save one in "
                 "on_step_end or on_epoch_end."
             )
-        found = {"model": self.model, "optimizer": self.optimizer, "trainer": self}
+        if isinstance(self.optimizer, ZeroRedundancyOptimizer):
+            self.optimizer.consolidate_state_dict()
+        found = {"model": self.network, "optimizer": self.optimizer, "trainer": self}
         others = {"scheduler": self.scheduler, "loader": self._loader}
         found |= {k: part for k, part in others.items() if state_methods(part) is not None}
         callbacks: Any = [each for each in self.callbacks if state_methods(each) is not None]
         return {**found, "callbacks": callbacks}
 
+    @property
+    def network(self) -> Module:
+        """The model as one rank has it."""
+        return self.model.module if isinstance(self.model, DataParallel) else self.model
+
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Save a checkpoint; the errors are those of `save_checkpoint` and `parts`."""
-        save_checkpoint(path, **self.parts())
+        """Save a checkpoint, on rank 0; the errors are those of `save_checkpoint` and `parts`."""
+        parts = self.parts()
+        if self.group.rank == 0:
+            save_checkpoint(path, **parts)
 
     def load(self, path: str | os.PathLike[str]) -> None:
         """Go to where the training was when a checkpoint was saved, for `fit` to go on from.
@@ -431,8 +499,8 @@ class Trainer:
         self._position, self._drawn = state["position"], state["drawn"]
 
 
-def _as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:
-    return function
+def _computed(meters: Mapping[str, Metric]) -> dict[str, Any]:
+    return {name: meter.compute() for name, meter in meters.items()}
 
 
 def _learning(

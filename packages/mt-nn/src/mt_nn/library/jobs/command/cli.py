@@ -27,6 +27,7 @@ from mt_nn.library.jobs.command.runs import Run
 from mt_nn.library.jobs.command.threads import use_threads
 from mt_nn.library.jobs.command.training import train
 from mt_nn.library.jobs.job import Settings
+from mt_nn.library.parallel.group import Group, world
 from mt_nn.library.train.callbacks import ENDING
 from mt_nn.settings import choice
 from mt_operators import StateDictError
@@ -110,12 +111,13 @@ def _ended_as_by_control_c() -> Iterator[None]:
 def _learn(arguments: list[str]) -> int:
     options = _learning().parse_args(arguments)
     use_threads(options.threads)
+    ranks = world()
     run = _begun(options) if options.resume is None else _resumed(options)
     try:
-        with mt.use_backend(run.backend):
+        with mt.use_backend(run.backend), _ending_together(ranks):
             train(run, sys.stdout, resume=options.resume is not None)
     except KeyboardInterrupt:
-        return _complain(f"interrupted; {_how_to_go_on(run)}", 130)
+        return 130 if ranks.rank else _complain(f"interrupted; {_how_to_go_on(run)}", 130)
     except OSError as error:
         if isinstance(error, NetworkError):
             raise
@@ -123,6 +125,18 @@ def _learn(arguments: list[str]) -> int:
             f"what happens cannot be told ({error.strerror or error}); {_how_to_go_on(run)}"
         ) from error
     return 0
+
+
+@contextlib.contextmanager
+def _ending_together(ranks: Group) -> Iterator[None]:
+    """Let an error of one rank end all of them, which would wait for it."""
+    try:
+        yield
+    except Exception as error:
+        if ranks.size > 1:
+            _complain(str(error))
+            ranks.raised(error)
+        raise
 
 
 def _how_to_go_on(run: Run) -> str:

@@ -1,11 +1,13 @@
 """Training a job: it learns, is validated after each epoch, and tested once at the end.
 
 After each epoch the folder of the training has a checkpoint, the log in two forms, and a picture;
-at the end, the network and what the test gave.
+at the end, the network and what the test gave. Of several ranks (`mpiexec -n 4 mt-train ...`) all
+learn, each with its share of the batches, and rank 0 tells and writes.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import time
@@ -21,6 +23,8 @@ from mt_nn.library.jobs.command.runs import FILE, Run
 from mt_nn.library.jobs.command.threads import peak_memory
 from mt_nn.library.jobs.job import Job, Parts
 from mt_nn.library.jobs.tables import write_table
+from mt_nn.library.parallel.data_parallel import DataParallel
+from mt_nn.library.parallel.group import world
 from mt_nn.library.train.callbacks import SaveCheckpoints
 from mt_nn.library.train.curves import as_png, draw_curve, make_figure
 from mt_nn.library.train.history import History
@@ -47,6 +51,9 @@ def train(run: Run, out: TextIO, resume: bool = False) -> None:
         SettingError: the training has diverged, or there is nothing left of it to go on with.
         StateDictError: the checkpoint is of another training.
     """
+    ranks = world()
+    if ranks.rank:
+        out = io.StringIO()
     began = time.perf_counter()
     mt.manual_seed(run.settings.seed)
     checkpoint = run.checkpoint() if resume else None
@@ -58,6 +65,10 @@ def train(run: Run, out: TextIO, resume: bool = False) -> None:
     job = run.job()
     parts = job.read()
     _tell_counts(job, parts, out)
+    if ranks.rank:
+        ranks.barrier()  # the folder is ready
+        _learn(run, job, parts, out, checkpoint)
+        return
     with run.held():
         if resume:
             run.check_unfinished()
@@ -66,6 +77,7 @@ def train(run: Run, out: TextIO, resume: bool = False) -> None:
             run.begin()
         else:
             _check_known(run, job)
+        ranks.barrier()
         _learn(run, job, parts, out, checkpoint)
         run.finish()
     _tell_cost(time.perf_counter() - began, out)
@@ -100,11 +112,14 @@ def _learn(run: Run, job: Job, parts: Parts, out: TextIO, checkpoint: Path | Non
         ) from error
     if progress.failure is not None:
         raise progress.failure
-    run.save(trainer.model)
+    if trainer.group.rank:
+        return
+    run.save(trainer.network)
     losses = enumerate(trainer.history.losses, 1)
     write_table(run.folder / "losses.csv", [("batch", "loss"), *((n, repr(x)) for n, x in losses)])
     if run.settings.test:
-        out.write(f"test: {job.test(trainer, parts.test, run.folder)}\n")
+        alone = Trainer(trainer.network, trainer.optimizer, job.loss, job.metrics())
+        out.write(f"test: {job.test(alone, parts.test, run.folder)}\n")
 
 
 def _tell_counts(job: Job, parts: Parts, out: TextIO) -> None:
@@ -135,7 +150,7 @@ def trainer_of(
     network = job.network()
     optimizer = job.optimizer(network)
     return Trainer(
-        network,
+        DataParallel(network) if world().size > 1 else network,
         optimizer,
         job.loss,
         job.metrics(),
@@ -162,6 +177,8 @@ def _callbacks(run: Run, job: Job, parts: Parts, progress: _Progress) -> list[Ca
 
 class _Divergence(Callback):
     """Ends a training that leads nowhere."""
+
+    everywhere = True
 
     def __init__(self, run: Run) -> None:
         self.run = run

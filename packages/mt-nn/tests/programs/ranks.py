@@ -1,0 +1,75 @@
+"""What ranks do that MPI starts: `python ranks.py train`, or one of the faults below."""
+
+import json
+import os
+import signal
+import sys
+import time
+
+import numpy as np
+
+import mt_nn as nn
+import mt_tensor as mt
+from mt_nn import functional as F
+from mt_nn import optim
+from mt_nn.parallel import DataParallel, SyncBatchNorm, ZeroRedundancyOptimizer, world
+
+
+def train(backend: str) -> None:
+    """Let rank 0 print the losses of some steps, and what came of the parameters."""
+    group = world()
+    mt.manual_seed(0)
+    with mt.use_backend(backend):
+        layers = [nn.Conv2d(1, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten()]
+        network = nn.Sequential(*layers, nn.Linear(256, 10)).double()
+        SyncBatchNorm.convert_sync_batchnorm(network)
+        model = DataParallel(network, bucket_cap_mb=0.01)
+        optimizer = ZeroRedundancyOptimizer(model.parameters(), optim.Adam, lr=0.01)
+        numbers, losses = np.random.default_rng(1), []
+        for _ in range(5):
+            images, labels = numbers.standard_normal((16, 1, 8, 8)), numbers.integers(0, 10, 16)
+            share = slice(group.rank, None, group.size)
+            optimizer.zero_grad()
+            loss = F.cross_entropy(model(mt.tensor(images[share])), mt.tensor(labels[share]))
+            loss.backward()
+            optimizer.step()
+            losses.append(float(np.mean(group.gather(loss.item(), "losses"))))
+    if group.rank == 0:
+        weights = float(sum(p.abs().sum().item() for p in network.parameters()))
+        print(json.dumps({"size": group.size, "losses": losses, "weights": weights}))
+
+
+def fail(fault: str) -> None:
+    """Let rank 1 fail in the middle of sums."""
+    group = world()
+    array = np.ones(5, np.float32)
+    for step in range(3):
+        group.sum(array, f"gradients of step {step}")
+    time.sleep(0.2)
+    group.sum(array, "gradients of step 3")
+    if group.rank == 1:
+        FAULTS[fault]()
+    if group.rank == 1 and fault == "other":
+        group.gather(3, "losses")
+    group.sum(array, "gradients of step 4")
+    time.sleep(60)  # whoever gets here has not been told
+
+
+def _raise() -> None:
+    raise ValueError("no such thing")
+
+
+FAULTS = {
+    "killed": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "stopped": lambda: os.kill(os.getpid(), signal.SIGSTOP),
+    "asleep": lambda: time.sleep(60),
+    "raises": _raise,
+    "ends": lambda: sys.exit(0),
+    "other": lambda: None,
+}
+
+if __name__ == "__main__":
+    if sys.argv[1] == "train":
+        train(sys.argv[2])
+    else:
+        fail(sys.argv[1])

@@ -1,0 +1,50 @@
+"""Torch's DistributedDataParallel over gloo: `python torch_ranks.py FILE`, once for each rank.
+
+The file is torch's, with a state dictionary and batches; rank 0 prints the losses of its share, and
+what came of the parameters.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+
+sys.path.insert(0, str(Path(__file__).parent))
+from networks import NETWORKS
+
+
+def main() -> None:
+    """Train."""
+    dist.init_process_group("gloo")
+    rank, size = dist.get_rank(), dist.get_world_size()
+    given = torch.load(sys.argv[1], weights_only=True)
+    network = NETWORKS[given["name"]](nn).double()
+    network.load_state_dict(given["state"])
+    model = DistributedDataParallel(network, bucket_cap_mb=0.01)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1, momentum=0.9)
+    losses = []
+    for inputs, targets in given["batches"]:
+        optimizer.zero_grad()
+        parts = range(given["parts"])
+        for part in parts:
+            share = slice(rank * len(parts) + part, None, size * len(parts))
+            wait = model.no_sync() if part < parts[-1] else torch.enable_grad()
+            with wait:
+                loss = nn.functional.cross_entropy(model(inputs[share]), targets[share])
+                (loss / len(parts)).backward()
+            losses.append(loss.item())
+        optimizer.step()
+    if rank == 0:
+        state = {name: value.tolist() for name, value in network.state_dict().items()}
+        print(json.dumps({"losses": losses, "state": state}))
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    main()

@@ -1,0 +1,530 @@
+"""Training by several ranks, which are threads here: the arithmetic, and what is refused."""
+
+import copy
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mt_nn as nn
+import mt_tensor as mt
+from mt_nn import functional as F
+from mt_nn import optim
+from mt_nn.conformance.ranks import Threads, on_ranks
+from mt_nn.data import (
+    BatchSampler,
+    DataLoader,
+    IterableDataset,
+    RandomSampler,
+    SequentialSampler,
+    Subset,
+    TensorDataset,
+)
+from mt_nn.errors import InputError, RankError, SettingError
+from mt_nn.parallel import (
+    DataParallel,
+    DistributedSampler,
+    Group,
+    SharedBatches,
+    SharedStream,
+    SyncBatchNorm,
+    ZeroRedundancyOptimizer,
+    world,
+)
+from mt_nn.train import Accuracy, Callback, EarlyStopping, SaveCheckpoints, Trainer
+from mt_tensor import Generator
+from mt_tensor.backends import backends
+
+ON = [name for name in ("numpy", "fast") if name in backends()]
+
+
+def _convolutional() -> nn.Module:
+    return nn.Sequential(
+        nn.Conv2d(1, 3, 3), nn.BatchNorm2d(3), nn.ReLU(), nn.Flatten(), nn.Linear(48, 5)
+    )
+
+
+def _perceptron() -> nn.Module:
+    return nn.Sequential(nn.Flatten(), nn.Linear(36, 8), nn.Tanh(), nn.Linear(8, 5))
+
+
+def _batches(steps: int, samples: int) -> list[tuple[Any, Any]]:
+    numbers = np.random.default_rng(3)
+    return [
+        (numbers.standard_normal((samples, 1, 6, 6)), numbers.integers(0, 5, samples))
+        for _ in range(steps)
+    ]
+
+
+def _learn(
+    group: Group,
+    made: nn.Module,
+    optimizer: Callable[[Any], Any] = lambda params: optim.SGD(params, 0.1, momentum=0.9),
+    parts: int = 1,
+    **settings: Any,
+) -> tuple[list[float], dict[str, Any]]:
+    """Return the mean losses of some steps, and the parameters and buffers after them."""
+    made.double().to(mt.get_backend())
+    model = DataParallel(made, process_group=group, **settings)
+    steps = optimizer(model.parameters())
+    losses = []
+    for images, labels in _batches(4, 24):
+        steps.zero_grad()
+        shares = np.array_split(np.arange(group.rank, len(labels), group.size), parts)
+        total = 0.0
+        for number, share in enumerate(shares, 1):
+            x, y = mt.tensor(images[share]), mt.tensor(labels[share])
+            if number < parts:
+                with model.no_sync():
+                    loss = F.cross_entropy(model(x), y) / parts
+                    loss.backward()
+            else:
+                loss = F.cross_entropy(model(x), y) / parts
+                loss.backward()
+            total += loss.item()
+        steps.step()
+        losses.append(float(np.mean(group.gather(total, "losses"))))
+    return losses, {name: np.array(value) for name, value in made.state_dict().items()}
+
+
+def _assert_same(ours: Any, theirs: Any) -> None:
+    np.testing.assert_allclose(ours[0], theirs[0], rtol=1e-10)
+    assert ours[1].keys() == theirs[1].keys()
+    for name, value in ours[1].items():
+        np.testing.assert_allclose(value, theirs[1][name], rtol=1e-8, atol=1e-12, err_msg=name)
+
+
+# --- Averages of gradients ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("backend", ON)
+@pytest.mark.parametrize(("size", "bucket"), [(2, 25.0), (3, 1e-4), (4, 1e-9)])
+def test_ranks_learn_what_one_learns(backend: str, size: int, bucket: float) -> None:
+    mt.manual_seed(1)
+    model = _perceptron()
+    alone = _learn(Group(), copy.deepcopy(model))
+    together = on_ranks(
+        size, lambda group: _learn(group, copy.deepcopy(model), bucket_cap_mb=bucket), backend
+    )
+    for each in together:
+        _assert_same(each, alone)
+
+
+def test_the_model_is_that_of_rank_0() -> None:
+    def made(group: Group) -> list[Any]:
+        model = _convolutional()
+        model[1].running_mean.fill_(group.rank + 1.0)
+        DataParallel(model, process_group=group)
+        return [np.array(value) for value in model.state_dict().values()]
+
+    one, *others = on_ranks(3, made)
+    assert one[4].tolist() == [1.0] * 3
+    for other in others:
+        for mine, its in zip(one, other, strict=True):
+            np.testing.assert_array_equal(mine, its)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_gradients_of_narrow_types_are_averaged_without_overflow(dtype: str) -> None:
+    def averaged(group: Group) -> float:
+        weight = nn.Parameter(mt.ones(3, dtype=getattr(mt, dtype)))
+        holder = nn.Module()
+        holder.weight = weight
+        holder.forward = lambda: weight.float().sum() * 60000.0  # type: ignore[method-assign]
+        DataParallel(holder, process_group=group)().backward()
+        assert weight.grad is not None
+        return float(weight.grad.float()[0].item())
+
+    assert on_ranks(3, averaged) == [float(mt.tensor(60000.0, dtype=getattr(mt, dtype)).item())] * 3
+
+
+@given(st.integers(2, 4), st.integers(1, 2))
+def test_gradients_add_up_without_messages(size: int, parts: int) -> None:
+    model = _perceptron()
+    alone = _learn(Group(), copy.deepcopy(model), parts=parts)
+    groups: list[Threads] = []
+
+    def learn(group: Threads) -> Any:
+        groups.append(group)
+        return _learn(group, copy.deepcopy(model), parts=parts)
+
+    for each in on_ranks(size, learn):
+        _assert_same(each, alone)
+    sums = [name for name in groups[0].operations if name.startswith("gradients")]
+    assert len(sums) == 4  # one bucket in each step, however many parts it has
+
+
+class _Branches(nn.Module):
+    """A model that uses one of two layers, by its argument, and never a third."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second, self.third = (nn.Linear(2, 1) for _ in range(3))
+
+    def forward(self, x: mt.Tensor, which: int) -> mt.Tensor:
+        return self.second(x) if which else self.first(x)
+
+
+def test_parameters_may_be_unused_on_some_ranks_or_on_all() -> None:
+    x = mt.tensor([[1.0, 2.0]])
+
+    def gradients(group: Group) -> list[Any]:
+        branches = _Branches()
+        model = DataParallel(branches, find_unused_parameters=True, process_group=group)
+        model(x, group.rank).sum().backward()
+        return [None if p.grad is None else p.grad.tolist() for p in branches.parameters()]
+
+    wanted = [[[0.5, 1.0]], [0.5], [[0.5, 1.0]], [0.5], None, None]
+    assert on_ranks(2, gradients) == [wanted, wanted]
+
+
+def test_who_waits_for_a_gradient_that_never_comes_is_told() -> None:
+    def learn(group: Group) -> None:
+        model = DataParallel(_Branches(), process_group=group)
+        model(mt.ones(1, 2), 0).sum().backward()
+        with pytest.raises(RankError, match=r"third\.weight.*find_unused_parameters"):
+            model(mt.ones(1, 2), 0)
+        model(mt.ones(1, 2), 0)  # and goes on
+
+    on_ranks(2, learn)
+
+
+def test_a_second_gradient_before_the_others_is_refused() -> None:
+    def learn(group: Group) -> None:
+        model = DataParallel(_Branches(), process_group=group)
+        out = model(mt.ones(1, 2), 0)
+        out.sum().backward(retain_graph=True)
+        with pytest.raises(RankError, match="second gradient"):
+            out.sum().backward()
+
+    on_ranks(2, learn)
+
+
+def test_models_that_differ_are_told_apart() -> None:
+    def made(group: Group) -> None:
+        model = nn.Linear(3, 2 + group.rank)
+        with pytest.raises(RankError, match=r"rank 1 .*weight \(3, 3\).*there.*\(2, 3\).*here"):
+            DataParallel(model, process_group=group)
+
+    on_ranks(2, made)
+
+
+def test_other_parameters_than_weights_are_told_apart() -> None:
+    def made(group: Group) -> None:
+        model = nn.Linear(3, 2)
+        if group.rank:
+            model.bias.requires_grad_(False)
+            model.more = nn.Linear(1, 1)
+        with pytest.raises(RankError, match="bias"):
+            DataParallel(model, process_group=group)
+
+    on_ranks(2, made)
+
+
+@pytest.mark.parametrize("bucket", [0, -1.0, float("nan")])
+def test_buckets_have_a_size(bucket: float) -> None:
+    with pytest.raises(SettingError, match="bucket_cap_mb"):
+        DataParallel(nn.Linear(1, 1), bucket_cap_mb=bucket)
+
+
+def test_a_program_alone_is_a_group_of_one() -> None:
+    group = world()
+    assert (group.rank, group.size) == (0, 1)
+    assert group.gather("x", "x") == ["x"]
+    model = DataParallel(nn.Linear(2, 1))
+    model(mt.ones(1, 2)).sum().backward()
+    assert model.module.weight.grad.tolist() == [[1.0, 1.0]]
+    assert [name for name, _ in model.named_parameters()] == ["module.weight", "module.bias"]
+
+
+# --- Statistics of batches ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("backend", ON)
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_synchronised_batch_norm_is_that_of_the_whole_batch(backend: str, size: int) -> None:
+    mt.manual_seed(2)
+    model = _convolutional()
+    alone = _learn(Group(), copy.deepcopy(model))
+
+    def learn(group: Group) -> Any:
+        made = SyncBatchNorm.convert_sync_batchnorm(copy.deepcopy(model), group)
+        assert isinstance(made[1], SyncBatchNorm)
+        return _learn(group, made)
+
+    for each in on_ranks(size, learn, backend):
+        _assert_same(each, alone)
+
+
+def test_batch_norm_takes_statistics_of_shares_and_keeps_those_of_rank_0() -> None:
+    mt.manual_seed(2)
+    model = _convolutional()
+    alone = _learn(Group(), copy.deepcopy(model))
+    one, other = on_ranks(2, lambda group: _learn(group, copy.deepcopy(model)))
+    assert not np.allclose(one[0], alone[0], rtol=1e-6)
+    np.testing.assert_array_equal(one[1]["4.weight"], other[1]["4.weight"])
+
+
+def test_converted_layers_keep_what_they_know() -> None:
+    model = nn.Sequential(nn.BatchNorm1d(3), nn.Sequential(nn.BatchNorm2d(2, affine=False)))
+    model[0].running_var.fill_(4.0)
+    before = {name: value.tolist() for name, value in model.state_dict().items()}
+    made = SyncBatchNorm.convert_sync_batchnorm(model.eval())
+    assert {name: value.tolist() for name, value in made.state_dict().items()} == before
+    assert [each.training for each in (made[0], made[1][0])] == [False, False]
+    np.testing.assert_allclose(np.array(made[0](mt.ones(1, 3)).detach()), 0.5, rtol=1e-5)
+
+
+def test_one_value_for_each_channel_is_too_few() -> None:
+    def normalize(group: Group) -> None:
+        layer = SyncBatchNorm(2, process_group=group)
+        with pytest.raises(InputError, match="more than one value"):
+            layer(mt.ones(1 - group.rank, 2))
+
+    on_ranks(2, normalize)
+    with pytest.raises(InputError, match=r"SyncBatchNorm\(2\) takes shape"):
+        SyncBatchNorm(2)(mt.ones(3, 4))
+
+
+# --- Divided optimizers ---------------------------------------------------------------------------
+
+OPTIMIZERS: dict[str, Callable[..., Any]] = {
+    "Adam": optim.Adam,
+    "SGD": lambda params, **more: optim.SGD(params, momentum=0.9, **more),
+    "Adagrad": optim.Adagrad,
+}
+
+
+@pytest.mark.parametrize(("name", "size"), [*itertools.product(OPTIMIZERS, [1, 2, 3])])
+def test_a_divided_optimizer_does_what_the_whole_one_does(name: str, size: int) -> None:
+    model, kind = _perceptron(), OPTIMIZERS[name]
+    whole = _learn(Group(), copy.deepcopy(model), lambda params: kind(params, lr=0.05))
+
+    def learn(group: Group) -> Any:
+        def divided(params: Any) -> Any:
+            return ZeroRedundancyOptimizer(params, kind, process_group=group, lr=0.05)
+
+        return _learn(group, copy.deepcopy(model), divided)
+
+    for each in on_ranks(size, learn):
+        _assert_same(each, whole)
+
+
+def test_states_are_divided_gathered_and_divided_anew() -> None:
+    start = [np.full(size, size, np.float32) for size in (5, 4, 3, 2)]
+
+    def stepped(group: Group, state: Any) -> tuple[int, Any]:
+        params = [nn.Parameter(mt.tensor(each)) for each in start]
+        divided = ZeroRedundancyOptimizer(params, optim.Adam, process_group=group, lr=0.5)
+        if state is not None:
+            divided.load_state_dict(state)
+        for parameter in params:
+            parameter.grad = mt.ones_like(parameter)
+        divided.step()
+        divided.consolidate_state_dict()
+        return len(divided.optim.state), divided.state_dict()
+
+    state: Any = None
+    whole = optim.Adam([nn.Parameter(mt.tensor(each)) for each in start], 0.5)
+    for size, counts in ((2, [2, 2]), (1, [4]), (4, [1, 1, 1, 1])):
+        found = on_ranks(size, lambda group: stepped(group, state))  # noqa: B023 - run at once
+        assert [count for count, _ in found] == counts
+        state = found[0][1]
+        for group in whole.param_groups:
+            for parameter in group["params"]:
+                parameter.grad = mt.ones_like(parameter)
+        whole.step()
+        wanted = whole.state_dict()["state"]
+        assert sorted(state["state"]) == sorted(wanted)
+        for number, each in wanted.items():
+            assert state["state"][number]["step"] == each["step"]
+            np.testing.assert_allclose(
+                np.array(state["state"][number]["exp_avg"]), np.array(each["exp_avg"]), rtol=1e-6
+            )
+
+
+def test_an_optimizer_of_all_parameters_at_once_cannot_be_divided() -> None:
+    with pytest.raises(SettingError, match="LBFGS"):
+        ZeroRedundancyOptimizer([nn.Parameter(mt.ones(2))], optim.LBFGS)
+
+
+def test_the_rate_of_a_divided_optimizer_can_be_scheduled() -> None:
+    parameter = nn.Parameter(mt.ones(2))
+    divided = ZeroRedundancyOptimizer([parameter], optim.SGD, lr=1.0)
+    scheduler = optim.lr_scheduler.StepLR(divided, 1, 0.5)
+    parameter.grad = mt.ones(2)
+    divided.step()
+    scheduler.step()
+    divided.step()
+    assert parameter.tolist() == [-0.5, -0.5]
+
+
+# --- Shares of data -------------------------------------------------------------------------------
+
+
+@given(st.integers(0, 20), st.integers(1, 5), st.booleans(), st.booleans())
+def test_shares_of_samples_are_equal_and_together_all(
+    count: int, size: int, shuffle: bool, drop_last: bool
+) -> None:
+    shares = [
+        DistributedSampler(range(count), size, rank, shuffle, seed=3, drop_last=drop_last)
+        for rank in range(size)
+    ]
+    for epoch in range(2):
+        for share in shares:
+            share.set_epoch(epoch)
+        numbers = [list(share) for share in shares]
+        assert {len(each) for each in numbers} == {len(shares[0])}
+        seen = sorted(itertools.chain(*numbers))
+        if drop_last:
+            assert len(seen) == count // size * size
+            assert len(set(seen)) == len(seen)
+        else:
+            assert len(seen) == -(-count // size) * size
+            assert {*seen} == {*range(count)}
+
+
+def test_the_order_of_samples_is_another_in_each_epoch_and_for_each_seed() -> None:
+    sampler = DistributedSampler(range(100), 2, 0)
+    first = list(sampler)
+    assert list(sampler) == first
+    sampler.set_epoch(1)
+    assert list(sampler) != first
+    assert list(DistributedSampler(range(100), 2, 0, seed=1)) == list(sampler)  # as torch adds them
+    assert list(DistributedSampler(range(5), 2, 1, shuffle=False)) == [1, 3, 0]
+
+
+@given(st.integers(1, 30), st.integers(1, 7), st.integers(1, 4))
+def test_shares_of_batches_are_equal_and_together_the_batch(
+    count: int, batch: int, size: int
+) -> None:
+    whole = BatchSampler(SequentialSampler(range(count)), batch, drop_last=False)
+    shares = [list(SharedBatches(whole, size, rank)) for rank in range(size)]
+    assert {len(each) for each in shares} == {len(whole)} == {len(SharedBatches(whole, size, 0))}
+    for wanted, *parts in zip(whole, *shares, strict=True):
+        assert {len(part) for part in parts} == {-(-len(wanted) // size)}
+        assert {*itertools.chain(*parts)} == {*wanted}
+
+
+class _Stream(IterableDataset):
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def __iter__(self) -> Any:
+        return iter(range(self.count))
+
+    def __len__(self) -> int:
+        return self.count
+
+
+@given(st.integers(0, 20), st.integers(1, 4))
+def test_streams_are_divided(count: int, size: int) -> None:
+    shares = [list(SharedStream(_Stream(count), size, rank)) for rank in range(size)]
+    assert {len(each) for each in shares} == {count // size}
+    assert len(SharedStream(_Stream(count), size, 0)) == count // size
+    together = sorted(itertools.chain(*shares))
+    assert together == list(range(count // size * size))
+
+
+@pytest.mark.parametrize("kind", [DistributedSampler, SharedBatches, SharedStream])
+def test_there_is_no_rank_beyond_the_last(kind: Any) -> None:
+    with pytest.raises(SettingError, match="no rank 2 of 2"):
+        kind(range(3), 2, 2)
+    assert kind(range(3)).num_replicas == 1
+
+
+# --- The trainer ----------------------------------------------------------------------------------
+
+
+class _Noted(Callback):
+    def __init__(self) -> None:
+        self.epochs = 0
+
+    def on_epoch_end(self, trainer: Trainer) -> None:
+        self.epochs += 1
+
+
+def _fitted(
+    group: Group,
+    folder: Path,
+    epochs: int,
+    resume: bool = False,
+    compile: bool = False,
+    steps: int | None = None,
+) -> tuple[Any, ...]:
+    """Return the history, the parameters, and how many epochs rank 0's callback has seen."""
+    numbers = np.random.default_rng(5)
+    images, labels = numbers.standard_normal((40, 1, 6, 6)), numbers.integers(0, 5, 40)
+    samples = TensorDataset(mt.tensor(images), mt.tensor(labels))
+    order = BatchSampler(RandomSampler(samples), 12, drop_last=True)
+    order = SharedBatches(order, group.size, group.rank)
+    loader = DataLoader(samples, batch_sampler=order, generator=Generator().manual_seed(1))
+    judged = Subset(samples, range(group.rank, 13, group.size))
+    network = _perceptron().double()
+    with mt.no_grad():
+        for parameter in network.parameters():
+            parameter.copy_(mt.linspace(-0.5, 0.5, parameter.numel()).view(*parameter.shape))
+    model = DataParallel(network, process_group=group)
+    optimizer: Any = ZeroRedundancyOptimizer(
+        model.parameters(), optim.Adam, process_group=group, lr=0.01
+    )
+    noted = _Noted()
+    trainer = Trainer(
+        model,
+        optimizer,
+        F.cross_entropy,
+        {"accuracy": Accuracy()},
+        accumulate=2,
+        clip_norm=1.0,
+        callbacks=[noted, EarlyStopping(patience=50), SaveCheckpoints(folder)],
+        compile=compile,
+    )
+    history = trainer.fit(
+        loader,
+        epochs,
+        DataLoader(judged, 4),
+        resume=folder if resume else None,
+        steps_per_epoch=steps,
+    )
+    return history, [np.array(p.detach()) for p in network.parameters()], noted.epochs
+
+
+def _assert_same_history(ours: Any, theirs: Any) -> None:
+    assert ours[0].names() == theirs[0].names()
+    for name in ours[0].names():
+        np.testing.assert_allclose(ours[0][name], theirs[0][name], rtol=1e-9, err_msg=name)
+    for mine, its in zip(ours[1], theirs[1], strict=True):
+        np.testing.assert_allclose(mine, its, rtol=1e-7, atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("compile", [False, True], ids=["eager", "compiled"])
+def test_a_trainer_on_ranks_does_what_it_does_alone(
+    tmp_path: Path, size: int, compile: bool
+) -> None:
+    alone = _fitted(Group(), tmp_path / "alone", 3)
+    together = on_ranks(
+        size, lambda group: _fitted(group, tmp_path / "together", 3, compile=compile)
+    )
+    for rank, each in enumerate(together):
+        _assert_same_history(each, alone)
+        assert each[2] == (0 if rank else 3)
+    assert [p.name for p in (tmp_path / "together").iterdir()] == [
+        p.name for p in (tmp_path / "alone").iterdir()
+    ]
+
+
+def test_any_number_of_ranks_go_on_where_others_have_stopped(tmp_path: Path) -> None:
+    wanted = _fitted(Group(), tmp_path / "alone", 4)
+    for epochs, size in ((1, 4), (2, 1), (3, 2), (4, 3)):
+        found = on_ranks(
+            size,
+            lambda group: _fitted(group, tmp_path / "folder", epochs, resume=epochs > 1),  # noqa: B023
+        )
+    for each in found:
+        _assert_same_history(each, wanted)

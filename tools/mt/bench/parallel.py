@@ -1,0 +1,151 @@
+"""A step on several ranks: how much more they do than one, beside torch, and what many would cost.
+
+Each rank has a processor and a batch of its own, so that N ranks would do N times the work of one
+if they did not have to talk. The sides take turns, each in processes that MPI starts. From what a
+step and a sum of arrays take here, `cost.py` says what they would take on up to 1,024 ranks of such
+a link.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+
+from mt.bench.cost import RANKS, Cost, hidden_share, link_of
+from mt.bench.libraries import environment
+from mt.bench.workloads import WORKLOADS
+from mt.errors import ToolError
+
+TIMEOUT = 600.0
+"""Seconds after which a side that says nothing is given up."""
+
+
+def run(options: argparse.Namespace) -> None:
+    """Measure, print and draw.
+
+    Raises:
+        ToolError: there is no such step, or a side does not answer.
+    """
+    names = [each for each in WORKLOADS if options.pattern in each]
+    names = [each for each in names if WORKLOADS[each].group == "steps"]
+    if len(names) != 1:
+        raise ToolError(
+            f"{options.pattern!r} is in the names of {len(names)} steps; of one, please: "
+            f"{'; '.join(each for each in WORKLOADS if WORKLOADS[each].group == 'steps')}"
+        )
+    sides = ["mt_tensor"] if options.alone else ["mt_tensor", "torch"]
+    ranks = sorted({1, *options.ranks})
+    found: dict[tuple[str, int], list[dict[str, Any]]] = {
+        (side, size): [] for size in ranks for side in sides
+    }
+    for _ in range(options.rounds):
+        for (side, size), rows in found.items():
+            rows.append(_measured(side, names[0], size, options))
+    print(f"{names[0]}, on {options.backend}, a thread and a batch for each rank")
+    best = {key: min(min(row["times"]) for row in rows) for key, rows in found.items()}
+    for (side, size), rows in found.items():
+        _tell(side, size, best, rows)
+    for size in ranks:
+        if not options.alone:
+            ratio = best["mt_tensor", size] / best["torch", size]
+            print(f"{size} rank(s): {ratio:.2f} of torch's time, in minima")
+    if len(ranks) > 1:
+        cost = _cost(best, found, ranks, options)
+        if options.picture:
+            _draw(cost, names[0], options.picture)
+
+
+def _measured(side: str, name: str, size: int, options: argparse.Namespace) -> dict[str, Any]:
+    """Return what rank 0 of a side has found."""
+    mpiexec = shutil.which("mpiexec", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    if mpiexec is None:
+        raise ToolError("mpiexec is not installed: pip install mpich, or hatch run mpi:test")
+    program = [sys.executable, "-m", "mt.bench.rank", side, name, str(options.steps)]
+    meeting = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(_free_port())}
+    ended = subprocess.run(
+        [mpiexec, "-n", str(size), *program],
+        env={**os.environ, **environment(side, options.backend, 1), **meeting},
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
+    if ended.returncode:
+        raise ToolError(f"{side} on {size} rank(s): {ended.stderr.strip() or ended.returncode}")
+    answer: dict[str, Any] = json.loads(ended.stdout.splitlines()[-1])
+    return answer
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+def _tell(
+    side: str, size: int, best: dict[tuple[str, int], float], rows: list[dict[str, Any]]
+) -> None:
+    step, middle = best[side, size], median(median(row["times"]) for row in rows)
+    more = size * best[side, 1] / step
+    line = f"{side:9}  {size} rank(s)  {1e3 * step:8.2f} ms a step (median {1e3 * middle:.2f})"
+    line += f"  {more:.2f} times the samples of one"
+    if "waited" in rows[0] and size > 1:
+        share = min(row["waited"] / sum(row["times"]) for row in rows)
+        line += f"  {100 * share:.1f} % of the time waiting"
+    print(line)
+
+
+def _cost(
+    best: dict[tuple[str, int], float],
+    found: dict[tuple[str, int], list[dict[str, Any]]],
+    ranks: list[int],
+    options: argparse.Namespace,
+) -> Cost:
+    """Print what the link takes, and what steps would take on more ranks of it."""
+    least = ranks[1]
+    sums = [tuple(each) for each in _measured("mt_tensor", "link", least, options)["sums"]]
+    link = link_of(sums, least)
+    size = found["mt_tensor", 1][0]["size"]
+    step = best["mt_tensor", 1]
+    hidden = hidden_share(step, best["mt_tensor", least], link.sum_of(size, least))
+    cost = Cost(step, size, link, hidden)
+    print(
+        f"the link: {1e6 * link.latency:.1f} us for a message, {link.bandwidth / 1e9:.2f} GB a "
+        f"second; {size / 2**20:.2f} MB of gradients, {100 * hidden:.0f} % of their sum hidden"
+    )
+    for count in RANKS:
+        line = f"{count:5} rank(s)  predicted {1e3 * cost.with_a_batch_each(count):8.2f} ms a step"
+        if ("mt_tensor", count) in best:
+            line += f", measured {1e3 * best['mt_tensor', count]:.2f}"
+        print(f"{line}, {100 * cost.efficiency(count):.0f} % of it for training")
+    pays = cost.most_that_pay()
+    end = "" if pays == RANKS[-1] else f"; more than {pays} take longer"
+    print(f"one batch for all: {pays} ranks take the least time{end}")
+    return cost
+
+
+def _draw(cost: Cost, name: str, file: Path) -> None:
+    """Draw what is predicted."""
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    axes = figure.subplots()
+    more = [count * cost.step / cost.with_a_batch_each(count) for count in RANKS]
+    axes.plot(RANKS, more, marker="o", label="a batch for each rank: samples a second")
+    faster = [cost.step / cost.with_one_batch(count) for count in RANKS]
+    axes.plot(RANKS, faster, marker="s", label="one batch for all: steps a second")
+    axes.plot(RANKS, RANKS, color="#888888", linewidth=0.8, label="if nothing had to be sent")
+    axes.axvline(cost.most_that_pay(), color="#e76f51", linewidth=0.8)
+    axes.set(xscale="log", yscale="log", xlabel="ranks", ylabel="times those of one", title=name)
+    axes.set_xticks(RANKS, [str(count) for count in RANKS])
+    axes.legend()
+    with rc_context({"svg.hashsalt": "parallel"}):  # the same numbers make the same file
+        figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else None)
