@@ -242,6 +242,22 @@ def test_a_program_alone_is_a_group_of_one() -> None:
     assert [name for name, _ in model.named_parameters()] == ["module.weight", "module.bias"]
 
 
+def test_each_rank_draws_other_random_numbers_and_the_default_generator_none() -> None:
+    mt.manual_seed(5)
+    dropout = nn.Dropout(0.5)
+    before = mt.get_rng_state()
+
+    def dropped(group: Group) -> list[Any]:
+        model = DataParallel(copy.deepcopy(dropout), process_group=group)
+        return [model(mt.ones(50)).tolist() for _ in range(2)]
+
+    one, other = on_ranks(2, dropped)
+    again = on_ranks(2, dropped)[0]
+    assert len({tuple(each) for each in (*one, *other)}) == 4
+    assert one == again
+    assert mt.get_rng_state() == before
+
+
 # --- Statistics of batches ------------------------------------------------------------------------
 
 

@@ -62,7 +62,7 @@ MESSAGES = {
     "killed": r"rank 1 \(.*\) died, last heard of (in|after) operation \d+, gradients of step 3",
     "raises": r"rank 1 \(.*\) raised ValueError: no such thing after operation 5, gradients",
     "ends": r"rank 1 \(.*\) has ended after operation 5, .* waits for it in operation 6, gradients",
-    "other": r"operation 6 of rank 1 \(.*\) is losses, and of rank 0 \(.*\) gradients of step 4",
+    "other": r"operation 6 of rank \d .* is .*, and of rank \d .*: ranks must do the same",
     "stopped": r"rank 1 \(.*\) has been silent for \d s, (in|after) operation \d+, gradients",
     "asleep": r"rank 1 \(.*\) has been after operation 5, gradients .* for \d s, while rank \d",
 }

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import random
+import sys
 import threading
 import tracemalloc
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -840,6 +842,35 @@ def test_threads_share_a_compiled_function() -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_threads_write_functions_down_one_after_the_other() -> None:
+    given = [mt.linspace(0, 1, 3 * n).view(3, n) for n in range(2, 12)]
+    wrong: list[Any] = []
+
+    def work(number: int) -> None:
+        def original(x: mt.Tensor) -> mt.Tensor:
+            folded = (x * 2 + number).exp().sum(1)
+            return folded * folded + number
+
+        for x in given:
+            wanted = original(x).tolist()
+            compiled = mt.compile(original)
+            found = [compiled(x).tolist() for _ in range(2)]
+            assert compiled.program is not None
+            calls = len(compiled.program.instructions)
+            if found != [wanted, wanted] or calls != 3:
+                wrong.append((number, found, wanted, calls))
+
+    before, interval = dict(vars(mt.get_backend("numpy"))), sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(6) as pool:
+            list(pool.map(work, range(6)))
+    finally:
+        sys.setswitchinterval(interval)
+    assert wrong == []
+    assert dict(vars(mt.get_backend("numpy"))) == before
 
 
 def test_backends_are_left_as_they_were() -> None:

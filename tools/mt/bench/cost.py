@@ -3,7 +3,8 @@
 Gradients of B bytes are added up in a ring: with N ranks, each sends 2 (N - 1) messages of B / N
 bytes (Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms, 2009). A message takes the
 latency of the link, and its bytes over the bandwidth. A part of that is hidden behind the rest of
-backpropagation.
+backpropagation, and what else it takes to train together, above all copies of the gradients, takes
+the same time on any number of ranks.
 """
 
 from __future__ import annotations
@@ -51,24 +52,31 @@ class Cost:
     """What a step costs.
 
     Attributes:
-        step: seconds of a step of one rank.
+        step: seconds of a step of a rank that does not talk, beside others on its machine.
         size: bytes of the gradients.
         link: what connects the ranks.
         hidden: the share of the sums that takes no time of its own, from 0 to 1.
+        copies: seconds that a step takes longer on any number of ranks.
     """
 
     step: float
     size: float
     link: Link
     hidden: float
+    copies: float
 
     def with_a_batch_each(self, ranks: int) -> float:
         """Return the seconds of a step in which each rank has a batch of its own."""
-        return self.step + (1 - self.hidden) * self.link.sum_of(self.size, ranks)
+        return self.step + self._talk(ranks)
 
     def with_one_batch(self, ranks: int) -> float:
         """Return the seconds of a step in which ranks share the batch that one has alone."""
-        return self.step / ranks + (1 - self.hidden) * self.link.sum_of(self.size, ranks)
+        return self.step / ranks + self._talk(ranks)
+
+    def _talk(self, ranks: int) -> float:
+        if ranks == 1:
+            return 0.0
+        return self.copies + (1 - self.hidden) * self.link.sum_of(self.size, ranks)
 
     def efficiency(self, ranks: int) -> float:
         """Return the share of a rank's time that trains, with a batch for each."""
@@ -80,6 +88,15 @@ class Cost:
         return most
 
 
-def hidden_share(step: float, together: float, sums: float) -> float:
-    """Return the share of sums that is hidden, given a step alone and one on several ranks."""
-    return min(max(1 - (together - step) / sums, 0.0), 1.0) if sums else 1.0
+def cost_of(apart: float, together: float, size: float, link: Link, ranks: int) -> Cost:
+    """Return what a step costs, given what it takes on some ranks.
+
+    Args:
+        apart: seconds of a step of ranks that do not talk.
+        together: the same of ranks that train together.
+        size: bytes of the gradients.
+        link: what connects the ranks.
+        ranks: how many there were.
+    """
+    sums, more = link.sum_of(size, ranks), max(together - apart, 0.0)
+    return Cost(apart, size, link, max(1 - more / sums, 0.0), max(more - sums, 0.0))

@@ -22,7 +22,7 @@ from typing import Any
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from mt.bench.cost import RANKS, Cost, hidden_share, link_of
+from mt.bench.cost import RANKS, Cost, cost_of, link_of
 from mt.bench.libraries import environment
 from mt.bench.workloads import WORKLOADS
 from mt.errors import ToolError
@@ -44,11 +44,13 @@ def run(options: argparse.Namespace) -> None:
             f"{options.pattern!r} is in the names of {len(names)} steps; of one, please: "
             f"{'; '.join(each for each in WORKLOADS if WORKLOADS[each].group == 'steps')}"
         )
-    sides = ["mt_tensor"] if options.alone else ["mt_tensor", "torch"]
     ranks = sorted({1, *options.ranks})
+    sides = ["mt_tensor"] if options.alone else ["mt_tensor", "torch"]
     found: dict[tuple[str, int], list[dict[str, Any]]] = {
         (side, size): [] for size in ranks for side in sides
     }
+    if len(ranks) > 1:
+        found["apart", ranks[1]] = []
     for _ in range(options.rounds):
         for (side, size), rows in found.items():
             rows.append(_measured(side, names[0], size, options))
@@ -96,7 +98,7 @@ def _tell(
     side: str, size: int, best: dict[tuple[str, int], float], rows: list[dict[str, Any]]
 ) -> None:
     step, middle = best[side, size], median(median(row["times"]) for row in rows)
-    more = size * best[side, 1] / step
+    more = size * best.get((side, 1), best["mt_tensor", 1]) / step
     line = f"{side:9}  {size} rank(s)  {1e3 * step:8.2f} ms a step (median {1e3 * middle:.2f})"
     line += f"  {more:.2f} times the samples of one"
     if "waited" in rows[0] and size > 1:
@@ -116,12 +118,12 @@ def _cost(
     sums = [tuple(each) for each in _measured("mt_tensor", "link", least, options)["sums"]]
     link = link_of(sums, least)
     size = found["mt_tensor", 1][0]["size"]
-    step = best["mt_tensor", 1]
-    hidden = hidden_share(step, best["mt_tensor", least], link.sum_of(size, least))
-    cost = Cost(step, size, link, hidden)
+    apart = best["apart", least]
+    cost = cost_of(apart, best["mt_tensor", least], size, link, least)
     print(
         f"the link: {1e6 * link.latency:.1f} us for a message, {link.bandwidth / 1e9:.2f} GB a "
-        f"second; {size / 2**20:.2f} MB of gradients, {100 * hidden:.0f} % of their sum hidden"
+        f"second; {size / 2**20:.2f} MB of gradients, {100 * cost.hidden:.0f} % of their sum "
+        f"hidden, {1e3 * cost.copies:.2f} ms for copies"
     )
     for count in RANKS:
         line = f"{count:5} rank(s)  predicted {1e3 * cost.with_a_batch_each(count):8.2f} ms a step"

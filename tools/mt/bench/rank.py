@@ -1,8 +1,8 @@
 """One rank of the benchmark of several: `mpiexec -n 2 python -m mt.bench.rank mt_tensor NAME 20`.
 
 It makes so many steps of a workload, and rank 0 prints how long each took, and which share of them
-it waited for others. Torch's side talks over gloo, which MPI only starts. `link` in place of a
-workload measures how long sums of arrays take.
+it waited for others. Torch's side talks over gloo, which MPI only starts. Ranks of the side `apart`
+do not talk at all. `link` in place of a workload measures how long sums of arrays take.
 """
 
 from __future__ import annotations
@@ -24,18 +24,21 @@ from mt.bench.workloads import WORKLOADS
 WARM = 5
 """Steps that are not counted: compilers and caches take a while."""
 
+OFTEN = 200
+"""How often a short array is added up, at least."""
+
 SIZES = (8, 2**12, 2**16, 2**20, 2**22, 2**24)
 """Bytes of the arrays that are added up."""
 
 
-def _of_the_project(name: str, steps: int) -> dict[str, Any]:
+def _of_the_project(side: str, name: str, steps: int) -> dict[str, Any]:
     """Return the times of steps, with what the ranks waited."""
     from mt_nn.parallel import DataParallel, world
 
     made: list[Any] = []
 
     def network(model: Any) -> Any:
-        made.append(DataParallel(model))
+        made.append(model if side == "apart" else DataParallel(model))
         return made[-1]
 
     step = WORKLOADS[name].make(replace(library("mt_tensor", 1), network=network))
@@ -81,7 +84,8 @@ def _of_the_link(steps: int) -> dict[str, Any]:
     ranks, found = world(), []
     for size in SIZES:
         array = np.zeros(size // 4, np.float32)
-        times, _ = _timed(lambda: ranks.sum(array, "array"), steps, lambda: 0.0)  # noqa: B023
+        count = steps if size > 2**20 else max(steps, OFTEN)
+        times, _ = _timed(lambda: ranks.sum(array, "array"), count, lambda: 0.0)  # noqa: B023
         found.append((size, min(times)))
     return {"rank": ranks.rank, "sums": found}
 
@@ -92,7 +96,7 @@ def main() -> None:
     if name == "link":
         found = _of_the_link(steps)
     else:
-        found = (_of_torch if side == "torch" else _of_the_project)(name, steps)
+        found = _of_torch(name, steps) if side == "torch" else _of_the_project(side, name, steps)
     if found["rank"] == 0:
         print(json.dumps(found), flush=True)
 

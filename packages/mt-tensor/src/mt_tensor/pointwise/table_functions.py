@@ -56,7 +56,7 @@ def of_one(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Ca
         try:
             compute = asked[backend]
         except KeyError:
-            compute = asked[backend] = computing[backend]
+            compute = computing.answer(backend)
         value = compute(out, data)
         result = _make(value, backend)
         if input._requires_grad and recording.get() and not truth:
@@ -91,7 +91,7 @@ def of_two(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Ca
         try:
             compute = asked[backend]
         except KeyError:
-            compute = asked[backend] = computing[backend]
+            compute = computing.answer(backend)
         value = compute(out, first, second)
         result = _make(value, backend)
         if (x._requires_grad or y._requires_grad) and not truth and recording.get():

@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from typing import Any
 
 import mt_operators
-from mt_autodiff.backpropagation import topological_sort
+from mt_autodiff import topological_sort
 from mt_nn.errors import SettingError
 from mt_nn.library.parallel.averaging import Averaging
 from mt_nn.library.parallel.group import Group, agree, world
 from mt_nn.library.parallel.packing import broadcast
 from mt_nn.module import Module
-from mt_tensor import Generator, Tensor, is_grad_enabled
+from mt_tensor import Generator, Tensor, get_rng_state, is_grad_enabled
 from mt_tensor.extending import check_flags, numbers_of, use_generator
 
 
@@ -38,6 +38,10 @@ class DataParallel(Module):
         find_unused_parameters: whether results may depend on other parameters at each call. It
             costs a walk through the graph, and a message.
         process_group: the ranks; all of the program if None.
+
+    Attributes:
+        generator: from what all ranks draw alike, at each call, what the random numbers of each
+            follow from; it begins with the seed of the default one.
 
     Raises:
         RankError: the ranks have different models.
@@ -62,6 +66,7 @@ class DataParallel(Module):
         self.broadcast_buffers = broadcast_buffers
         self.find_unused_parameters = find_unused_parameters
         self.process_group = world() if process_group is None else process_group
+        self.generator = Generator().manual_seed(get_rng_state()["seed"])
         self._synchronizes = True
         parameters: Any = module.named_parameters()  # of tensors, as all of this stage
         self._trained = [(name, p) for name, p in parameters if p.requires_grad]
@@ -122,13 +127,12 @@ class DataParallel(Module):
     def own_random_numbers(self) -> Iterator[None]:
         """Let each rank draw other random numbers in a `with` block, such as those of dropout.
 
-        They follow from the ones that all ranks draw alike, which therefore can be gone on with in
-        any number of ranks.
+        The default generator is as before behind it, on all ranks: orders of samples are the same.
         """
         if self.process_group.size == 1:
             yield
             return
-        drawn = int(numbers_of(None).integers(2**63))
+        drawn = int(numbers_of(self.generator).integers(2**63))
         with use_generator(Generator().manual_seed(drawn << 32 | self.process_group.rank)):
             yield
 

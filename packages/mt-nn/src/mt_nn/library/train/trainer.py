@@ -146,6 +146,8 @@ class Trainer:
         self.clip_norm, self.clip_value = clip_norm, clip_value
         self.accumulate = integer("accumulate", accumulate, 1)
         self.group = model.process_group if isinstance(model, DataParallel) else Group()
+        together = isinstance(model, DataParallel) and self.group.size > 1
+        self._ranks: Any = model if together else None
         self.callbacks = sorted(callbacks, key=lambda callback: callback.comes_last)
         self.history = History()
         self.epoch = self.epochs = self.batch = self.step = self.samples = 0
@@ -153,7 +155,7 @@ class Trainer:
         self.should_stop = False
         check_flags(compile=compile)
         # Ranks talk to each other between programs, and not in them.
-        self._averages = compile and self.group.size > 1
+        self._averages = compile and together
         learning = _learning(self.network if self._averages else model, loss)
         self._learn = compiled(learning) if compile else learning
         updating = _updating(optimizer, clip_norm, clip_value)
@@ -325,19 +327,19 @@ class Trainer:
     @contextmanager
     def _sharing(self, averages: bool) -> Iterator[None]:
         """Let gradients be averages over all ranks behind a `with` block, or add up for now."""
-        if not isinstance(self.model, DataParallel) or self.group.size == 1:
+        if self._ranks is None:
             yield
         elif self._averages:
-            self.model.synchronize_buffers()
-            with self.model.own_random_numbers():
+            self._ranks.synchronize_buffers()
+            with self._ranks.own_random_numbers():
                 yield
         else:
-            with nullcontext() if averages else self.model.no_sync():
+            with nullcontext() if averages else self._ranks.no_sync():
                 yield
 
     def _make_step(self) -> None:
-        if self._averages and isinstance(self.model, DataParallel):
-            self.model.average_gradients()
+        if self._averages:
+            self._ranks.average_gradients()
         self._update()
         self._waiting = 0
         self.step += 1
@@ -478,6 +480,7 @@ class Trainer:
             "meters": {name: meter.state_dict() for name, meter in self._meters.items()},
             "position": self._position,
             "drawn": self._drawn,
+            "ranks": None if self._ranks is None else self._ranks.generator.get_state(),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -497,6 +500,8 @@ class Trainer:
             meter.load_state_dict(meters[name])
         self.epoch, self.batch, self.step = state["epoch"], state["batch"], state["step"]
         self._position, self._drawn = state["position"], state["drawn"]
+        if self._ranks is not None and state["ranks"] is not None:
+            self._ranks.generator.set_state(state["ranks"])
 
 
 def _computed(meters: Mapping[str, Metric]) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Standing between the operations of one thread and the backends that compute them.
 
 Inside a `with` block the methods of the backends' instances are replaced by others. What a method
-calls inside is its own business, and so is what other threads ask.
+calls inside is its own business, and so is what other threads ask. Another thread that wants to
+stand there waits for its turn: the methods are replaced for all.
 """
 
 from __future__ import annotations
@@ -19,6 +20,10 @@ StandIn = Callable[[TensorBackend, str, Callable[..., Any]], Callable[..., Any]]
 """Makes of a backend, the name of a method and the method what is called in its place."""
 
 
+_turn = threading.RLock()
+"""Held by the thread whose turn it is to stand between operations and backends."""
+
+
 class Between:
     """Who stands between some backends and what one thread asks of them.
 
@@ -29,7 +34,7 @@ class Between:
 
     def __init__(self, backends: Iterable[TensorBackend]) -> None:
         self.backends = list(dict.fromkeys(backends))
-        self._inside = False
+        self._inside = self._stands = False
         self._thread = threading.get_ident()
         self._undo = ExitStack()
 
@@ -40,21 +45,30 @@ class Between:
     @property
     def watching(self) -> bool:
         """Whether this call is one to look at."""
-        return not self._inside and threading.get_ident() == self._thread
+        own = threading.get_ident() == self._thread
+        return own and self._stands and not self._inside
 
     def __enter__(self) -> Self:
         """Stand between; numbers that are kept as tensors are made anew, to be seen."""
-        shared_constant.cache_clear()
         with ExitStack() as undo:
+            undo.enter_context(_turn)
+            shared_constant.cache_clear()
             for backend in self.backends:
-                undo.callback(Computing.restored, backend, Computing.taken(backend))
+                answers: dict[int, Any] = {}
+                undo.callback(Computing.restored, backend, answers)
                 for name, make in self.stand_ins().items():
                     _replace(undo, backend, name, make)
+                answers |= Computing.taken(backend)
             self._undo = undo.pop_all()
+        self._stands = True
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let backends be asked by everybody again."""
+        """Let backends be asked by everybody again.
+
+        Somebody may still have a function that was made here, from where answers are kept.
+        """
+        self._stands = False
         self._undo.close()
 
     def run(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
