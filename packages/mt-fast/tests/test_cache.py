@@ -316,6 +316,39 @@ PROGRAM = textwrap.dedent(
 )
 
 
+ONE_NAME = """
+import sys
+import numpy as np
+from mt_fast.compilation.kernel import Kernel
+from mt_fast.generation.source import Source
+from mt_fast.compilation import kernel
+
+def made(factor):
+    text = f"def scaled(lo, hi, x):\\n    for i in range(lo, hi):\\n        x[i] *= {factor}\\n"
+    return Kernel(Source("scaled", text, ("x",)), kernel.defined("scaled", text, {}))
+
+kernels = {float(factor): made(factor) for factor in sys.argv[1:]}
+for parallel in (False, True):
+    for factor, scaled in kernels.items():
+        x = np.ones(9, np.float32)
+        scaled.run(9, parallel, x)
+        print(x.tolist() == [factor] * 9)
+"""
+
+
+@pytest.mark.slow
+def test_kernels_of_one_name_are_told_apart_whoever_compiled_them(folder: Path) -> None:
+    for factors in (["2"], ["3"], ["2", "3"], ["3", "2"]):
+        done = subprocess.run(
+            [sys.executable, "-c", ONE_NAME, *factors],
+            env={**os.environ, "NUMBA_NUM_THREADS": "2"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout == "True\n" * 2 * len(factors), factors
+
+
 @pytest.mark.slow
 def test_processes_share_what_they_compile(folder: Path) -> None:
     """Two at once, a third one after them, and one that has nothing to share."""

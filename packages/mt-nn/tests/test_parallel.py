@@ -3,6 +3,7 @@
 import copy
 import itertools
 from collections.abc import Callable
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -53,10 +54,10 @@ def _perceptron() -> nn.Module:
     return nn.Sequential(nn.Flatten(), nn.Linear(36, 8), nn.Tanh(), nn.Linear(8, 5))
 
 
-def _batches(steps: int, samples: int) -> list[tuple[Any, Any]]:
+def _batches(steps: int, samples: int, points: int) -> list[tuple[Any, Any]]:
     numbers = np.random.default_rng(3)
     return [
-        (numbers.standard_normal((samples, 1, 6, 6)), numbers.integers(0, 5, samples))
+        (numbers.standard_normal((samples, 1, points, points)), numbers.integers(0, 5, samples))
         for _ in range(steps)
     ]
 
@@ -66,6 +67,7 @@ def _learn(
     made: nn.Module,
     optimizer: Callable[[Any], Any] = lambda params: optim.SGD(params, 0.1, momentum=0.9),
     parts: int = 1,
+    points: int = 6,
     **settings: Any,
 ) -> tuple[list[float], dict[str, Any]]:
     """Return the mean losses of some steps, and the parameters and buffers after them."""
@@ -73,7 +75,7 @@ def _learn(
     model = DataParallel(made, process_group=group, **settings)
     steps = optimizer(model.parameters())
     losses = []
-    for images, labels in _batches(4, 24):
+    for images, labels in _batches(4, 24, points):
         steps.zero_grad()
         shares = np.array_split(np.arange(group.rank, len(labels), group.size), parts)
         total = 0.0
@@ -113,6 +115,64 @@ def test_ranks_learn_what_one_learns(backend: str, size: int, bucket: float) -> 
     )
     for each in together:
         _assert_same(each, alone)
+
+
+@pytest.mark.parametrize("name", ["lenet", "transformer"])
+def test_small_networks_learn_alike_on_1_2_and_4_ranks(name: str) -> None:
+    """With gradients that are accumulated over three parts of a step."""
+    spec = spec_from_file_location("networks", Path(__file__).parent / "programs" / "networks.py")
+    assert spec is not None
+    assert spec.loader is not None
+    networks = module_from_spec(spec)
+    spec.loader.exec_module(networks)
+    mt.manual_seed(4)
+    model = networks.NETWORKS[name](nn)
+    alone = _learn(Group(), copy.deepcopy(model), parts=3, points=8)
+    for size in (2, 4):
+        together = on_ranks(
+            size,
+            lambda group: _learn(
+                group, copy.deepcopy(model), parts=3, points=8, bucket_cap_mb=0.01
+            ),
+        )
+        for each in together:
+            _assert_same(each, alone)
+
+
+def test_sums_begin_while_other_gradients_are_still_to_come() -> None:
+    def learn(group: Threads) -> list[int]:
+        model = _perceptron()
+        there: list[int] = []
+
+        def noted(array: Any, what: str, begin: Any = group.start_sum) -> Any:
+            there.append(sum(p.grad is not None for p in model.parameters()))
+            return begin(array, what)
+
+        group.start_sum = noted  # type: ignore[method-assign]
+        parallel = DataParallel(model, bucket_cap_mb=1e-4, process_group=group)
+        parallel(mt.ones(2, 1, 6, 6)).sum().backward()
+        return there
+
+    counts = on_ranks(2, learn)[0]
+    assert counts[0] < 4 == counts[-1]
+
+
+def test_a_step_that_overflows_on_one_rank_is_left_out_by_all() -> None:
+    def scaled(group: Group) -> tuple[float, list[float]]:
+        model = DataParallel(nn.Linear(1, 1, bias=False), process_group=group)
+        steps, scaler = optim.SGD(model.parameters(), 1.0), nn.GradScaler(init_scale=4.0)
+        with mt.no_grad():
+            model.module.weight.fill_(1.0)
+        weights = []
+        for large in (3e38, 1.0):
+            steps.zero_grad()
+            scaler.scale(model(mt.full((1, 1), large if group.rank else 1.0)).sum()).backward()
+            scaler.step(steps)
+            scaler.update()
+            weights.append(model.module.weight.item())
+        return scaler.get_scale(), weights
+
+    assert on_ranks(2, scaled) == [(2.0, [1.0, 0.0])] * 2
 
 
 def test_the_model_is_that_of_rank_0() -> None:

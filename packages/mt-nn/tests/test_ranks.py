@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+import mt_nn as nn
+from mt_nn import Checkpoints, load_checkpoint
 from mt_tensor.backends import backends
 
 pytestmark = pytest.mark.mpi
@@ -77,6 +79,19 @@ def test_a_rank_that_fails_ends_all_with_one_message(mpiexec: str, fault: str) -
     told = [line for line in ended.stderr.splitlines() if line.startswith("mt_nn.parallel: ")]
     assert len(told) == 1, ended.stderr
     assert re.search(MESSAGES[fault], told[0])
+
+
+def test_a_full_disk_ends_all_and_leaves_checkpoints_whole(mpiexec: str, tmp_path: Path) -> None:
+    ended = on_ranks(mpiexec, 2, "full", str(tmp_path))
+    assert ended.returncode != 0
+    told = [line for line in ended.stderr.splitlines() if line.startswith("mt_nn.parallel: ")]
+    assert len(told) == 1, ended.stderr
+    assert re.search(r"rank 0 \(.*\) raised FileError: .*step-00000003.*too large", told[0])
+    steps = [path.name for path in Checkpoints(tmp_path).paths()]
+    assert steps == ["step-00000001.safetensors", "step-00000002.safetensors"]
+    network = nn.Linear(100, 10)
+    load_checkpoint(tmp_path / steps[-1], model=network)
+    assert sorted(path.name for path in tmp_path.iterdir()) == steps  # and nothing half written
 
 
 def test_without_mpi4py_one_line_says_what_to_install(tmp_path: Path) -> None:

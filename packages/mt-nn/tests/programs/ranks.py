@@ -1,7 +1,8 @@
-"""What ranks do that MPI starts: `python ranks.py train`, or one of the faults below."""
+"""What ranks do that MPI starts: `python ranks.py train`, `full`, or one of the faults below."""
 
 import json
 import os
+import resource
 import signal
 import sys
 import time
@@ -13,6 +14,7 @@ import mt_tensor as mt
 from mt_nn import functional as F
 from mt_nn import optim
 from mt_nn.parallel import DataParallel, SyncBatchNorm, ZeroRedundancyOptimizer, world
+from mt_nn.train import Callback, SaveCheckpoints, Trainer
 
 
 def train(backend: str) -> None:
@@ -37,6 +39,30 @@ def train(backend: str) -> None:
     if group.rank == 0:
         weights = float(sum(p.abs().sum().item() for p in network.parameters()))
         print(json.dumps({"size": group.size, "losses": losses, "weights": weights}))
+
+
+class _FullDisk(Callback):
+    """Lets rank 0 find no more space than for two kilobytes, after some steps."""
+
+    def on_step_end(self, trainer: Trainer) -> None:
+        """Fill the disk, as it were."""
+        if trainer.step == 3:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))
+
+
+def fill(folder: str) -> None:
+    """Save a checkpoint after each step, as long as there is space."""
+    world()
+    mt.manual_seed(0)
+    model = DataParallel(nn.Linear(100, 10))
+    trainer = Trainer(
+        model,
+        optim.Adam(model.parameters()),
+        F.cross_entropy,
+        callbacks=[_FullDisk(), SaveCheckpoints(folder, every_steps=1, keep_last=2)],
+    )
+    batch = mt.randn(8, 100), mt.arange(8)
+    trainer.fit([batch] * 6, epochs=1)
 
 
 def fail(fault: str) -> None:
@@ -71,5 +97,7 @@ FAULTS = {
 if __name__ == "__main__":
     if sys.argv[1] == "train":
         train(sys.argv[2])
+    elif sys.argv[1] == "full":
+        fill(sys.argv[2])
     else:
         fail(sys.argv[1])

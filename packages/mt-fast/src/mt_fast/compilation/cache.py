@@ -9,12 +9,20 @@ kernel write the same file, by renaming a complete one. Beside it lies the text 
 read.
 
 Whatever is wrong with the folder (see `folder.py`) costs time only: the kernel is compiled.
+
+Numba numbers the functions that it compiles, from 1 in every process, and the symbols in machine
+code have these numbers. Of two kernels of one name that two processes have compiled, a third one
+that loads both would call the first in place of the second, if they had the same number. So each
+process counts from a number of its own.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
+import os
 import pickle
+import secrets
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,6 +31,7 @@ from typing import Any
 import llvmlite
 import numba
 from numba.core import compiler, config, serialize
+from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import _Cache
 
 from mt_fast.compilation.folder import Folder, hashed
@@ -40,8 +49,21 @@ UNRELATED = ("course.py", "examples")
 """What no kernel uses, in the folder of this package: exercises and examples can change, and
 kernels that were compiled before are still right."""
 
+NUMBERS = 2**60
+"""How many numbers there are to begin with."""
+
 _compiler: Any = compiler  # Numba's functions have no types
 _serialize: Any = serialize
+
+
+def _count_anew() -> None:
+    """Let Numba count from a number that no other process has begun with."""
+    FunctionIdentity._unique_ids = itertools.count(secrets.randbelow(NUMBERS))
+
+
+_count_anew()
+if hasattr(os, "register_at_fork"):  # two children would go on with the same numbers
+    os.register_at_fork(after_in_child=_count_anew)
 
 
 def cached(dispatcher: Any, name: str, texts: Sequence[str]) -> Any:

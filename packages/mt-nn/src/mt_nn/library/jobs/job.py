@@ -19,8 +19,8 @@ from mt_nn import optim
 from mt_nn.data import BatchSampler, DataLoader, Dataset, RandomSampler, Subset
 from mt_nn.errors import InputError, MissingFileError, SettingError
 from mt_nn.library.data.downloads.published import PUBLISHED
-from mt_nn.library.parallel.group import world
 from mt_nn.library.parallel.sampling import SharedBatches
+from mt_nn.library.parallel.world import world
 from mt_nn.library.train.metrics import Metric
 from mt_nn.settings import check_flags, integer, number
 from mt_operators import Module

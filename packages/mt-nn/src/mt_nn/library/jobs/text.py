@@ -20,7 +20,7 @@ from mt_nn.functional import cross_entropy, softmax
 from mt_nn.library.files.writing import write_atomically
 from mt_nn.library.jobs.job import Job, Parts, Settings
 from mt_nn.library.modes import evaluation
-from mt_nn.library.parallel.group import world
+from mt_nn.library.parallel.world import world
 from mt_nn.library.train.trainer import Callback, Trainer
 from mt_operators import Module
 from mt_tensor import Generator, multinomial, tensor

@@ -13,8 +13,9 @@ import mt_operators
 from mt_nn.errors import InputError
 from mt_nn.library.functional.normalization import remember, scaled
 from mt_nn.library.layers.normalization import BatchNorm
-from mt_nn.library.parallel.group import Group, world
+from mt_nn.library.parallel.group import Group
 from mt_nn.library.parallel.packing import Packed, traveling
+from mt_nn.library.parallel.world import world
 from mt_tensor import Function, Tensor, empty_like
 from mt_tensor.extending import wide
 

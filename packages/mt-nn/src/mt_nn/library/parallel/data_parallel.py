@@ -15,8 +15,9 @@ import mt_operators
 from mt_autodiff import topological_sort
 from mt_nn.errors import SettingError
 from mt_nn.library.parallel.averaging import Averaging
-from mt_nn.library.parallel.group import Group, agree, world
+from mt_nn.library.parallel.group import Group, agree
 from mt_nn.library.parallel.packing import broadcast
+from mt_nn.library.parallel.world import world
 from mt_nn.module import Module
 from mt_tensor import Generator, Tensor, get_rng_state, is_grad_enabled
 from mt_tensor.extending import check_flags, numbers_of, use_generator

@@ -1,26 +1,21 @@
 """The ranks of a program as a group: sums of arrays, and values that one or all of them give.
 
 A program that MPI has started several times (`mpiexec -n 4 python train.py`) is one of several
-ranks, and `world()` is how they talk (`mpi.py`). All ranks must do the same operations in the same
-order; each has a name, by which messages call it. A program that runs alone has a group, too, of
-one.
+ranks, and their group is how they talk (`mpi.py`). All ranks must do the same operations in the
+same order; each has a name, by which messages call it. A program that runs alone has a group, too,
+of one.
 """
 
 from __future__ import annotations
 
-import functools
 import itertools
-import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from mt_nn.errors import MissingPackageError, RankError
+from mt_nn.errors import RankError
 from mt_tensor.extending import Array
 
 T = TypeVar("T")
-
-STARTED_BY_MPI = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK")
-"""Environment variables that a process has which MPI has started."""
 
 
 class Pending:
@@ -88,25 +83,6 @@ class Group:
 
     def raised(self, error: BaseException) -> None:
         """Tell that an error ends this rank; on several ranks, end all of them."""
-
-
-@functools.cache
-def world() -> Group:
-    """Return the group of all ranks of this program.
-
-    Raises:
-        MissingPackageError: MPI has started the program, but mpi4py is not installed.
-        RankError: the ranks run other versions of Python, NumPy or these packages.
-    """
-    if not any(name in os.environ for name in STARTED_BY_MPI):
-        return Group()
-    try:
-        from mt_nn.library.parallel.mpi import all_ranks
-    except ImportError as error:
-        raise MissingPackageError(
-            "this program was started by MPI, which takes mpi4py: pip install 'mt-nn[mpi]'"
-        ) from error
-    return all_ranks()
 
 
 def agree(group: Group, what: str, value: list[str]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from mt_nn.data.dataset import IterableDataset
 from mt_nn.data.samplers import Sampler
 from mt_nn.errors import SettingError
-from mt_nn.library.parallel.group import world
+from mt_nn.library.parallel.world import world
 from mt_nn.settings import integer
 from mt_tensor import Generator
 from mt_tensor.extending import check_flags, numbers_of

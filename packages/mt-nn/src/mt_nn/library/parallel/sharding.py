@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from mt_nn.errors import SettingError
-from mt_nn.library.parallel.group import Group, world
+from mt_nn.library.parallel.group import Group
 from mt_nn.library.parallel.packing import broadcast
+from mt_nn.library.parallel.world import world
 from mt_nn.optim import Optimizer
 from mt_tensor import Tensor, enable_grad, tensor
 

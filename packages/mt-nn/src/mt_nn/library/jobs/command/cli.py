@@ -27,7 +27,8 @@ from mt_nn.library.jobs.command.runs import Run
 from mt_nn.library.jobs.command.threads import use_threads
 from mt_nn.library.jobs.command.training import train
 from mt_nn.library.jobs.job import Settings
-from mt_nn.library.parallel.group import Group, world
+from mt_nn.library.parallel.group import Group
+from mt_nn.library.parallel.world import world
 from mt_nn.library.train.callbacks import ENDING
 from mt_nn.settings import choice
 from mt_operators import StateDictError

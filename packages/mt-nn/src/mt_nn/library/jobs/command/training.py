@@ -24,7 +24,7 @@ from mt_nn.library.jobs.command.threads import peak_memory
 from mt_nn.library.jobs.job import Job, Parts
 from mt_nn.library.jobs.tables import write_table
 from mt_nn.library.parallel.data_parallel import DataParallel
-from mt_nn.library.parallel.group import world
+from mt_nn.library.parallel.world import world
 from mt_nn.library.train.callbacks import SaveCheckpoints
 from mt_nn.library.train.curves import as_png, draw_curve, make_figure
 from mt_nn.library.train.history import History
