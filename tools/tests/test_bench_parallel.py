@@ -21,9 +21,8 @@ def _has_mpi() -> None:
 
 
 def test_steps_on_two_ranks_are_measured_and_more_are_predicted(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("mt.bench.command.missing", lambda _: [])
     picture = tmp_path / "ranks.svg"
     options = ["MLP", "--backend", "numpy", "--steps", "3", "--rounds", "1", "--alone"]
     assert command.main(["parallel", *options, "--picture", str(picture)]) == 0

@@ -56,7 +56,13 @@ def _parser(which: str) -> argparse.ArgumentParser:
         parser.add_argument("--ranks", type=positive, nargs="+", default=[2], help="how many")
         parser.add_argument("--steps", type=positive, default=30, help="of each measurement")
         parser.add_argument("--rounds", type=positive, default=3, help="measurements of each side")
-        parser.add_argument("--alone", action="store_true", help="leave out torch")
+        parser.add_argument(
+            "--alone",
+            dest="needs",
+            action="store_const",
+            const=["matplotlib", "mpi4py"],
+            help="leave out torch",
+        )
         parser.add_argument("--picture", type=Path, metavar="FILE", help="draw what is predicted")
         parser.set_defaults(needs=["torch", "matplotlib", "mpi4py"])
     elif which == "chart":

@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> None:
             f"{'; '.join(each for each in WORKLOADS if WORKLOADS[each].group == 'steps')}"
         )
     ranks = sorted({1, *options.ranks})
-    sides = ["mt_tensor"] if options.alone else ["mt_tensor", "torch"]
+    sides = ["mt_tensor", "torch"] if "torch" in options.needs else ["mt_tensor"]
     found: dict[tuple[str, int], list[dict[str, Any]]] = {
         (side, size): [] for size in ranks for side in sides
     }
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> None:
     for (side, size), rows in found.items():
         _tell(side, size, best, rows)
     for size in ranks:
-        if not options.alone:
+        if "torch" in sides:
             ratio = best["mt_tensor", size] / best["torch", size]
             print(f"{size} rank(s): {ratio:.2f} of torch's time, in minima")
     if len(ranks) > 1:
