@@ -87,7 +87,7 @@ class Averaging:
             self._go_on()
 
     def average(self) -> None:
-        """Average the gradients that parameters have now; those without one have none anywhere."""
+        """Average the gradients that parameters have now; one that is missing counts as zeros."""
         everybody = [p for bucket in self._buckets for _, p in bucket.members]
         self.expect({id(p) for p in everybody if p.grad is None})
         for parameter in everybody:

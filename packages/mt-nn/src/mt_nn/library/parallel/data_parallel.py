@@ -100,10 +100,12 @@ class DataParallel(Module):
     def no_sync(self) -> Iterator[None]:
         """Let gradients of results that are computed in a `with` block add up without a message.
 
-        for share in shares[:-1]:
-            with model.no_sync():
-                loss(model(share)).backward()
-        loss(model(shares[-1])).backward()  # averages all that has been added up
+            for share in shares[:-1]:
+                with model.no_sync():
+                    loss(model(share)).backward()
+            loss(model(shares[-1])).backward()
+
+        The last line averages all that has been added up.
         """
         before, self._synchronizes = self._synchronizes, False
         try:

@@ -11,14 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-import numpy as np
-
 from mt_nn.errors import SettingError
 from mt_nn.library.parallel.group import Group
 from mt_nn.library.parallel.packing import broadcast
 from mt_nn.library.parallel.world import world
 from mt_nn.optim import Optimizer
-from mt_tensor import Tensor, enable_grad, tensor
+from mt_tensor import enable_grad
 
 
 class ZeroRedundancyOptimizer(Optimizer):
@@ -107,10 +105,10 @@ class ZeroRedundancyOptimizer(Optimizer):
         own = self.optim.state_dict()["state"]
         self._others = {}
         for rank in range(self.process_group.size):
-            given = _on_host(own) if rank == self.process_group.rank != to else None
+            given = own if rank == self.process_group.rank != to else None
             states = self.process_group.gather(given, f"states of rank {rank}")[rank]
             if states is not None and self.process_group.rank == to:
-                self._others |= _as_tensors(states)
+                self._others |= states
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state of an optimizer that is not divided.
@@ -127,25 +125,3 @@ class ZeroRedundancyOptimizer(Optimizer):
             if owner != self.process_group.rank:
                 self.optim.state.pop(parameter, None)
         self.param_groups, self._others = self.optim.param_groups, {}
-
-
-def _on_host(states: dict[int, dict[str, Any]]) -> dict[int, dict[str, Any]]:
-    """Return states with arrays in the places of tensors."""
-    return {
-        number: {
-            name: value.numpy() if isinstance(value, Tensor) else value
-            for name, value in state.items()
-        }
-        for number, state in states.items()
-    }
-
-
-def _as_tensors(states: dict[int, dict[str, Any]]) -> dict[int, dict[str, Any]]:
-    """Return such states with tensors in the places of arrays, on the host."""
-    return {
-        number: {
-            name: tensor(value, backend="numpy") if isinstance(value, np.ndarray) else value
-            for name, value in state.items()
-        }
-        for number, state in states.items()
-    }

@@ -9,6 +9,7 @@ end themselves.
 
 from __future__ import annotations
 
+import itertools
 import json
 import selectors
 import socket
@@ -77,15 +78,14 @@ def fault(states: list[State], now: float, timeout: float) -> str | None:
 
 def _disagreement(states: list[State]) -> str | None:
     """Return which ranks have begun different operations where they must do the same."""
-    for one in states:
-        for other in states[: one.rank]:
-            for number in sorted(one.operations.keys() & other.operations.keys()):
-                theirs, its = other.operations[number], one.operations[number]
-                if theirs != its:
-                    return (
-                        f"operation {number} of {one.name} is {its}, and of {other.name} {theirs}: "
-                        "ranks must do the same"
-                    )
+    for other, one in itertools.combinations(states, 2):
+        for number in sorted(one.operations.keys() & other.operations.keys()):
+            theirs, its = other.operations[number], one.operations[number]
+            if theirs != its:
+                return (
+                    f"operation {number} of {one.name} is {its}, and of {other.name} {theirs}: "
+                    "ranks must do the same"
+                )
     return None
 
 

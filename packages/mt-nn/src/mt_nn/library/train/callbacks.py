@@ -61,7 +61,7 @@ class EarlyStopping(Callback):
         if value < self.best - self.min_delta:
             self.best, self.waited = value, 0
             if self.restore_best:
-                self.best_model = copy.deepcopy(trainer.model.state_dict())
+                self.best_model = copy.deepcopy(trainer.network.state_dict())
         else:
             self.waited += 1
             if self.waited > self.patience:
@@ -70,7 +70,7 @@ class EarlyStopping(Callback):
     def on_fit_end(self, trainer: Trainer) -> None:
         """Give the model the best parameters, if that was asked for."""
         if self.best_model is not None:
-            trainer.model.load_state_dict(self.best_model)
+            trainer.network.load_state_dict(self.best_model)
 
     def state_dict(self) -> dict[str, Any]:
         """Return what has been the best so far."""
@@ -158,9 +158,8 @@ class SaveCheckpoints(Callback):
 
     def on_epoch_end(self, trainer: Trainer) -> None:
         """Save, with how good the epoch was if the best are kept."""
-        self._save(
-            trainer, monitored(trainer, self.monitor) if self.checkpoints.keep_best else None
-        )
+        score = monitored(trainer, self.monitor) if self.checkpoints.keep_best else None
+        self._save(trainer, score)
         if self._interrupted:
             self._end()
 
