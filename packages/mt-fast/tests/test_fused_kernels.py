@@ -28,6 +28,7 @@ def test_every_kernel_has_samples():
         "argmin",
         "fold",
         "max_places",
+        "random",
     }  # without a gradient
 
 

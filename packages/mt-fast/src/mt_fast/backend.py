@@ -103,6 +103,12 @@ class FastOps(HostBackend):
         out = self.empty(shape, dtype)
         return self.copy(super().full((), dtype, value).expand(out.shape), out)
 
+    def random(self, numbers: np.random.Generator, shape: Shape, dtype: DType) -> TensorData:
+        """Draw with the kernel of that name, or by NumPy what there is none for."""
+        kernel = self.kernel("random")
+        drawn: TensorData | None = kernel and kernel(self, numbers, shape, dtype)
+        return super().random(numbers, shape, dtype) if drawn is None else drawn
+
     def elementwise(self, formula: Formula) -> Callable[..., Any]:
         """Run the formula's kernel, or NumPy's function where that has the same bits in less time.
 
@@ -204,9 +210,10 @@ class FastOps(HostBackend):
             self._rounded(result, out)
             return
         source, out = _as_bits(source), _as_bits(out)
-        rows = source.layout.row_major and out.layout.row_major
-        if operator is _ADD and rows and slices.are_named(out, dim, index):
-            slices.add(source, dim, index, out, self._parallel(index.size))
+        if operator is _ADD and out.layout.row_major and slices.are_named(out, dim, index):
+            layout = source.layout
+            rows = source if layout.row_major else self.copy(source, layout.contiguous)
+            slices.add(rows, dim, index, out, self._parallel(index.size))
         else:
             movement.scatter(source, dim, index, out, operator)
 

@@ -139,7 +139,7 @@ class Methods:
         """Element by element: the bits that either has."""
     def __pos__(self) -> Tensor:
         ...
-    def __pow__(self, other: Any) -> Tensor:
+    def __pow__(self, exponent: Any) -> Self:
         """Element by element: x to the power y; nan for x < 0 unless y is whole."""
     def __radd__(self, other: Any) -> Tensor:
         ...

@@ -13,8 +13,8 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from mt_operators.elementary import div, exp, expm1, log1p, maximum, minimum, tanh, where
-from mt_operators.table import OPERATORS, ndtr, normal_density, sigmoid, sign, softplus
+from mt_operators.elementary import div, exp, expm1, log1p, maximum, minimum, where
+from mt_operators.table import OPERATORS, ndtr, normal_density, sigmoid, sign
 
 define = partial(OPERATORS.add, trial=False, in_place=False)
 define_real = partial(define, result="real")
@@ -80,18 +80,28 @@ define_real(
 )
 
 
+def mish_parts(x: float) -> tuple[float, float]:
+    """Return `e = exp(x)` and `n = e (e + 2)`: `tanh(softplus(x)) = n / (n + 2)`.
+
+    From 40 on, the quotient is 1 whatever `e` is.
+    """
+    e = exp(minimum(x, 40.0))
+    return e, e * (e + 2.0)
+
+
+def mish(x: float) -> float:
+    """Return `x tanh(softplus(x))`, of one exponential."""
+    _, n = mish_parts(x)
+    return maximum(x, -FAR) * (n / (n + 2.0))
+
+
 def mish_slope(x: float) -> float:
     """Return the derivative of `x tanh(softplus(x))`."""
-    weight = tanh(softplus(x))
-    return weight + moderate(x) * ((1.0 - weight * weight) * sigmoid(x))
+    e, n = mish_parts(x)
+    return n / (n + 2.0) + moderate(x) * (4.0 * e * (e + 1.0) / ((n + 2.0) * (n + 2.0)))
 
 
-define_real(
-    "mish",
-    lambda x: maximum(x, -FAR) * tanh(softplus(x)),
-    lambda x, out: mish_slope(x),
-    note="x tanh(softplus(x))",
-)
+define_real("mish", mish, lambda x, out: mish_slope(x), note="x tanh(softplus(x))")
 define_real(
     "hardswish",
     lambda x: maximum(x, -3.0) * (minimum(maximum(x + 3.0, 0.0), 6.0) / 6.0),

@@ -37,6 +37,7 @@ from mt_tensor.backends.contract import index_error as index_error
 from mt_tensor.library.randomness.blocks import (
     Blocks as Blocks,
     take_blocks as take_blocks,
+    used_blocks as used_blocks,
 )
 
 # Elements as NumPy computes with them, and as arrays hold them: bfloat16, which NumPy has not.

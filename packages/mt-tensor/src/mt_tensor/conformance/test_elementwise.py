@@ -407,3 +407,22 @@ def test_shapes_that_do_not_broadcast(backend_name: str, data: st.DataObject) ->
         pytest.raises(mt.errors.IndexingError, match="do not broadcast"),
     ):
         _ = mt.zeros(shape) + mt.zeros(*shape[:-1], shape[-1] + 1)
+
+
+@pytest.mark.parametrize("exponent", [2, 3, 0.5, -0.5, -1, -1.0, 1.5, 0])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_powers_by_a_number(backend: TensorBackend, dtype: str, exponent: float) -> None:
+    """Some of them are other operators, which `x ** exponent` and `pow` take alike."""
+    tolerance = {"float16": 2e-3, "float32": 1e-6, "float64": 1e-14}[dtype]
+    array = np.array([0.25, 0.7, 1.0, 3.0, 9.5])
+    slopes: Any = exponent * array.astype(dtype).astype(float) ** (exponent - 1)
+    for power in (lambda x: x**exponent, lambda x: mt.pow(x, exponent)):
+        x = mt.tensor(array, dtype=dtype, requires_grad=True, backend=backend)
+        result = power(x)
+        assert result.dtype is x.dtype
+        np.testing.assert_allclose(result.tolist(), array.astype(dtype) ** exponent, tolerance)
+        result.sum().backward()
+        assert x.grad is not None
+        np.testing.assert_allclose(x.grad.tolist(), slopes, tolerance)
+    assert (mt.tensor([2, 3], backend=backend) ** 2).tolist() == [4, 9]
+    assert (mt.tensor([2, 3], backend=backend) ** 2).dtype is mt.int64

@@ -13,7 +13,7 @@ from typing import Any
 from mt_operators import OPERATORS
 from mt_tensor.dtypes import plain
 from mt_tensor.pointwise.elementwise import OPERANDS, OPERATIONS
-from mt_tensor.pointwise.table_functions import FUNCTIONS, describe, of_one, of_two
+from mt_tensor.pointwise.table_functions import FUNCTIONS, describe, of_one, of_two, shortened
 from mt_tensor.public import method
 from mt_tensor.tensor import Tensor
 
@@ -49,7 +49,8 @@ def _on_the_left(row: str) -> Callable[..., Any]:
                 return x._operate_foreign(operation.operator, other)
         return operation(x, *others)
 
-    return (of_one if operation.operator.arity == 1 else of_two)(operation, otherwise)
+    function = (of_one if operation.operator.arity == 1 else of_two)(operation, otherwise)
+    return shortened(function) if row == "pow" else function
 
 
 def _on_the_right(row: str) -> Callable[..., Any]:

@@ -101,6 +101,20 @@ def of_two(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Ca
     return function
 
 
+def shortened(power: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of a base and an exponent that takes the ways of `SHORTER`."""
+
+    def function(input: Any, exponent: Any) -> Any:
+        kind = exponent.__class__
+        if (kind is int or kind is float) and exponent in SHORTER and isinstance(input, Tensor):
+            dtype = input._tensor.layout.dtype
+            if dtype.is_floating_point and not dtype.is_narrow:  # which `autocast` may widen
+                return SHORTER[exponent](input)
+        return power(input, exponent)
+
+    return function
+
+
 def of_any(operation: ElementwiseOperation) -> Callable[..., Any]:
     """Return an operation as a function of which one argument at least must be a tensor."""
 
@@ -148,6 +162,8 @@ def _install(operator: Operator) -> None:
     function = of_any(operation)
     if operator.arity <= 2:
         function = (of_one if operator.arity == 1 else of_two)(operation, function)
+    if operator.name == "pow":
+        function = shortened(function)
     describe(function, operator)
     for name in (operator.name, *operator.aliases):
         FUNCTIONS[name] = function
@@ -170,3 +186,12 @@ def _is_taken(name: str) -> bool:
 
 
 OPERATORS.for_each(_install, taken=_is_taken)
+
+SHORTER: dict[float, Callable[[Tensor], Tensor]] = {
+    2: FUNCTIONS["square"],
+    3: lambda x: FUNCTIONS["mul"](FUNCTIONS["square"](x), x),
+    0.5: FUNCTIONS["sqrt"],
+    -0.5: FUNCTIONS["rsqrt"],
+    -1: FUNCTIONS["inv"],
+}
+"""Powers by the exponents that other rows make, without the logarithm that any other takes."""

@@ -28,6 +28,7 @@ from mt_fast.library.fused.regularization import DROPOUT
 from mt_fast.library.fused.resampling import RESAMPLE
 from mt_fast.library.fused.rnn import RNN
 from mt_fast.library.fused.softmax import LOG_SOFTMAX, SOFTMAX
+from mt_fast.library.randomness import random
 from mt_tensor.extending import FusedKernel
 
 KERNELS: dict[str, FusedKernel | Callable[..., Any]] = {
@@ -57,5 +58,6 @@ KERNELS: dict[str, FusedKernel | Callable[..., Any]] = {
     "rnn": RNN,
     "softmax": SOFTMAX,
     "pad": PAD,
+    "random": random,
 }
 """The fused operations by name."""

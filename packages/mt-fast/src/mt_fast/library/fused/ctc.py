@@ -16,18 +16,29 @@ import numpy as np
 
 from mt_fast.compilation.jit import jit
 from mt_fast.compilation.kernel import Kernel, inner
+from mt_fast.generation.reductions import REASSOCIATE
 from mt_fast.generation.spelling import maximum
 from mt_fast.library.fused.arrays import array_of, is_compiled, shared, tensor_of
 from mt_fast.library.vectorised import decay, log
+from mt_fast.processor import VECTOR_BYTES
 from mt_tensor import Tensor
-from mt_tensor.extending import FusedKernel
+from mt_tensor.extending import Array, FusedKernel
 
 IMPOSSIBLE = -1e37
 """The logarithm of a probability of 0: so far away that no scores add up to it, but finite, so that
 differences of such numbers are, too."""
 
+_summing = jit(fastmath=set(REASSOCIATE))
+"""Compiles a function that adds up a row in any order, as vectors do."""
+
 BESIDE = 2
 """From how far away a way can lead to a state: so many impossible ones lie beside the others."""
+
+COST = 16
+"""As how many elements a state counts at a time: for its exponentials and its logarithm."""
+
+LANES = VECTOR_BYTES // 4
+"""Elements of the longest vector."""
 
 # --- Kernels: units are the samples of a batch --------------------------------------------------
 
@@ -154,7 +165,7 @@ def _go_on(now: Any, before: Any, leaps: Any, likely: Any) -> None:
         now[s + BESIDE] = ways + likely[s]
 
 
-@inner
+@_summing
 def _take_shares(shares: Any, come: Any, ways: Any, weight: Any) -> None:
     """Write how likely each state is at a time, times a weight.
 
@@ -206,25 +217,41 @@ class _CTC(FusedKernel):
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
         """Return the loss of each sample; saved is what the way forward leaves behind."""
-        scores, labels, durations, lengths = map(array_of, arguments[:4])
+        scores, _, durations, lengths = map(array_of, arguments[:4])
+        labels = _padded(*arguments[1::3])
         (times, batch, _), states, dtype = scores.shape, labels.shape[1], scores.dtype
         rows = times + 1 if needs[0] else 2
         leaps, likely = np.empty((batch, states + BESIDE), dtype), np.empty(labels.shape, dtype)
         forward, losses = np.empty((batch, rows, BESIDE + states), dtype), np.empty(batch, dtype)
         inputs = (scores, labels, durations, lengths, arguments[4])
-        parallel = shared(times * labels.size, arguments[0])
+        parallel = shared(COST * times * labels.size, arguments[0])
         _FORWARD.run(batch, parallel, *inputs, leaps, likely, forward, losses)
-        return tensor_of(losses, arguments[0]), (leaps, likely, forward)
+        return tensor_of(losses, arguments[0]), (labels, leaps, likely, forward)
 
     def gradient(
         self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
     ) -> Sequence[Tensor | None]:
         """Return the gradient of the log-probabilities."""
-        inputs = scores, labels, _, _ = [*map(array_of, arguments[:4])]
-        out, buffers = np.empty_like(scores), np.empty((2, *saved[0].shape), scores.dtype)
-        parallel = shared(len(scores) * labels.size, arguments[0])
-        _BACKWARD.run(len(labels), parallel, *inputs, *saved, *buffers, array_of(grad), out)
+        scores, _, *sizes = map(array_of, arguments[:4])
+        labels, *memory = saved
+        out, buffers = np.empty_like(scores), np.empty((2, *memory[0].shape), scores.dtype)
+        parallel = shared(COST * len(scores) * labels.size, arguments[0])
+        inputs = scores, labels, *sizes, *memory, *buffers, array_of(grad)
+        _BACKWARD.run(len(labels), parallel, *inputs, out)
         return tensor_of(out, arguments[0]), None, None, None, None
+
+
+def _padded(labels: Tensor, blank: int) -> Array:
+    """Return the labels of states with blanks behind them, which nothing leads away from.
+
+    The rows are so many whole vectors, for what is left over would be done one by one, in as much
+    time as all vectors.
+    """
+    array = array_of(labels)
+    batch, states = array.shape
+    padded = np.full((batch, states + -states % LANES), blank)
+    padded[:, :states] = array
+    return padded
 
 
 CTC = _CTC()

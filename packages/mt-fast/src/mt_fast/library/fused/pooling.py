@@ -3,7 +3,7 @@
 The first step runs over whole rows of the image, which lie in a row in memory, into a buffer that
 holds the padding too; only the second jumps from window to window. What sticks out into the padding
 is left out without a condition in an inner loop. Windows that halve an image have kernels of their
-own (`halving.py`).
+own (`halving.py`), and so have means side by side (`tiling.py`) and step by step (`sliding.py`).
 
 Inner loops count and index with unsigned numbers: Python's negative indices, which count from the
 end, would have to be told apart for each element, and nothing would be vectorised.
@@ -20,7 +20,7 @@ import numpy as np
 
 from mt_fast.compilation.kernel import Kernel
 from mt_fast.generation.spelling import maximum
-from mt_fast.library.fused import halving, tiling
+from mt_fast.library.fused import halving, sliding, tiling
 from mt_fast.library.fused.arrays import array_of, is_compiled, shared, tensor_of
 from mt_fast.memory import empty
 from mt_tensor import Tensor
@@ -184,6 +184,8 @@ class _Pooling(FusedKernel):
             kernel, arguments = halving.POOL, (self.largest,)
         elif not self.largest and tiling.tiles(*windows):
             kernel, arguments = tiling.MEANS, (size,)
+        elif not self.largest and sliding.slides(*windows):
+            kernel, arguments = sliding.MEANS, (size, padding)
         else:
             kernel, arguments = _POOL, (*windows, self.largest)
         kernel.run(len(planes), parallel, planes, *arguments, out, *saved)
@@ -205,6 +207,10 @@ class _Pooling(FusedKernel):
             halving.MEAN_GRADIENT.run(len(targets), parallel, upstream, targets)
         elif tiling.tiles(*settings):
             tiling.MEAN_GRADIENT.run(len(targets), parallel, upstream, settings[0], targets)
+        elif sliding.slides(*settings):
+            size, _, padding = settings
+            frame = sliding.opposite(size, padding)
+            sliding.MEANS.run(len(targets), parallel, upstream, size, frame, targets)
         else:
             _MEAN_GRADIENT.run(len(targets), parallel, upstream, *settings, targets)
         return tensor_of(out, x), *[None] * len(settings)

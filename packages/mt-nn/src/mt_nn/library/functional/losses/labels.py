@@ -62,7 +62,7 @@ class _BinaryCrossEntropy(Function):
         input, target = ctx.saved_tensors
         needs = ctx.needs_input_grad
         return (
-            grad * (input - target) / (input * (1 - input)).clamp_min(1e-12) if needs[0] else None,
+            _slope(grad, input, target) if needs[0] else None,
             grad * (_bounded_log(1 - input) - _bounded_log(input)) if needs[1] else None,
         )
 
@@ -76,6 +76,12 @@ def _bounded_cross_entropy(input: Tensor, target: Tensor) -> Tensor:
     wrong = (-input).log1p().clamp_min(-100.0)
     loss: Tensor = -(target * _bounded_log(input) + (1.0 - target) * wrong)
     return loss
+
+
+@fuse
+def _slope(grad: Tensor, input: Tensor, target: Tensor) -> Tensor:
+    slope: Tensor = grad * (input - target) / (input * (1.0 - input)).clamp_min(1e-12)
+    return slope
 
 
 @as_one_call
