@@ -4,11 +4,12 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -18,8 +19,16 @@ from mt_tensor.backends import backends
 
 pytestmark = pytest.mark.mpi
 
-PROGRAM = Path(__file__).with_name("programs") / "ranks.py"
+PROGRAMS = Path(__file__).with_name("programs")
 ON = [name for name in ("numpy", "fast") if name in backends()]
+
+
+class Ended(NamedTuple):
+    """How a program has ended, and what it has told."""
+
+    returncode: int
+    stdout: str
+    stderr: str
 
 
 @pytest.fixture
@@ -31,20 +40,35 @@ def mpiexec() -> str:
     return found
 
 
-def on_ranks(
-    mpiexec: str, size: int, *arguments: str, timeout: float = 60.0
-) -> subprocess.CompletedProcess[str]:
-    """Run the program on so many ranks."""
-    command = [mpiexec, "-n", str(size), sys.executable, str(PROGRAM), *arguments]
+def started(
+    mpiexec: str,
+    size: int,
+    *arguments: str,
+    program: str = "ranks.py",
+    timeout: float = 60.0,
+    **variables: str,
+) -> subprocess.Popen[str]:
+    """Start a program on so many ranks."""
+    command = [mpiexec, "-n", str(size), sys.executable, str(PROGRAMS / program), *arguments]
     environment = {
         **os.environ,
+        **variables,
         "MT_RANK_TIMEOUT": str(timeout),
         "NUMBA_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
     }
-    return subprocess.run(
-        command, capture_output=True, text=True, timeout=120, env=environment, check=False
-    )
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment)
+
+
+def on_ranks(mpiexec: str, size: int, *arguments: str, **how: Any) -> Ended:
+    """Run a program on so many ranks; see `started`."""
+    with started(mpiexec, size, *arguments, **how) as running:
+        try:
+            told = running.communicate(timeout=120)
+        finally:
+            running.kill()
+    return Ended(running.returncode, *told)
 
 
 @pytest.mark.parametrize("backend", ON)
@@ -58,6 +82,30 @@ def test_ranks_learn_what_one_learns(mpiexec: str, backend: str) -> None:
     for each in found:
         assert each["losses"] == pytest.approx(found[0]["losses"], rel=1e-9)
         assert each["weights"] == pytest.approx(found[0]["weights"], rel=1e-6)
+
+
+SENDING = {
+    "mpi": {"host waits"},
+    "nccl": {"stream 7 waits", "sum", "host waits"},
+}
+"""What a link does, beside the sums of MPI."""
+
+
+@pytest.mark.parametrize("link", SENDING)
+def test_what_is_on_a_gpu_is_sent_from_there(mpiexec: str, link: str) -> None:
+    ended = on_ranks(mpiexec, 2, link, program="links.py", MT_RANK_LINK=link)
+    assert ended.returncode == 0, ended.stderr
+    told = json.loads(ended.stdout)
+    assert told["losses"]["card"] == told["losses"]["numpy"]
+    assert {*told["done"]} == SENDING[link]
+
+
+@pytest.mark.parametrize(("link", "says"), [("nccl", "mt-nn[nccl]"), ("wire", "host, mpi, nccl")])
+def test_a_link_that_there_is_not_is_named(mpiexec: str, link: str, says: str) -> None:
+    without = str(PROGRAMS / "without")  # a folder in which NCCL cannot be imported
+    ended = on_ranks(mpiexec, 2, "raises", MT_RANK_LINK=link, PYTHONPATH=without)
+    assert ended.returncode != 0
+    assert says in ended.stderr
 
 
 MESSAGES = {
@@ -92,6 +140,23 @@ def test_a_full_disk_ends_all_and_leaves_checkpoints_whole(mpiexec: str, tmp_pat
     network = nn.Linear(100, 10)
     load_checkpoint(tmp_path / steps[-1], model=network)
     assert sorted(path.name for path in tmp_path.iterdir()) == steps  # and nothing half written
+
+
+def test_control_c_ends_all_after_the_same_step(mpiexec: str, tmp_path: Path) -> None:
+    with started(mpiexec, 2, "interrupted", str(tmp_path)) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "under way\n"
+        running.send_signal(signal.SIGINT)
+        try:
+            told, complaints = running.communicate(timeout=60)
+        finally:
+            running.kill()
+    steps = re.search(r"^\[(\d+), (\d+)\]$", told, re.MULTILINE)
+    assert steps, complaints
+    one, other = map(int, steps.groups())
+    assert one == other > 0
+    (path,) = Checkpoints(tmp_path).paths()
+    assert path.name == f"step-{one:08}.safetensors"
 
 
 def test_without_mpi4py_one_line_says_what_to_install(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What ranks do that MPI starts: `python ranks.py train`, `full`, or one of the faults below."""
+"""What ranks do that MPI starts: `python ranks.py train` and so on, or one of the faults."""
 
 import json
 import os
@@ -39,6 +39,32 @@ def train(backend: str) -> None:
     if group.rank == 0:
         weights = float(sum(p.abs().sum().item() for p in network.parameters()))
         print(json.dumps({"size": group.size, "losses": losses, "weights": weights}))
+
+
+class _Told(Callback):
+    """Tells when training is under way."""
+
+    def on_step_end(self, trainer: Trainer) -> None:
+        """Tell of the first step."""
+        if trainer.step == 1:
+            print("under way", flush=True)
+
+
+def interrupt(folder: str) -> None:
+    """Train until somebody presses Control-C, and tell how far that was."""
+    group = world()
+    mt.manual_seed(0)
+    model = DataParallel(nn.Linear(4, 3))
+    callbacks = [_Told(), SaveCheckpoints(folder)]
+    adam = optim.Adam(model.parameters())
+    trainer = Trainer(model, adam, F.cross_entropy, callbacks=callbacks)
+    batch = mt.randn(8, 4), mt.arange(8) % 3
+    try:
+        trainer.fit([batch] * 10**6, epochs=1)
+    except KeyboardInterrupt:
+        steps = group.gather(trainer.step, "steps")
+        if group.rank == 0:
+            print(json.dumps(steps), flush=True)
 
 
 class _FullDisk(Callback):
@@ -99,5 +125,7 @@ if __name__ == "__main__":
         train(sys.argv[2])
     elif sys.argv[1] == "full":
         fill(sys.argv[2])
+    elif sys.argv[1] == "interrupted":
+        interrupt(sys.argv[2])
     else:
         fail(sys.argv[1])

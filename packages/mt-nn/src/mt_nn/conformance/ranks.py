@@ -10,9 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from mt_nn.errors import RankError
-from mt_nn.library.parallel.group import Group, Pending
+from mt_nn.library.parallel.group import Buffer, Group, Pending
 from mt_tensor import use_backend
-from mt_tensor.extending import Array
 
 T = TypeVar("T")
 
@@ -51,13 +50,15 @@ class Threads(Group):
             raise RankError(f"one rank does {what}, and another {', '.join(others)}.")
         return [given for _, given in everybodys]
 
-    def start_sum(self, array: Array, what: str) -> Pending:
-        """Replace an array by its sum over all ranks."""
+    def start_sum(self, buffer: Buffer, what: str) -> Pending:
+        """Replace a buffer by its sum over all ranks."""
+        array = np.asarray(buffer)
         array[...] = np.sum(self.gather(array.copy(), what), axis=0)
         return Pending()
 
-    def broadcast(self, array: Array, what: str, root: int = 0) -> None:
-        """Replace an array by that of one rank."""
+    def broadcast(self, buffer: Buffer, what: str, root: int = 0) -> None:
+        """Replace a buffer by that of one rank."""
+        array = np.asarray(buffer)
         array[...] = self.gather(array.copy(), what)[root]
 
 

@@ -16,6 +16,8 @@ from mt_nn.errors import RankError
 from mt_nn.library.parallel.group import Group, Pending
 from mt_nn.library.parallel.packing import Packed, traveling
 from mt_nn.parameter import Parameter
+from mt_tensor import DType
+from mt_tensor.backends import TensorBackend
 from mt_tensor.extending import Array
 
 FIRST_BYTES = 2**20
@@ -27,10 +29,11 @@ Named = tuple[str, Parameter]
 class _Bucket:
     """Gradients of some parameters, which are added up in one message."""
 
-    def __init__(self, members: Sequence[Named]) -> None:
+    def __init__(self, group: Group, members: Sequence[Named]) -> None:
         self.members = members
         first = members[0][1]
-        self.packed = Packed([p.shape for _, p in members], traveling(first.dtype))
+        shapes = [parameter.shape for _, parameter in members]
+        self.packed = Packed(group, shapes, traveling(first.dtype), first.backend)
         self.missing = set(range(len(members)))
         self.sum: Pending | None = None
 
@@ -46,7 +49,7 @@ class Averaging:
 
     def __init__(self, group: Group, parameters: Sequence[Named], bucket_bytes: float) -> None:
         self._group = group
-        self._buckets = [_Bucket(each) for each in _divided(parameters, bucket_bytes)]
+        self._buckets = [_Bucket(group, each) for each in _divided(parameters, bucket_bytes)]
         self._places = {
             id(parameter): (bucket, place)
             for bucket in self._buckets
@@ -122,7 +125,7 @@ class Averaging:
             bucket = self._buckets[self._begun]
             self._begun += 1
             what = f"gradients {self._begun} of {len(self._buckets)}"
-            bucket.sum = self._group.start_sum(bucket.packed.array, what)
+            bucket.sum = self._group.start_sum(bucket.packed.buffer, what)
         if self._begun == len(self._buckets):
             self._finish()
 
@@ -132,7 +135,7 @@ class Averaging:
         for bucket in self._buckets:
             if bucket.sum is not None:
                 bucket.sum.wait()
-            bucket.packed.array /= self._group.size
+            bucket.packed.tensor.div_(self._group.size)
             for place, (_, parameter) in enumerate(bucket.members):
                 if id(parameter) in used_nowhere:
                     continue
@@ -164,15 +167,17 @@ class Averaging:
 
 
 def _divided(parameters: Sequence[Named], bucket_bytes: float) -> list[list[Named]]:
-    """Return parameters in buckets: the last ones first, of one type each."""
+    """Return parameters in buckets: the last ones first, of one type and backend each."""
     buckets: list[list[Named]] = []
     room = 0.0
+    before: tuple[DType, TensorBackend] | None = None
     for name, parameter in reversed(parameters):
-        dtype = traveling(parameter.dtype)
-        size = parameter.numel() * np.dtype(dtype).itemsize
-        if not buckets or size > room or traveling(buckets[-1][0][1].dtype) != dtype:
+        kind = traveling(parameter.dtype), parameter.backend
+        size = parameter.numel() * kind[0].itemsize
+        if size > room or kind != before:
             room = bucket_bytes if buckets else min(FIRST_BYTES, bucket_bytes)
             buckets.append([])
+        before = kind
         buckets[-1].append((name, parameter))
         room -= size
     return buckets

@@ -10,12 +10,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from mt_nn.errors import RankError
+from mt_tensor import Tensor
+from mt_tensor.backends import TensorBackend
 from mt_tensor.extending import Array
 
 T = TypeVar("T")
+
+Buffer: TypeAlias = "Array | Tensor"
+"""What is sent: an array of the host, or a tensor of a backend that the group reaches. It is
+contiguous, and of the same shape and dtype on all ranks."""
 
 
 class Pending:
@@ -56,22 +62,25 @@ class Group:
     size = 1
     waited = 0.0
 
-    def start_sum(self, array: Array, what: str) -> Pending:
-        """Begin to replace an array by its sum over all ranks.
+    def reaches(self, backend: TensorBackend) -> bool:
+        """Whether tensors of a backend can be sent although they lie in no array of the host."""
+        return False
+
+    def start_sum(self, buffer: Buffer, what: str) -> Pending:
+        """Begin to replace a buffer by its sum over all ranks.
 
         Args:
-            array: contiguous, of the same shape and dtype on all ranks. Nobody may touch it before
-                the sum is there.
+            buffer: nobody may touch it before the sum is there.
             what: what is added up, for messages.
         """
         return Pending()
 
-    def sum(self, array: Array, what: str) -> None:
-        """Replace an array by its sum over all ranks; the arguments are those of `start_sum`."""
-        self.start_sum(array, what).wait()
+    def sum(self, buffer: Buffer, what: str) -> None:
+        """Replace a buffer by its sum over all ranks; the arguments are those of `start_sum`."""
+        self.start_sum(buffer, what).wait()
 
-    def broadcast(self, array: Array, what: str, root: int = 0) -> None:
-        """Replace an array by that of one rank, `root`; see `start_sum`."""
+    def broadcast(self, buffer: Buffer, what: str, root: int = 0) -> None:
+        """Replace a buffer by that of one rank, `root`; see `start_sum`."""
 
     def gather(self, value: T, what: str) -> list[T]:
         """Return the values that all ranks have given, in order: anything that can be pickled."""

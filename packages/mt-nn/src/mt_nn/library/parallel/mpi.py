@@ -1,12 +1,13 @@
 """The ranks that MPI has started, by mpi4py: to import this module is to start MPI.
 
-Everything goes through host memory, whatever the backend. Each operation has a number, too, and the
-watch (`watch.py`) tells which rank keeps others waiting.
+What is sent lies in host memory, unless a link is to take it from that of GPUs (`devices.py`). Each
+operation has a number, too, and the watch (`watch.py`) tells which rank keeps others waiting.
 """
 
 from __future__ import annotations
 
 import atexit
+import math
 import os
 import platform
 import socket
@@ -22,9 +23,11 @@ from mpi4py import MPI
 import mt_nn
 import mt_tensor
 from mt_nn.errors import RankError
-from mt_nn.library.parallel.group import Group, Pending, agree
+from mt_nn.library.parallel.devices import DeviceLink, on_gpu, wanted_link
+from mt_nn.library.parallel.group import Buffer, Group, Pending, agree
 from mt_nn.library.parallel.watch import Watch, start_watcher, timeout_wanted
-from mt_tensor.extending import Array
+from mt_tensor import Tensor
+from mt_tensor.backends import TensorBackend
 
 T = TypeVar("T")
 
@@ -60,25 +63,45 @@ class MPIGroup(Group):
                 f"port {address[1]} ({error.strerror or error})."
             ) from error
         atexit.register(self._watch.close)
+        self._link = wanted_link(communicator, MPI)
         self._report_errors()
         agree(self, "versions", _versions())
 
-    def start_sum(self, array: Array, what: str) -> Pending:
-        """Begin to replace an array by its sum over all ranks."""
-        number = self._watch.begin(f"{what} ({array.size} of {array.dtype})")
-        request = self._communicator.Iallreduce(MPI.IN_PLACE, array)
+    def reaches(self, backend: TensorBackend) -> bool:
+        """Whether tensors of a backend can be sent although they lie in no array of the host."""
+        return self._link is not None and on_gpu(backend)
+
+    def start_sum(self, buffer: Buffer, what: str) -> Pending:
+        """Begin to replace a buffer by its sum over all ranks."""
+        number = self._begin(buffer, what)
+        if isinstance(buffer, Tensor):
+            started = self._over_link().start_sum(buffer)
+        else:
+            request = self._communicator.Iallreduce(MPI.IN_PLACE, buffer)
+            started = Pending(request.Wait, request.Test)
 
         def finish() -> None:
             with self._waiting(number):
-                request.Wait()
+                started.wait()
 
-        return Pending(finish, request.Test)
+        return Pending(finish, started.progress)
 
-    def broadcast(self, array: Array, what: str, root: int = 0) -> None:
-        """Replace an array by that of one rank."""
-        number = self._watch.begin(f"{what} ({array.size} of {array.dtype})")
-        with self._waiting(number):
-            self._communicator.Bcast(array, root)
+    def broadcast(self, buffer: Buffer, what: str, root: int = 0) -> None:
+        """Replace a buffer by that of one rank."""
+        with self._waiting(self._begin(buffer, what)):
+            if isinstance(buffer, Tensor):
+                self._over_link().start_broadcast(buffer, root).wait()
+            else:
+                self._communicator.Bcast(buffer, root)
+
+    def _begin(self, buffer: Buffer, what: str) -> int:
+        """Return the number of an operation on a buffer, of which the watch has been told."""
+        return self._watch.begin(f"{what} ({math.prod(buffer.shape)} of {buffer.dtype.name})")
+
+    def _over_link(self) -> DeviceLink:
+        if self._link is None:
+            raise RankError("a tensor on a GPU was to be sent, but there is no link between GPUs.")
+        return self._link
 
     def gather(self, value: T, what: str) -> list[T]:
         """Return the values that all ranks have given, in order."""

@@ -146,21 +146,25 @@ class SaveCheckpoints(Callback):
         self._interrupted = False
         raise KeyboardInterrupt
 
+    def _ends(self, trainer: Trainer) -> bool:
+        """Whether training is to end, which all ranks do at the same step."""
+        if trainer.group.size == 1:
+            return self._interrupted
+        return any(trainer.group.gather(self._interrupted, "whether to end"))
+
     def on_step_end(self, trainer: Trainer) -> None:
         """Save if it is time, or the last chance."""
-        if trainer.group.size > 1:  # all ranks end at the same step
-            self._interrupted = any(trainer.group.gather(self._interrupted, "end of a step"))
-        due = self.every_steps is not None and trainer.step % self.every_steps == 0
-        if due or self._interrupted:
+        ends = self._ends(trainer)
+        if ends or (self.every_steps is not None and trainer.step % self.every_steps == 0):
             self._save(trainer)
-        if self._interrupted:
+        if ends:
             self._end()
 
     def on_epoch_end(self, trainer: Trainer) -> None:
         """Save, with how good the epoch was if the best are kept."""
         score = monitored(trainer, self.monitor) if self.checkpoints.keep_best else None
         self._save(trainer, score)
-        if self._interrupted:
+        if self._ends(trainer):
             self._end()
 
     def _save(self, trainer: Trainer, score: float | None = None) -> None:
