@@ -16,7 +16,7 @@ from mt_autodiff import topological_sort
 from mt_nn.errors import SettingError
 from mt_nn.library.parallel.averaging import Averaging
 from mt_nn.library.parallel.group import Group, agree
-from mt_nn.library.parallel.packing import broadcast
+from mt_nn.library.parallel.packing import Broadcast, broadcast
 from mt_nn.library.parallel.world import world
 from mt_nn.module import Module
 from mt_tensor import Generator, Tensor, get_rng_state, is_grad_enabled
@@ -74,6 +74,7 @@ class DataParallel(Module):
         agree(self.process_group, "tensors of the model", _described(module))
         tensors = [*module.parameters(), *module.buffers()]
         broadcast(self.process_group, tensors, "model")
+        self._sent: Broadcast | None = None
         self._averaging = None
         if self.process_group.size > 1 and self._trained:
             self._averaging = Averaging(self.process_group, self._trained, bucket_cap_mb * 2**20)
@@ -115,8 +116,13 @@ class DataParallel(Module):
 
     def synchronize_buffers(self) -> None:
         """Let buffers be those of rank 0, in training mode, if that is wanted."""
-        if self.broadcast_buffers and self.training:
-            broadcast(self.process_group, self.module.buffers(), "buffers")
+        if not self.broadcast_buffers or not self.training or self.process_group.size == 1:
+            return
+        buffers = [*self.module.buffers()]
+        known = [] if self._sent is None else self._sent.tensors
+        if self._sent is None or [*map(id, buffers)] != [*map(id, known)]:
+            self._sent = Broadcast(self.process_group, buffers)
+        self._sent("buffers")
 
     def average_gradients(self) -> None:
         """Let the gradients that there are be their means over all ranks.

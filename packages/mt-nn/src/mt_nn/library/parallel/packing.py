@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from mt_nn.library.parallel.group import Buffer, Group
-from mt_tensor import DType, Tensor, float32, get_backend, no_grad, zeros
+from mt_tensor import DType, Tensor, float32, get_backend, zeros
 from mt_tensor.backends import TensorBackend
 
 
@@ -51,33 +51,59 @@ class Packed:
             for start, end, shape in zip(ends, ends[1:], shapes, strict=False)
         ]
 
-    @no_grad()
     def put(self, place: int, tensor: Tensor | None) -> None:
         """Copy a tensor to its place; or zeros, if there is none."""
+        part = self._parts[place]
         if tensor is None:
-            self._parts[place].zero_()
+            part.zero_()
         else:
-            self._parts[place].copy_(tensor.detach())
+            _copy(tensor, part)
 
-    @no_grad()
     def take(self, place: int, tensor: Tensor) -> None:
         """Copy what is at a place into a tensor."""
-        tensor.detach().copy_(self._parts[place])
+        _copy(self._parts[place], tensor)
+
+
+def _copy(source: Tensor, target: Tensor) -> None:
+    """Copy elements as the backend does: `copy_` would look at what does not matter here."""
+    if source.backend is not target.backend:
+        source = source.detach().to(target.backend)
+    target.backend.copy(source._tensor, target._tensor)
+    target._tensor.bump_version()
+
+
+class Broadcast:
+    """Gives all ranks the elements of the tensors of one rank, as often as it is called.
+
+    Args:
+        group: the ranks.
+        tensors: which; a message for each type.
+    """
+
+    def __init__(self, group: Group, tensors: Sequence[Tensor]) -> None:
+        self.tensors = tensors
+        self._group = group
+        alike: dict[tuple[DType, TensorBackend], list[Tensor]] = {}
+        for tensor in tensors:
+            alike.setdefault((traveling(tensor.dtype), tensor.backend), []).append(tensor)
+        self._messages = [
+            (Packed(group, [tensor.shape for tensor in some], *kind), some)
+            for kind, some in alike.items()
+        ]
+
+    def __call__(self, what: str, root: int = 0) -> None:
+        """Send the tensors of the rank `root`; `what` they are is for messages."""
+        for packed, tensors in self._messages:
+            if self._group.rank == root:
+                for place, tensor in enumerate(tensors):
+                    packed.put(place, tensor)
+            self._group.broadcast(packed.buffer, what, root)
+            if self._group.rank != root:
+                for place, tensor in enumerate(tensors):
+                    packed.take(place, tensor)
 
 
 def broadcast(group: Group, tensors: Iterable[Tensor], what: str, root: int = 0) -> None:
-    """Give all ranks the elements of the tensors of one rank, a message for each type."""
-    if group.size == 1:
-        return
-    alike: dict[tuple[DType, TensorBackend], list[Tensor]] = {}
-    for tensor in tensors:
-        alike.setdefault((traveling(tensor.dtype), tensor.backend), []).append(tensor)
-    for (dtype, backend), some in alike.items():
-        packed = Packed(group, [tensor.shape for tensor in some], dtype, backend)
-        if group.rank == root:
-            for place, tensor in enumerate(some):
-                packed.put(place, tensor)
-        group.broadcast(packed.buffer, what, root)
-        if group.rank != root:
-            for place, tensor in enumerate(some):
-                packed.take(place, tensor)
+    """Give all ranks the elements of the tensors of one rank, once."""
+    if group.size > 1:
+        Broadcast(group, [*tensors])(what, root)
