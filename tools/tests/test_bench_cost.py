@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mt.bench.cost import RANKS, Cost, Link, cost_of, link_of
+from mt.bench.cost import RANKS, Cost, Link, hidden_share, link_of
 
 some = st.floats(1e-6, 1.0)
 
@@ -25,19 +25,27 @@ def test_a_sum_takes_messages_around_a_ring() -> None:
     assert link.sum_of(80.0, 8) == 14 * (1.0 + 1.0)
 
 
-@given(some, st.floats(0.0, 0.5), st.integers(2, 64))
-def test_what_was_measured_is_predicted(apart: float, more: float, ranks: int) -> None:
-    cost = cost_of(apart, apart + more, 2**20, Link(1e-5, 1e9), ranks)
-    assert cost.with_a_batch_each(ranks) == pytest.approx(apart + more)
-    assert 0.0 <= cost.hidden <= 1.0
-    assert cost.with_a_batch_each(1) == apart
-    assert cost.with_one_batch(1) == apart
+@given(some, some, st.floats(0.0, 0.5), st.integers(2, 64))
+def test_a_step_is_training_copies_and_sums(
+    step: float, copies: float, latency: float, ranks: int
+) -> None:
+    cost = Cost(step, copies, 2**20, Link(latency, 1e9))
+    sums = cost.link.sum_of(2**20, ranks)
+    assert cost.with_a_batch_each(ranks) == pytest.approx(step + copies + sums)
+    assert cost.with_one_batch(ranks) == pytest.approx(step / ranks + copies + sums)
+    assert cost.with_a_batch_each(1) == cost.with_one_batch(1) == step
+
+
+@pytest.mark.parametrize(
+    ("together", "hidden"), [(1.0, 1.0), (1.1, 0.5), (1.2, 0.0), (1.3, 0.0), (0.9, 1.0)]
+)
+def test_what_sums_do_not_add_is_hidden(together: float, hidden: float) -> None:
+    assert hidden_share(1.0, together, 0.2) == pytest.approx(hidden)
 
 
 def test_who_talks_fast_may_be_many_and_who_talks_slowly_is_alone() -> None:
-    fast = Cost(step=1.0, size=2**20, link=Link(1e-9, 1e12), hidden=0.0, copies=0.0)
-    slow = Cost(step=1.0, size=2**20, link=Link(1.0, 1e12), hidden=0.0, copies=0.0)
+    fast = Cost(step=1.0, copies=0.0, size=2**20, link=Link(1e-9, 1e12))
+    slow = Cost(step=1.0, copies=0.0, size=2**20, link=Link(1.0, 1e12))
     assert (fast.most_that_pay(), slow.most_that_pay()) == (RANKS[-1], 1)
     assert fast.efficiency(1024) > 0.99
     assert slow.efficiency(1024) < 0.01
-    assert Cost(1.0, 2**20, slow.link, hidden=1.0, copies=0.0).efficiency(1024) == 1.0

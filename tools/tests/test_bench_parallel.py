@@ -30,6 +30,7 @@ def test_steps_on_two_ranks_are_measured_and_more_are_predicted(
     assert re.search(r"mt_tensor  1 rank\(s\) +[\d.]+ ms a step .* 1.00 times the samples", told)
     assert re.search(r"mt_tensor  2 rank\(s\).* times the samples of one  [\d.]+ % of", told)
     assert re.search(r"the link: [\d.]+ us for a message, [\d.]+ GB a second; 0.78 MB of", told)
+    assert re.search(r"checked on 2 rank\(s\): predicted [\d.]+ ms a step, measured [\d.]+;", told)
     assert re.search(r" 1024 rank\(s\)  predicted +[\d.]+ ms a step, \d+ % of it", told)
     assert re.search(r"one batch for all: \d+ ranks take the least time", told)
     assert picture.read_text(encoding="utf-8").lstrip().startswith("<?xml")

@@ -2,9 +2,9 @@
 
 Gradients of B bytes are added up in a ring: with N ranks, each sends 2 (N - 1) messages of B / N
 bytes (Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms, 2009). A message takes the
-latency of the link, and its bytes over the bandwidth. A part of that is hidden behind the rest of
-backpropagation, and what else it takes to train together, above all copies of the gradients, takes
-the same time on any number of ranks.
+latency of the link, and its bytes over the bandwidth. What else it takes to train together, above
+all copies of the gradients, takes the same time on any number of ranks. That a part of the sums is
+hidden behind the rest of backpropagation is not counted on, nor that ranks wait for the slowest.
 """
 
 from __future__ import annotations
@@ -52,18 +52,16 @@ class Cost:
     """What a step costs.
 
     Attributes:
-        step: seconds of a step of a rank that does not talk, beside others on its machine.
+        step: seconds of a step of a rank that trains for itself, beside others on its machine.
+        copies: seconds that it takes longer to train together, but for the sums.
         size: bytes of the gradients.
         link: what connects the ranks.
-        hidden: the share of the sums that takes no time of its own, from 0 to 1.
-        copies: seconds that a step takes longer on any number of ranks.
     """
 
     step: float
+    copies: float
     size: float
     link: Link
-    hidden: float
-    copies: float
 
     def with_a_batch_each(self, ranks: int) -> float:
         """Return the seconds of a step in which each rank has a batch of its own."""
@@ -76,7 +74,7 @@ class Cost:
     def _talk(self, ranks: int) -> float:
         if ranks == 1:
             return 0.0
-        return self.copies + (1 - self.hidden) * self.link.sum_of(self.size, ranks)
+        return self.copies + self.link.sum_of(self.size, ranks)
 
     def efficiency(self, ranks: int) -> float:
         """Return the share of a rank's time that trains, with a batch for each."""
@@ -88,15 +86,12 @@ class Cost:
         return most
 
 
-def cost_of(apart: float, together: float, size: float, link: Link, ranks: int) -> Cost:
-    """Return what a step costs, given what it takes on some ranks.
+def hidden_share(silent: float, together: float, sums: float) -> float:
+    """Return the share of sums that has taken no time of its own, from 0 to 1.
 
     Args:
-        apart: seconds of a step of ranks that do not talk.
-        together: the same of ranks that train together.
-        size: bytes of the gradients.
-        link: what connects the ranks.
-        ranks: how many there were.
+        silent: seconds of a step that does everything but send.
+        together: the same of one that sends, too.
+        sums: seconds of the sums by themselves.
     """
-    sums, more = link.sum_of(size, ranks), max(together - apart, 0.0)
-    return Cost(apart, size, link, max(1 - more / sums, 0.0), max(more - sums, 0.0))
+    return min(max(1 - (together - silent) / sums, 0.0), 1.0)

@@ -22,7 +22,7 @@ from typing import Any
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from mt.bench.cost import RANKS, Cost, cost_of, link_of
+from mt.bench.cost import RANKS, Cost, hidden_share, link_of
 from mt.bench.libraries import environment
 from mt.bench.workloads import WORKLOADS
 from mt.errors import ToolError
@@ -49,8 +49,7 @@ def run(options: argparse.Namespace) -> None:
     found: dict[tuple[str, int], list[dict[str, Any]]] = {
         (side, size): [] for size in ranks for side in sides
     }
-    if len(ranks) > 1:
-        found["apart", ranks[1]] = []
+    found |= {(side, size): [] for size in ranks[1:] for side in ("apart", "silent")}
     for _ in range(options.rounds):
         for (side, size), rows in found.items():
             rows.append(_measured(side, names[0], size, options))
@@ -114,21 +113,26 @@ def _cost(
     options: argparse.Namespace,
 ) -> Cost:
     """Print what the link takes, and what steps would take on more ranks of it."""
-    least = ranks[1]
+    least, size = ranks[1], found["mt_tensor", 1][0]["size"]
     sums = [tuple(each) for each in _measured("mt_tensor", "link", least, options)["sums"]]
     link = link_of(sums, least)
-    size = found["mt_tensor", 1][0]["size"]
-    apart = best["apart", least]
-    cost = cost_of(apart, best["mt_tensor", least], size, link, least)
+    step = best["apart", least]
+    cost = Cost(step, max(best["silent", least] - step, 0.0), size, link)
     print(
         f"the link: {1e6 * link.latency:.1f} us for a message, {link.bandwidth / 1e9:.2f} GB a "
-        f"second; {size / 2**20:.2f} MB of gradients, {100 * cost.hidden:.0f} % of their sum "
-        f"hidden, {1e3 * cost.copies:.2f} ms for copies"
+        f"second; {size / 2**20:.2f} MB of gradients, {1e3 * cost.copies:.2f} ms for copies"
     )
+    for count in ranks[1:]:
+        silent, together = best["silent", count], best["mt_tensor", count]
+        alone = link.sum_of(size, count)
+        hidden = hidden_share(silent, together, alone)
+        print(
+            f"checked on {count} rank(s): predicted {1e3 * (silent + alone):.2f} ms a step, "
+            f"measured {1e3 * together:.2f}; {100 * hidden:.0f} % of {1e3 * alone:.2f} ms of sums "
+            "hidden"
+        )
     for count in RANKS:
         line = f"{count:5} rank(s)  predicted {1e3 * cost.with_a_batch_each(count):8.2f} ms a step"
-        if ("mt_tensor", count) in best:
-            line += f", measured {1e3 * best['mt_tensor', count]:.2f}"
         print(f"{line}, {100 * cost.efficiency(count):.0f} % of it for training")
     pays = cost.most_that_pay()
     end = "" if pays == RANKS[-1] else f"; more than {pays} take longer"

@@ -2,7 +2,8 @@
 
 It makes so many steps of a workload, and rank 0 prints how long each took, and which share of them
 it waited for others. Torch's side talks over gloo, which MPI only starts. Ranks of the side `apart`
-do not talk at all. `link` in place of a workload measures how long sums of arrays take.
+train for themselves, and those of `silent` do all that training together takes, but send nothing.
+`link` in place of a workload measures how long sums of arrays take.
 """
 
 from __future__ import annotations
@@ -36,15 +37,30 @@ def _of_the_project(side: str, name: str, steps: int) -> dict[str, Any]:
     from mt_nn.parallel import DataParallel, world
 
     made: list[Any] = []
+    ranks = world()
+    group = _silent(ranks.rank, ranks.size) if side == "silent" else ranks
 
     def network(model: Any) -> Any:
-        made.append(model if side == "apart" else DataParallel(model))
+        made.append(model if side == "apart" else DataParallel(model, process_group=group))
         return made[-1]
 
     step = WORKLOADS[name].make(replace(library("mt_tensor", 1), network=network))
-    ranks, size = world(), sum(4 * parameter.numel() for parameter in made[0].parameters())
+    size = sum(4 * parameter.numel() for parameter in made[0].parameters())
     times, waited = _timed(step, steps, lambda: ranks.waited)
     return {"rank": ranks.rank, "times": times, "waited": waited, "size": size}
+
+
+def _silent(rank: int, size: int) -> Any:
+    """Return a group that sends nothing: what is gathered is what this rank has given."""
+    from mt_nn.parallel import Group
+
+    class Silent(Group):
+        def gather(self, value: Any, what: str) -> list[Any]:
+            return [value] * self.size
+
+    group = Silent()
+    group.rank, group.size = rank, size
+    return group
 
 
 def _of_torch(name: str, steps: int) -> dict[str, Any]:
