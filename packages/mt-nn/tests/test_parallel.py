@@ -1,5 +1,6 @@
 """Training by several ranks, which are threads here: the arithmetic, and what is refused."""
 
+import contextlib
 import copy
 import itertools
 from collections.abc import Callable
@@ -27,6 +28,9 @@ from mt_nn.data import (
     TensorDataset,
 )
 from mt_nn.errors import InputError, RankError, SettingError
+from mt_nn.library.jobs.remembering import Memory
+from mt_nn.library.jobs.text import Windows
+from mt_nn.library.train.language_models import LSTMLanguageModel
 from mt_nn.parallel import (
     DataParallel,
     DistributedSampler,
@@ -604,3 +608,50 @@ def test_any_number_of_ranks_go_on_where_others_have_stopped(tmp_path: Path) -> 
         )
     for each in found:
         _assert_same_history(each, wanted)
+
+
+class _StopAfter(Callback):
+    """Presses Control-C, as it were, after some steps."""
+
+    everywhere = True
+
+    def __init__(self, steps: int) -> None:
+        self.steps = steps
+
+    def on_step_end(self, trainer: Trainer) -> None:
+        """Save and stop."""
+        if trainer.step == self.steps:
+            trainer.save(self.path)
+            raise KeyboardInterrupt
+
+    path: Path
+
+
+def test_what_is_remembered_of_a_text_goes_on_with_any_number_of_ranks(tmp_path: Path) -> None:
+    tokens = mt.tensor(np.random.default_rng(0).integers(0, 7, (41, 12)))
+    path = tmp_path / "checkpoint"
+
+    def read(group: Group, stop: int | None, resume: bool) -> list[float]:
+        mt.manual_seed(2)
+        network = LSTMLanguageModel(7, width=5).double()
+        model = DataParallel(network, process_group=group) if group.size > 1 else network
+        stopping = _StopAfter(stop or 0)
+        stopping.path = path
+        trainer = Trainer(
+            model,
+            optim.SGD(model.parameters(), 0.5),
+            F.cross_entropy,
+            callbacks=[Memory(), stopping] if stop else [Memory()],
+        )
+        windows = Windows(tokens[:, group.rank :: group.size], 5)
+        with contextlib.suppress(KeyboardInterrupt):
+            trainer.fit(DataLoader(windows, None), 1, resume=path if resume else None)
+        return trainer.history.losses
+
+    (wanted,) = on_ranks(1, lambda group: read(group, None, False))
+    for before, after in ((1, 1), (1, 3), (2, 1), (3, 2), (2, 4)):
+        on_ranks(before, lambda group: read(group, 3, False))
+        shares = on_ranks(after, lambda group: read(group, None, True))
+        assert {len(each) for each in shares} == {len(wanted)} == {8}
+        found = np.mean(shares, axis=0)  # of which each has the mean of its columns
+        np.testing.assert_allclose(found[3:], wanted[3:], rtol=1e-9, err_msg=f"{before}, {after}")

@@ -19,6 +19,7 @@ from mt_nn.errors import InputError, SettingError
 from mt_nn.functional import cross_entropy, softmax
 from mt_nn.library.files.writing import write_atomically
 from mt_nn.library.jobs.job import Job, Parts, Settings
+from mt_nn.library.jobs.remembering import Memory
 from mt_nn.library.modes import evaluation
 from mt_nn.library.parallel.world import world
 from mt_nn.library.train.trainer import Callback, Trainer
@@ -144,7 +145,7 @@ class Text(Job):
     def callbacks(self, folder: Path) -> list[Callback]:
         """Let the network write after each epoch, and remember when it is interrupted in one."""
         samples = _Samples(self, folder / "samples.txt")
-        return [samples, _Memory()] if self.remembers() else [samples]
+        return [samples, Memory()] if self.remembers() else [samples]
 
     def draw(self, figure: Any, trainer: Trainer, batch: Any) -> None:
         """Show what it has written."""
@@ -241,29 +242,3 @@ class _Samples(Callback):
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Take over what `state_dict` has returned."""
         self.samples = list(state["samples"])
-
-
-class _Memory(Callback):
-    """Makes what a network remembers of the text that it learns from a part of checkpoints.
-
-    Several ranks remember each their own columns, and begin anew where they go on in an epoch.
-    """
-
-    remembered: Any = None
-
-    def on_fit_start(self, trainer: Trainer) -> None:
-        """Remind the network."""
-        trainer.network.learning = self.remembered
-
-    def on_batch_end(self, trainer: Trainer) -> None:
-        """Note what it remembers."""
-        if trainer.group.size == 1:
-            self.remembered = trainer.network.learning
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return what it remembers."""
-        return {"remembered": self.remembered}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Take over what `state_dict` has returned."""
-        self.remembered = state["remembered"]

@@ -37,7 +37,8 @@ from mt_tensor import compile as compiled
 class Callback:
     """Methods that a trainer calls at certain moments; here, none does anything.
 
-    A callback with `state_dict` and `load_state_dict` is part of the trainer's checkpoints.
+    A callback with `state_dict` and `load_state_dict` is part of the trainer's checkpoints. If it
+    has `consolidate_state_dict`, that is called before, on all ranks.
 
     Attributes:
         comes_last: whether it is called after all callbacks without this mark, so that it sees what
@@ -431,8 +432,9 @@ class Trainer:
                 "a checkpoint cannot hold the gradients that are being accumulated: save one in "
                 "on_step_end or on_epoch_end."
             )
-        if isinstance(self.optimizer, ZeroRedundancyOptimizer):
-            self.optimizer.consolidate_state_dict()
+        for part in (self.optimizer, *self.callbacks):
+            if hasattr(part, "consolidate_state_dict"):
+                part.consolidate_state_dict()
         found = {"model": self.network, "optimizer": self.optimizer, "trainer": self}
         others = {"scheduler": self.scheduler, "loader": self._loader}
         found |= {k: part for k, part in others.items() if state_methods(part) is not None}
