@@ -142,6 +142,24 @@ def test_a_full_disk_ends_all_and_leaves_checkpoints_whole(mpiexec: str, tmp_pat
     assert sorted(path.name for path in tmp_path.iterdir()) == steps  # and nothing half written
 
 
+@pytest.mark.parametrize(
+    ("wanted", "says", "code"),
+    [
+        ("--help", r"^usage: mt-train", 0),
+        ("--epochs=none", r"mt-train: error: argument --epochs", 2),
+        ("nothing", r"^mt-train: the job must be one of", 1),
+    ],
+)
+def test_what_all_ranks_would_say_is_said_once(
+    mpiexec: str, wanted: str, says: str, code: int
+) -> None:
+    command = [mpiexec, "-n", "2", sys.executable, "-m", "mt_train", wanted]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (ended.returncode != 0) == (code != 0)
+    told = ended.stdout + ended.stderr
+    assert len(re.findall(says, told, re.MULTILINE)) == 1, told
+
+
 def test_control_c_ends_all_after_the_same_step(mpiexec: str, tmp_path: Path) -> None:
     with started(mpiexec, 2, "interrupted", str(tmp_path)) as running:
         assert running.stdout is not None

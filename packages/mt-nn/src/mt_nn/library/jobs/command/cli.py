@@ -110,10 +110,11 @@ def _ended_as_by_control_c() -> Iterator[None]:
 
 
 def _learn(arguments: list[str]) -> int:
-    options = _learning().parse_args(arguments)
-    use_threads(options.threads)
     ranks = world()
-    run = _begun(options) if options.resume is None else _resumed(options)
+    with _told_once(ranks):
+        options = _learning().parse_args(arguments)
+        use_threads(options.threads)
+        run = _begun(options) if options.resume is None else _resumed(options)
     try:
         with mt.use_backend(run.backend), _ending_together(ranks):
             train(run, sys.stdout, resume=options.resume is not None)
@@ -126,6 +127,30 @@ def _learn(arguments: list[str]) -> int:
             f"what happens cannot be told ({error.strerror or error}); {_how_to_go_on(run)}"
         ) from error
     return 0
+
+
+@contextlib.contextmanager
+def _told_once(ranks: Group) -> Iterator[None]:
+    """Let whatever ends one rank in this block end all of them, and rank 0 tell it."""
+    if ranks.size == 1:
+        yield
+        return
+    wrong: Exception | SystemExit | None = None
+    with contextlib.ExitStack() as quiet:
+        if ranks.rank:
+            quiet.enter_context(contextlib.redirect_stdout(io.StringIO()))
+            quiet.enter_context(contextlib.redirect_stderr(io.StringIO()))
+        try:
+            yield
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - it is raised again
+            wrong = error
+    told = ranks.gather(None if wrong is None else str(wrong), "settings")
+    failed = [rank for rank, text in enumerate(told) if text is not None]
+    if not failed:
+        return
+    if ranks.rank:
+        raise SystemExit(wrong.code if isinstance(wrong, SystemExit) else 1)
+    raise wrong or SettingError(f"rank {failed[0]}: {told[failed[0]]}")
 
 
 @contextlib.contextmanager
