@@ -630,10 +630,11 @@ class _StopAfter(Callback):
 def test_what_is_remembered_of_a_text_goes_on_with_any_number_of_ranks(tmp_path: Path) -> None:
     tokens = mt.tensor(np.random.default_rng(0).integers(0, 7, (41, 12)))
     path = tmp_path / "checkpoint"
+    mt.manual_seed(2)
+    begun = LSTMLanguageModel(7, width=5).double()
 
     def read(group: Group, stop: int | None, resume: bool) -> list[float]:
-        mt.manual_seed(2)
-        network = LSTMLanguageModel(7, width=5).double()
+        network = copy.deepcopy(begun)
         model = DataParallel(network, process_group=group) if group.size > 1 else network
         stopping = _StopAfter(stop or 0)
         stopping.path = path

@@ -149,7 +149,8 @@ def _draw(cost: Cost, name: str, file: Path) -> None:
     faster = [cost.step / cost.with_one_batch(count) for count in RANKS]
     axes.plot(RANKS, faster, marker="s", label="one batch for all: steps a second")
     axes.plot(RANKS, RANKS, color="#888888", linewidth=0.8, label="if nothing had to be sent")
-    axes.axvline(cost.most_that_pay(), color="#e76f51", linewidth=0.8)
+    pays = cost.most_that_pay()
+    axes.axvline(pays, color="#e76f51", linewidth=0.8, label=f"one batch pays up to {pays} ranks")
     axes.set(xscale="log", yscale="log", xlabel="ranks", ylabel="times those of one", title=name)
     axes.set_xticks(RANKS, [str(count) for count in RANKS])
     axes.legend()
