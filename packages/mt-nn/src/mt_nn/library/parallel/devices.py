@@ -123,14 +123,19 @@ LINKS: dict[str, type[DeviceLink] | None] = {"host": None, "mpi": CudaAwareMPI, 
 """What `MT_RANK_LINK` may be."""
 
 
+def wanted_name() -> str:
+    """Return the name of the link that the environment asks for."""
+    return os.environ.get(VARIABLE, "host")
+
+
 def wanted_link(communicator: Any, mpi: Any) -> DeviceLink | None:
     """Return the link that the environment asks for; None for host memory.
 
     Raises:
-        SettingError: there is none of that name.
         MissingPackageError: its library is not installed.
+        SettingError: there is none of that name.
     """
-    name = os.environ.get(VARIABLE, "host")
+    name = wanted_name()
     if name not in LINKS:
         raise SettingError(f"{VARIABLE} must be one of {', '.join(LINKS)}; got {name!r}.")
     kind = LINKS[name]

@@ -23,7 +23,7 @@ from mpi4py import MPI
 import mt_nn
 import mt_tensor
 from mt_nn.errors import RankError
-from mt_nn.library.parallel.devices import DeviceLink, on_gpu, wanted_link
+from mt_nn.library.parallel.devices import VARIABLE, DeviceLink, on_gpu, wanted_link, wanted_name
 from mt_nn.library.parallel.group import Buffer, Group, Pending, agree
 from mt_nn.library.parallel.watch import Watch, start_watcher, timeout_wanted
 from mt_tensor import Tensor
@@ -44,8 +44,10 @@ class MPIGroup(Group):
         communicator: theirs, of mpi4py.
 
     Raises:
-        RankError: the ranks run other versions of Python or NumPy, or of these packages; or one
-            cannot reach the others.
+        MissingPackageError: there is no link such as `MT_RANK_LINK` names.
+        RankError: the ranks run other versions of Python or NumPy, or of these packages, or send in
+            other ways; or one cannot reach the others.
+        SettingError: `MT_RANK_LINK` names none.
     """
 
     def __init__(self, communicator: Any) -> None:
@@ -63,9 +65,9 @@ class MPIGroup(Group):
                 f"port {address[1]} ({error.strerror or error})."
             ) from error
         atexit.register(self._watch.close)
-        self._link = wanted_link(communicator, MPI)
         self._report_errors()
-        agree(self, "versions", _versions())
+        self._link = wanted_link(communicator, MPI)
+        agree(self, "versions", [*_versions(), f"{VARIABLE}={wanted_name()}"])
 
     def reaches(self, backend: TensorBackend) -> bool:
         """Whether tensors of a backend can be sent although they lie in no array of the host."""
