@@ -41,8 +41,9 @@ def main() -> None:
         optimizer.step()
     if rank == 0:
         state = {name: value.tolist() for name, value in network.state_dict().items()}
-        print(json.dumps({"losses": losses, "state": state}))
-    dist.destroy_process_group()
+        print(json.dumps({"losses": losses, "state": state}), flush=True)
+    dist.barrier()
+    os._exit(0)  # threads of gloo may abort a process that ends as others do
 
 
 if __name__ == "__main__":
