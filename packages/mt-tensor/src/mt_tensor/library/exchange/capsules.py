@@ -12,7 +12,9 @@ import ctypes
 from dataclasses import dataclass
 from typing import Any
 
-from mt_tensor.dtypes import DTYPES, DType
+import numpy as np
+
+from mt_tensor.dtypes import DTYPES, Array, DType
 from mt_tensor.errors import DTypeError, ExchangeError
 from mt_tensor.layout import Layout
 from mt_tensor.strides import Shape, Strides, strides_from_shape
@@ -49,12 +51,6 @@ class _Managed(ctypes.Structure):
 
 
 _Deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-_new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
-    ("PyCapsule_New", ctypes.pythonapi)
-)
-_is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(
-    ("PyCapsule_IsValid", ctypes.pythonapi)
-)
 _pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(
     ("PyCapsule_GetPointer", ctypes.pythonapi)
 )
@@ -62,57 +58,41 @@ _rename = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(
     ("PyCapsule_SetName", ctypes.pythonapi)
 )
 
-_lent: dict[int, Any] = {}
-"""What is in use by others: for each managed tensor what must live as long, by its address."""
-
-
-def _forget(place: int) -> None:
-    """Let go of a managed tensor that nobody uses any more."""
-    _lent.pop(place, None)
-
-
-def _forget_unused(capsule: int) -> None:
-    """Let go of what is in a capsule that nobody has read."""
-    if _is_valid(capsule, UNUSED):
-        _lent.pop(_pointer(capsule, UNUSED), None)
-
-
-_FORGET = _Deleter(_forget)
-_FORGET_UNUSED = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(_forget_unused)
-
 
 def exported(address: int, layout: Layout, device: tuple[int, int], owner: object) -> Any:
     """Return a capsule with elements in the memory of a device.
 
+    It is one of NumPy's, of an array that lies where they do and that nobody reads: what becomes of
+    a capsule that is read, thrown away, or lost in an error is NumPy's concern.
+
     Args:
         address: of the first element.
-        layout: how they lie, and of which type they are.
+        layout: how they lie, and of which type they are; no stride is negative.
         device: DLPack's numbers for the device.
         owner: what to hold on to for as long as others use the elements.
     """
-    rank = len(layout.shape)
-    shape, strides = ((ctypes.c_int64 * rank)(*each) for each in (layout.shape, layout.strides))
-    kind = KINDS[layout.dtype.name.rstrip("0123456789")]
-    tensor = _Tensor(
-        address,
-        _Device(*device),
-        rank,
-        _Type(kind, 8 * layout.dtype.itemsize, 1),
-        ctypes.cast(shape, ctypes.POINTER(ctypes.c_int64)),
-        ctypes.cast(strides, ctypes.POINTER(ctypes.c_int64)),
-        0,
-    )
-    managed = _Managed(tensor, None, ctypes.cast(_FORGET, ctypes.c_void_p).value)
-    place = ctypes.addressof(managed)
-    _lent[place] = managed, shape, strides, owner
-    return _new(place, UNUSED, ctypes.cast(_FORGET_UNUSED, ctypes.c_void_p).value)
+    size, ends = layout.dtype.itemsize, zip(layout.shape, layout.strides, strict=True)
+    count = 1 + sum((extent - 1) * stride for extent, stride in ends) if layout.size else 0
+    memory: Any = (ctypes.c_char * (count * size)).from_address(address)
+    memory.owner = owner
+    steps = [size * stride for stride in layout.strides]
+    array: Array = np.ndarray(layout.shape, f"u{size}", memory, strides=steps)
+    capsule = array.__dlpack__()
+    tensor = _managed(capsule).tensor
+    tensor.device = _Device(*device)
+    tensor.type.kind = KINDS[layout.dtype.name.rstrip("0123456789")]
+    return capsule
 
 
 def of_bfloat16(capsule: Any) -> Any:
     """Return a capsule that nobody has read, and that speaks of uint16, as one of bfloat16."""
-    managed = _Managed.from_address(_pointer(id(capsule), UNUSED))
-    managed.tensor.type.kind = KINDS["bfloat"]
+    _managed(capsule).tensor.type.kind = KINDS["bfloat"]
     return capsule
+
+
+def _managed(capsule: Any) -> _Managed:
+    """Return what is in a capsule that nobody has read."""
+    return _Managed.from_address(_pointer(id(capsule), UNUSED))
 
 
 @dataclass(frozen=True, slots=True)
