@@ -2,7 +2,6 @@
 
 import json
 import os
-import socket
 import subprocess
 import sys
 from contextlib import nullcontext
@@ -38,20 +37,15 @@ def _networks() -> Any:
 NETWORKS = _networks()
 
 
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
-
-
 def _torchs(given: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Return what torch's ranks make of it."""
     torch.save(given, folder / "given.pt")
     command = [sys.executable, str(PROGRAMS / "torch_ranks.py"), str(folder / "given.pt")]
-    common = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(_free_port()), "OMP_NUM_THREADS": "1"}
+    common = {**os.environ, "WORLD_SIZE": str(SIZE), "OMP_NUM_THREADS": "1"}
     running = [
         subprocess.Popen(
             command,
-            env={**os.environ, **common, "RANK": str(rank), "WORLD_SIZE": str(SIZE)},
+            env={**common, "RANK": str(rank)},
             stdout=subprocess.PIPE,
             text=True,
         )

@@ -12,9 +12,9 @@ import argparse
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -72,25 +72,20 @@ def _measured(side: str, name: str, size: int, options: argparse.Namespace) -> d
     mpiexec = shutil.which("mpiexec", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     if mpiexec is None:
         raise ToolError("mpiexec is not installed: pip install mpich, or hatch run mpi:test")
-    program = [sys.executable, "-m", "mt.bench.rank", side, name, str(options.steps)]
-    meeting = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(_free_port())}
-    ended = subprocess.run(
-        [mpiexec, "-n", str(size), *program],
-        env={**os.environ, **environment(side, options.backend, 1), **meeting},
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT,
-        check=False,
-    )
+    with tempfile.TemporaryDirectory() as folder:
+        program = [sys.executable, "-m", "mt.bench.rank", side, name, str(options.steps), folder]
+        ended = subprocess.run(
+            [mpiexec, "-n", str(size), *program],
+            env={**os.environ, **environment(side, options.backend, 1)},
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            check=False,
+        )
     if ended.returncode:
         raise ToolError(f"{side} on {size} rank(s): {ended.stderr.strip() or ended.returncode}")
     answer: dict[str, Any] = json.loads(ended.stdout.splitlines()[-1])
     return answer
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
 
 
 def _tell(

@@ -1,9 +1,10 @@
-"""One rank of the benchmark of several: `mpiexec -n 2 python -m mt.bench.rank mt_tensor NAME 20`.
+"""One rank of the benchmark of several: `mpiexec -n 2 python -m mt.bench.rank torch GPT 20 FOLDER`.
 
 It makes so many steps of a workload, and rank 0 prints how long each took, and which share of them
-it waited for others. Torch's side talks over gloo, which MPI only starts. Ranks of the side `apart`
-train for themselves, and those of `silent` do all that training together takes, but send nothing.
-`link` in place of a workload measures how long sums of arrays take.
+it waited for others. Torch's side talks over gloo, which MPI only starts; its ranks meet in the
+folder. Ranks of the side `apart` train for themselves, and those of `silent` do all that training
+together takes, but send nothing. `link` in place of a workload measures how long sums of arrays
+take.
 """
 
 from __future__ import annotations
@@ -63,18 +64,18 @@ def _silent(rank: int, size: int) -> Any:
     return group
 
 
-def _of_torch(name: str, steps: int) -> dict[str, Any]:
-    """Return the times of steps."""
+def _of_torch(name: str, steps: int, folder: str) -> dict[str, Any]:
+    """Return the times of steps; the folder is where torch's ranks find one another."""
     dist: Any = importlib.import_module("torch.distributed")
     parallel: Any = importlib.import_module("torch.nn.parallel")
     side, rank = library("torch", 1), int(os.environ.get("PMI_RANK", "0"))
-    size = os.environ.get("PMI_SIZE", "1")
-    if size != "1":
-        os.environ |= {"RANK": str(rank), "WORLD_SIZE": size}
-        dist.init_process_group("gloo")
+    size = int(os.environ.get("PMI_SIZE", "1"))
+    if size > 1:
+        meeting = f"file://{folder}/meeting"
+        dist.init_process_group("gloo", init_method=meeting, rank=rank, world_size=size)
         side = replace(side, network=parallel.DistributedDataParallel)
     times, _ = _timed(WORKLOADS[name].make(side), steps, lambda: 0.0)
-    if size != "1":
+    if size > 1:
         dist.barrier()
     return {"rank": rank, "times": times}
 
@@ -108,11 +109,12 @@ def _of_the_link(steps: int) -> dict[str, Any]:
 
 def main() -> None:
     """Measure, and print what was found as JSON."""
-    side, name, steps = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    side, name, steps, folder = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
     if name == "link":
         found = _of_the_link(steps)
     else:
-        found = _of_torch(name, steps) if side == "torch" else _of_the_project(side, name, steps)
+        of_torch = side == "torch"
+        found = _of_torch(name, steps, folder) if of_torch else _of_the_project(side, name, steps)
     if found["rank"] == 0:
         print(json.dumps(found), flush=True)
     if side == "torch":

@@ -20,8 +20,9 @@ from networks import NETWORKS
 
 def main() -> None:
     """Train."""
-    dist.init_process_group("gloo")
-    rank, size = dist.get_rank(), dist.get_world_size()
+    rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    meeting = f"file://{sys.argv[1]}.meeting"
+    dist.init_process_group("gloo", init_method=meeting, rank=rank, world_size=size)
     given = torch.load(sys.argv[1], weights_only=True)
     network = NETWORKS[given["name"]](nn).double()
     network.load_state_dict(given["state"])
@@ -47,5 +48,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
     main()
