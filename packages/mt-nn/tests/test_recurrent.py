@@ -21,13 +21,14 @@ from mt_nn.library.utils.rnn import (
     unpad_sequence,
 )
 from mt_tensor.backends import backends
+from mt_tensor.errors import BackendMismatchError
 from mt_tensor.extending import FUSED
 
 KINDS = ["RNN", "GRU", "LSTM"]
 ON = [name for name in ("simple", "numpy", "fast") if name in backends()]
 SAMPLED = [
     (name, sample)
-    for name in ("rnn", "gru", "lstm")
+    for name in ("rnn", "gru", "lstm", "lstm_cell")
     for sample in SAMPLES[name]()
     if sample[0].size < 300  # the others are for kernels that do several elements at once
 ]
@@ -45,10 +46,10 @@ def leaves(sample: Any) -> list[Any]:
 
 
 def operation(name: str) -> Callable[..., mt.Tensor]:
-    if name != "lstm":
-        found: Callable[..., mt.Tensor] = getattr(recurrent, name)
-        return found
-    return lambda *x: mt.cat([part.flatten() for part in recurrent.lstm(*x)])
+    found: Callable[..., Any] = getattr(recurrent, name)
+    if name == "lstm":
+        return lambda *x: mt.cat([part.flatten() for part in found(*x)])
+    return (lambda *x: mt.stack(found(*x))) if name == "lstm_cell" else found
 
 
 def gradients(function: Callable[..., mt.Tensor], sample: Any) -> tuple[Any, list[Any]]:
@@ -99,6 +100,16 @@ def test_a_cell_is_one_step(kind: str) -> None:
     for ours, theirs in zip(arrays_of([last]), arrays_of([state]), strict=True):
         np.testing.assert_allclose(ours[0].detach(), theirs.detach(), rtol=1e-5, atol=1e-6)
     assert output.shape == (5, 2, 4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_cell_refuses_what_is_elsewhere(kind: str) -> None:
+    cell, x = getattr(nn, f"{kind}Cell")(3, 4).to("numpy"), mt.tensor(draw(2, 3), backend="numpy")
+    state = cell(x)
+    moved = [part.to("simple") for part in (state if isinstance(state, tuple) else [state])]
+    for given in ((x.to("simple"), state), (x, moved[0] if kind != "LSTM" else tuple(moved))):
+        with pytest.raises(BackendMismatchError, match="meet in one operation"):
+            cell(*given)
 
 
 def test_dropout_acts_between_layers_in_training_alone() -> None:

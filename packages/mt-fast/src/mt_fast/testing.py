@@ -430,6 +430,10 @@ SAMPLES: dict[str, list[tuple[Any, ...]]] = {
         (draw(5, 3, 16), STATES, draw(4, 3).T.reshape(3, 4), draw(16, 4), None, lengths, backwards)
         for lengths, backwards in ((None, False), (FEW, False), (FEW, True), (None, True))
     ],
+    "lstm_cell": [
+        (draw(3, 5), STATES, draw(4, 3).T, draw(16, 5), draw(16, 4), draw(16), 9 * draw(16)),
+        (draw(3, 5), STATES, draw(4, 3).T, draw(16, 5), draw(16, 4), None, None),
+    ],
     "glu": [(9 * draw(7, 6), 1), (draw(4, 5), 0), (draw(2, 6, 3), 1)],
     "softmax": [(9 * draw(7, 5), 1), (draw(2, 5, 3), 1)],
     "log_softmax": [(9 * draw(7, 5), 1), (draw(2, 5, 3), 0)],

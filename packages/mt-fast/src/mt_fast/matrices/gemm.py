@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -77,10 +77,9 @@ def pays(batch: int, n: int, m: int, k: int) -> bool:
     return batch * n * m * k >= FROM and min(n, m, k) >= NARROW
 
 
-def packs_again(b: Array) -> bool:
-    """Whether such a second factor makes several panels beside a first one that is transposed."""
-    (m, k), longest = b.shape[-2:], LONGEST_DOWN
-    return bool(min(m, longest) * k * b.itemsize > PANEL_BYTES)
+def packs_again(m: int, k: int, itemsize: int) -> bool:
+    """Whether matrices (m, k) make several panels beside a first factor that is transposed."""
+    return min(m, LONGEST_DOWN) * k * itemsize > PANEL_BYTES
 
 
 def multiply(a: Array, b: Array) -> Array:
@@ -91,26 +90,19 @@ def multiply(a: Array, b: Array) -> Array:
             no stride is negative.
         b: shape (*batch, m, k), of the same dtype, float32 or float64; likewise.
     """
-    (n, m), k = a.shape[-2:], b.shape[-1]
-    batch = math.prod(a.shape[:-2])
-    parallel = batch * n * m * k >= PARALLEL_FROM
-    threads = thread_count() if parallel else 1
-    out = empty((*a.shape[:-2], n, k), a.dtype)
-    strides = [tuple([stride // x.itemsize for stride in x.strides]) for x in (a, b)]
-    steps = (*strides[0][-2:], *strides[1][-2:])
-    units, extents, offsets = _plan(batch, n, m, k, a.itemsize, steps, threads)
-    places = [starts(x.shape[:-2], s[:-2]) for x, s in zip((a, b), strides, strict=True)]
+    plan = _plan(a.shape, a.strides, b.shape, b.strides, a.itemsize, thread_count())
+    out = empty(plan.shape, a.dtype)
     _MULTIPLY.run(
-        units, parallel, _flat(a), places[0], _flat(b), places[1], offsets, out.reshape(-1),
-        extents, steps,
+        plan.units, plan.parallel, _flat(a), plan.starts_a, _flat(b), plan.starts_b, plan.offsets,
+        out.reshape(-1), plan.extents, plan.steps,
     )  # fmt: skip
     return out
 
 
 def _flat(x: Array) -> Array:
     """Return the memory from the first element of an array to its last as one row."""
-    if x.flags.c_contiguous:
-        return x.reshape(-1)
+    if x.flags.forc:
+        return x.ravel("K")
     last = sum((extent - 1) * stride for extent, stride in zip(x.shape, x.strides, strict=True))
     return as_strided(x, (last // x.itemsize + 1,), (x.itemsize,))
 
@@ -124,18 +116,49 @@ def starts(shape: tuple[int, ...], strides: tuple[int, ...]) -> npt.NDArray[np.i
     return starts
 
 
-@functools.lru_cache(256)
-def _plan(
-    batch: int, n: int, m: int, k: int, itemsize: int, steps: tuple[int, ...], threads: int
-) -> tuple[int, tuple[int, ...], npt.NDArray[np.int64]]:
-    """Return how many units there are, the extents for the kernel, and where rows of panels begin.
+class Plan(NamedTuple):
+    """How products of matrices that lie in one way are made.
 
-    The extents are n, m, k; the length of blocks of the inner dimension; how wide panels are, and
-    the strips that they are made of; how many panels there are, and into how many parts rows are
-    cut: such that each thread has as many units as the others; and whether there are no panels,
-    for the second factor is read in place, as one strip.
+    Attributes:
+        shape: that of the products.
+        units: how many units of work there are.
+        parallel: whether threads share them.
+        starts_a: where each matrix of the first factor begins.
+        starts_b: where each of the second does.
+        offsets: where rows of a panel begin.
+        extents: n, m, k; the length of blocks of the inner dimension; how wide panels are, and the
+            strips that they are made of; how many panels there are, and into how many parts rows
+            are cut: such that each thread has as many units as the others; and whether there are no
+            panels, for the second factor is read in place, as one strip.
+        steps: how far apart are neighbouring rows and neighbouring columns, of both factors.
     """
-    _, across, down, beside = steps
+
+    shape: tuple[int, ...]
+    units: int
+    parallel: bool
+    starts_a: npt.NDArray[np.int64]
+    starts_b: npt.NDArray[np.int64]
+    offsets: npt.NDArray[np.int64]
+    extents: tuple[int, ...]
+    steps: tuple[int, ...]
+
+
+@functools.lru_cache(512)
+def _plan(
+    shape_a: tuple[int, ...],
+    strides_a: tuple[int, ...],
+    shape_b: tuple[int, ...],
+    strides_b: tuple[int, ...],
+    itemsize: int,
+    threads: int,
+) -> Plan:
+    """Return the plan for factors of these shapes and strides, the latter in bytes."""
+    (n, m), k = shape_a[-2:], shape_b[-1]
+    batch = math.prod(shape_a[:-2])
+    parallel = batch * n * m * k >= PARALLEL_FROM
+    threads = threads if parallel else 1
+    *outer_a, down, across = [stride // itemsize for stride in strides_a]
+    *outer_b, below, beside = [stride // itemsize for stride in strides_b]
     longest = LONGEST if across == 1 else LONGEST_DOWN
     length = -(-m // -(-m // longest))
     rows = n if batch >= threads else -(-n // threads)  # for which a thread uses a panel
@@ -148,8 +171,16 @@ def _plan(
     panels = -(-k // width)
     alike = batch if (panels * width - k) * UNEVEN > k else batch * panels
     parts = min(-(-n // LARGEST), threads // math.gcd(threads, alike))
-    extents = (n, m, k, length, width, strip, panels, parts, in_place)
-    return batch * panels * parts, extents, np.arange(length) * (down if in_place else strip)
+    return Plan(
+        (*shape_a[:-1], k),
+        batch * panels * parts,
+        parallel,
+        starts(shape_a[:-2], tuple(outer_a)),
+        starts(shape_b[:-2], tuple(outer_b)),
+        np.arange(length) * (below if in_place else strip),
+        (n, m, k, length, width, strip, panels, parts, in_place),
+        (down, across, below, beside),
+    )
 
 
 def _widths(length: int, k: int, itemsize: int) -> tuple[int, int]:
@@ -215,8 +246,8 @@ def _multiply(
         starts_b: likewise.
         offsets: where the rows of a panel begin.
         out: the products, flat.
-        extents: see `_plan`.
-        steps: how far apart are neighbouring rows and neighbouring columns, of `a` and of `b`.
+        extents: see `Plan`.
+        steps: see there.
     """
     n, m, k, length, width, strip, panels, parts, in_place = extents
     down, across = steps[:2]

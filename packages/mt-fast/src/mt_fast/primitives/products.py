@@ -7,6 +7,7 @@ less than NumPy's own loop.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -18,7 +19,7 @@ from mt_fast.matrices import gemm
 from mt_fast.primitives import movement
 from mt_tensor import TensorData
 from mt_tensor.backends.extending import quiet, row_major
-from mt_tensor.extending import as_dtype
+from mt_tensor.extending import Shape, as_dtype
 
 Array = npt.NDArray[Any]
 
@@ -48,34 +49,42 @@ def of_integers(a: Array, b: Array, parallel: bool) -> Array:
 
 def product(a: Array, b: Array) -> Array:
     """Return the product of matrices or vectors of floats as a new contiguous array."""
-    if (
-        a.ndim == b.ndim > 1
-        and a.shape[:-2] == b.shape[:-2]
-        and gemm.pays(math.prod(a.shape[:-2]), a.shape[-2], a.shape[-1], b.shape[-1])
-        and _in_lines(a)
-        and _in_lines(b)
-    ):
-        large = _bytes_of_one(a) > TRANSPOSED_BYTES or gemm.packs_again(b)
-        is_transposed = a.strides[-1] != a.itemsize
-        return gemm.multiply(_straightened(a) if is_transposed and large else a, b)
+    if a.ndim == b.ndim > 1:
+        straightened = _before_tiles(a.shape, a.strides, b.shape, b.strides, a.itemsize)
+        if straightened is not None:
+            return gemm.multiply(_straightened(a) if straightened else a, b)
     if a.ndim <= 2 and b.ndim <= 2:
         return np.asarray(quiet().run(a.dot, b))  # which knows more layouts, and starts faster
     return np.asarray(quiet().run(np.matmul, _for_blas(a), _for_blas(b)), order="C")
 
 
-def _in_lines(array: Array) -> bool:
+@functools.lru_cache(512)
+def _before_tiles(
+    shape_a: Shape, strides_a: Shape, shape_b: Shape, strides_b: Shape, itemsize: int
+) -> bool | None:
+    """Return whether to straighten the first factor for tiles; None if BLAS takes less time.
+
+    The strides are in bytes.
+    """
+    (n, m), k, outer = shape_a[-2:], shape_b[-1], shape_a[:-2]
+    if (
+        outer != shape_b[:-2]
+        or not gemm.pays(math.prod(outer), n, m, k)
+        or not _in_lines(shape_a, strides_a, itemsize)
+        or not _in_lines(shape_b, strides_b, itemsize)
+    ):
+        return None
+    is_large = n * m * itemsize > TRANSPOSED_BYTES or gemm.packs_again(m, k, itemsize)
+    return is_large and strides_a[-1] != itemsize
+
+
+def _in_lines(shape: Shape, strides: Shape, itemsize: int) -> bool:
     """Whether elements of rows, or of columns, lie side by side, and nothing runs backwards."""
-    width = array.itemsize
-    rows, columns = array.strides[-2:]
-    return min(array.strides) >= 0 and (
-        (columns == width and rows >= width * array.shape[-1])
-        or (rows == width and columns >= width * array.shape[-2])
+    rows, columns = strides[-2:]
+    return min(strides) >= 0 and (
+        (columns == itemsize and rows >= itemsize * shape[-1])
+        or (rows == itemsize and columns >= itemsize * shape[-2])
     )
-
-
-def _bytes_of_one(matrices: Array) -> int:
-    rows, columns = matrices.shape[-2:]
-    return int(rows * columns * matrices.itemsize)
 
 
 def _straightened(array: Array) -> Array:
@@ -94,7 +103,9 @@ def _straightened(array: Array) -> Array:
 
 def _for_blas(array: Array) -> Array:
     """Return the array, or a copy if neither of its last two dimensions is contiguous."""
-    return array if array.ndim < 2 or _in_lines(array) else np.ascontiguousarray(array)
+    if array.ndim < 2 or _in_lines(array.shape, array.strides, array.itemsize):
+        return array
+    return np.ascontiguousarray(array)
 
 
 def _rows(lo: Any, hi: Any, a: Any, b: Any, out: Any) -> None:

@@ -339,6 +339,19 @@ def long_memories() -> Iterator[Arguments]:
     yield draw(2, 13, 120), draw(13, 30), draw(13, 30), 0.1 * draw(120, 30), None, None, False
 
 
+@of("lstm_cell")
+def cells() -> Iterator[Arguments]:
+    """An input, what was shown and remembered, both weights, both biases."""
+    for dtype in ("float32", "float64"):
+        x, h, c = (draw(3, n, dtype=dtype, seed=k) for k, n in enumerate((5, 4, 4)))
+        weights = draw(16, 5, dtype=dtype), draw(16, 4, dtype=dtype)
+        yield x, h, c, *weights, draw(16, dtype=dtype), draw(16, dtype=dtype, seed=1)
+        yield x, h, c, *weights, None, None
+    yield draw(5), draw(4), draw(4), draw(16, 5), draw(16, 4), draw(16), draw(16)
+    weights = 0.1 * draw(120, 90), 0.1 * draw(120, 30)
+    yield draw(13, 90), draw(13, 30), draw(13, 30), *weights, draw(120), draw(120)
+
+
 @of("total_norm")
 def gradients() -> Iterator[Arguments]:
     """A gradient, the others, and the order of their norm."""

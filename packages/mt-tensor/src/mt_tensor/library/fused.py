@@ -111,19 +111,22 @@ def _in_order(
     return bound.args
 
 
-def by_kernel(name: str, kernel: Kernel, *arguments: Any) -> Tensor:
+def by_kernel(
+    name: str, kernel: Kernel, *arguments: Any, otherwise: FusedKernel | None = None
+) -> Tensor:
     """Return the result of a named operation by a kernel, recorded if a gradient is wanted.
 
     Args:
         name: the operation.
-        kernel: what a backend offers for it. What does not fit it is composed.
+        kernel: what a backend offers for it.
         *arguments: those of the composed form, in order.
+        otherwise: what does the cases that do not fit the kernel. What fits neither is composed.
     """
     if not isinstance(kernel, FusedKernel):
         result: Tensor = kernel(*arguments)
         return result
     if not kernel.fits(*arguments):
-        return FUSED[name](*arguments)
+        return by_kernel(name, otherwise, *arguments) if otherwise else FUSED[name](*arguments)
     if not recording.get():
         result = kernel.value((False,) * len(arguments), *arguments)[0]
         return result

@@ -20,6 +20,7 @@ from mt_fast.library.fused.gru import GRU
 from mt_fast.library.fused.linear import LINEAR
 from mt_fast.library.fused.losses import CROSS_ENTROPY
 from mt_fast.library.fused.lstm import LSTM
+from mt_fast.library.fused.lstm_cell import LSTM_CELL
 from mt_fast.library.fused.normalization import BATCH_NORM, LAYER_NORM, RMS_NORM
 from mt_fast.library.fused.padding import PAD
 from mt_fast.library.fused.pooling import MAX_POOL, MEAN_POOL, max_places
@@ -51,6 +52,7 @@ KERNELS: dict[str, FusedKernel | Callable[..., Any]] = {
     "linear": LINEAR,
     "log_softmax": LOG_SOFTMAX,
     "lstm": LSTM,
+    "lstm_cell": LSTM_CELL,
     "max_places": max_places,
     "max_pool2d": MAX_POOL,
     "resample": RESAMPLE,

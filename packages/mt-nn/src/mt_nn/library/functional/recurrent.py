@@ -28,7 +28,7 @@ from mt_tensor import (
     tanh,
     zeros_like,
 )
-from mt_tensor.extending import FusedKernel, by_kernel
+from mt_tensor.extending import BLOCKS, FusedKernel, by_kernel, common_backend
 
 # --- One step -----------------------------------------------------------------------------------
 
@@ -117,23 +117,32 @@ def gru_cell(projected: Tensor, hidden: Tensor, weight: Tensor, bias: Tensor | N
 
 
 def lstm_cell(
-    projected: Tensor, hidden: Tensor, cell: Tensor, weight: Tensor
+    input: Tensor,
+    hidden: Tensor,
+    cell: Tensor,
+    weight_ih: Tensor,
+    weight_hh: Tensor,
+    bias_ih: Tensor | None,
+    bias_hh: Tensor | None,
 ) -> tuple[Tensor, Tensor]:
     """Return what an LSTM shows and remembers after a step.
 
     Args:
-        projected: the products of input and weight with all biases, shape (batch, 4 width) or
-            (4 width,); see `lstm_step`.
+        input: shape (batch, features) or (features,).
         hidden: what it showed before, shape (batch, width) or (width,).
         cell: what it remembered, of the same shape.
-        weight: what the shown is multiplied with, shape (4 width, width).
+        weight_ih: what the input is multiplied with, shape (4 width, features); see `lstm_step`.
+        weight_hh: what the shown is multiplied with, shape (4 width, width).
+        bias_ih: what is added to the one product, shape (4 width,), or None.
+        bias_hh: what is added to the other, likewise; both are None, or none.
+
+    Raises:
+        BackendMismatchError: they are in different places.
     """
-    if projected.ndim == 2:
-        steps = (projected.unsqueeze(0), hidden, cell, weight, None, None, False)
-        if _offered("lstm", *steps) is not None:
-            shown, cell = lstm(*steps)
-            return shown.squeeze(0), cell
-    return lstm_step(projected + linear(hidden, weight), cell)
+    arguments = (input, hidden, cell, weight_ih, weight_hh, bias_ih, bias_hh)
+    common_backend(*arguments)
+    shown, cell = _by("lstm_cell", _LSTM_CELL, *arguments).unbind()
+    return shown, cell
 
 
 # --- All steps ----------------------------------------------------------------------------------
@@ -221,7 +230,8 @@ def lstm(
 
 def _by(name: str, kernel: FusedKernel, *arguments: Any) -> Tensor:
     """Return the result of an operation by the backend's kernel, or by the one for all."""
-    return by_kernel(name, _offered(name, *arguments) or kernel, *arguments)
+    offered = arguments[0].backend.kernel(name) or kernel
+    return by_kernel(name, offered, *arguments, otherwise=kernel)
 
 
 def _offered(name: str, *arguments: Any) -> Any:
@@ -291,6 +301,21 @@ def _lstm(
         hidden, cell = _kept(goes_on, shown, hidden), _kept(goes_on, remembered, cell)
         states.append(hidden)
     return cat([_stacked(states, backwards).flatten(), cell.flatten()])
+
+
+@fused("lstm_cell")
+def _lstm_cell(
+    input: Tensor,
+    hidden: Tensor,
+    cell: Tensor,
+    weight_ih: Tensor,
+    weight_hh: Tensor,
+    bias_ih: Tensor | None,
+    bias_hh: Tensor | None,
+) -> Tensor:
+    """Make one step; the arguments are those of `lstm_cell`. The results are in one tensor."""
+    gates = linear(input, weight_ih, bias_ih) + linear(hidden, weight_hh, bias_hh)
+    return stack(lstm_step(gates, cell))
 
 
 def _going_on(projected: Tensor, lengths: Tensor | None) -> Tensor | None:
@@ -459,6 +484,47 @@ class _LSTMKernel(FusedKernel):
         return of_gates, of_hidden, of_cell, of_weight, of_shrink, None, None
 
 
+class _LSTMCellKernel(FusedKernel):
+    """A step of an LSTM."""
+
+    def fits(self, *arguments: Any) -> bool:
+        """Leave a sequence without a batch, and mixed types, to the composition."""
+        input, *others = arguments
+        is_of_one_type = all(x is None or x.dtype is input.dtype for x in others)
+        return input.ndim == 2 and is_of_one_type and not BLOCKS.count
+
+    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+        """Return what is shown and the memory; for the gradient also the gates."""
+        input, hidden, cell, weight_ih, weight_hh, bias_ih, bias_hh = arguments
+        gates = linear(input, weight_ih, bias_ih).add_(linear(hidden, weight_hh, bias_hh))
+        shown, remembered = lstm_step(gates, cell)
+        return stack([shown, remembered]), (gates, remembered)
+
+    def gradient(
+        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Tensor | None]:
+        """Return the gradients of input, both states and all parameters."""
+        input, hidden, cell, weight_ih, weight_hh, *_ = arguments
+        gates, remembered = saved
+        of_shown, of_cell = grad.unbind()
+        i, f, g, o = gates.chunk(4, -1)
+        i, f, g, o, c = opened(i), opened(f), tanh(g), opened(o), tanh(remembered)
+        of_cell = of_cell + _after_tanh(c, of_shown * o)
+        by_input, by_forget = _after_sigmoid(i, of_cell * g), _after_sigmoid(f, of_cell * cell)
+        by_new, by_output = _after_tanh(g, of_cell * i), _after_sigmoid(o, of_shown * c)
+        of_gates = cat([by_input, by_forget, by_new, by_output], -1)
+        of_bias = of_gates.sum(0) if needs[5] or needs[6] else None
+        return (
+            of_gates @ weight_ih if needs[0] else None,
+            of_gates @ weight_hh if needs[1] else None,
+            of_cell * f,
+            of_gates.T @ input if needs[3] else None,
+            of_gates.T @ hidden if needs[4] else None,
+            of_bias,
+            None if of_bias is None else of_bias.clone(),
+        )
+
+
 @fuse
 def _half_open(tangent: Tensor) -> Tensor:
     """Return how far a gate is open, from the hyperbolic tangent of its half; see `opened`."""
@@ -496,6 +562,7 @@ def _after_tanh(value: Tensor, factor: Tensor) -> Tensor:
 
 
 _RNN, _GRU, _LSTM = _RNNKernel(), _GRUKernel(), _LSTMKernel()
+_LSTM_CELL = _LSTMCellKernel()
 
 
 def _back_through_time(

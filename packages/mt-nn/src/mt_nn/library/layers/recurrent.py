@@ -569,8 +569,8 @@ class LSTMCell(RNNCellBase):
         """
         _check_two(self, hx)
         hidden, cell = self._checked(input, *(hx or (None, None)))
-        projected = functional.linear(input, self.weight_ih, self._both_biases())
-        return recurrent.lstm_cell(projected, hidden, cell, self.weight_hh)
+        weights, biases = (self.weight_ih, self.weight_hh), (self.bias_ih, self.bias_hh)
+        return recurrent.lstm_cell(input, hidden, cell, *weights, *biases)
 
 
 # --- What both have in common -------------------------------------------------------------------

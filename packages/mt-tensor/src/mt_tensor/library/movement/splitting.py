@@ -7,6 +7,7 @@ from itertools import accumulate, pairwise
 
 from mt_tensor.arguments import as_integers
 from mt_tensor.errors import ShapeError
+from mt_tensor.indexing.subscripts import Select
 from mt_tensor.library.arguments import as_integer, existing_dim
 from mt_tensor.movement.views import resolve_shape
 from mt_tensor.public import function, method, operation
@@ -64,7 +65,9 @@ def _check_count(name: str, count: int, extent: int) -> None:
 def _pieces(tensor: Tensor, dim: int, lengths: Sequence[int]) -> tuple[Tensor, ...]:
     before = (slice(None),) * dim
     ends = accumulate(lengths, initial=0)
-    return tuple([tensor[(*before, slice(start, stop))] for start, stop in pairwise(ends)])
+    return tuple(
+        [Select.apply(tensor, (*before, slice(start, stop))) for start, stop in pairwise(ends)]
+    )
 
 
 @operation
@@ -175,7 +178,7 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """Return views of all slices along a dimension, which they no longer have."""
     d = existing_dim("unbind", dim, input.shape)
     before = (slice(None),) * d
-    return tuple([input[(*before, position)] for position in range(input.shape[d])])
+    return tuple([Select.apply(input, (*before, i)) for i in range(input.shape[d])])
 
 
 @function
