@@ -35,7 +35,7 @@ from mt_fast.processor import VECTOR_BYTES
 
 Array = npt.NDArray[Any]
 
-IN_PLACE_BYTES = 2**18
+IN_PLACE_BYTES = 2**20
 """How large a second factor may be that is read where it is: it stays in the L2 cache."""
 
 REUSED = 128
