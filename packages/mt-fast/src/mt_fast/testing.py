@@ -306,6 +306,15 @@ def lstm(
     return mt.cat([hidden_states.flatten(), last.flatten()])
 
 
+@composed
+def lstm_cell(x: Any, h: Any, c: Any, of_input: Any, of_state: Any, first: Any, second: Any) -> Any:
+    """Return the hidden state after a step, and the cell state."""
+    bias = 0 if first is None else first + second
+    i, f, g, o = (x @ of_input.T + h @ of_state.T + bias).chunk(4, 1)
+    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+    return mt.stack([o.sigmoid() * c.tanh(), c])
+
+
 # --- Samples --------------------------------------------------------------------------------------
 
 FLOAT, HALF = "float64", "float32"

@@ -76,6 +76,7 @@ from mt_tensor.backends.devices import (
 from mt_tensor.backends.kernels import register_kernels as register_kernels
 from mt_tensor.library.fused import (
     FUSED as FUSED,
+    GRADIENTS as GRADIENTS,
     FusedKernel as FusedKernel,
     by_kernel as by_kernel,
 )

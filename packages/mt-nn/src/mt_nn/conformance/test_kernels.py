@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
+import numpy as np
 import pytest
 
 from mt_nn.conformance.kernels import SAMPLES
@@ -12,11 +14,12 @@ from mt_nn.functional import *  # noqa: F403 - operations have names when they a
 from mt_nn.library.layers import recurrent  # noqa: F401 - likewise
 from mt_nn.library.utils import clipping  # noqa: F401 - likewise
 from mt_operators.testing.ids import sample_id
-from mt_tensor import no_grad
+from mt_tensor import Tensor, float64, no_grad, tensor, use_backend
+from mt_tensor.autograd import grad
 from mt_tensor.backends import TensorBackend
 from mt_tensor.conformance.kernels import assert_kernel_agrees
 from mt_tensor.conformance.layouts import LAYOUTS
-from mt_tensor.extending import FUSED
+from mt_tensor.extending import FUSED, GRADIENTS, by_kernel
 
 CALLS = [
     pytest.param(name, arguments, id=sample_id(name, arguments))
@@ -42,3 +45,36 @@ def test_kernels_agree_with_the_composition(
         assert_kernel_agrees(
             backend, name, *arguments, rtol=1e-4, atol=1e-5, layout=LAYOUTS[layout]
         )
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"), [call for call in CALLS if call.values[0] in GRADIENTS]
+)
+def test_recorded_gradients_are_those_of_the_composition(
+    backend: TensorBackend, name: str, arguments: tuple[Any, ...]
+) -> None:
+    kernel = backend.kernel(name)
+    if kernel is None:
+        pytest.skip(f"backend {backend.name!r} composes {name}")
+    given = [
+        tensor(x, dtype=float64, requires_grad=True, backend=backend)
+        if isinstance(x, np.ndarray)
+        else x
+        for x in arguments
+    ]
+    leaves = [x for x in given if isinstance(x, Tensor)]
+
+    def gradients(operation: Callable[..., Tensor]) -> list[Any]:
+        result = operation(*given)
+        firsts: Any = grad(result, leaves, result.detach().cos(), create_graph=True)
+        total: Any = sum((x * x).sum() for x in firsts)
+        seconds = grad(total, leaves, allow_unused=True)
+        return [*firsts, *seconds]
+
+    with use_backend(backend):
+        ours = gradients(lambda *x: by_kernel(name, kernel, *x))
+        wanted = gradients(FUSED[name])
+    for mine, theirs in zip(ours, wanted, strict=True):
+        assert (mine is None) == (theirs is None)
+        if mine is not None:
+            np.testing.assert_allclose(np.array(mine.detach()), np.array(theirs.detach()), 1e-9)

@@ -6,6 +6,8 @@ tensors, and marked `@fused`, so that a backend may have a kernel that is called
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mt_nn.errors import InputError
 from mt_nn.functional.arguments import check_one_dtype, checked
 from mt_tensor import Tensor, fused
@@ -45,7 +47,19 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return _linear(input, weight, bias)
 
 
-@fused("linear")
+def _gradient_of_linear(
+    grad: Tensor, needs: Sequence[bool], input: Tensor, weight: Tensor, _: Tensor | None
+) -> tuple[Tensor | None, ...]:
+    """Return the gradients of input, weight and bias, each if it is wanted."""
+    of_weight = of_bias = None
+    if needs[1] or needs[2]:
+        rows, inputs = grad.reshape(-1, len(weight)), input.reshape(-1, input.shape[-1])
+        of_weight = rows.T @ inputs if needs[1] else None
+        of_bias = rows.sum(0) if needs[2] else None
+    return grad @ weight if needs[0] else None, of_weight, of_bias
+
+
+@fused("linear", gradient=_gradient_of_linear)
 def _linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """Map; the arguments are those of `linear`, checked."""
     out = input @ weight.T

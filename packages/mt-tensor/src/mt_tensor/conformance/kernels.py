@@ -5,7 +5,7 @@ Packages that own named operations check them with this, each on its own samples
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,7 @@ def assert_kernel_agrees(
         return
     assert results[0].requires_grad, f"{name}: the kernel's result is not recorded"
     upstream = np.cos(np.arange(results[0].numel())).reshape(results[0].shape)
+    alone = _each_alone(results[0], upstream, ours) if layout is contiguous else {}
     for result in results:
         result.backward(layout(upstream.astype(result.dtype.name), backend))
     for place, (mine, theirs) in enumerate(zip(ours, composed, strict=True)):
@@ -63,6 +64,22 @@ def assert_kernel_agrees(
                 assert mine.grad is theirs.grad, what
             else:
                 _assert_same(what, mine.grad, theirs.grad, tolerance)
+                if place in alone:
+                    _assert_same(f"{what} alone", alone[place], theirs.grad, tolerance)
+
+
+def _each_alone(
+    result: mt.Tensor, upstream: Array, arguments: Sequence[Any]
+) -> dict[int, mt.Tensor]:
+    """Return the gradient by each argument, computed where no other is wanted."""
+    gradients = {}
+    weights = contiguous(upstream.astype(result.dtype.name), result.backend)
+    for place, argument in enumerate(arguments):
+        if isinstance(argument, mt.Tensor) and argument.requires_grad:
+            (found,) = mt.autograd.grad(result, argument, weights, True, allow_unused=True)
+            if found is not None:
+                gradients[place] = found
+    return gradients
 
 
 def _argument(given: Any, made: Callable[[Array], mt.Tensor]) -> Any:

@@ -14,10 +14,12 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
+from copy import copy
+from itertools import compress
 from typing import Any, ParamSpec, TypeAlias
 
-from mt_autodiff import derivatives
 from mt_autodiff.extending import recording
+from mt_tensor.library.recording.towards import derivatives_towards
 from mt_tensor.public import function
 from mt_tensor.recording.function import changed_in_place, changes, require_tensors
 from mt_tensor.recording.graph import Node, connect, fitting
@@ -29,6 +31,9 @@ _new = object.__new__
 
 FUSED: dict[str, Callable[..., Tensor]] = {}
 """The composed form of every named operation."""
+
+GRADIENTS: dict[str, Callable[..., Sequence[Tensor | None]]] = {}
+"""The gradient of some of them, written with tensor operations; that of others is their form's."""
 
 
 class FusedKernel:
@@ -62,7 +67,7 @@ class FusedKernel:
         Args:
             grad: the gradient of the result.
             saved: what `value` returned beside the result.
-            needs: what `value` was given.
+            needs: what `value` was given, or True in fewer places.
             *arguments: those that `value` was called with.
         """
         raise NotImplementedError
@@ -72,15 +77,26 @@ Kernel: TypeAlias = Callable[..., Any] | FusedKernel
 
 
 @function
-def fused(name: str) -> Callable[[Callable[P, Tensor]], Callable[P, Tensor]]:
+def fused(
+    name: str, gradient: Callable[..., Sequence[Tensor | None]] | None = None
+) -> Callable[[Callable[P, Tensor]], Callable[P, Tensor]]:
     """Declare the decorated function to be the composed form of the operation called `name`.
 
     Its first argument must be a tensor: its backend is asked. A kernel is either a `FusedKernel`,
     or a function with the signature of the composed form that is recorded as that would be.
+
+    Args:
+        name: the operation.
+        gradient: its gradient in tensor operations, for derivatives of higher order: called with
+            the gradient of the result, for each argument whether its own is wanted, and the
+            arguments; it returns one for each, None where there is none. Without it, that of the
+            composed form is taken, which has to be computed for it once more.
     """
 
     def decorate(composed: Callable[P, Tensor]) -> Callable[P, Tensor]:
         FUSED[name] = composed
+        if gradient is not None:
+            GRADIENTS[name] = gradient
 
         @functools.wraps(composed)
         def operation(*args: P.args, **kwargs: P.kwargs) -> Tensor:
@@ -184,8 +200,10 @@ class FusedNode(Node):
         if changes((*arguments, *saved)) != self.changes:
             raise changed_in_place(repr(self.name))
         if recording.get():
-            composed = FUSED[self.name]
-            gradients = _gradient_of_composition(composed, derivative, self.needs, arguments)
+            recorded = GRADIENTS.get(self.name)
+            if recorded is None:
+                recorded = functools.partial(_gradient_of_composition, FUSED[self.name])
+            gradients = recorded(derivative, self.needs, *arguments)
         else:
             gradients = kernel.gradient(derivative, saved, self.needs, *arguments)
         passed = []
@@ -197,6 +215,13 @@ class FusedNode(Node):
                 passed.append((parent, share))
         return passed
 
+    def narrowed(self, kept: Sequence[bool]) -> FusedNode:
+        """Return this node as if it wanted the gradients of those inputs only that are kept."""
+        node, others = copy(self), iter(kept)
+        node.needs = tuple([need and next(others) for need in self.needs])
+        node.inputs = [*compress(self.inputs, kept)]
+        return node
+
     def free_graph(self) -> None:
         """Forget what the gradients would read."""
         self.last_fn = None
@@ -204,7 +229,7 @@ class FusedNode(Node):
 
 
 def _gradient_of_composition(
-    composed: Callable[..., Tensor], grad: Tensor, needs: Sequence[bool], arguments: Sequence[Any]
+    composed: Callable[..., Tensor], grad: Tensor, needs: Sequence[bool], *arguments: Any
 ) -> list[Tensor | None]:
     """Return the gradient for each argument, recorded as a function of them and of `grad`."""
     result = composed(*arguments)
@@ -214,8 +239,7 @@ def _gradient_of_composition(
             places.setdefault(argument.variable, place)
     gradients: list[Tensor | None] = [None] * len(arguments)
     if result.requires_grad:
-        for variable, gradient in derivatives(result.variable, grad, True, places):
-            place = places.get(variable, -1)
-            if place >= 0:
-                gradients[place] = gradient
+        walk = derivatives_towards(result.variable, grad, places, True, places)
+        for variable, gradient in walk:
+            gradients[places[variable]] = gradient
     return gradients

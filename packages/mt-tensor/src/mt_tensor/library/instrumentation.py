@@ -18,6 +18,7 @@ import mt_tensor
 from mt_autodiff import derivatives
 from mt_tensor.library.fused import by_kernel
 from mt_tensor.library.pointwise.fusing_in_place import Change
+from mt_tensor.library.recording.towards import derivatives_towards
 from mt_tensor.pointwise.elementwise import ElementwiseOperation
 from mt_tensor.pointwise.table_functions import FUNCTIONS
 from mt_tensor.recording.function import Function
@@ -60,7 +61,7 @@ def instrument(
 
     Args:
         around: makes a replacement of such a function and of what the operation is called.
-        around_backward: makes that of the walk through the graph, a generator: what is run until
+        around_backward: makes that of a walk through the graph, a generator: what is run until
             it ends is part of a backward.
         modules: whose public functions are operations, beside `mt_tensor` and `mt_tensor.linalg`.
     """
@@ -87,7 +88,8 @@ def instrument(
             id(function): around(function, _always(name)) for name, function in _functions(modules)
         }
         replacements[id(by_kernel)] = around(by_kernel, lambda args: str(args[0]))
-        replacements[id(derivatives)] = around_backward(derivatives)
+        for walk in (derivatives, derivatives_towards):
+            replacements[id(walk)] = around_backward(walk)
         for name, function in list(FUNCTIONS.items()):
             replacement = replacements.setdefault(id(function), around(function, _always(name)))
             undo.callback(FUNCTIONS.__setitem__, name, function)

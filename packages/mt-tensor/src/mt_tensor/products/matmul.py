@@ -32,15 +32,16 @@ class MatMul(Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         a, b, shape_a, shape_b = ctx.saved_tensors
+        needs_a, needs_b = ctx.needs_input_grad
         if len(shape_b) == 1:
             grad = grad.unsqueeze(-1)
         if len(shape_a) == 1:
             grad = grad.unsqueeze(-2)
         grad_a = grad_b = None
-        if b is not None:
+        if needs_a:
             columns = b.unsqueeze(1) if b.ndim == 1 else b
             grad_a = (grad @ columns.mT).sum_to_size(shape_a)
-        if a is not None:
+        if needs_b:
             rows = a.unsqueeze(0) if a.ndim == 1 else a
             products = rows.mT @ grad
             if len(shape_b) == 1:

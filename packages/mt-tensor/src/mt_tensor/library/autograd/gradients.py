@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mt_autodiff import NoGradientError, derivatives, set_grad_enabled
+from mt_autodiff import NoGradientError, set_grad_enabled
 from mt_tensor.arguments import check_flags
 from mt_tensor.errors import DomainError, ShapeError
+from mt_tensor.library.recording.towards import derivatives_towards
 from mt_tensor.public import method
 from mt_tensor.tensor import Tensor
 
@@ -76,11 +77,11 @@ def grad(
     with set_grad_enabled(create_graph):
         for number, (output, start) in enumerate(zip(outputs, starts, strict=True)):
             last = number == len(outputs) - 1
-            for variable, gradient in derivatives(output.variable, start, keep or not last):
-                if variable in wanted:
-                    gradient._fresh = False  # the caller will have it
-                    known = variable in found
-                    found[variable] = found[variable] + gradient if known else gradient
+            walk = derivatives_towards(output.variable, start, wanted, keep or not last)
+            for variable, gradient in walk:
+                gradient._fresh = False  # the caller will have it
+                known = variable in found
+                found[variable] = found[variable] + gradient if known else gradient
     for position, tensor in enumerate(inputs):
         if tensor.variable not in found and not allow_unused:
             raise NoGradientError(
