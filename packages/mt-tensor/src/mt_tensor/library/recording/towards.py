@@ -13,7 +13,7 @@ from copy import copy
 from itertools import compress
 from typing import Any
 
-from mt_autodiff.backpropagation import topological_sort
+from mt_autodiff import topological_sort
 from mt_tensor.recording.graph import Node
 
 
