@@ -64,15 +64,15 @@ def _lstm(
             new_cell, state = cells[step % len(cells), i], states[time, i]
             if time < lengths[i]:
                 activated = gates[step % len(gates), i]
-                _activate(activated, projected[time, i], products[i])
-                _update(new_cell, state, activated, previous[i])
+                activate(activated, projected[time, i], products[i])
+                update(new_cell, state, activated, previous[i])
             else:
                 copy_row(new_cell, previous[i])
                 copy_row(state, earlier[i])
 
 
 @inner
-def _activate(gates: Any, projected: Any, products: Any) -> None:
+def activate(gates: Any, projected: Any, products: Any) -> None:
     """Write the gates after their activations, from the products with input and state."""
     width = gates.size // 4
     for j in range(2 * width):
@@ -86,7 +86,7 @@ def _activate(gates: Any, projected: Any, products: Any) -> None:
 
 
 @inner
-def _update(cell: Any, hidden: Any, gates: Any, previous: Any) -> None:
+def update(cell: Any, hidden: Any, gates: Any, previous: Any) -> None:
     """Write the next cell state and hidden state."""
     width = cell.size
     input, forget = gates[:width], gates[width : 2 * width]
@@ -137,7 +137,7 @@ def _lstm_gradient(
             of_hidden = carried[i]
             add_up(of_hidden, grad[time, i], products[i])
             if time < lengths[i]:
-                _gradient_of_gates(
+                gradient_of_gates(
                     of_products[time, i], of_hidden, of_cell[i], gates[order, i], cells[order, i],
                     previous[i],
                 )  # fmt: skip
@@ -149,7 +149,7 @@ def _lstm_gradient(
 
 
 @inner
-def _gradient_of_gates(
+def gradient_of_gates(
     out: Any, of_hidden: Any, of_cell: Any, gates: Any, cell: Any, previous: Any
 ) -> None:
     """Write the gradients of the gates before activations, and of the previous cell state."""
