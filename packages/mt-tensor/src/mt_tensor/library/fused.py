@@ -220,6 +220,7 @@ class FusedNode(Node):
         node, others = copy(self), iter(kept)
         node.needs = tuple([need and next(others) for need in self.needs])
         node.inputs = [*compress(self.inputs, kept)]
+        node.last_fn = self.last_fn  # read last, for it is forgotten first
         return node
 
     def free_graph(self) -> None:

@@ -76,9 +76,9 @@ def _narrowed(variable: Any, leading: Container[Any]) -> Any:
 
 def _narrowed_function(node: Node, kept: Sequence[bool]) -> Node:
     """Return a node of a `Function`, whose backward asks its context what is wanted."""
-    others = iter(kept)
-    context = copy(node.ctx)
+    narrow, others = copy(node), iter(kept)
+    narrow.ctx = context = copy(node.ctx)
     context.needs_input_grad = tuple([need and next(others) for need in context.needs_input_grad])
-    narrow = copy(node)
-    narrow.ctx, narrow.inputs = context, [*compress(node.inputs, kept)]
+    narrow.inputs = [*compress(node.inputs, kept)]
+    narrow.last_fn = node.last_fn  # read last, for it is forgotten first
     return narrow
