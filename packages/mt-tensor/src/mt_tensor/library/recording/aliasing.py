@@ -23,7 +23,7 @@ from mt_tensor.library.recording.hooks import Watch
 from mt_tensor.public import method
 from mt_tensor.recording.function import Function
 from mt_tensor.recording.graph import Node
-from mt_tensor.tensor import VIEW, Tensor
+from mt_tensor.tensor import CUSTOM_VIEW, VIEW, Tensor
 from mt_tensor.tensor_data import TensorData
 
 
@@ -120,7 +120,7 @@ def _note_base(self: Tensor, args: Sequence[Any]) -> None:
             self._base = arg if arg._base is None else arg._base
             self._seen = shared[0]
             if recording.get():
-                self._requires_grad = VIEW
+                self._requires_grad = CUSTOM_VIEW
             return
 
 
@@ -150,6 +150,10 @@ def _refresh(self: Tensor) -> None:
     base = self._base
     if base is None:
         return
+    if self._requires_grad is CUSTOM_VIEW:
+        if self._node is not None or base.requires_grad:
+            raise _custom_view()
+        return
     with self._alone():  # threads that share the view share the node
         if self._seen != self._tensor.version:
             node = None
@@ -177,12 +181,23 @@ def _change_is_recorded(self: Tensor, *others: Any) -> bool:
             f"{'a leaf' if base is self else 'a view of a leaf'} that requires grad cannot be "
             "changed in place: do so under no_grad(), or on a clone()."
         )
+    if self._requires_grad is CUSTOM_VIEW:
+        raise _custom_view()
     if self._base is not None and self._requires_grad is not VIEW:
         raise InPlaceError(
             "this view was made under no_grad(), so that gradients cannot follow its change: "
             "make it where gradients are recorded, or change it under no_grad()."
         )
     return True
+
+
+def _custom_view() -> InPlaceError:
+    """Return the error for a change in place of a view that a Function has returned."""
+    return InPlaceError(
+        "a result of a Function shares memory with its argument, and that memory was changed in "
+        "place, where gradients cannot follow: return a clone() from forward, or change a clone() "
+        "of the result."
+    )
 
 
 @method
