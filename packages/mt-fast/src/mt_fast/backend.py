@@ -28,13 +28,14 @@ from mt_fast.primitives.loops import WORTH_A_KERNEL
 from mt_operators import OPERATORS, Formula, Operator
 from mt_tensor import DType, TensorData, bfloat16, float32, int16
 
-# `HostBackend` and `copied` are not the lesson's: mt_tensor/library/backends/host.py.
+# `HostBackend` and `copied` are not the lesson's: mt_tensor/backends/host.py.
 from mt_tensor.backends.extending import (
     MOST_DIMENSIONS,
     HostBackend,
     Layout,
     assign,
     copied,
+    drop_plans,
     not_an_array,
     numbers,
     quiet,
@@ -77,7 +78,17 @@ class FastOps(HostBackend):
             )
         FOLDER.path()
         start_threads()
-        self.parallel_from = PARALLEL_FROM
+        self._parallel_from = PARALLEL_FROM
+
+    @property
+    def parallel_from(self) -> int:
+        """The number of elements from which a primitive uses all threads."""
+        return self._parallel_from
+
+    @parallel_from.setter
+    def parallel_from(self, elements: int) -> None:
+        self._parallel_from = elements
+        drop_plans()  # which depend on it
 
     def empty(self, shape: Shape, dtype: DType) -> TensorData:
         """Return a new row of memory, from the start of a cache line on if it is long."""
@@ -115,7 +126,7 @@ class FastOps(HostBackend):
         Raises:
             TracingError: the formula cannot be compiled; when it is run.
         """
-        return calls.running(formula, self, functools.partial(self._run, formula))
+        return calls.Running(formula, self, functools.partial(self._run, formula))
 
     def _run(
         self, formula: Formula, out: Layout | Sequence[TensorData], *inputs: TensorData | Number

@@ -14,8 +14,8 @@ from typing import Any
 from mt_autodiff.extending import recording
 from mt_operators import OPERATORS, Operator
 from mt_tensor.arguments import check_not_bool
-from mt_tensor.backends.computing import Computing
 from mt_tensor.backends.contract import TensorBackend
+from mt_tensor.backends.plans import Plans
 from mt_tensor.dtypes import (
     DType,
     Number,
@@ -49,13 +49,13 @@ class ElementwiseOperation:
 
     Attributes:
         operator: the row.
-        computing: how each backend computes its value.
+        plans: how each backend computes its value.
         record: enters results into the graph.
     """
 
     def __init__(self, operator: Operator) -> None:
         self.operator = operator
-        self.computing = Computing(operator.value)
+        self.plans = Plans(operator.value)
         self.record = recorder(operator, ElementwiseOperation)
 
     def __call__(self, *args: Any) -> Tensor:
@@ -103,7 +103,7 @@ class ElementwiseOperation:
         truth = operator.result == "truth"
         out = row_major(shape, bool_ if truth else dtype)
         inputs = [operand._tensor for operand in operands]
-        value = self.computing[backend](out, *inputs)
+        value = self.plans[backend, out, *[data.layout for data in inputs]](*inputs)
         result = _make(value, backend)
         if recording.get() and dtype.is_floating_point and not truth:
             self.record(operands, (*inputs, value), result)

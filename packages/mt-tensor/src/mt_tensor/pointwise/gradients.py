@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from mt_autodiff.extending import recording
 from mt_operators import Operator
 from mt_operators.extending import one
-from mt_tensor.backends.computing import Computing
+from mt_tensor.backends.plans import Plans
 from mt_tensor.recording.graph import Node
 from mt_tensor.recording.graph import record as enter
 from mt_tensor.tensor import Tensor
@@ -26,6 +26,7 @@ Operation = Callable[..., Tensor]
 """An operator on tensors, whose results are recorded."""
 
 _make = Tensor._make
+_layout_of = attrgetter("layout")
 
 
 class Gradients:
@@ -50,12 +51,12 @@ class Gradients:
         self._passes = [partial is one for partial in partials]
         self._passing = True in self._passes
         self.reads: tuple[int, ...] = ()
-        self._computing: Computing | None = None
+        self._plans: Plans | None = None
         if not all(self._passes):
             computed = [p is not one for p in operator.partials]
             wanted = tuple(need and each for need, each in zip(needs, computed, strict=True))
             formula, reads = operator.gradient(wanted).narrowed()
-            self._computing = Computing(formula)
+            self._plans = Plans(formula)
             self.reads = tuple(i - 1 for i in reads[1:])  # the first is the upstream gradient
         if self.reads:  # of one place, an itemgetter returns a tuple only for a slice
             first, *others = self.reads
@@ -97,10 +98,12 @@ class Gradients:
 
         Where the derivative is 1, the gradient is the upstream gradient itself.
         """
-        if self._computing is None:
+        if self._plans is None:
             return [grad] * len(self._passes)
         data, backend = grad._tensor, grad.backend
-        results = self._computing[backend](data.layout.contiguous, data, *saved)
+        layout = data.layout
+        run = self._plans[backend, layout.contiguous, layout, *map(_layout_of, saved)]
+        results = run(data, *saved)
         gradients = []
         for result in results if results.__class__ is list else (results,):
             gradient = _make(result, backend)
@@ -125,11 +128,11 @@ class Gradients:
 
         What it does not read must not be its argument, which would get a gradient of zeros.
         """
-        if self._computing is None:
+        if self._plans is None:
             return []
         from mt_operators.differentiation import derived  # when first needed only
 
-        formula = self._computing.formula
+        formula = self._plans.formula
         operations = []
         for output in range(formula.outputs):
             single = derived(formula.name, formula.parameters, formula.graph.only(output))

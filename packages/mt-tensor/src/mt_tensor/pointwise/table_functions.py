@@ -44,8 +44,7 @@ def of_one(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Ca
         operation: of a row of the table.
         otherwise: the same for what needs conversion or a check, or is no tensor.
     """
-    computing, record, truth, direct = _facts(operation)
-    asked = computing.asked  # which is read faster
+    plans, record, truth, direct = _facts(operation)
 
     def function(input: Any) -> Tensor:
         if not isinstance(input, Tensor) or input._tensor.layout.dtype not in direct:
@@ -53,11 +52,7 @@ def of_one(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Ca
         data, backend = input._tensor, input.backend
         layout = data.layout
         out = row_major(layout.shape, bool_) if truth else layout.contiguous
-        try:
-            compute = asked[backend]
-        except KeyError:
-            compute = computing.answer(backend)
-        value = compute(out, data)
+        value = plans[backend, out, layout](data)
         result = _make(value, backend)
         if input._requires_grad and recording.get() and not truth:
             record((input,), (data, value), result)
@@ -68,8 +63,7 @@ def of_one(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Ca
 
 def of_two(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Callable[..., Any]:
     """Return an operation of two arguments as a function; see `of_one`."""
-    computing, record, truth, direct = _facts(operation)
-    asked = computing.asked  # which is read faster
+    plans, record, truth, direct = _facts(operation)
 
     def function(input: Any, other: Any) -> Tensor:
         x = input if input.__class__ is Tensor else _operand(input, other)
@@ -88,11 +82,7 @@ def of_two(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Ca
                 out = row_major(shape_broadcast(layout.shape, another.shape), layout.dtype)
         if truth:
             out = row_major(out.shape, bool_)
-        try:
-            compute = asked[backend]
-        except KeyError:
-            compute = computing.answer(backend)
-        value = compute(out, first, second)
+        value = plans[backend, out, layout, another](first, second)
         result = _make(value, backend)
         if (x._requires_grad or y._requires_grad) and not truth and recording.get():
             record((x, y), (first, second, value), result)
@@ -138,7 +128,7 @@ def _facts(operation: ElementwiseOperation) -> tuple[Any, Any, bool, set[DType]]
     direct = {dtype for dtype in DTYPES.values() if dtype.kind in kinds}
     if not operator.closed or operator.result == "real":
         direct = {dtype for dtype in direct if not dtype.is_narrow}  # see `precision.py`
-    return operation.computing, operation.record, truth, direct
+    return operation.plans, operation.record, truth, direct
 
 
 def _operand(value: Any, other: Any) -> Tensor | None:

@@ -24,8 +24,8 @@ from mt_autodiff.extending import recording
 from mt_operators import Formula
 from mt_operators.evaluation import Evaluation
 from mt_operators.tracing import Recorder
-from mt_tensor.backends.computing import Computing
 from mt_tensor.backends.contract import TensorBackend
+from mt_tensor.backends.plans import Plans
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import DTypeError, FusionError, InPlaceError, ShapeError
 from mt_tensor.layout import Layout
@@ -110,7 +110,7 @@ class Change:
 
     Attributes:
         formula: computes the results.
-        computing: how each backend does.
+        plans: how each backend computes them.
         reads: which of the function's arguments the formula takes.
         changed: which of these the results replace.
     """
@@ -141,7 +141,7 @@ class Change:
         self.formula, reads = whole.narrowed([present.index(place) for place in changed])
         self.reads = [present[i] for i in reads]
         self.changed = tuple([self.reads.index(place) for place in changed])
-        self.computing = Computing(self.formula)
+        self.plans = Plans(self.formula)
 
     def __call__(self, args: Sequence[Any]) -> None:
         """Change tensors."""
@@ -169,7 +169,7 @@ class Change:
                 inputs.append(as_number("an argument", arg))
         if not are_apart(views):
             self._set_apart(inputs, backend)
-        self.computing[backend](list(map(inputs.__getitem__, self.changed)), *inputs)
+        self.plans.change(backend, [*map(inputs.__getitem__, self.changed)], *inputs)
         for tensor in targets:
             tensor._tensor.bump_version()
 

@@ -155,7 +155,7 @@ def _in_place(self: Tensor, name: str, other: Any) -> Tensor:
     second = self._directly_with(other)
     if second is not None:
         data = self._tensor
-        OPERATIONS[name].computing[self.backend]((data,), data, second)
+        OPERATIONS[name].plans.change(self.backend, (data,), data, second)
         data.bump_version()
         return self
     recorded = self._check_in_place(other)
@@ -190,7 +190,7 @@ def _in_place(self: Tensor, name: str, other: Any) -> Tensor:
     if recorded:
         return self._replace(elementwise(name, self._before_change(), other))
     data, second = self._tensor, self._aliasing_resolved(other.detach().to(self.dtype))._tensor
-    OPERATIONS[name].computing[self.backend]((data,), data, second)
+    OPERATIONS[name].plans.change(self.backend, (data,), data, second)
     data.bump_version()
     return self
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from mt_operators import OPERATORS
-from mt_tensor.backends.computing import Computing
+from mt_tensor.backends.plans import Plans
 from mt_tensor.layout import Layout
 from mt_tensor.public import method
 from mt_tensor.recording.linear import ViewFunction
@@ -22,7 +22,7 @@ from mt_tensor.strides import Shape, size_of
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
 
-_ADD = Computing(OPERATORS["add"].value)
+_ADD = Plans(OPERATORS["add"].value)
 
 LARGE = 2**15
 """Parts of a tensor of so many elements wait for each other; to ask them costs microseconds."""
@@ -73,7 +73,7 @@ class Part:
             total = total._with(total.backend.copy(data, data.layout.contiguous))
             total._fresh = True
         part = self.place(total._tensor)
-        _ADD[total.backend]((part,), part, self.grad._tensor)
+        _ADD.change(total.backend, (part,), part, self.grad._tensor)
         return total
 
     def place(self, whole: TensorData) -> TensorData:
