@@ -30,6 +30,21 @@ class Workload:
     group: str
 
 
+def on_random(operation: Callable[..., object], *shapes: tuple[int, ...]) -> Make:
+    """Return what makes a program that runs an operation on tensors of normal random numbers.
+
+    Args:
+        operation: takes the library, and a tensor for each shape.
+        shapes: those of the tensors.
+    """
+
+    def make(side: Library) -> Program:
+        tensors = [side.tensors.randn(*shape) for shape in shapes]
+        return lambda: operation(side, *tensors)
+
+    return make
+
+
 WORKLOADS: dict[str, Workload] = {}
 """Every workload by name, in the order of the report."""
 
