@@ -11,6 +11,7 @@ from mt.bench.workloads import (  # noqa: F401  # isort: skip
     windows,
     recurrent,
     training,
+    calls,
     layers,
     jobs,
     steps,
