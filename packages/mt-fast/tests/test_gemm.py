@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mt_tensor as mt
-from mt_fast.matrices import gemm
-from mt_fast.matrices.gemm import multiply
-from mt_fast.primitives import products
+from mt_fast.core import products
+from mt_fast.gemm import gemm
+from mt_fast.gemm.gemm import multiply
 
 EXTENT = st.integers(1, 140)
 

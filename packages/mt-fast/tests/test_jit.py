@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from numba import njit
 
-from mt_fast.compilation.jit import jit
-from mt_fast.compilation.kernel import compiled
-from mt_fast.generation.elementwise import elementwise
-from mt_fast.generation.spelling import TABLE
-from mt_fast.processor import VECTOR_BYTES
+from mt_fast.core.elementwise_source import elementwise
+from mt_fast.core.kernel import compiled
+from mt_fast.core.lowering import TABLE
+from mt_fast.vectors.compiler import jit
+from mt_fast.vectors.processor import VECTOR_BYTES
 from mt_operators import OPERATORS
 from mt_tensor import float32
 

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 import mt_fast
 import mt_tensor as mt
-from mt_fast.backend import FastOps
-from mt_fast.compilation.kernel import Kernel, compiled
-from mt_fast.generation.elementwise import elementwise
-from mt_fast.generation.spelling import TABLE
-from mt_fast.library import vector_math
-from mt_fast.primitives import loops, reductions, updates
+from mt_fast import vector_math
+from mt_fast.core import loops, reductions
+from mt_fast.core.backend import FastOps
+from mt_fast.core.elementwise_source import elementwise
+from mt_fast.core.kernel import Kernel, compiled
+from mt_fast.core.lowering import TABLE
+from mt_fast.in_place import update as updates
 from mt_operators import OPERATORS
 from mt_operators.elementary import ELEMENTARY
 from mt_operators.testing import WHOLE_SPECS

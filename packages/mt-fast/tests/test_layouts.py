@@ -5,7 +5,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mt_fast.primitives.layouts import collapse
+from mt_fast.core.layouts import collapse
 
 STRIDES = st.integers(-3, 3)
 

@@ -10,8 +10,9 @@ import numba
 import numpy as np
 import pytest
 
-from mt_fast.compilation import kernel, threads
-from mt_fast.compilation.kernel import Kernel
+from mt_fast.core import kernel
+from mt_fast.core.kernel import Kernel
+from mt_fast.threads import workers as threads
 
 PROGRAM = """
 import os, threading

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 import mt_fast
 import mt_tensor as mt
-from mt_fast.generation.loops import TILE_COLUMNS, TILE_ROWS
-from mt_fast.primitives import elementwise, loops, movement
-from mt_fast.primitives.layouts import collapse
+from mt_fast.core import elementwise, loops, movement
+from mt_fast.core.layouts import collapse
+from mt_fast.core.loop_source import TILE_COLUMNS, TILE_ROWS
 from mt_operators import OPERATORS
 
 THREADS = min(2, numba.config.NUMBA_NUM_THREADS)

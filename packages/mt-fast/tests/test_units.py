@@ -7,8 +7,8 @@ number of threads, whatever the machine has.
 import pytest
 
 import mt_tensor as mt
-from mt_fast.compilation.kernel import Kernel
-from mt_fast.primitives import loops, reductions
+from mt_fast.core import loops, reductions
+from mt_fast.core.kernel import Kernel
 from mt_tensor.conformance.test_primitives import *  # noqa: F403
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from mt_fast import course
+from mt_fast.core import parallel_loops as course
 from mt_tensor.tensor_data import TensorData
 
 

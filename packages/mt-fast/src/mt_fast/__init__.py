@@ -11,14 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from mt_fast import additions
+from mt_fast.core import tables as additions
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 __version__ = "0.1.0"
 
-additions.FUNCTIONS.append("mt_fast.library.vectorised")
-additions.KERNELS.append("mt_fast.library.fused")
+additions.FUNCTIONS.append("mt_fast.vector_math.operators")
+additions.KERNELS.append("mt_fast.fused")
 
 __all__ = ["__version__", "cache_folder", "fuse", "source"]
 
@@ -40,7 +40,7 @@ def cache_folder() -> Path | None:
     Raises:
         BackendUnavailableError: the one chosen is in the home of a user whom nobody knows.
     """
-    from mt_fast.compilation.cache import FOLDER
+    from mt_fast.cache.kernels import FOLDER
 
     return FOLDER.path()
 
@@ -74,6 +74,6 @@ def source(
             compute in this dtype.
         TracingError: the operator cannot be compiled.
     """
-    from mt_fast.library.inspection import kernel_source
+    from mt_fast.inspection.kernel_source import kernel_source
 
     return kernel_source(operation, gradient, dtype, layout, repeats)

@@ -6,7 +6,7 @@ this stage, beside the names of `mt_fast`.
 """
 
 # Formulas as the statements of a kernel.
-from mt_fast.generation.rendering import (
+from mt_fast.core.rendering import (
     Table as Table,
     call as call,
     constant as constant,
@@ -15,7 +15,6 @@ from mt_fast.generation.rendering import (
 )
 
 # Operators on integers, as functions that a kernel calls.
-from mt_fast.generation import whole as whole
 
 # What has been compiled, from process to process.
-from mt_fast.compilation.folder import Folder as Folder, hashed as hashed
+from mt_fast.cache.folder import Folder as Folder, hashed as hashed
