@@ -1,8 +1,8 @@
 """What other compiling backends generate their kernels with.
 
-The generator writes loops as Python text, with a table that says how each elementary function is
-spelled where the loop will run; what has been compiled is kept in a folder. It is the border of
-this stage, beside the names of `mt_fast`.
+The generator writes loops as Python text, with a table that lowers each operation to code of the
+target; a folder on disk keeps compiled code. Together with the names of `mt_fast`, these are the
+names of this stage that other packages may import.
 """
 
 # Formulas as the statements of a kernel.
@@ -14,7 +14,7 @@ from mt_fast.core.rendering import (
     render as render,
 )
 
-# Operators on integers, as functions that a kernel calls.
+# Helper functions of kernels: integer division, shifts, gcd.
 
-# What has been compiled, from process to process.
+# Compiled code, from process to process.
 from mt_fast.cache.folder import Folder as Folder, hashed as hashed

@@ -1,14 +1,13 @@
-"""Compiled kernels on disk: what one process has compiled, the next one loads.
+"""Keep compiled kernels on disk, so that the next process loads them.
 
-With files that can be trusted, compiled kernels outlive a process. Compiling a kernel takes a tenth
-of a second or more, loading it a few milliseconds. Each is in a file that is named by a hash
-of everything that went into it: its text and its module, the modules of this package that give the
-text its meaning, the types of its arguments, the processor, the options and versions of the
-compiler. So a file is never out of date, and needs no lock: two processes that compile the same
-kernel write the same file, by renaming a complete one. Beside it lies the text of the kernel, to be
-read.
+Compiling a kernel takes a tenth of a second or more, loading it a few milliseconds. Each is in a
+file that is named by a hash of everything that went into it: its text and its module, the modules
+of this package that give the text its meaning, the types of its arguments, the processor, the
+options and versions of the compiler. So a file is never out of date, and needs no lock: two
+processes that compile the same kernel write the same file, by renaming a complete one. The text of
+the kernel lies next to it, for people to read.
 
-Whatever is wrong with the folder (see `folder.py`) costs time only: the kernel is compiled.
+Any problem with the folder (see `folder.py`) costs only time: the kernel is compiled.
 
 Numba numbers the functions that it compiles, from 1 in every process, and the symbols in machine
 code have these numbers. Of two kernels of one name that two processes have compiled, a third one
@@ -19,6 +18,7 @@ process counts from a number of its own.
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
 import os
 import pickle
@@ -35,6 +35,8 @@ from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import _Cache
 
 from mt_fast.cache.folder import Folder, hashed
+from mt_fast.core.parallel_loops import tensor_matrix_multiply
+from mt_fast.core.tables import KEEP, START
 from mt_operators import table
 
 FOLDER = Folder("mt-fast", "MT_FAST_CACHE")
@@ -161,3 +163,25 @@ class KernelCache(_Cache):
         """Return the name of the function compiled for some types of arguments, here."""
         types = hashed(repr(sig), repr(codegen.magic_tuple())).hex()
         return f"{self._stem()}-{types[:16]}.nbc"
+
+
+def cache_folder() -> Path | None:
+    """Return the folder that keeps compiled kernels; None if they are not kept.
+
+    The environment variable `MT_FAST_CACHE` names it; by default it is a folder for this package
+    among the user's caches. With `MT_FAST_CACHE=off`, nothing is kept. The folder may be deleted at
+    any time. Nothing is read from a folder that other users may write to.
+
+    Raises:
+        BackendUnavailableError: `MT_FAST_CACHE` names the home of a user who does not exist.
+    """
+    return FOLDER.path()
+
+
+START.append(FOLDER.path)
+KEEP.append(cached)
+cached(
+    tensor_matrix_multiply.loop,  # type: ignore[attr-defined]
+    "matrix_multiply",
+    [inspect.getsource(tensor_matrix_multiply.loop.py_func)],  # type: ignore[attr-defined]
+)

@@ -21,10 +21,11 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_fast.convolution.windows import BUFFER, Windows
-from mt_fast.core.kernel import Kernel, inner
+from mt_fast.core.kernel import Kernel
 from mt_fast.gemm.scratch import scratch
 from mt_fast.gemm.tiles import LARGEST, WIDE, product
 from mt_fast.transposition.registers import transpose_block
+from mt_fast.vectors.compiler import inner
 from mt_fast.vectors.instructions import clear
 from mt_fast.vectors.processor import VECTOR_BYTES
 

@@ -24,8 +24,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mt_fast.core.kernel import allocating, inner
 from mt_fast.gemm.scratch import scratch
+from mt_fast.vectors.compiler import allocating, inner
 from mt_fast.vectors.instructions import clear, clear_every, copy, copy_every
 from mt_fast.vectors.processor import VECTOR_BYTES
 

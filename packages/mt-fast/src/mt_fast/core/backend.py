@@ -1,13 +1,11 @@
 """The `fast` backend: the primitives of the contract as compiled loops.
 
-The last file of the lesson, but for `__init__.py`: all primitives have been read, and stand here
-together. `FastOps` decides as little as it can: empty views, narrow types, and from how many
-elements on a primitive uses all threads. How loops are chosen and run is in the modules named after
-the primitives; what the loops compute comes from the operator table by way of `mt_operators.graph`.
+`FastOps` handles empty views and narrow dtypes, and decides from how many elements on a primitive
+uses all threads. The modules named after the primitives choose and run the loops.
 
 The storage of a tensor is a writeable NumPy array, so that views cost nothing and tensors can share
-memory with NumPy. Most CPUs have no fast arithmetic of 16 bits: tensors of float16 and bfloat16 are
-computed with in float32 and rounded once, at the end.
+memory with NumPy. Most processors have no fast arithmetic of 16 bits: float16 and bfloat16 are
+computed in float32 and rounded once, at the end.
 """
 
 from __future__ import annotations
@@ -19,17 +17,11 @@ from typing import Any
 import numba
 import numpy as np
 
-from mt_fast.cache.kernels import FOLDER
 from mt_fast.core import calls, elementwise, movement, products, reductions
-from mt_fast.core import tables as additions
 from mt_fast.core.loops import WORTH_A_KERNEL
-from mt_fast.indexing import slices
-from mt_fast.memory.aligned import aligned, empty
-from mt_fast.threads.workers import start_threads
+from mt_fast.core.tables import MEMORY, SPECIAL_CASES, START, empty
 from mt_operators import OPERATORS, Formula, Operator
 from mt_tensor import DType, TensorData, bfloat16, float32, int16
-
-# `HostBackend` and `copied` are not the lesson's: mt_tensor/library/backends/host.py.
 from mt_tensor.backends.extending import (
     MOST_DIMENSIONS,
     HostBackend,
@@ -42,16 +34,16 @@ from mt_tensor.backends.extending import (
     row_major,
 )
 from mt_tensor.errors import BackendUnavailableError
-from mt_tensor.extending import Array, Number, Shape, folded_shape, register_kernels, size_of
+from mt_tensor.extending import Array, Number, Shape, folded_shape, size_of
 
 _ADD = OPERATORS["add"]
 
 PARALLEL_FROM = 131072
-"""Elements from which all threads are used. One adds up so many in 20 microseconds, and a thread
-that sleeps, or whose processor is busy, takes longer than that to begin."""
+"""Elements from which all threads are used. One thread adds up so many in 20 microseconds, and to
+wake a sleeping thread takes longer than that."""
 
 ANEW = 2**25
-"""Bytes from which the C library has memory from the system each time, which is zero by itself."""
+"""Bytes from which the C library gets memory from the system each time, which is already zero."""
 
 
 class FastOps(HostBackend):
@@ -65,19 +57,20 @@ class FastOps(HostBackend):
     name = "fast"
 
     def __init__(self) -> None:
-        """Start the threads, with nothing compiled.
+        """Start the threads.
 
         Raises:
-            BackendUnavailableError: nothing can be compiled, or kept where it is to be.
+            BackendUnavailableError: Numba must not compile, or the folder of compiled kernels is
+                invalid.
         """
         super().__init__()
         if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
             raise BackendUnavailableError(
-                "Numba has been told not to compile: unset NUMBA_DISABLE_JIT, or use another "
+                "NUMBA_DISABLE_JIT is set, so Numba does not compile: unset it, or use another "
                 "backend."
             )
-        FOLDER.path()
-        start_threads()
+        for start in START:
+            start()
         self.parallel_from = PARALLEL_FROM
 
     def empty(self, shape: Shape, dtype: DType) -> TensorData:
@@ -91,7 +84,7 @@ class FastOps(HostBackend):
     def from_host(self, array: Array) -> TensorData:
         """Return a contiguous view with the elements of an array, placed like other tensors."""
         data = super().from_host(array)
-        storage = aligned(data.storage)
+        storage = MEMORY["aligned"](data.storage)
         return (
             data if storage is data.storage else TensorData(storage, data.shape, dtype=data.dtype)
         )
@@ -105,16 +98,16 @@ class FastOps(HostBackend):
         return self.copy(super().full((), dtype, value).expand(out.shape), out)
 
     def random(self, numbers: np.random.Generator, shape: Shape, dtype: DType) -> TensorData:
-        """Draw with the kernel of that name, or by NumPy what there is none for."""
-        kernel = self.kernel("random")
-        drawn: TensorData | None = kernel and kernel(self, numbers, shape, dtype)
+        """Draw many numbers with the registered kernel, others with NumPy."""
+        special = SPECIAL_CASES.get("random")
+        drawn: TensorData | None = special and special(self, numbers, shape, dtype)
         return super().random(numbers, shape, dtype) if drawn is None else drawn
 
     def elementwise(self, formula: Formula) -> Callable[..., Any]:
         """Run the formula's kernel, or NumPy's function where that has the same bits in less time.
 
         Raises:
-            TracingError: the formula cannot be compiled; when it is run.
+            TracingError: the formula cannot be compiled; raised when it is run.
         """
         return calls.running(formula, self, functools.partial(self._run, formula))
 
@@ -150,45 +143,53 @@ class FastOps(HostBackend):
         result = row_major(folded_shape(shape, dims, keepdim), dtype)
         if size == 0:
             return self.full(result.shape, dtype, operator.identity or 0)
+        if all(shape[d] == 1 for d in dims):
+            return self._fold_nothing(operator, source, result)
         plan = reductions.planned(operator, layout, dims, self.parallel_from)
         if plan is None:
-            return self._each_alone(operator, source, result)
+            kept = [d for d in range(len(shape)) if d not in dims]
+            rows = source.permute(*kept, *dims)
+            rows = self.copy(rows, rows.layout.contiguous)
+            total = self.reduce(operator, rows, tuple(range(len(kept), len(shape))))
+            return total.with_layout(result)
         storage = empty(result.size, dtype.numpy)
         plan.run(source.storage, storage)
         return TensorData.in_rows(storage, result)
 
-    def _each_alone(self, operator: Operator, source: TensorData, result: Layout) -> TensorData:
-        """Fold elements of which each is alone: all extents but those that stay are 1."""
+    def _fold_nothing(self, operator: Operator, source: TensorData, result: Layout) -> TensorData:
+        """Fold dimensions of size 1: apply the operator to its identity and each element."""
         if operator.identity is None:
             return self.copy(source, source.layout.contiguous).with_layout(result)
-        alone = source.layout.contiguous
-        folded = self.elementwise(operator.value)(alone, operator.identity, source)
+        out = source.layout.contiguous
+        folded = self.elementwise(operator.value)(out, operator.identity, source)
         return folded.with_layout(result)  # type: ignore[no-any-return]
 
     def matmul(self, a: TensorData, b: TensorData) -> TensorData:
-        """Multiply with BLAS or in tiles, integers with a compiled loop."""
+        """Multiply with BLAS or a registered kernel, integers with a compiled loop."""
         dtype = a.layout.dtype
         if dtype.is_narrow:
-            wide = products.product(self._widened(a).array, self._widened(b).array)
-            whole = TensorData.of(wide, row_major(wide.shape, float32))
-            return self.copy(whole, row_major(wide.shape, dtype))
+            wide = products.of_floats(self._widened(a).array, self._widened(b).array)
+            product = TensorData.of(wide, row_major(wide.shape, float32))
+            return self.copy(product, row_major(wide.shape, dtype))
         if dtype.is_floating_point:
-            result = products.product(a.array, b.array)
-        else:
-            left, right, shape = self.factors(a, b)
-            parallel = self._parallel(left.size * right.shape[-1])
-            result = products.of_integers(left.array, right.array, parallel).reshape(shape)
-        return TensorData.of(result, row_major(result.shape, dtype))
+            result = products.of_floats(a.array, b.array)
+            return TensorData.of(result, row_major(result.shape, dtype))
+        left, right, shape = self.factors(a, b)
+        left, right = map(self._contiguous, (left, right))
+        out = self.empty((*left.shape[:-1], right.shape[-1]), dtype)
+        products.of_integers(left, right, out, self._parallel(left.size * right.shape[-1]))
+        return out.with_layout(row_major(shape, dtype))
 
     def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
-        """Read by index, whole slices piece by piece, on all threads if it pays."""
+        """Read by index."""
         if source.dtype is bfloat16:
             read = self.gather(_as_bits(source), dim, index)
             return TensorData(read.storage.view(bfloat16.numpy), read.shape, dtype=bfloat16)
         parallel = self._parallel(index.size)
-        if index.size and slices.are_named(source, dim, index):
-            row = source if source.layout.row_major else self.copy(source, source.layout.contiguous)
-            return slices.read(row, dim, index, parallel)
+        special = SPECIAL_CASES.get("gather") if index.size else None
+        slices: TensorData | None = special and special(source, dim, index, parallel)
+        if slices is not None:
+            return slices
         out = self.empty(index.shape, source.dtype)
         if index.size:
             movement.gather(source, dim, index, out, parallel)
@@ -202,7 +203,7 @@ class FastOps(HostBackend):
         out: TensorData,
         operator: Operator | None = None,
     ) -> None:
-        """Write by index, one element after the other, or slice by slice."""
+        """Write by index; an operator, if any, combines old and new elements."""
         if index.size == 0:
             return
         if operator is not None and out.dtype.is_narrow:
@@ -211,11 +212,8 @@ class FastOps(HostBackend):
             self._rounded(result, out)
             return
         source, out = _as_bits(source), _as_bits(out)
-        if operator is _ADD and out.layout.row_major and slices.are_named(out, dim, index):
-            layout = source.layout
-            rows = source if layout.row_major else self.copy(source, layout.contiguous)
-            slices.add(rows, dim, index, out, self._parallel(index.size))
-        else:
+        special = SPECIAL_CASES.get("scatter_add") if operator is _ADD else None
+        if special is None or not special(source, dim, index, out, self._parallel(index.size)):
             movement.scatter(source, dim, index, out, operator)
 
     def copy(self, source: TensorData, out: Layout | TensorData) -> TensorData:
@@ -233,11 +231,15 @@ class FastOps(HostBackend):
         return out
 
     def concatenate(self, parts: Sequence[TensorData], dim: int) -> TensorData:
-        """Let NumPy join views: that is one call, and not one for each of them."""
+        """Join views with NumPy, in one call for all of them."""
         if parts[0].ndim > MOST_DIMENSIONS:
             return super().concatenate(parts, dim)
         array = np.concatenate([part.array for part in parts], dim)
         return TensorData.of(array, row_major(array.shape, parts[0].dtype))
+
+    def _contiguous(self, view: TensorData) -> TensorData:
+        """Return a contiguous view of the same elements: itself, or a copy."""
+        return view if view.layout.row_major else self.copy(view, view.layout.contiguous)
 
     def _parallel(self, elements: int) -> bool:
         return elements >= self.parallel_from
@@ -245,7 +247,7 @@ class FastOps(HostBackend):
     # --- float16 and bfloat16, by way of float32 ------------------------------------------------
 
     def _float32(self, view: TensorData) -> TensorData:
-        """Return a view for the results of a narrow view; another view is returned itself."""
+        """Return a float32 view for the results of a narrow view; another view itself."""
         return self.empty(view.shape, float32) if view.dtype.is_narrow else view
 
     def _widened(self, view: TensorData) -> TensorData:
@@ -253,20 +255,20 @@ class FastOps(HostBackend):
         if not view.dtype.is_narrow:
             return view
         once = tuple(
-            1 if stride == 0 else extent
-            for extent, stride in zip(view.shape, view.strides, strict=True)
+            1 if stride == 0 else size
+            for size, stride in zip(view.shape, view.strides, strict=True)
         )
         array = numbers(self.to_host(view.like(once, view.strides, view.offset)))
         return self.from_host(array.astype(np.float32, order="C")).expand(view.shape)
 
     def _rounded(self, result: TensorData, out: TensorData) -> None:
-        """Store a view in one of another type, with NumPy."""
+        """Copy a view to one of another dtype, with NumPy."""
         if result is not out:
             quiet().run(assign, self.to_host(out), self.to_host(result))
 
 
 def _as_bits(view: TensorData) -> TensorData:
-    """Return a view of bfloat16, which Numba has not, as integers; another view itself."""
+    """Return a view of bfloat16, which Numba lacks, as integers; another view itself."""
     if view.dtype is not bfloat16:
         return view
     storage = view.storage.view(int16.numpy)
@@ -274,9 +276,5 @@ def _as_bits(view: TensorData) -> TensorData:
 
 
 def create_backend() -> FastOps:
-    """Return the backend; this is what the entry point names."""
+    """Return the backend, for the entry point of the package."""
     return FastOps()
-
-
-for module in additions.KERNELS:
-    register_kernels(FastOps.name, module)

@@ -1,11 +1,10 @@
-"""How a formula is computed when it has been before: with calls that are remembered.
+"""Cache how a formula runs over tensors of some layout.
 
-A short way to the kernels of the last two files, for small tensors. Working out how loops may run
-over any layout (`loops.py`) takes ten times as long as adding eight numbers. So it is done once for
-tensors that lie in some way. Most are contiguous and of one shape, or one element over and over;
-these go straight to the kernel. What is small and lies in other ways is copied by NumPy, and goes
-there, too. A single step that rounds once is NumPy's while it is small: the call of its function is
-shorter still.
+Working out how a loop runs over any layout (`loops.py`) takes ten times as long as adding eight
+numbers, so it is done once for each combination of layouts. Most tensors are contiguous and of one
+shape, or repeat one element; for these the kernel is called directly. Small tensors of other
+layouts are copied by NumPy first. A small operation of a single step that rounds once is computed
+by NumPy, whose call is shorter and gives the same bits.
 """
 
 from __future__ import annotations
@@ -20,13 +19,10 @@ from mt_fast.core import loops
 from mt_fast.core.elementwise import Plan, elementwise_kernel, plan
 from mt_fast.core.kernel import Kernel
 from mt_fast.core.layouts import REMEMBERED
-from mt_fast.in_place.update import update
-from mt_fast.memory.aligned import empty
+from mt_fast.core.tables import SPECIAL_CASES, empty
 from mt_operators import Formula, TracingError
 from mt_operators.evaluation import expanded
 from mt_tensor import TensorData
-
-# `shorter_for_two` and `running` are not the lesson's: mt_tensor/library/backends/numpy/calls.py.
 from mt_tensor.backends.extending import UFUNCS, Layout, function_of, row_major, shorter_for_two
 from mt_tensor.backends.extending import running as running_numpy
 from mt_tensor.extending import Shape
@@ -106,8 +102,9 @@ def _running_kernels(
 
     def run(out: Any, *inputs: Any) -> Any:
         if out.__class__ is not Layout:
-            updated = update(formula, out, inputs, backend.parallel_from)
-            return None if updated else general(out, *inputs)
+            update = SPECIAL_CASES.get("update")
+            done = update is not None and update(formula, out, inputs, backend.parallel_from)
+            return None if done else general(out, *inputs)
         size = out.size
         parallel, small = size >= backend.parallel_from, size < loops.WORTH_A_KERNEL
         try:

@@ -1,9 +1,8 @@
-"""Formulas over whole tensors: the element-wise primitive.
+"""Run a formula over views: the elementwise primitive.
 
-With copies to fall back on, the primitive that most of a program is. Contiguous memory, and numbers
-broadcast over it, need one loop. Broadcast rows have a kernel of their own once a tensor is large
-enough to repay compiling it, and so have rows that are made of columns, a tile at a time. All else
-is made contiguous first. This copy costs a pass over memory, but loops that jump would cost more,
+Contiguous memory, and numbers broadcast over it, take a flat loop. Broadcast rows get a kernel of
+their own once a tensor is large enough to repay compiling it. Views of any other layout are copied
+to contiguous memory first. The copy costs a pass over memory, but strided loops would cost more,
 and each formula would need one more kernel.
 """
 
@@ -18,7 +17,7 @@ from mt_fast.core.kernel import Kernel, compiled
 from mt_fast.core.layouts import collapse
 from mt_fast.core.loop_source import Form
 from mt_fast.core.lowering import TABLE
-from mt_fast.memory.aligned import empty
+from mt_fast.core.tables import empty
 from mt_operators import Formula
 from mt_tensor import DType, TensorData
 
@@ -122,7 +121,9 @@ def _fitting(inputs: Sequence[TensorData], outputs: Sequence[TensorData]) -> lis
     layout = collapse(views[0].shape, tuple([view.strides for view in views]))
     if layout.size < loops.WORTH_A_KERNEL:
         return [False] * len(inputs)
-    columns = loops.transposed_views(layout, len(inputs), loops.shortest_row(views))
+    columns: tuple[bool, ...] = (False,) * len(views)
+    if loops.TRANSPOSED:
+        columns = loops.TRANSPOSED["views"](layout, len(inputs), loops.shortest_row(views))
     return [step in (0, 1) or column for step, column in zip(layout.steps(), columns, strict=True)][
         : len(inputs)
     ]

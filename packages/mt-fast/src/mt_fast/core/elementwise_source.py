@@ -1,7 +1,4 @@
-"""Kernels of formulas: loops around the statements of one.
-
-The first whole kernels: the statements of `rendering.py` in the loops of `loops.py`.
-"""
+"""Kernels of formulas: the statements of `rendering.py` in the loops of `loop_source.py`."""
 
 from __future__ import annotations
 
@@ -25,10 +22,10 @@ from mt_operators.graph import PYTHON, Graph
 from mt_tensor import DType
 
 _RESERVED = (
-    "lo hi i n extents unit index start height row out tile scratch transpose_tile unravel "
+    "lo hi i n sizes unit index start height row out tile scratch transpose_tile unravel "
     "position first_row next_row row_at unsigned larger smaller _ min max range abs inf nan"
 )
-"""Names of kernels' own variables, and of what they call."""
+"""Names of a kernel's own variables, and of the functions that it calls."""
 
 _GENERATED = re.compile(
     r"(t|n|i|rest|out)\d+|.*_(data|layout|row|scratch|number|value|at|first|start|step|s\d)"
@@ -36,7 +33,7 @@ _GENERATED = re.compile(
 
 
 def argument_names(formula: Formula, table: Table) -> Sequence[str]:
-    """Return names for the arguments of a formula: those of its own parameters where they serve."""
+    """Return names for the arguments of a formula: its own parameters' if no kernel uses these."""
     names = formula.parameters
     usable = len(set(names)) == formula.arity and all(
         name not in _RESERVED.split()
@@ -60,16 +57,17 @@ def elementwise(
     repeats: Sequence[bool],
     transposed: Sequence[bool] | None = None,
 ) -> Source:
-    """Return the kernel of a formula over whole tensors.
+    """Return the kernel that computes a formula for every element.
 
     Args:
         formula: what to compute for each element.
-        inputs: the element type of each input.
-        outputs: the element type of each output.
-        table: how elementary functions are written.
-        form: `flat`, `rows` or `transposed`.
+        inputs: the dtype of each input.
+        outputs: the dtype of each output.
+        table: the lowering table.
+        form: the form of the loop.
         repeats: for each input, whether it stays at one element in the innermost loop.
-        transposed: for each input, whether its elements in a row come from a column; else none do.
+        transposed: for each input, whether its elements in a row come from a column; None if no
+            input's do.
     """
     graph = traced(formula, table)
     dtype = computation_type(inputs)
@@ -96,10 +94,10 @@ def elementwise(
     kinds = {dtype.name, *(stored.name for stored in (*inputs, *outputs))}
     suffix = "_".join((dtype.name, *sorted(kinds - {dtype.name}), form))
     kernel = loop(form, f"{formula.name}_{suffix}", views, body)
-    return replace(kernel, light=_is_light(graph, len(views)))
+    return replace(kernel, is_memory_bound=_is_memory_bound(graph, len(views)))
 
 
-def _is_light(graph: Graph, views: int) -> bool:
-    """Whether there are but a few simple steps for what is read and written."""
+def _is_memory_bound(graph: Graph, views: int) -> bool:
+    """Whether there are only a few simple steps for each element that is read or written."""
     steps = [step.operation for step in graph.expressions[graph.arity :]]
     return len(steps) <= views and set(steps) <= {*PYTHON, "constant"}

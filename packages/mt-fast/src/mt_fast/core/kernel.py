@@ -1,11 +1,10 @@
-"""Compilation: from kernel text to machine code, on one thread and on all.
+"""From kernel text to machine code, on one thread and on all.
 
-All before comes together in `Kernel`, which the primitives run. A kernel does the units from `lo`
-to `hi`. On one thread it is called for all of them. The parallel form is a second, tiny function,
-which gives each thread an equal share; it is compiled when it is first needed, for that takes some
-tenths of a second and most tensors are small. It calls the kernel by its address, or LLVM would
-compile the kernel once more within it. Kernels with the same text are one kernel, and what has been
-compiled once is kept on disk (`cache.py`).
+A kernel does the units from `lo` to `hi`. On one thread it is called for all of them. The parallel
+form is a second, small function, which gives each thread an equal share. It is compiled when it is
+first needed, because that takes some tenths of a second and most tensors are small. It calls the
+kernel by its address; otherwise LLVM would compile the kernel once more within it. Kernels with the
+same text are one kernel.
 """
 
 from __future__ import annotations
@@ -22,34 +21,14 @@ from numba.core import cgutils
 from numba.core.typing import templates
 from numba.extending import intrinsic
 
-from mt_fast.cache.kernels import cached
 from mt_fast.core.lowering import NAMESPACE
 from mt_fast.core.source import Source
-from mt_fast.threads.workers import share, thread_count
-from mt_fast.vectors.compiler import jit, light_jit
-
-_WITHOUT_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-
-inner = jit(**_WITHOUT_WRAPPERS, _nrt=False)
-"""Compiles a function that only kernels call, and that makes no array.
-
-It lacks what Python would need to call it, and does not count references to arrays. The count of an
-array is shared by all threads, of which each would wait for the others, again and again.
-"""
-
-inlined = jit(**_WITHOUT_WRAPPERS, _nrt=False, forceinline=True)
-"""Compiles a function that becomes a part of those that call it.
-
-To hand over arrays, seven numbers each, takes as long as a third of a small tile of a product.
-"""
-
-allocating = jit(**_WITHOUT_WRAPPERS)
-"""Compiles a function that only kernels call, and that returns a new array."""
+from mt_fast.core.tables import THREADS, jit, kept
 
 
 def defined(name: str, text: str, namespace: dict[str, Any]) -> Any:
-    """Run the text of a function definition, and let tracebacks show it."""
-    namespace["__name__"] = __name__  # where Numba finds the names of a kernel that it has loaded
+    """Run the text of a function definition, and make tracebacks show it."""
+    namespace["__name__"] = __name__  # the module in which Numba finds the names of a loaded kernel
     filename = f"<mt_fast {name}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     exec(compile(text, filename, "exec"), namespace)
@@ -59,7 +38,8 @@ def defined(name: str, text: str, namespace: dict[str, Any]) -> Any:
 def by_address(names: Sequence[str]) -> Any:
     """Return a function for kernels that calls a compiled one: `call(address, lo, hi, *names)`.
 
-    A compiled function that calls another by name contains it, and LLVM works on all of it again.
+    If a compiled function called another by name, it would contain it, and LLVM would optimize it
+    once more.
     """
 
     def typed(_context: Any, address: Any, *kinds: Any) -> Any:
@@ -89,8 +69,8 @@ def by_address(names: Sequence[str]) -> Any:
 class Kernel:
     """A compiled kernel.
 
-    It counts references to arrays only if it makes some itself, see `inner`. An argument lives as
-    long as the call.
+    It counts references to arrays only if it allocates some: all threads share the count of an
+    array, and each would wait for the others, again and again. Arguments live as long as the call.
 
     Attributes:
         source: its text.
@@ -103,9 +83,10 @@ class Kernel:
         self, source: Source, function: Callable[..., None], allocates: bool = False
     ) -> None:
         self.source = source
-        compiler = light_jit if source.light else jit
+        # Whole vectors make a loop that waits for memory a tenth slower.
+        compiler = functools.partial(njit, error_model="numpy") if source.is_memory_bound else jit
         compiled = compiler(fastmath=set(source.fastmath) or False, _nrt=allocates)(function)
-        self.serial: Callable[..., None] = cached(compiled, source.name, [source.text])
+        self.serial: Callable[..., None] = kept(compiled, source.name, [source.text])
         self._parallel: Callable[..., None] | None = None
         self._addresses: dict[bytes, int] = {}
 
@@ -125,8 +106,8 @@ class Kernel:
     def parallel(self) -> Callable[..., None]:
         """The function that shares the units: `parallel(parts, units, address, *args)`.
 
-        Its own names begin with underscores, for arguments may have any other. The address is that
-        of the serial function, compiled for arguments of these types.
+        Its own names begin with underscores, because arguments may have any other. The address is
+        that of the serial function, compiled for arguments of these types.
         """
         if self._parallel is None:
             name = f"{self.source.name}_parallel"
@@ -140,7 +121,7 @@ class Kernel:
             )
             namespace = {"prange": prange, "kernel": by_address(self.source.arguments)}
             compiled = njit(parallel=True, error_model="numpy")(defined(name, text, namespace))
-            self._parallel = cached(compiled, name, [text])
+            self._parallel = kept(compiled, name, [text])
         return self._parallel
 
     def run(self, units: int, parallel: bool, *args: Any) -> None:
@@ -151,21 +132,21 @@ class Kernel:
             parallel: whether to share them between the threads that Numba may use.
             *args: the arguments of the kernel after `lo` and `hi`.
         """
-        threads = thread_count() if parallel else 1
+        threads = THREADS["count"]() if parallel else 1
         if threads == 1 or units == 1:
             self.serial(0, units, *args)
             return
         parts = min(threads, units)
-        share(self.parallel, parts, units, self.address(args), *args)
+        THREADS["launch"](self.parallel, parts, units, self.address(args), *args)
 
     def address(self, args: tuple[Any, ...]) -> int:
-        """Return where the serial function for arguments of these types is."""
+        """Return the address of the serial function for arguments of these types."""
         key: bytes = _dispatcher.compute_fingerprint(args)
         known = self._addresses.get(key)
         return self._compiled_for(args, key) if known is None else known
 
     def _compiled_for(self, args: tuple[Any, ...], key: bytes) -> int:
-        """Compile the serial function, and remember where it is."""
+        """Compile the serial function, and cache its address."""
         serial: Any = self.serial
         signature = (types.int64, types.int64, *map(numba.typeof, args))
         serial.compile(signature)

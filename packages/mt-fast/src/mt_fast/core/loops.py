@@ -1,8 +1,7 @@
-"""Running loops: choose the kernel that fits how tensors lie in memory, and call it.
+"""Choose the form of loop that fits how views lie in memory, and call its kernel.
 
-It sits between the backend, which speaks of views, and the generated kernels, which know a few
-forms of loops only. Where more dimensions are left than a kernel has, the outermost are walked
-here.
+Kernels have a fixed number of dimensions. Where a layout has more, the outermost are walked here,
+with one call of the kernel for each step.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from mt_fast.core.kernel import Kernel
-from mt_fast.core.layouts import REMEMBERED, Layout
-from mt_fast.core.loop_source import OUTER, ROWS_OUTER, TILE_COLUMNS, TILE_ROWS, Form
+from mt_fast.core.layouts import REMEMBERED, LoopLayout
+from mt_fast.core.loop_source import ROWS_OUTER, Form
 from mt_tensor import TensorData
 from mt_tensor.extending import Strides, size_of
 
@@ -35,16 +34,21 @@ shorter ones a loop would hardly do more than begin and end."""
 SHORT = 8
 """How many elements rows and columns have at least for copies row by row, or transposed."""
 
-MOST_TRANSPOSED = 4
-"""How many views a kernel transposes at most, in scratch memory on the stack of a thread."""
+TRANSPOSED: dict[str, Callable[..., Any]] = {}
+"""How to run loops whose rows come from columns, in the form `transposed` (`transposition/`):
+`views(layout, inputs, shortest)` returns which views are transposed, and `pieces(loop, starts)` the
+calls of a kernel."""
 
 Find = Callable[[Form, tuple[bool, ...], tuple[bool, ...]], Kernel]
 """Returns the kernel for a form and, for each view, whether it repeats an element, and whether its
 elements in a row come from a column."""
 
+Sizes = tuple[int, ...]
+
 Piece = tuple[int, tuple[Any, ...], Sequence[Any]]
-"""One call of a kernel: how many units it does; its extents, if it takes any; and for each view
-None, where the storage will stand, and where it begins, in other forms with its strides."""
+"""One call of a kernel: the number of units; the sizes of its loop, if it takes any; and for each
+view None, in place of the storage, and its start, followed by its strides if the form is not
+`flat`."""
 
 
 def shortest_row(views: Sequence[TensorData]) -> int:
@@ -63,20 +67,20 @@ class Loop:
         transposed: for each view, whether a row of it comes from a column; asked by `Find`.
     """
 
-    layout: Layout
+    layout: LoopLayout
     form: Form
     repeats: tuple[bool, ...]
     transposed: tuple[bool, ...]
 
 
-def strided(layout: Layout) -> Loop:
+def strided(layout: LoopLayout) -> Loop:
     """Return a loop in the form that fits every layout."""
     none = (False,) * len(layout.strides)
     return Loop(layout, "strided", none, none)
 
 
 @functools.lru_cache(REMEMBERED)
-def leanest(layout: Layout, inputs: int, small: bool, shortest: int = 0) -> Loop:
+def leanest(layout: LoopLayout, inputs: int, small: bool, shortest: int = 0) -> Loop:
     """Return a loop in the leanest form that fits.
 
     Args:
@@ -85,36 +89,19 @@ def leanest(layout: Layout, inputs: int, small: bool, shortest: int = 0) -> Loop
         small: whether it has too few elements to repay a kernel of rows.
         shortest: how many elements rows have at least that are made of columns.
     """
-    flat = len(layout.extents) <= 1
+    flat = len(layout.sizes) <= 1
     if small and not flat:
         return strided(layout)
     none = (False,) * len(layout.strides)
-    steps = layout.steps() if layout.extents else (1,) * len(none)
-    transposed = none if {0, 1}.issuperset(steps) else transposed_views(layout, inputs, shortest)
+    steps = layout.steps() if layout.sizes else (1,) * len(none)
+    transposed = none
+    if TRANSPOSED and not {0, 1}.issuperset(steps):
+        transposed = TRANSPOSED["views"](layout, inputs, shortest)
     others = {step for step, column in zip(steps, transposed, strict=True) if not column}
     if not ({0, 1}.issuperset(others) and {1}.issuperset(steps[inputs:])):
         return strided(layout)
     form: Form = "flat" if flat else "transposed" if any(transposed) else "rows"
     return Loop(layout, form, tuple([step == 0 for step in steps]), transposed)
-
-
-@functools.lru_cache(REMEMBERED)
-def transposed_views(layout: Layout, inputs: int, shortest: int) -> tuple[bool, ...]:
-    """Return which of the views have elements in a row that come from a column.
-
-    These columns run along the same dimension in all of them. The arguments are those of `leanest`.
-    """
-    if layout.extents[-1] < shortest:
-        return (False,) * len(layout.strides)
-    columns = [_column(strides) for strides in layout.strides[:inputs]]
-    column = next((d for d in columns if d is not None), None)
-    views = [i for i, d in enumerate(columns) if d is not None and d == column]
-    return tuple(i in views[:MOST_TRANSPOSED] for i in range(len(layout.strides)))
-
-
-def _column(strides: Strides) -> int | None:
-    """Return the dimension in which neighbours lie, if it is not the innermost."""
-    return strides.index(1) if 1 in strides and strides[-1] not in (0, 1) else None
 
 
 def run_loop(
@@ -142,8 +129,8 @@ def run_pieces(
     *parameters: Any,
 ) -> None:
     """Call a kernel for each piece of a loop over views that have these storages."""
-    for units, extents, places in calls:
-        arguments = [*extents, *parameters, *places]
+    for units, sizes, places in calls:
+        arguments = [*sizes, *parameters, *places]
         arguments[-len(places) :: 2] = storages
         if parallel:
             kernel.run(units, True, *arguments)
@@ -160,83 +147,59 @@ def pieces(loop: Loop, offsets: tuple[int, ...], parallel: bool) -> Sequence[Pie
         offsets: for each view, where its element at index (0, 0, ...) lies.
         parallel: whether they use all threads.
     """
-    layout, form, transposed = loop.layout, loop.form, loop.transposed
+    layout, form = loop.layout, loop.form
     starts = tuple([at + shift for at, shift in zip(offsets, layout.shifts, strict=True)])
     if form == "flat":
-        return [(layout.size, (), _with_gaps(starts))]
+        return [(layout.size, (), with_gaps(starts))]
     if form == "transposed":
-        layout = _in_tiles(layout, layout.strides[transposed.index(True)].index(1))
-    elif form == "strided" and len(layout.extents) > 1 and layout.extents[-1] < SHORT:
+        return TRANSPOSED["pieces"](loop, starts)  # type: ignore[no-any-return]
+    if form == "strided" and len(layout.sizes) > 1 and layout.sizes[-1] < SHORT:
         layout = _longer_last(layout)
-    outer = OUTER if form == "transposed" else ROWS_OUTER
-    split = parallel and form != "transposed"
     return [
-        (
-            _units(form, extents),
-            (extents,),
-            _with_gaps((start, *steps) for start, steps in zip(moved, strides, strict=True)),
-        )
-        for extents, strides, moved in _nests(outer, layout.extents, layout.strides, starts, split)
+        (size_of(sizes[:-1]), (sizes,), with_gaps(places))
+        for sizes, places in nests(ROWS_OUTER, layout, starts, parallel)
     ]
 
 
-def _with_gaps(places: Iterable[Any]) -> Sequence[Any]:
+def with_gaps(places: Iterable[Any]) -> Sequence[Any]:
     """Return places with a gap before each, for the storage that it is in."""
     return [item for place in places for item in (None, place)]
 
 
-def _in_tiles(layout: Layout, column: int) -> Layout:
-    """Return a layout with the dimension along which columns run last but one."""
-    last = len(layout.extents) - 1
-    order = (*(d for d in range(last) if d != column), column, last)
-    extents, *strides = (tuple([of[d] for d in order]) for of in (layout.extents, *layout.strides))
-    return Layout(extents, tuple(strides), layout.shifts)
-
-
-def _longer_last(layout: Layout) -> Layout:
+def _longer_last(layout: LoopLayout) -> LoopLayout:
     """Return a layout with the longer one of the last two dimensions last."""
-    if layout.extents[-2] <= layout.extents[-1]:
+    if layout.sizes[-2] <= layout.sizes[-1]:
         return layout
-    extents, *strides = ((*of[:-2], of[-1], of[-2]) for of in (layout.extents, *layout.strides))
-    return Layout(extents, tuple(strides), layout.shifts)
+    sizes, *strides = ((*of[:-2], of[-1], of[-2]) for of in (layout.sizes, *layout.strides))
+    return LoopLayout(sizes, tuple(strides), layout.shifts)
 
 
-def _units(form: Form, extents: tuple[int, ...]) -> int:
-    """Return how many rows a loop has, or how many tiles one of four dimensions has."""
-    if form != "transposed":
-        return size_of(extents[:-1])
-    tiles = -(-extents[2] // TILE_ROWS) * -(-extents[3] // TILE_COLUMNS)
-    return extents[0] * extents[1] * tiles
+def nests(
+    outer: int, layout: LoopLayout, starts: Sequence[int], split: bool
+) -> Iterator[tuple[Sizes, list[Strides]]]:
+    """Yield the sizes of loops that a kernel can run, and for each view its start and strides.
 
-
-Nest = tuple[tuple[int, ...], Sequence[Strides], Sequence[int]]
-"""Extents, and for each view its strides and its start, of a loop that a kernel can run."""
-
-
-def _nests(
-    outer: int,
-    extents: tuple[int, ...],
-    strides: Sequence[Strides],
-    starts: Sequence[int],
-    split: bool,
-) -> Iterator[Nest]:
-    """Yield loops of exactly `outer` dimensions and an innermost one that together make up a loop.
-
-    With `split`, long rows are cut if there are too few of them to give all threads work.
+    They have exactly `outer` dimensions and an innermost one, and together make up a loop. With
+    `split`, long rows are cut if there are too few of them to give all threads work.
     """
-    missing = outer + 1 - len(extents)
+    sizes, strides = layout.sizes, layout.strides
+    missing = outer + 1 - len(sizes)
     if missing < 0:
-        for i in range(extents[0]):
+        inner = LoopLayout(sizes[1:], tuple([steps[1:] for steps in strides]), layout.shifts)
+        for i in range(sizes[0]):
             moved = [start + i * steps[0] for start, steps in zip(starts, strides, strict=True)]
-            yield from _nests(outer, extents[1:], [steps[1:] for steps in strides], moved, split)
-    elif split and missing and extents and extents[-1] > PIECE and size_of(extents[:-1]) < FEW:
-        count, rest = divmod(extents[-1], PIECE)
-        cut = [(*steps[:-1], PIECE * steps[-1], steps[-1]) for steps in strides]
-        yield from _nests(outer, (*extents[:-1], count, PIECE), cut, starts, False)
+            yield from nests(outer, inner, moved, split)
+    elif split and missing and sizes and sizes[-1] > PIECE and size_of(sizes[:-1]) < FEW:
+        count, rest = divmod(sizes[-1], PIECE)
+        cut = tuple([(*steps[:-1], PIECE * steps[-1], steps[-1]) for steps in strides])
+        pieces = LoopLayout((*sizes[:-1], count, PIECE), cut, layout.shifts)
+        yield from nests(outer, pieces, starts, False)
         if rest:
-            done = count * PIECE
-            moved = [start + done * steps[-1] for start, steps in zip(starts, strides, strict=True)]
-            yield from _nests(outer, (*extents[:-1], rest), strides, moved, False)
+            ends = zip(starts, strides, strict=True)
+            moved = [start + count * PIECE * steps[-1] for start, steps in ends]
+            last = LoopLayout((*sizes[:-1], rest), strides, layout.shifts)
+            yield from nests(outer, last, moved, False)
     else:
-        padded = [(*(0 for _ in range(missing)), *steps) for steps in strides]
-        yield (*(1 for _ in range(missing)), *extents), padded, starts
+        padding = (0,) * missing
+        views = zip(starts, strides, strict=True)
+        yield (1,) * missing + sizes, [(start, *padding, *steps) for start, steps in views]

@@ -1,13 +1,10 @@
-"""Kernels that move elements: copies, rows made of columns, reading and writing by index.
-
-The same loops, with next to nothing to compute in them.
-"""
+"""Kernels that move elements: copies, gather and scatter."""
 
 from __future__ import annotations
 
 from mt_fast.core.loop_source import Element, Form, View, loop
 from mt_fast.core.rendering import Table, converted, render, traced
-from mt_fast.core.source import Source, function
+from mt_fast.core.source import Source
 from mt_operators import Operator
 from mt_tensor import DType
 
@@ -23,26 +20,8 @@ def copy(source: DType, target: DType, *, form: Form, repeats: bool) -> Source:
     return loop(form, name, [read, View("out")], body)
 
 
-def transpose() -> Source:
-    """Return the kernel that copies where elements in a row come from a column.
-
-    In the last two of four dimensions; a unit is a tile, see `transposition.py`.
-    """
-    body = [
-        "for unit in range(lo, hi):",
-        "    index, start, height, n = tile(unit, extents)",
-        "    column_stride, row_stride = x_layout[4], out_layout[3]",
-        "    x_first = position(x_layout, index) + start * column_stride",
-        "    out_first = position(out_layout, index) + start",
-        "    transpose_tile("
-        "x_data, x_first, column_stride, out_data, out_first, row_stride, height, n)",
-    ]
-    arguments = ("extents", "x_data", "x_layout", "out_data", "out_layout")
-    return function("transpose", arguments, body)
-
-
 def gather() -> Source:
-    """Return the kernel that reads where an index points; `step` is the stride it counts in."""
+    """Return the kernel of gather; `step` is the stride of the dimension that the index counts."""
 
     def body(element: Element) -> list[str]:
         position = f"source_at + unsigned({element('index')} * step)"
@@ -53,7 +32,7 @@ def gather() -> Source:
 
 
 def scatter(operator: Operator | None, dtype: DType, table: Table) -> Source:
-    """Return the kernel that writes where an index points, combining if there is an operator."""
+    """Return the kernel of scatter; an operator, if any, combines old and new elements."""
 
     def body(element: Element) -> list[str]:
         target = f"out_data[out_at + unsigned({element('index')} * step)]"

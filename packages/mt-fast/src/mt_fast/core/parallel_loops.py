@@ -1,22 +1,26 @@
-"""The course's exercise: the loops of `simple`, compiled and on all threads.
+"""The loops of the course: those of the backend `simple`, compiled and run on all threads.
 
-Read it before the lesson. The backend generates its kernels, for speed. These here are written by
-hand, to be read: `tensor_map`, `tensor_zip` and `tensor_reduce` do what their namesakes in
-`mt_tensor.backends.simple` do, but Numba compiles them, and `prange` is a range whose iterations
-threads share. `_launch` starts the threads (`threads/workers.py`, which is read later).
-`hatch run mt parallel-check` shows what Numba has made of these loops.
+`tensor_map`, `tensor_zip` and `tensor_reduce` do what their namesakes in
+`mt_tensor.backends.simple` do. Numba compiles them, and `prange` is a range whose iterations
+threads share. Compiled code knows numbers and arrays but no tensors, so a loop takes the storage,
+strides and offset of each. `tensor_matrix_multiply` is how the backend multiplies integers.
+
+The other loops have two costs that the rest of the core removes. Each element pays for its index,
+with a division for each dimension, though most tensors are contiguous. And a program calls these
+functions with Python functions, one operator at a time, so that every step of a formula reads and
+writes memory. The next files write one loop for each *formula* and each form of *layout* instead.
+
+`hatch run mt parallel-check` prints what Numba has made of these loops.
 """
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numba import njit, prange
 
-from mt_fast.threads.workers import start_threads, work_lock
 from mt_tensor import TensorData
 
 
@@ -40,7 +44,7 @@ def index_to_position(index: Any, strides: Any, offset: Any) -> Any:
 
 
 def tensor_map(fn: Callable[[Any], Any]) -> Callable[[TensorData, TensorData], None]:
-    """Lift a function of one scalar, which Numba can compile, to tensors of one shape.
+    """Apply a function of one scalar, which Numba can compile, to every element.
 
     for each index, on all threads:
         out[index] = fn(source[index])
@@ -57,7 +61,7 @@ def tensor_map(fn: Callable[[Any], Any]) -> Callable[[TensorData, TensorData], N
             out[index_to_position(index, to, start)] = fn(value)
 
     def run(source: TensorData, out: TensorData) -> None:
-        _launch(loop, *_parts(source), *_parts(out), np.array(out.shape, np.int64))
+        loop(*_parts(source), *_parts(out), np.array(out.shape, np.int64))
 
     run.loop = loop  # type: ignore[attr-defined] # for its diagnostics
     return run
@@ -66,7 +70,7 @@ def tensor_map(fn: Callable[[Any], Any]) -> Callable[[TensorData, TensorData], N
 def tensor_zip(
     fn: Callable[[Any, Any], Any],
 ) -> Callable[[TensorData, TensorData, TensorData], None]:
-    """Lift a function of two scalars to tensors of one shape, broadcast before.
+    """Apply a function of two scalars to every pair of elements of tensors of one shape.
 
     for each index, on all threads:
         out[index] = fn(a[index], b[index])
@@ -85,7 +89,7 @@ def tensor_zip(
             out[index_to_position(index, to, start)] = fn(x, y)
 
     def run(a: TensorData, b: TensorData, out: TensorData) -> None:
-        _launch(loop, *_parts(a), *_parts(b), *_parts(out), np.array(out.shape, np.int64))
+        loop(*_parts(a), *_parts(b), *_parts(out), np.array(out.shape, np.int64))
 
     run.loop = loop  # type: ignore[attr-defined]
     return run
@@ -94,7 +98,7 @@ def tensor_zip(
 def tensor_reduce(
     fn: Callable[[Any, Any], Any], start: Any
 ) -> Callable[[TensorData, TensorData, int], None]:
-    """Lift a function of two scalars to a fold over one dimension, which stays with extent 1.
+    """Fold one dimension with a function of two scalars; the dimension remains, with size 1.
 
     for each index of out, on all threads:
         out[index] = fn(fn(start, source[first]), source[second]) ... along the dimension
@@ -104,19 +108,19 @@ def tensor_reduce(
     @njit(parallel=True)
     def loop(
         source: Any, strides: Any, offset: Any, out: Any, to: Any, begin: Any, shape: Any,
-        extent: Any, step: Any,
+        size: Any, step: Any,
     ) -> None:  # fmt: skip
         for ordinal in prange(shape.prod()):
             index = to_index(ordinal, shape)
             first = index_to_position(index, strides, offset)
             total = start
-            for i in range(extent):
+            for i in range(size):
                 total = fn(total, source[first + i * step])
             out[index_to_position(index, to, begin)] = total
 
     def run(source: TensorData, out: TensorData, dim: int) -> None:
         along = source.shape[dim], source.strides[dim]
-        _launch(loop, *_parts(source), *_parts(out), np.array(out.shape, np.int64), *along)
+        loop(*_parts(source), *_parts(out), np.array(out.shape, np.int64), *along)
 
     run.loop = loop  # type: ignore[attr-defined]
     return run
@@ -127,21 +131,29 @@ def _products(
     a: Any, a_strides: Any, a_offset: Any, b: Any, b_strides: Any, b_offset: Any,
     out: Any, to: Any, start: Any, shape: Any, inner: Any,
 ) -> None:  # fmt: skip
-    for ordinal in prange(shape.prod()):
-        batch, i, k = to_index(ordinal, shape)
+    rows, columns = shape[1], shape[2]
+    for row in prange(shape[0] * rows):
+        batch, i = row // rows, row % rows
         first = a_offset + batch * a_strides[0] + i * a_strides[1]
-        second = b_offset + batch * b_strides[0] + k * b_strides[2]
-        total = 0.0
+        second = b_offset + batch * b_strides[0]
+        place = start + batch * to[0] + i * to[1]
+        for k in range(columns):
+            out[place + k * to[2]] = 0
         for j in range(inner):
-            total += a[first + j * a_strides[2]] * b[second + j * b_strides[1]]
-        out[start + batch * to[0] + i * to[1] + k * to[2]] = total
+            factor = a[first + j * a_strides[2]]
+            for k in range(columns):
+                product = factor * b[second + j * b_strides[1] + k * b_strides[2]]
+                out[place + k * to[2]] += product
 
 
 def tensor_matrix_multiply(a: TensorData, b: TensorData, out: TensorData) -> None:
-    """Multiply matrices, without a call, a buffer or an index in the inner loop.
+    """Multiply matrices, a row of the result at a time.
 
-    for each batch, i and k, on all threads:
-        out[batch, i, k] = sum over j of a[batch, i, j] * b[batch, j, k]
+    for each batch and i, on all threads:
+        out[batch, i, :] = sum over j of a[batch, i, j] * b[batch, j, :]
+
+    The innermost loop runs along rows of `b` and `out`, whose elements are neighbours in memory. It
+    calls nothing and makes no index.
 
     Args:
         a: shape (batch, n, m); a batch that is broadcast has stride 0.
@@ -149,19 +161,12 @@ def tensor_matrix_multiply(a: TensorData, b: TensorData, out: TensorData) -> Non
         out: shape (batch, n, k).
     """
     shape = np.array(out.shape, np.int64)
-    _launch(_products, *_parts(a), *_parts(b), *_parts(out), shape, a.shape[2])
+    _products(*_parts(a), *_parts(b), *_parts(out), shape, a.shape[2])
 
 
 tensor_matrix_multiply.loop = _products  # type: ignore[attr-defined]
 
 
 def _parts(data: TensorData) -> tuple[Any, Any, int]:
-    """Return what loops take of a tensor: storage, strides and offset."""
+    """Return the arguments that a loop takes for a tensor: storage, strides and offset."""
     return data.storage, np.array(data.strides, np.int64), data.offset
-
-
-def _launch(loop: Callable[..., None], *arguments: Any) -> None:
-    """Run a loop on all threads."""
-    start_threads()
-    with work_lock() or contextlib.nullcontext():
-        loop(*arguments)

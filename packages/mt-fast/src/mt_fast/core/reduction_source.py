@@ -1,6 +1,6 @@
-"""Kernels of reductions: along memory (`fold`, `fold_rows`) and across it (`columns`).
+"""Kernels of reductions: along memory (`fold_rows`) and across it (`columns`).
 
-The last kernels as text. They have loops of their own, for many elements become one.
+Both have loops of their own, because many elements become one.
 """
 
 from __future__ import annotations
@@ -19,48 +19,48 @@ from mt_operators.graph import Graph
 from mt_tensor import DType, bool_
 
 NESTED = 3
-"""How many folded dimensions the kernel of a reduction has."""
+"""The number of folded dimensions of the kernel `columns`."""
 
 ROWS = 4
-"""How many rows a kernel folds at a time where it adds rows to rows."""
+"""How many rows the kernel `columns` folds at a time."""
 
 BLOCK = 4096
 """How many elements are folded into one partial result, which keeps the rounding errors small."""
 
 REASSOCIATE = frozenset(("reassoc", "contract", "nsz"))
-"""Lets LLVM add in another order, which vectorising a sum needs; nan and infinity survive."""
+"""Flags that let LLVM add in another order, which vectorizing a sum needs; nan survives."""
 
 
-_REDUCTION = ("kept", "folded", "source_data", "source_layout", "strides", "out_data", "out_layout")
-"""What a reduction takes: the extents of kept and folded dimensions, and the two views. The layouts
-hold the strides of what is kept, `strides` those of the source along what is folded."""
+ARGUMENTS = ("kept", "folded", "source_data", "source_layout", "strides", "out_data", "out_layout")
+"""The arguments of a reduction over nested loops: the sizes of kept and folded dimensions, and the
+two views. Their layouts hold the strides of kept dimensions, `strides` those of folded ones in the
+source."""
 
 
 EXTREMES = {"maximum": "larger", "minimum": "smaller"}
-"""What folds call (see `spelling.py`) in place of functions that look out for nan at every step."""
+"""Functions that do not test for nan at every step (`lowering.py`), for folds of floats."""
 
 REMEMBER_NAN = "has_nan |= value != value"
-"""Remembers that there was a nan; once, at the end of a run, it takes the place of the result."""
+"""The test for nan of such a fold; at the end of a run, nan replaces the result."""
 
 
-class _Combining:
-    """How an operator folds elements of one dtype, as text.
+class FoldText:
+    """The statements that fold elements of one dtype with an operator.
 
-    A *run* are the elements that are folded before the result joins others: along memory a block of
-    neighbours, across it one element of each of a few rows. What has been folded of it is `part`.
+    A *run* is folded before its result joins others: along memory a block of neighbors, across it
+    one element of each of a few rows. The variable `part` holds the result so far.
 
     Attributes:
-        graph: what the operator computes.
-        table: how elementary functions are written.
-        source: the type of the elements.
-        target: the type of the results.
-        computed: the type that the operator computes in.
-        truth: whether it yields truth values.
-        held: the type of `part`.
-        simple: whether it is just a sum or a product.
-        identity: what these start with.
-        fastmath: what LLVM may assume.
-        extreme: what folds floats in place of a maximum or minimum; None for other operators.
+        graph: the traced operator.
+        table: the lowering table.
+        source: the dtype of the elements.
+        target: the dtype of the results.
+        computed: the dtype that the operator computes in.
+        held: the dtype of `part`.
+        is_sum: whether the operator is a plain sum or product.
+        identity: the start of a sum or product.
+        fastmath: LLVM's fast-math flags.
+        extreme: the function that folds floats for a maximum or minimum; None for other operators.
     """
 
     def __init__(self, operator: Operator, source: DType, target: DType, table: Table) -> None:
@@ -69,34 +69,34 @@ class _Combining:
         self.source = source
         self.target = target
         self.computed = computation_type((source,))
-        self.truth = self.graph.expressions[self.graph.outputs[0]].truth
-        self.held = bool_ if self.truth else self.computed
+        is_bool = self.graph.expressions[self.graph.outputs[0]].truth
+        self.held = bool_ if is_bool else self.computed
         last = self.graph.expressions[-1].operation
-        bare = len(self.graph.expressions) == 3
-        self.simple = bare and last in ("add", "mul")
+        one_step = len(self.graph.expressions) == 3
+        self.is_sum = one_step and last in ("add", "mul")
         self.identity = constant(1 if last == "mul" else 0, self.computed)
         floats = self.computed.kind == "float"
-        self.fastmath = REASSOCIATE if self.simple and floats else frozenset()
-        self.extreme = EXTREMES.get(last) if bare and floats else None
+        self.fastmath = REASSOCIATE if self.is_sum and floats else frozenset()
+        self.extreme = EXTREMES.get(last) if one_step and floats else None
 
     def start(self, element: str) -> str:
         """Return an element as the start of a fold."""
         return converted(element, self.source, self.held)
 
     def begin(self, first: str) -> tuple[list[str], int]:
-        """Return the statements that start to fold a run, and which element then comes first.
+        """Return the statements that start a run, and the position of the next element in it.
 
-        Starting with the first element is always right. Where the identity, or that element twice,
-        makes no difference, the loop can begin at the start of the run, which is better aligned.
+        Starting with the first element is always correct. If the identity can come first, or that
+        element twice, the loop begins at the start of the run, which is better aligned.
         """
-        if self.simple:
+        if self.is_sum:
             return [f"part = {self.identity}"], 0
         if self.extreme:
             return [f"part = {self.start(first)}", "has_nan = False"], 0
         return [f"part = {self.start(first)}"], 1
 
     def resume(self, total: str) -> list[str]:
-        """Return the statements that start with what has been folded before."""
+        """Return the statements that continue from an earlier result."""
         part = f"part = {converted(total, self.target, self.held)}"
         return [part, "has_nan = part != part"] if self.extreme else [part]
 
@@ -115,7 +115,7 @@ class _Combining:
     def step(
         self, left: tuple[str, DType], right: tuple[str, DType], result: tuple[str, DType]
     ) -> list[str]:
-        """Return the statements of `result = operator(left, right)`; each is a text and a type."""
+        """Return the statements of `result = operator(left, right)`, each a text and its dtype."""
         rendered = render(self.graph, ("left", "right"), self.computed, (result[1],), self.table)
         return [
             f"left = {converted(*left, self.computed)}",
@@ -125,56 +125,13 @@ class _Combining:
         ]
 
 
-def fold(
-    operator: Operator, source: DType, target: DType, *, table: Table, contiguous: bool
-) -> Source:
-    """Return the kernel of a reduction whose innermost loop is folded; a unit is one output.
-
-    Each row is folded in blocks, and the blocks' results are folded in turn: one long chain of
-    float32 additions would lose digits.
-    """
-    how = _Combining(operator, source, target, table)
-    part, total = ("part", how.held), ("total", how.held)
-    element = "row[i]" if contiguous else "source_data[row_first + i * step]"
-    begin, first = how.begin("row[0]" if contiguous else "source_data[row_first]")
-    cut = ["row = source_data[row_first : row_first + count]"] if contiguous else []
-    body = [
-        "n, step = folded[2], strides[2]",
-        "for unit in range(lo, hi):",
-        "    index = unravel(unit, kept)",
-        "    source_first = position(source_layout, index)",
-        f"    total = {how.start('source_data[source_first]')}",
-        "    begun = False",
-        "    for j0 in range(folded[0]):",
-        "        for j1 in range(folded[1]):",
-        "            run_first = source_first + j0 * strides[0] + j1 * strides[1]",
-        f"            for first in range(0, n, {BLOCK}):",
-        f"                count = min({BLOCK}, n - first)",
-        "                row_first = run_first + first * step",
-        *indented(cut, 4),
-        *indented(begin, 4),
-        f"                for i in range({first}, count):",
-        *indented(how.each(element), 5),
-        *indented(how.end(), 4),
-        "                if begun:",
-        *indented(how.step(total, part, total), 5),
-        "                else:",
-        "                    total = part",
-        "                    begun = True",
-        f"    out_data[position(out_layout, index)] = {converted('total', how.held, target)}",
-    ]
-    suffix = "fold" if contiguous else "fold_strided"
-    name = f"{operator.name}_{source.name}_{suffix}"
-    return function(name, _REDUCTION, body, how.fastmath)
-
-
 def fold_rows(operator: Operator, source: DType, target: DType, *, table: Table) -> Source:
-    """Return the kernel of a reduction of rows that are equally far apart; a unit is a row.
+    """Return the kernel that folds contiguous rows, equally far apart; a unit is a row.
 
-    It does what `fold` does for one kept and one folded dimension, with less to work out for each
-    row.
+    A row is folded in blocks, and the blocks' results are folded in turn: one long chain of float32
+    additions would lose digits.
     """
-    how = _Combining(operator, source, target, table)
+    how = FoldText(operator, source, target, table)
     begin, first = how.begin("row[0]")
     part, total = ("part", how.held), ("total", how.held)
     body = [
@@ -202,12 +159,12 @@ def fold_rows(operator: Operator, source: DType, target: DType, *, table: Table)
 
 
 def columns(operator: Operator, source: DType, target: DType, *, table: Table) -> Source:
-    """Return the kernel of a reduction whose innermost loop is kept.
+    """Return the kernel that folds rows with rows; a unit is a piece of a row of outputs.
 
-    A unit is a piece of a row of outputs, short enough for the fastest cache. It is folded with
-    several rows of the source at a time, so that it is loaded and stored less often than these.
+    A piece fits the fastest cache. Several rows of the source are folded into it at a time, so that
+    it is loaded and stored less often than they are.
     """
-    how = _Combining(operator, source, target, table)
+    how = FoldText(operator, source, target, table)
     begin, first = how.begin("row[i]")
     body = [
         "n, length = width",
@@ -233,11 +190,11 @@ def columns(operator: Operator, source: DType, target: DType, *, table: Table) -
         *indented(_columns_of_rows(how, 1), 4),
     ]
     name = f"{operator.name}_{source.name}_columns"
-    return function(name, ("width", *_REDUCTION), body)
+    return function(name, ("width", *ARGUMENTS), body)
 
 
-def _columns_of_rows(how: _Combining, count: int) -> list[str]:
-    """Return the statements that fold some rows, from the j-th on, into a row of outputs."""
+def _columns_of_rows(how: FoldText, count: int) -> list[str]:
+    """Return the statements that fold `count` rows, from the j-th on, into a row of outputs."""
     rows = [f"row{k}" for k in range(count)]
     return [
         "row_first = run_first + j * strides[2]",

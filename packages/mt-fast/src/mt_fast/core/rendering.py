@@ -1,14 +1,12 @@
-"""Rendering: write a traced formula down as the statements of a kernel.
+"""Render a formula as the statements of a kernel.
 
-A formula has a graph since stage 0; here it becomes text. The statements are plain Python, one
-assignment for each expression (`t3 = t1 * t2`), so that a reader can follow them and Numba can
-compile them, for the CPU or for a GPU. What differs between targets is a table: how each operation
-is written there (`"exp": "exp({0})"`).
+Run on symbols, a formula leaves a graph (stage 0); here the graph becomes text. The statements are
+plain Python, one assignment for each expression (`t3 = t1 * t2`). Numba compiles them, for the CPU
+or for a GPU. Targets differ in one table, which lowers each operation (`"exp": "exp({0})"`).
 
-Types are decided here too, for kernel text is typed where Python is not. All numbers of a formula
-have the type of the computation; a plain `0.5` in a float32 loop is written `float32(0.5)`, since
-it would turn the loop into float64 otherwise. In integer computations every step is wrapped to the
-element type, and what has a fraction is computed in float64.
+Kernel text is typed. All numbers of a formula have the dtype of the computation: a plain `0.5` in a
+float32 loop is written `float32(0.5)`, because it would turn the loop into float64 otherwise. In
+integer computations every step is wrapped to the dtype, and values with a fraction are float64.
 """
 
 from __future__ import annotations
@@ -17,7 +15,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mt_fast.integers import functions as whole
 from mt_operators import OPERATORS, Formula
 from mt_operators.elementary import ELEMENTARY, ROUNDING
 from mt_operators.evaluation import written_with
@@ -27,8 +24,8 @@ from mt_tensor import DType, float64, int64, uint64
 from mt_tensor.extending import DTYPES
 
 Table = Mapping[str, str]
-"""How a target writes operations: name to a template with the operands `{0}`, `{1}`, ...; also
-operators for which it has a function, though others would be composed of several operations."""
+"""A lowering table: for each operation of a target, a template with operands `{0}`, `{1}`, ...
+An operator without an entry is expanded into operations that have one."""
 
 PYTHON: Table = {
     **NOTATION,
@@ -39,40 +36,37 @@ PYTHON: Table = {
     "bitwise_not": "~{0}",
     "where": "{1} if {0} else {2}",
 }
-"""What is written as in Python on every target. Both sides of `where` are computed before it, so
-that compilers make it a selection without a branch."""
+"""The operations that every target writes as Python does. Both sides of `where` are computed before
+it, so that compilers turn it into a selection without a branch."""
 
 
 def call(name: str) -> str:
-    """Return the template of a call of the function of the operator called `name`."""
+    """Return the template that calls a function named after an operator."""
     return f"{name}({', '.join(f'{{{i}}}' for i in range(OPERATORS[name].arity))})"
 
 
 def traced(formula: Formula, table: Table) -> Graph:
-    """Return the graph of a formula, in which every operator that the target has is one step."""
+    """Trace a formula, with each operator that has an entry in the table as one step."""
     return written_with(formula, table.keys())
 
 
 COMPUTED = tuple(name for name, t in DTYPES.items() if not t.is_narrow and name != "bool")
-"""The names of the types that kernels compute in."""
+"""The dtypes that kernels compute in, by name."""
 
 _REAL = frozenset(name for name, operator in OPERATORS.items() if operator.result == "real")
-"""Operators whose value has a fraction even where the arguments have none."""
+"""Operators whose value has a fraction even if their arguments have none."""
 
-
-_WIDENED = frozenset(
-    (*ARITHMETIC, *whole.NAMES, *(n for n in ELEMENTARY if OPERATORS[n].result == "whole"))
-)
-"""Operations that compilers, or our own functions, compute in int64 among integers."""
+COMPUTED_IN_INT64 = {*ARITHMETIC, *(n for n in ELEMENTARY if OPERATORS[n].result == "whole")}
+"""Operations that compilers compute in int64 for narrower integers; the result must be wrapped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A formula as text.
+    """A formula as statements.
 
     Attributes:
         statements: one assignment each, in order.
-        results: for each output, an expression of its value in the dtype it is stored in.
+        results: for each output, an expression of its value, in the dtype it is stored in.
     """
 
     statements: tuple[str, ...]
@@ -80,12 +74,12 @@ class Rendered:
 
 
 def computation_type(dtypes: Sequence[DType]) -> DType:
-    """Return the type that a formula computes in: that of its inputs; int64 if all are bool."""
+    """Return the dtype that a formula computes in: that of its inputs; int64 if all are bool."""
     return next((dtype for dtype in dtypes if dtype.kind != "bool"), int64)
 
 
 def constant(value: Number, dtype: DType) -> str:
-    """Return a plain number as text of type `dtype`; float64 for a fraction among integers."""
+    """Return a number as text of a dtype; a fraction among integers is float64."""
     if dtype.kind == "integer":
         if math.isfinite(value) and value == int(value):
             return f"{dtype.name}({dtype.convert(int(value))})"
@@ -94,10 +88,10 @@ def constant(value: Number, dtype: DType) -> str:
 
 
 def converted(text: str, source: DType, target: DType) -> str:
-    """Return an expression of one type as an expression of another, converted as C does.
+    """Return an expression of one dtype converted to another, as C converts.
 
-    Floats become integers by way of int64, so that they wrap around instead of being undefined.
-    Only what is too large for int64 becomes a uint64 directly.
+    Floats are converted to integers through int64, so that they wrap around; otherwise the result
+    would be undefined. Only floats too large for int64 are converted to uint64 directly.
     """
     if source is target:
         return text
@@ -120,20 +114,19 @@ def render(
     *,
     prefix: str = "t",
 ) -> Rendered:
-    """Write a graph down.
+    """Render a graph as statements.
 
     Args:
         graph: a traced formula.
-        arguments: for each argument, the name of a variable of type `dtype` that holds it.
-        dtype: the type of the computation, see `computation_type`.
-        stored: for each output, the type that it is stored in: `dtype` or bool.
-        table: how the target writes the elementary functions, and whatever it does not write as
-            `PYTHON` does.
-        prefix: how the names of the variables begin that the statements assign.
+        arguments: for each argument, the name of the variable of type `dtype` that holds it.
+        dtype: the dtype of the computation, see `computation_type`.
+        stored: for each output, the dtype that it is stored in: `dtype` or bool.
+        table: the lowering table; its entries take precedence over those of `PYTHON`.
+        prefix: the beginning of the names of assigned variables.
     """
     templates = {**PYTHON, **table}
     texts: list[str] = []
-    types: list[str] = []  # "truth", "number" of type dtype, or "real": float64 among integers
+    types: list[str] = []  # "bool", "number" of type dtype, or "real": float64 among integers
     statements: list[str] = []
     for expression in graph.expressions:
         kind = _type(expression, [types[at] for at in expression.operands], dtype)
@@ -160,7 +153,7 @@ def render(
 
 def _type(expression: Expression, operands: Sequence[str], dtype: DType) -> str:
     if expression.truth:
-        return "truth"
+        return "bool"
     if dtype.kind != "integer":
         return "number"
     if expression.operation == "constant":
@@ -170,12 +163,12 @@ def _type(expression: Expression, operands: Sequence[str], dtype: DType) -> str:
 
 
 def _widens(expression: Expression, dtype: DType) -> bool:
-    """Whether compilers give the value of an operation a wider type than its operands have."""
-    return dtype.kind == "integer" and expression.operation in _WIDENED
+    """Whether compilers give the result of an operation a wider type than its operands have."""
+    return dtype.kind == "integer" and expression.operation in COMPUTED_IN_INT64
 
 
 def _result(text: str, kind: str, dtype: DType, target: DType) -> str:
-    if kind == "truth":
+    if kind == "bool":
         if target.kind == "bool":
             return text
         return f"{constant(1, target)} if {text} else {constant(0, target)}"

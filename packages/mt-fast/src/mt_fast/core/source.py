@@ -1,9 +1,9 @@
 """Kernels as text.
 
-Here the lesson begins, with what all of it is about. Every kernel is a Python function that does a
-*part* of the work. The work is counted in units, such as elements, rows or tiles, and the part is
-those from `lo` to `hi`: so the same code runs as a whole on one thread or in parts on several. The
-text is plain Python to be read (`mt_fast.source`) and compiled (`core/kernel.py`).
+A kernel is a Python function that does a *part* of the work. Work is counted in units, such as
+elements or rows, and the part is the units from `lo` to `hi`. So the same code does all of it on
+one thread, or a part of it on each of several. The text is plain Python, for people to read
+(`mt_fast.source`) and for Numba to compile (`kernel.py`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 WIDTH = 88
-"""How long the lines of a function's head may be."""
+"""The longest line of a function's head."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,26 +24,27 @@ class Source:
         name: the name of its function.
         text: the definition of the function.
         arguments: the names of its parameters after `lo` and `hi`.
-        fastmath: what LLVM may assume; never that there is no nan or infinity.
-        light: whether there is so little to do for an element that the loop waits for memory.
+        fastmath: LLVM's fast-math flags; never those that exclude nan and infinity.
+        is_memory_bound: whether an element takes so few instructions that the loop waits for
+            memory.
     """
 
     name: str
     text: str
     arguments: tuple[str, ...]
     fastmath: frozenset[str] = frozenset()
-    light: bool = False
+    is_memory_bound: bool = False
 
 
 def indented(lines: Sequence[str], levels: int = 1) -> list[str]:
-    """Return lines moved to the right."""
+    """Indent lines."""
     return ["    " * levels + line for line in lines]
 
 
 def function(
     name: str, arguments: Sequence[str], body: Sequence[str], fastmath: frozenset[str] = frozenset()
 ) -> Source:
-    """Return a function of the units from `lo` to `hi`, and of more arguments."""
+    """Return a function of `lo`, `hi` and more arguments as text."""
     parameters = ", ".join(("lo", "hi", *arguments))
     head = [f"def {name}({parameters}):"]
     if len(head[0]) > WIDTH:

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from mt_fast.convolution.operation import CONVOLUTION, TRANSPOSED_CONVOLUTION
+from mt_fast.folds.fused import fold_of
 from mt_fast.fused.attention import ATTENTION
 from mt_fast.fused.ctc import CTC
-from mt_fast.fused.folds import fold_of
 from mt_fast.fused.gated import GLU
 from mt_fast.fused.groups import GROUP_NORM
 from mt_fast.fused.linear import LINEAR
@@ -25,7 +25,6 @@ from mt_fast.fused.regularization import DROPOUT
 from mt_fast.fused.resampling import RESAMPLE
 from mt_fast.fused.softmax import LOG_SOFTMAX, SOFTMAX
 from mt_fast.indexing.embedding import EMBEDDING
-from mt_fast.random_numbers.philox import random
 from mt_fast.recurrent.gru import GRU
 from mt_fast.recurrent.lstm import LSTM
 from mt_fast.recurrent.lstm_cell import LSTM_CELL
@@ -60,6 +59,5 @@ KERNELS: dict[str, FusedKernel | Callable[..., Any]] = {
     "rnn": RNN,
     "softmax": SOFTMAX,
     "pad": PAD,
-    "random": random,
 }
 """The fused operations by name."""

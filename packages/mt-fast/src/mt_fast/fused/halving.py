@@ -15,7 +15,8 @@ from typing import Any
 
 from llvmlite import ir
 
-from mt_fast.core.kernel import Kernel, inner
+from mt_fast.core.kernel import Kernel
+from mt_fast.vectors.compiler import inner
 from mt_fast.vectors.instructions import Vectors, clear, index, instruction
 
 Pair = tuple[int, int]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mt_fast.core.kernel import Kernel
-from mt_fast.core.products import product
+from mt_fast.core.products import of_floats
 from mt_fast.fused.arrays import array_of, is_compiled, shared, tensor_of
 from mt_operators import OPERATORS
 from mt_tensor import Tensor, TensorData
@@ -40,7 +40,7 @@ class _Linear(FusedKernel):
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
         """Return `x @ weight.T + bias`."""
         x, weight, bias = arguments
-        out = product(_rows(x), array_of(weight).T)
+        out = of_floats(_rows(x), array_of(weight).T)
         if bias is not None:
             _ADD.run(len(out), shared(out.size, x), out, array_of(bias))
         return tensor_of(out.reshape(*x.shape[:-1], -1), x), ()
@@ -53,9 +53,9 @@ class _Linear(FusedKernel):
         upstream = _rows(grad)
         of_x = of_weight = of_bias = None
         if needs[0]:
-            of_x = tensor_of(product(upstream, array_of(weight)).reshape(x.shape), x)
+            of_x = tensor_of(of_floats(upstream, array_of(weight)).reshape(x.shape), x)
         if needs[1]:
-            of_weight = tensor_of(product(upstream.T, _rows(x)), x)
+            of_weight = tensor_of(of_floats(upstream.T, _rows(x)), x)
         if needs[2]:
             of_bias = tensor_of(_sum_of_rows(upstream, x), x)
         return of_x, of_weight, of_bias

@@ -13,8 +13,8 @@ import numpy as np
 
 from mt_fast.core.lowering import larger, maximum
 from mt_fast.core.reduction_source import REASSOCIATE
+from mt_fast.core.tables import jit
 from mt_fast.vector_math.operators import decay
-from mt_fast.vectors.compiler import jit
 
 _summing = jit(fastmath=set(REASSOCIATE))
 """Compiles a function that is a sum, so that it may be added up in any order."""

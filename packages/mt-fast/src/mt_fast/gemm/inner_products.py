@@ -11,8 +11,8 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from mt_fast.core.kernel import inlined
 from mt_fast.gemm.tiles import LARGEST, SMALLER, existing
+from mt_fast.vectors.compiler import inlined
 from mt_fast.vectors.instructions import Vectors, index, instruction
 
 INNER_COLUMNS = 3

@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mt_fast.core.kernel import Kernel, inner
+from mt_fast.core.kernel import Kernel
 from mt_fast.gemm.tiles import LARGEST, WIDE, product
 from mt_fast.memory.aligned import LINE
 from mt_fast.transposition.registers import transpose_tile
+from mt_fast.vectors.compiler import inner
 from mt_fast.vectors.instructions import copy
 from mt_fast.vectors.processor import VECTOR_BYTES
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_fast.core.kernel import allocating
+from mt_fast.vectors.compiler import allocating
 from mt_fast.vectors.processor import VECTOR_BYTES
 
 

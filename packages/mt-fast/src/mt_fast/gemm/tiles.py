@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mt_fast.core.kernel import inlined
+from mt_fast.vectors.compiler import inlined
 from mt_fast.vectors.instructions import Vectors, index, instruction
 from mt_fast.vectors.processor import REGISTERS, VECTOR_BYTES
 

@@ -1,7 +1,7 @@
-"""Kernels of formulas whose results take the place of what they read.
+"""Kernels of formulas whose results replace their inputs.
 
-The same kernels, in place. LLVM must see that it is the same memory: a loop that writes to other
-rows, which only happen to be those that it reads, would do one element after the other.
+LLVM must see that input and output are the same memory: a loop that writes to rows which only
+happen to be those that it reads is not vectorized.
 """
 
 from __future__ import annotations

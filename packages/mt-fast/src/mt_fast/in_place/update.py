@@ -1,9 +1,9 @@
-"""Formulas whose results take the place of what they read: steps of optimizers.
+"""Run a formula whose results replace its inputs, as a step of an optimizer does.
 
-The same primitive where it writes to what it reads. Kernels read all that they need of an element
-before they write. To a processor, addresses look alike for a while if they differ by a multiple of
-4096, as those of large arrays do that begin at a page. A read would wait for the write before it,
-which seems to be to the same place: three times as long for each step.
+The kernel reads all that it needs of an element before it writes. To a processor, addresses that
+differ by a multiple of 4096 look alike for a while, as those of large arrays that begin at a page
+do. A read would then wait for an earlier write to what seems to be the same place, which makes each
+step three times as long.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 from mt_fast.core.kernel import Kernel, compiled
 from mt_fast.core.lowering import TABLE
+from mt_fast.core.tables import SPECIAL_CASES
 from mt_fast.in_place.source import Kind, update_source
 from mt_operators import Formula
 from mt_tensor import DType, TensorData, float32, float64
@@ -73,3 +74,6 @@ def update(
     else:
         kernel.run(size, True, *arguments)
     return True
+
+
+SPECIAL_CASES["update"] = update

@@ -1,9 +1,8 @@
-"""Whole slices along a dimension, read by number and added up by number.
+"""Gather and scatter of whole slices along a dimension.
 
-A shorter way for `gather` and `scatter`, too. What is contiguous is seen as (outer, extent, inner):
-the slices along the middle dimension have `outer` pieces of `inner` contiguous elements. Many
-numbers may name one slice, so that threads must not add wherever these lead: each adds what belongs
-to its own pieces, in the order in which it comes.
+A contiguous tensor is seen as (outer, size, inner): a slice along the middle dimension has `outer`
+pieces of `inner` contiguous elements. Several numbers of an index may name one slice, so threads
+cannot share the index: each adds to its own pieces, in the order of the index.
 """
 
 from __future__ import annotations
@@ -12,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from mt_fast.core import movement
 from mt_fast.core.kernel import Kernel
+from mt_fast.core.tables import SPECIAL_CASES
 from mt_fast.memory.aligned import empty
 from mt_tensor import TensorData
 from mt_tensor.backends.extending import row_major
@@ -22,7 +23,7 @@ from mt_tensor.extending import size_of
 
 
 def _read_elements(lo: Any, hi: Any, source: Any, numbers: Any, out: Any) -> None:
-    """Write the elements that numbers name, of arrays of shape (outer, extent)."""
+    """Write the elements that numbers name, of arrays of shape (outer, size)."""
     for i in range(lo, hi):
         row, result = source[i], out[i]
         for j in range(numbers.size):
@@ -30,7 +31,7 @@ def _read_elements(lo: Any, hi: Any, source: Any, numbers: Any, out: Any) -> Non
 
 
 def _read_pieces(lo: Any, hi: Any, source: Any, numbers: Any, out: Any) -> None:
-    """Write the pieces that numbers name, of arrays of shape (outer, extent, inner)."""
+    """Write the pieces that numbers name, of arrays of shape (outer, size, inner)."""
     count = numbers.size
     for unit in range(lo, hi):
         i, j = unit // count, unit % count
@@ -40,7 +41,7 @@ def _read_pieces(lo: Any, hi: Any, source: Any, numbers: Any, out: Any) -> None:
 
 
 def _add_elements(lo: Any, hi: Any, source: Any, numbers: Any, out: Any) -> None:
-    """Add elements to those that numbers name, of arrays of shape (outer, extent)."""
+    """Add elements to those that numbers name, of arrays of shape (outer, size)."""
     for i in range(lo, hi):
         row, result = source[i], out[i]
         for j in range(numbers.size):
@@ -49,9 +50,9 @@ def _add_elements(lo: Any, hi: Any, source: Any, numbers: Any, out: Any) -> None
 
 def _add_pieces(lo: Any, hi: Any, source: Any, numbers: Any, out: Any) -> None:
     """Add pieces to the pieces `lo` to `hi` of those that numbers name."""
-    extent = out.shape[1]
-    for i in range(lo // extent, (hi + extent - 1) // extent):
-        first, end = max(lo - i * extent, 0), min(hi - i * extent, extent)
+    size = out.shape[1]
+    for i in range(lo // size, (hi + size - 1) // size):
+        first, end = max(lo - i * size, 0), min(hi - i * size, size)
         for j in range(numbers.size):
             number = numbers[j]
             if first <= number < end:
@@ -66,7 +67,7 @@ _ADD_ELEMENTS, _ADD_PIECES = Kernel.of(_add_elements), Kernel.of(_add_pieces)
 # --- On views -------------------------------------------------------------------------------------
 
 
-def are_named(data: TensorData, dim: int, index: TensorData) -> bool:
+def _are_named(data: TensorData, dim: int, index: TensorData) -> bool:
     """Whether an index, which is not empty, names whole slices of a view."""
     shape, strides = index.shape, index.strides
     if strides[dim] != 1 or any(strides[:dim]) or any(strides[dim + 1 :]):
@@ -79,8 +80,13 @@ def _numbers(dim: int, index: TensorData) -> Any:
     return index.storage[index.offset : index.offset + index.shape[dim]]
 
 
-def read(source: TensorData, dim: int, index: TensorData, parallel: bool) -> TensorData:
-    """Return the slices that an index names of a contiguous view; neither is empty."""
+def gather_slices(
+    source: TensorData, dim: int, index: TensorData, parallel: bool
+) -> TensorData | None:
+    """Return the slices of a view that an index names; None if it does not name whole slices."""
+    if not _are_named(source, dim, index):
+        return None
+    source = _contiguous(source, parallel)
     row = _numbers(dim, index)
     bits = np.dtype(f"u{source.dtype.itemsize}")
     pieces = _pieces(source, dim).view(bits)
@@ -101,20 +107,38 @@ def read(source: TensorData, dim: int, index: TensorData, parallel: bool) -> Ten
     return TensorData.of(out, row_major(shape, source.dtype))
 
 
-def add(source: TensorData, dim: int, index: TensorData, out: TensorData, parallel: bool) -> None:
-    """Add slices to those that an index names; both views are contiguous."""
+def add_slices(
+    source: TensorData, dim: int, index: TensorData, out: TensorData, parallel: bool
+) -> bool:
+    """Add slices to those that an index names; return False if it does not name whole slices."""
+    if not (out.layout.row_major and _are_named(out, dim, index)):
+        return False
+    source = _contiguous(source, parallel)
     row = _numbers(dim, index)
     parts, sums = _pieces(source, dim), _pieces(out, dim)
-    outer, extent, inner = sums.shape
+    outer, size, inner = sums.shape
     if inner == 1:
         _ADD_ELEMENTS.run(
             outer, parallel, parts.reshape(outer, -1), row.view(np.uint64), sums.reshape(outer, -1)
         )
     else:
-        _ADD_PIECES.run(outer * extent, parallel, parts, row, sums)
+        _ADD_PIECES.run(outer * size, parallel, parts, row, sums)
+    return True
+
+
+def _contiguous(data: TensorData, parallel: bool) -> TensorData:
+    """Return a view as contiguous rows: itself, or a copy."""
+    if data.layout.row_major:
+        return data
+    out = TensorData(empty(data.size, data.dtype.numpy), data.shape, dtype=data.dtype)
+    movement.copy(data, out, parallel)
+    return out
 
 
 def _pieces(data: TensorData, dim: int) -> Any:
-    """Return a contiguous view as an array of shape (outer, extent, inner)."""
+    """Return a contiguous view as an array of shape (outer, size, inner)."""
     shape = data.shape
     return data.array.reshape(size_of(shape[:dim]), shape[dim], size_of(shape[dim + 1 :]))
+
+
+SPECIAL_CASES.update(gather=gather_slices, scatter_add=add_slices)

@@ -17,15 +17,36 @@ LOOPS: dict[str, Form] = {"flat": "flat", "rows": "rows", "transposed": "transpo
 LAYOUTS = (*LOOPS, "fold", "columns")
 
 
-def kernel_source(
-    what: str | Callable[..., Any],
-    gradient: tuple[bool, ...] | None,
-    dtype: str,
-    layout: str,
+def source(
+    operation: str | Callable[..., Any],
+    *,
+    gradient: tuple[bool, ...] | None = None,
+    dtype: str = "float32",
+    layout: str = "flat",
     repeats: tuple[bool, ...] | None = None,
 ) -> str:
-    """Return the text of a kernel; see `mt_fast.source`."""
-    operator = OPERATORS[what] if isinstance(what, str) else operator_of(what)
+    """Return the text of the kernel that the backend compiles for an operator.
+
+    Args:
+        operation: the operator's name in the table, or a function made by `mt_tensor.fuse`.
+        gradient: for the fused backward, which arguments want a gradient; None for the value.
+        dtype: the element type of the arguments.
+        layout: the form of the loop, after how the tensors lie: `"flat"` for contiguous tensors,
+            `"rows"` for contiguous rows, `"transposed"` for rows too, but of which the first
+            argument's are columns; `"fold"` and `"columns"` for the reduction over the last and
+            the first dimension, of operators that reduce.
+        repeats: for each argument, whether it stays at one element all along a row, as one that is
+            broadcast does; None if each has all of its elements.
+
+    Raises:
+        UnknownOperatorError: no operator has this name.
+        FusionError: the function was not made by `fuse`.
+        DTypeError: there is no such element type.
+        ValueError: there is no such layout, or it has no such arguments; or kernels do not
+            compute in this dtype.
+        TracingError: the operator cannot be compiled.
+    """
+    operator = OPERATORS[operation] if isinstance(operation, str) else operator_of(operation)
     name = operator.name
     element = as_dtype(dtype)
     stored = bool_ if operator.result == "truth" else element

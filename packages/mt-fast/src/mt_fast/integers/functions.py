@@ -1,11 +1,10 @@
-"""Operations that kernels call as whole functions: quotients, shifts and divisors.
+"""Helper functions that kernels call: integer division, shifts, gcd.
 
-The functions are whole here, not the numbers. The next file writes most operations as one
-expression; for these, also where Python has a sign for them, it writes a call, since kernels need
-several steps. They are text, like the kernels that call them, for Numba on the CPU and for a GPU
-alike. Among integers they compute in int64 or uint64, and nothing traps: a quotient by zero is 0,
-and the one quotient that is too large, of the smallest integer and -1, wraps around. Among floats
-they compute in the type of the kernel, for which `{kind}` stands in the text.
+Most operations are lowered to one expression. These take several steps, so kernels call functions.
+The functions are text, like kernels, for Numba on the CPU and for a GPU alike. Among integers they
+compute in int64 or uint64, and nothing traps: a quotient by zero is 0, and the one quotient that is
+too large, of the smallest integer and -1, wraps around. Among floats they compute in the dtype of
+the kernel, `{kind}` in the text.
 """
 
 from __future__ import annotations
@@ -85,7 +84,7 @@ FLOATS: dict[str, str] = {
     "floor_divide": """\
 def floor_divide(x, y):
     rest = {fmod}(x, y)
-    quotient = (x - rest) / y  # whole, but for its rounding
+    quotient = (x - rest) / y  # an integer, but for its rounding
     if (rest != {kind}(0)) & ((rest < {kind}(0)) != (y < {kind}(0))):
         quotient = quotient - {kind}(1)
     if (y == {kind}(0)) | (quotient == {kind}(0)) | (abs(quotient) == {kind}(inf)):

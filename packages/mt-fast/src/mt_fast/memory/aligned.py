@@ -1,9 +1,8 @@
-"""Memory for large tensors, from the start of a cache line on.
+"""Memory for large tensors that begins at a cache line.
 
-There are kernels now; the rest of the lesson runs them over tensors, which need memory. NumPy's
-memory begins anywhere, so that a vector of 64 bytes lies in two lines, and reading or writing it
-takes two accesses. In a transposition of what is larger than the caches this is a third of the
-time, in other loops up to a twentieth.
+NumPy's memory begins anywhere, so that a vector of 64 bytes lies in two lines, and reading or
+writing it takes two accesses. Of the transposition of a matrix larger than the caches this is a
+third of the time, of other loops up to a twentieth.
 """
 
 from __future__ import annotations
@@ -14,6 +13,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from mt_fast.core.tables import MEMORY
 
 Array = npt.NDArray[Any]
 
@@ -48,9 +49,12 @@ def empty_like(array: Array) -> Array:
 
 
 def aligned(array: Array) -> Array:
-    """Return a contiguous array, or a copy of it if it is large and begins within a line."""
+    """Return a contiguous array, or a copy if it is large and begins within a line."""
     if array.nbytes < LARGE or array.ctypes.data % LINE == 0:
         return array
     copied = empty_like(array)
     np.copyto(copied, array)
     return copied
+
+
+MEMORY.update(empty=empty, aligned=aligned)

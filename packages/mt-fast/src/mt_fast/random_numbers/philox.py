@@ -20,6 +20,7 @@ from numba.extending import intrinsic
 from mt_fast.core.kernel import Kernel, defined
 from mt_fast.core.lowering import NAMESPACE
 from mt_fast.core.source import function, indented
+from mt_fast.core.tables import SPECIAL_CASES
 from mt_tensor import DType, TensorData, float32, float64
 from mt_tensor.backends.extending import take_blocks, used_blocks
 from mt_tensor.extending import Array, Shape, size_of
@@ -123,3 +124,6 @@ def random(
     arguments = _round_keys(key), np.uint64(first), out.storage
     _uniform(dtype).run(blocks, out.size >= backend.parallel_from, *arguments)
     return out  # type: ignore[no-any-return]
+
+
+SPECIAL_CASES["random"] = random

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from mt_fast.core.kernel import Kernel, inner
+from mt_fast.core.kernel import Kernel
 from mt_fast.fused.arrays import array_of, tensor_of
 from mt_fast.gemm.panels import multiply
 from mt_fast.recurrent import scan as recurrent
 from mt_fast.recurrent.scan import add_up, copy_row
 from mt_fast.vector_math.operators import VECTORISED, slope
+from mt_fast.vectors.compiler import inner
 from mt_tensor import Tensor
 from mt_tensor.extending import FusedKernel
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mt_fast.core.kernel import Kernel
-from mt_fast.core.products import product
+from mt_fast.core.products import of_floats
 from mt_fast.fused.arrays import array_of, is_compiled, shared, tensor_of
 from mt_fast.recurrent.lstm import activate, gradient_of_gates, update
 from mt_tensor import Tensor
@@ -87,7 +87,7 @@ class _LSTMCell(FusedKernel):
         """Return what is shown and remembered, shape (2, batch, width)."""
         input = arguments[0]
         x, h, c, of_input, of_state = map(array_of, arguments[:5])
-        by_input, by_state = product(x, of_input.T), product(h, of_state.T)
+        by_input, by_state = of_floats(x, of_input.T), of_floats(h, of_state.T)
         if arguments[5] is None:
             biases = np.zeros(by_input.shape[1], x.dtype)
         else:
@@ -112,11 +112,11 @@ class _LSTMCell(FusedKernel):
         turned = of_gates.T
         of_bias = np.add.reduce(of_gates, 0) if needs[5] or needs[6] else None
         gradients = (
-            product(of_gates, of_input) if needs[0] else None,
-            product(of_gates, of_state) if needs[1] else None,
+            of_floats(of_gates, of_input) if needs[0] else None,
+            of_floats(of_gates, of_state) if needs[1] else None,
             of_cell,
-            product(turned, x) if needs[3] else None,
-            product(turned, h) if needs[4] else None,
+            of_floats(turned, x) if needs[3] else None,
+            of_floats(turned, h) if needs[4] else None,
             of_bias,
             of_bias.copy() if of_bias is not None and needs[6] else None,
         )

@@ -17,11 +17,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mt_fast.core.kernel import Kernel, inner
-from mt_fast.core.products import product
+from mt_fast.core.kernel import Kernel
+from mt_fast.core.products import of_floats
 from mt_fast.fused.arrays import array_of, is_compiled, tensor_of
 from mt_fast.gemm.gemm import PARALLEL_FROM
 from mt_fast.gemm.panels import MULTIPLY, panels_of
+from mt_fast.vectors.compiler import inner
 from mt_tensor import Tensor
 from mt_tensor.extending import Array
 
@@ -179,4 +180,4 @@ def gradient_of_weight(
         first = hidden[None]
         parts = (states[1:], first) if backwards else (first, states[:-1])
         before = np.concatenate(parts).reshape(-1, hidden.shape[1])
-    return product(of_products.reshape(len(before), -1).T, before)
+    return of_floats(of_products.reshape(len(before), -1).T, before)

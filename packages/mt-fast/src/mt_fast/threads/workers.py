@@ -1,11 +1,10 @@
-"""Threads: Numba's, shared by all kernels.
+"""Use Numba's threads safely in forked and threaded programs, and let them wait as long as pays.
 
-The last thing that compiling needs. How many loops may use is `numba.set_num_threads`, at most the
-environment variable `NUMBA_NUM_THREADS`, which is the number of processors if nobody has set it.
-Numba has three ways to run threads (its *layers*: TBB, OpenMP, and a work queue of its own), and
-takes the first that is installed. Two of them end the process in programs that are nothing special:
-GNU's OpenMP if a forked child uses it, and the work queue if two threads of Python do. This module
-sees to it that neither happens.
+`numba.set_num_threads` sets how many threads a loop may use, at most `NUMBA_NUM_THREADS`, an
+environment variable whose default is the number of processors. Numba has three ways to run threads
+(its *layers*: TBB, OpenMP, and a work queue of its own), and takes the first that is installed. Two
+of them end the process of quite ordinary programs: GNU's OpenMP if a forked child uses it, and the
+work queue if two threads of Python do. This module prevents both.
 """
 
 from __future__ import annotations
@@ -17,6 +16,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
+
+from mt_fast.core.tables import START, THREADS
 
 WAITING = {"GOMP_SPINCOUNT": "10000", "KMP_BLOCKTIME": "1"}
 """How OpenMP's threads wait for work: they look for it as long as a step of training mostly needs
@@ -94,3 +95,7 @@ _process = _Process(alone=False)
 def _layer() -> str:
     layer: str = numba.threading_layer()  # type: ignore[attr-defined]
     return layer
+
+
+START.append(start_threads)
+THREADS.update(count=thread_count, launch=share)

@@ -1,4 +1,4 @@
-"""Transposition of blocks in registers: columns of memory become rows.
+"""Transpose blocks in registers: columns of memory become rows.
 
 The form `transposed` of a loop (`loops.py`) calls this. Where elements in a row come from a column,
 copying them one by one takes a load and a store for each. Here as many rows as a vector has
@@ -6,8 +6,8 @@ elements are loaded as vectors, and interleaved again and again: the first half 
 second half, element by element, like two halves of a pack of cards. After log2(rows) such rounds
 each vector is what was a column.
 
-Blocks make up tiles, which are what a loop does at a time: into where its result lies, or into
-scratch memory that the cache holds until its rows have been used.
+Blocks make up tiles. A loop transposes a tile at a time: to where its result lies, or into scratch
+memory that stays in the cache until its rows have been used.
 
 Numba does not compile what stands below its `intrinsic`, but calls it with the types of arguments.
 It returns a signature and `generate`, which has a `builder` append LLVM's instructions for a call.
@@ -25,9 +25,16 @@ from numba.core.typing import templates
 from numba.extending import intrinsic, register_jitable
 from numba.np.numpy_support import as_dtype
 
-from mt_fast.core.loop_source import TILE_COLUMNS, TILE_ROWS
-from mt_fast.vectors.compiler import jit
+from mt_fast.core.tables import jit
 from mt_fast.vectors.processor import VECTOR_BYTES
+
+TILE_ROWS = 32
+"""The most rows of a tile: so many neighbors are read of each column. The rest of a cache line is
+still in the cache when the next rows are made of the same columns."""
+
+TILE_COLUMNS = 256
+"""The most columns of a tile: few enough for its elements to stay in the cache, and enough for
+loops over its rows."""
 
 MOST_LANES = 16
 """The largest block: its rows, and as many vectors made of them, have to fit the registers."""
@@ -102,7 +109,7 @@ def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
     return rows
 
 
-# For kernels only, and without counting references: see `inner` in core/kernel.py.
+# For kernels only, and without counting references: see `inner` in `vectors/compiler.py`.
 @jit(no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)
 def transpose_tile(
     source: Any,

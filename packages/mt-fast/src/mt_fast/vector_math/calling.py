@@ -14,8 +14,8 @@ from numba import types
 from numba.core.typing import templates
 from numba.extending import intrinsic
 
+from mt_fast.core.tables import jit
 from mt_fast.vector_math.values import FLOAT32, FLOAT64, Format, Value
-from mt_fast.vectors.compiler import jit
 
 Written = Callable[..., Value]
 """A function of values, which writes instructions."""

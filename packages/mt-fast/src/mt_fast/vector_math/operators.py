@@ -14,10 +14,12 @@ from numba import types
 from numba.extending import overload
 
 from mt_fast import vector_math
-from mt_fast.core.lowering import INLINED, NAMESPACE, TABLE, power_by, spell
+from mt_fast.core.lowering import NAMESPACE, TABLE, register_functions
 from mt_fast.core.rendering import render, traced
 from mt_fast.core.source import indented
-from mt_fast.vectors.compiler import jit
+from mt_fast.core.tables import jit
+from mt_fast.integers.lowering import power_by
+from mt_fast.vectors.compiler import INLINED
 from mt_operators import OPERATORS, Formula
 from mt_tensor import float32, float64
 
@@ -78,7 +80,7 @@ decay = _of_one(
 )
 """`exp` of numbers that are not positive, in less time."""
 
-spell({**VECTORISED, "pow": power_by(VECTORISED["pow"])})
+register_functions({**VECTORISED, "pow": power_by(VECTORISED["pow"])})
 
 
 def slope(name: str) -> Any:

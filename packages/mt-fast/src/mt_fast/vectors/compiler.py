@@ -1,23 +1,21 @@
-"""Numba's `njit`, with vectors as wide as the processor's.
+"""Compile with vectors as wide as the processor's.
 
-The first use of Numba's compiler in the lesson. If a processor has vectors of 64 bytes, LLVM may
-still use only half of that: those of Intel's first generations that had them slowed down for a
-while when they did. Today's do not, and with the whole width an exponential takes two thirds of the
-time. LLVM can be told so for single functions, so that neither Numba's settings nor the functions
-that a program compiles for itself are touched.
+If a processor has vectors of 64 bytes, LLVM still uses only half of that, because the first
+processors of Intel's that had them slowed down when they were used. Later ones do not, and with the
+whole width an exponential takes two thirds of the time. LLVM takes the width as an attribute of
+single functions, so that neither Numba's settings nor functions of other packages change.
 """
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
-from numba import njit
 from numba.core.compiler import Compiler
 from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering
 
+from mt_fast.core.tables import COMPILER_OPTIONS, jit
 from mt_fast.vectors.processor import VECTOR_BYTES
 
 NARROWED = 64
@@ -61,14 +59,26 @@ class _WideCompiler(Compiler):
         return pipelines
 
 
-light_jit = functools.partial(njit, error_model="numpy")
-"""Compiles a function that waits for memory: with whole vectors it would take a tenth longer."""
+if VECTOR_BYTES == NARROWED:
+    COMPILER_OPTIONS["pipeline_class"] = _WideCompiler
 
-jit = functools.partial(
-    light_jit, pipeline_class=_WideCompiler if VECTOR_BYTES == NARROWED else Compiler
-)
-"""Compiles any other function of this package.
+_WITHOUT_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
-Both take options, as `njit` does, and then the function. What is divided by 0 is infinite or nan,
-and no exception.
+inner = jit(**_WITHOUT_WRAPPERS, _nrt=False)
+"""Compiles a function that only kernels call, and that makes no array.
+
+It lacks what Python would need to call it, and does not count references to arrays. The count of an
+array is shared by all threads, of which each would wait for the others, again and again.
 """
+
+inlined = jit(**_WITHOUT_WRAPPERS, _nrt=False, forceinline=True)
+"""Compiles a function that becomes a part of those that call it.
+
+Passing arrays, seven numbers each, takes as long as a third of a small tile of a product.
+"""
+
+allocating = jit(**_WITHOUT_WRAPPERS)
+"""Compiles a function that only kernels call, and that returns a new array."""
+
+INLINED: Any = {"forceinline": True}
+"""LLVM would not inline long functions, and a loop that calls one is not vectorized."""

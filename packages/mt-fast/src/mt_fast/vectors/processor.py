@@ -1,7 +1,6 @@
-"""What the processor's vector registers are like: how wide, and how many.
+"""The width and number of the processor's vector registers.
 
-The kernels are written, as text. From here on they are made to run, on vectors. All code is right
-on every processor; this decides only how fast.
+Kernels are correct on every processor; this decides only how fast they are.
 """
 
 from __future__ import annotations
