@@ -244,7 +244,7 @@ def test_links_and_pipes_are_not_followed(folder: Path, tmp_path: Path) -> None:
     ("variable", "value", "message"),
     [
         ("MT_FAST_CACHE", "~nosuchuser/kernels", ".*names no folder: there is no such user"),
-        ("NUMBA_DISABLE_JIT", "1", "Numba has been told not to compile: unset NUMBA_DISABLE_JIT"),
+        ("NUMBA_DISABLE_JIT", "1", "NUMBA_DISABLE_JIT is set, so Numba does not compile: unset it"),
     ],
 )
 def test_settings_without_which_nothing_works(variable: str, value: str, message: str) -> None:

@@ -15,6 +15,7 @@ from mt_fast.core.rendering import (
 )
 
 # Helper functions of kernels: integer division, shifts, gcd.
+from mt_fast.integers import integer_functions as integer_functions
 
 # Compiled code, from process to process.
 from mt_fast.cache.folder import Folder as Folder, hashed as hashed

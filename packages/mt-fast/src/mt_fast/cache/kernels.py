@@ -180,8 +180,5 @@ def cache_folder() -> Path | None:
 
 START.append(FOLDER.path)
 KEEP.append(cached)
-cached(
-    tensor_matrix_multiply.loop,  # type: ignore[attr-defined]
-    "matrix_multiply",
-    [inspect.getsource(tensor_matrix_multiply.loop.py_func)],  # type: ignore[attr-defined]
-)
+_loop: Any = tensor_matrix_multiply.loop  # type: ignore[attr-defined]
+cached(_loop, "matrix_multiply", [inspect.getsource(getattr(_loop, "py_func", _loop))])

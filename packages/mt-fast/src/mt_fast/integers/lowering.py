@@ -14,7 +14,7 @@ from numba.extending import intrinsic, overload
 from mt_fast.core.lowering import register_functions
 from mt_fast.core.rendering import COMPUTED_IN_INT64
 from mt_fast.core.tables import jit
-from mt_fast.integers import functions
+from mt_fast.integers import integer_functions
 from mt_fast.vectors.compiler import INLINED
 
 
@@ -81,7 +81,7 @@ def _float_rest(context: Any, x: Any, y: Any) -> Any:
 
 
 def _by_type(name: str) -> Any:
-    """Return the function of that name in `functions.py`, chosen by the type of its arguments."""
+    """Return a function of `integer_functions.py`, chosen by the type of its arguments."""
 
     def function(x: Any, y: Any) -> Any:  # noqa: ARG001 - Numba reads the names
         raise TypeError(f"{name} is for kernels only.")
@@ -107,7 +107,7 @@ def _by_type(name: str) -> Any:
 
 @functools.cache
 def _defined(name: str, kind: str) -> Any:
-    """Return a function of `mt_fast.integers.functions` for one type."""
+    """Return a function of `mt_fast.integers.integer_functions` for one type."""
     namespace: dict[str, Any] = {
         "fmod": _float_rest,
         "inf": math.inf,
@@ -116,12 +116,12 @@ def _defined(name: str, kind: str) -> Any:
         "float32": np.float32,
         "float64": np.float64,
     }
-    exec(functions.text(name, kind, "fmod"), namespace)
+    exec(integer_functions.text(name, kind, "fmod"), namespace)
     function = namespace[name]
     return function if function is _float_rest else jit()(function)
 
 
-COMPUTED_IN_INT64.update(functions.NAMES)
+COMPUTED_IN_INT64.update(integer_functions.NAMES)
 register_functions(
-    {"pow": power_by(math.pow), **{name: _by_type(name) for name in functions.NAMES}}
+    {"pow": power_by(math.pow), **{name: _by_type(name) for name in integer_functions.NAMES}}
 )
