@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import mt_tensor as mt
-from mt_fast.primitives import calls
-from mt_fast.primitives.loops import WORTH_A_KERNEL
+from mt_fast.core import calls
+from mt_fast.core.loops import WORTH_A_KERNEL
 from mt_operators import OPERATORS
 from mt_tensor import bool_, float16, float32, float64, int64
 from mt_tensor.backends.extending import row_major

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mt_fast import course
+from mt_fast.core import parallel_loops as course
 from mt_tensor import TensorData
 from mt_tensor.backends import simple
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_fast.compilation.kernel import Kernel
-from mt_fast.library.fused import KERNELS
+from mt_fast.core.kernel import Kernel
+from mt_fast.fused import KERNELS
 from mt_fast.testing import COMPOSED, HALF, SAMPLES, assert_agrees_with_composition, draw, results
 from mt_operators.testing.ids import sample_id
 from mt_tensor.conformance.kernels import assert_kernel_agrees

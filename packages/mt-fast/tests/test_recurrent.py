@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mt_tensor as mt
-from mt_fast.library.fused import recurrent
-from mt_fast.library.fused.gru import GRU
-from mt_fast.library.fused.lstm import LSTM
-from mt_fast.library.fused.rnn import RNN
-from mt_fast.library.matrices.panels import MULTIPLY, panels_of
+from mt_fast.gemm.panels import MULTIPLY, panels_of
+from mt_fast.recurrent import scan as recurrent
+from mt_fast.recurrent.gru import GRU
+from mt_fast.recurrent.lstm import LSTM
+from mt_fast.recurrent.rnn import RNN
 
 STEPS, BATCH, WIDTH = 5, 11, 18
 EXTENT = st.integers(1, 110)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mt_fast.generation.rendering import PYTHON, render
-from mt_fast.generation.spelling import TABLE
+from mt_fast.core.lowering import TABLE
+from mt_fast.core.rendering import PYTHON, render
 from mt_operators import OPERATORS, Formula
 from mt_operators.elementary import ELEMENTARY, div, where
 from mt_operators.evaluation import expanded

@@ -1,9 +1,10 @@
 """What a file of a stage is, seen from where it lies; and how much of it is code.
 
 A stage is read in an evening: its *lesson* holds its idea. What users expect beyond that is its
-*library*, below the folder of this name. A file outside that only passes on what lies there, under
-a name that users know, counts as such, too, and so do programs that can be run and the names that
-later stages build with. Kits and samples for tests are the third part, *conformance*.
+*library*, below the folder of this name, or everything beside a folder `core`. A file outside that
+only passes on what lies there, under a name that users know, counts as such, too, and so do
+programs that can be run and the names that later stages build with. Kits and samples for tests are
+the third part, *conformance*.
 """
 
 from __future__ import annotations
@@ -39,8 +40,16 @@ def part_of(module: Module) -> Part:
     top, last = path.partition(".")[0], path.rpartition(".")[2]
     if top in _FOR_TESTS:
         return "conformance"
+    if path and _has_a_core(module):
+        return "lesson" if top == "core" else "library"
     beyond = {top, last} & _BEYOND_THE_LESSON or (path and _passes_on_the_library(module))
     return "library" if beyond else "lesson"
+
+
+def _has_a_core(module: Module) -> bool:
+    """Return whether the lesson of a module's package lies in a folder of its own."""
+    root = module.name.partition(".")[0]
+    return any(folder.name == root and (folder / "core").is_dir() for folder in module.file.parents)
 
 
 def _passes_on_the_library(module: Module) -> bool:

@@ -12,7 +12,7 @@ import mt_tensor as mt
 from mt_cuda import CudaOps, Simulator
 from mt_cuda.kernel import Kernel as GpuKernel
 from mt_cuda.simulator import Program
-from mt_fast.compilation.kernel import Kernel
+from mt_fast.core.kernel import Kernel
 from mt_operators import OPERATORS
 from mt_tensor.backends import registry
 from mt_tensor.backends.simple import SimpleOps

@@ -25,14 +25,14 @@ def simple() -> tuple[Any, Any]:
 
 @functools.cache
 def compiled() -> Any:
-    from mt_fast.course import tensor_map
+    from mt_fast.core.parallel_loops import tensor_map
 
     return tensor_map(exp)
 
 
 def fast() -> tuple[Any, Any]:
     import mt_tensor as mt
-    from mt_fast.backend import FastOps
+    from mt_fast.core.backend import FastOps
 
     backend = FastOps()
     backend.parallel_from = 1

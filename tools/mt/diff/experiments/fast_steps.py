@@ -42,6 +42,6 @@ def before() -> None:
 
 def after() -> None:
     """Compile the function and the loop."""
-    from mt_fast.course import tensor_map
+    from mt_fast.core.parallel_loops import tensor_map
 
     run(tensor_map(steps))

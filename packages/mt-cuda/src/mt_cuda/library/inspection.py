@@ -13,7 +13,7 @@ from mt_cuda import elementwise, indexed, matrix, reduction
 from mt_cuda.errors import KernelError
 from mt_cuda.gpu import THREADS
 from mt_cuda.kernel import Kernel, computed
-from mt_fast.extending import whole
+from mt_fast.extending import integer_functions
 from mt_operators import OPERATORS, Operator
 from mt_operators.evaluation import expanded
 from mt_operators.extending import zero
@@ -24,7 +24,7 @@ ELEMENTWISE = ("contiguous", "vector", "strided")
 FOLDS = ("rows", "columns")
 Gradient = bool | tuple[bool, ...] | None
 
-SIGNED = ("pow", *whole.UNSIGNED)
+SIGNED = ("pow", *integer_functions.UNSIGNED)
 """Operators whose kernels are others for signed than for unsigned integers."""
 
 SPECIAL = ("matmul", "gather", "scatter", "copy")
