@@ -20,7 +20,6 @@ from typing import Any, ParamSpec, TypeAlias
 
 from mt_autodiff.extending import recording
 from mt_tensor.library.recording.towards import derivatives_towards
-from mt_tensor.public import function
 from mt_tensor.recording.function import changed_in_place, changes, require_tensors
 from mt_tensor.recording.graph import Node, connect, fitting
 from mt_tensor.tensor import Tensor
@@ -76,7 +75,6 @@ class FusedKernel:
 Kernel: TypeAlias = Callable[..., Any] | FusedKernel
 
 
-@function
 def fused(
     name: str, gradient: Callable[..., Sequence[Tensor | None]] | None = None
 ) -> Callable[[Callable[P, Tensor]], Callable[P, Tensor]]:

@@ -9,7 +9,6 @@ from mt_autodiff import NoGradientError, set_grad_enabled
 from mt_tensor.arguments import check_flags
 from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.library.recording.towards import derivatives_towards
-from mt_tensor.public import method
 from mt_tensor.tensor import Tensor
 
 Tensors = Tensor | Sequence[Tensor]
@@ -139,7 +138,6 @@ def backward(
         tensor.backward(weight, keep or number < len(results), create_graph)
 
 
-@method
 def _as_weights(self: Tensor, gradient: Any) -> Tensor:
     """Return what a backward from this tensor is to start with.
 
@@ -159,7 +157,6 @@ def _as_weights(self: Tensor, gradient: Any) -> Tensor:
     return gradient.to(self.dtype)
 
 
-@method
 def _backward_to(
     self: Tensor,
     inputs: Tensors,

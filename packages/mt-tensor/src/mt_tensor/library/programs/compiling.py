@@ -34,7 +34,6 @@ from mt_tensor.library.programs.source import MISS
 from mt_tensor.library.programs.surroundings import Picture
 from mt_tensor.library.programs.whole import NOW
 from mt_tensor.library.programs.written import EXACT, Written
-from mt_tensor.public import function as public_function
 from mt_tensor.tensor import Tensor
 
 MOST = 16
@@ -44,7 +43,6 @@ PATIENCE = 4
 """Calls in a row whose programs cannot be run again, before a warning says why."""
 
 
-@public_function
 def compile(function: Callable[..., Any]) -> Compiled:
     """Return a function that does the same from a program, after a first call.
 

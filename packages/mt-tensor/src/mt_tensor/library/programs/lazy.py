@@ -25,7 +25,6 @@ from mt_tensor.library.programs.program import Instruction, Memory, Program, Vie
 from mt_tensor.library.programs.source import Source
 from mt_tensor.library.programs.storages import group_of, key_of
 from mt_tensor.library.programs.whole import NOW
-from mt_tensor.public import function, method
 from mt_tensor.strides import folded_shape
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData, as_array
@@ -34,7 +33,6 @@ MOST = 16
 """Programs that are kept to look at, the last ones."""
 
 
-@function
 def lazy() -> Lazy:
     """Return a block in which nothing is computed before it is asked for.
 
@@ -333,7 +331,6 @@ class Promised(TensorData):
         return view
 
 
-@method
 def realize(self: Tensor) -> Tensor:
     """Compute the elements if they are still to come, as in `lazy`; return the tensor."""
     _ = self._tensor.storage
