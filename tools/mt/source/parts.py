@@ -3,7 +3,8 @@
 A stage is read in an evening: its *lesson* holds its idea. What users expect beyond that is its
 *library*, below the folder of this name. A file outside that only passes on what lies there, under
 a name that users know, counts as such, too, and so do the table of methods, programs that can be
-run and the names that later stages build with. Kits and samples for tests are the third part, *conformance*.
+run and the names that later stages build with. Kits and samples for tests are the third part,
+*conformance*.
 """
 
 from __future__ import annotations
