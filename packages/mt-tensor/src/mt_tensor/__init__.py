@@ -246,8 +246,7 @@ from mt_tensor.library.products.vectors import (
     vander,
     vdot,
 )
-from mt_tensor.library.programs.compiling import compile as compile
-from mt_tensor.library.programs.lazy import lazy
+from mt_tensor.library.programs.functions import compile as compile, lazy
 from mt_tensor.library.questions import (
     is_complex,
     is_floating_point,

@@ -55,7 +55,7 @@ from mt_tensor.library.pointwise import (
     integers,
 )
 from mt_tensor.library.products import added, distances, vectors
-from mt_tensor.library.programs import lazy
+from mt_tensor.library.programs import functions as programs
 from mt_tensor.library.randomness import sampling
 from mt_tensor.library.recording import accumulation, aliasing, assigning, hooks, part
 from mt_tensor.library.reductions import extremes, norms, statistics, truth
@@ -215,7 +215,7 @@ class Methods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
 
     _reinterpreted = bits._reinterpreted
 
-    realize = lazy.realize
+    realize = programs.realize
 
     # --- Indexing ---------------------------------------------------------------------------------
 
