@@ -5,12 +5,11 @@ backend that the storage belongs to. It is a `Variable` of stage 1, and is diffe
 1's `backpropagate`, unchanged. Its names, arguments and rules are torch's.
 
 The class says what a tensor is. What can be done with it are operations: functions in the files
-that follow, which import `Tensor` from here and become its methods (`public.py`). A few methods
-that are called in the lesson belong to the library, which gives them to `Tensor` when they are
-first called: they serve changes in place, hooks, threads and rare arguments. Here these are
-`_initialize`, `_refresh`, `_check_gradient`, `_backward_to`, `_as_weights` and `add_to_grad`, in
-later files `_note_base`, `_check_integers`, `_operate_foreign`, `_reflect_foreign`, `_part_of` and
-`_advanced_index`.
+that follow, which import `Tensor` from here; `methods.py` lists those that are its methods. A few
+methods that are called in the lesson are defined in the library: they serve changes in place,
+hooks, threads and rare arguments. Here these are `_initialize`, `_refresh`, `_check_gradient`,
+`_backward_to`, `_as_weights` and `add_to_grad`, in later files `_note_base`, `_check_integers`,
+`_operate_foreign`, `_reflect_foreign`, `_part_of` and `_advanced_index`.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from mt_tensor.strides import Shape
 from mt_tensor.tensor_data import TensorData
 
 if TYPE_CHECKING:
-    from mt_tensor.declarations import Methods
+    from mt_tensor.methods import Methods
 else:
     Methods = object
 
@@ -331,3 +330,25 @@ class Tensor(Methods):
     def detach(self) -> Tensor:
         """Return a tensor with the same memory and no history."""
         return self._with(self._tensor)
+
+
+def register_methods(table: type) -> None:
+    """Give `Tensor` the methods and properties in the body of a class; see `methods.py`.
+
+    Raises:
+        TypeError: `Tensor` has one of this name. Nothing is ever replaced.
+    """
+    for name, method in vars(table).items():
+        if callable(method) or isinstance(method, property):
+            register_method(name, method)
+
+
+def register_method(name: str, method: Any) -> None:
+    """Give `Tensor` a method: a function whose first argument is the tensor, or a property.
+
+    Raises:
+        TypeError: `Tensor` has one of this name. Nothing is ever replaced.
+    """
+    if name in vars(Tensor):
+        raise TypeError(f"Tensor already has a method {name!r}: choose another name.")
+    setattr(Tensor, name, method)

@@ -18,7 +18,6 @@ from typing import Any, ParamSpec, TypeAlias
 
 from mt_autodiff import derivatives
 from mt_autodiff.extending import recording
-from mt_tensor.public import function
 from mt_tensor.recording.function import elements_of, require_tensors
 from mt_tensor.recording.graph import Node, fitting, record
 from mt_tensor.tensor import Tensor
@@ -72,7 +71,6 @@ class FusedKernel:
 Kernel: TypeAlias = Callable[..., Any] | FusedKernel
 
 
-@function
 def fused(
     name: str, gradient: Callable[..., Sequence[Tensor | None]] | None = None
 ) -> Callable[[Callable[P, Tensor]], Callable[P, Tensor]]:

@@ -33,7 +33,6 @@ from mt_tensor.exchange.conversion import cast
 from mt_tensor.layout import row_major
 from mt_tensor.pointwise.gradients import recorder
 from mt_tensor.precision import BLOCKS, adjusted
-from mt_tensor.public import function
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import shape_broadcast
 from mt_tensor.tensor import Tensor
@@ -203,7 +202,6 @@ def _enter(row: Operator) -> None:
 OPERATORS.for_each(_enter)
 
 
-@function
 def elementwise(name: str, *args: Any) -> Tensor:
     """Apply the operator called `name`; see `ElementwiseOperation.__call__`."""
     OPERATORS[name]  # an unknown name raises here, with the nearest one

@@ -8,7 +8,6 @@ from typing import Any
 from mt_autodiff import NoGradientError, derivatives, set_grad_enabled
 from mt_tensor.arguments import check_flags
 from mt_tensor.errors import DomainError, ShapeError
-from mt_tensor.public import method
 from mt_tensor.tensor import Tensor
 
 Tensors = Tensor | Sequence[Tensor]
@@ -138,7 +137,6 @@ def backward(
         tensor.backward(weight, keep or number < len(results), create_graph)
 
 
-@method
 def _as_weights(self: Tensor, gradient: Any) -> Tensor:
     """Return what a backward from this tensor is to start with.
 
@@ -158,7 +156,6 @@ def _as_weights(self: Tensor, gradient: Any) -> Tensor:
     return gradient.to(self.dtype)
 
 
-@method
 def _backward_to(
     self: Tensor,
     inputs: Tensors,

@@ -31,7 +31,6 @@ from mt_tensor.errors import DTypeError, FusionError, InPlaceError, ShapeError
 from mt_tensor.layout import Layout
 from mt_tensor.library.memory import are_apart
 from mt_tensor.library.pointwise.fusing import name_of, on_symbols, value_of
-from mt_tensor.public import function
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import shape_broadcast
 from mt_tensor.tensor import Tensor
@@ -40,7 +39,6 @@ from mt_tensor.tensor_data import TensorData
 Function = Callable[..., Any]
 
 
-@function
 def fuse_in_place(*changed: str) -> Callable[[Function], Callable[..., None]]:
     """Return a decorator for functions whose results replace the elements of some arguments.
 

@@ -20,7 +20,6 @@ from mt_tensor.dtypes import Array
 from mt_tensor.errors import InPlaceError
 from mt_tensor.library.memory import positions
 from mt_tensor.library.recording.hooks import Watch
-from mt_tensor.public import method
 from mt_tensor.recording.function import Function
 from mt_tensor.recording.graph import Node
 from mt_tensor.tensor import CUSTOM_VIEW, VIEW, Tensor
@@ -105,7 +104,6 @@ def shown_elements(base: TensorData, view: TensorData) -> Array:
     return order[np.searchsorted(known, found, sorter=order)]
 
 
-@method
 def _note_base(self: Tensor, args: Sequence[Any]) -> None:
     """Take note of which argument a function's result is a view of: one whose memory it shares."""
     data = self._tensor
@@ -124,7 +122,6 @@ def _note_base(self: Tensor, args: Sequence[Any]) -> None:
             return
 
 
-@method
 def detach_(self: Tensor) -> Tensor:
     """Forget how the tensor was computed, and return it, a leaf that does not require grad.
 
@@ -137,14 +134,12 @@ def detach_(self: Tensor) -> Tensor:
     return self
 
 
-@method
 def _index_in(self: Tensor, base: Tensor) -> Tensor:
     """Return which elements of its base a view shows, as a row of int64."""
     index = shown_elements(base._tensor, self._tensor)
     return self._with(self.backend.from_host(np.ascontiguousarray(index)))
 
 
-@method
 def _refresh(self: Tensor) -> None:
     """Give a view a new node if its memory has been changed since it got its last one."""
     base = self._base
@@ -163,7 +158,6 @@ def _refresh(self: Tensor) -> None:
             self._moved_to(node)
 
 
-@method
 def _change_is_recorded(self: Tensor, *others: Any) -> bool:
     """Return whether a change in place of this tensor, with others, is to be recorded.
 
@@ -200,7 +194,6 @@ def _custom_view() -> InPlaceError:
     )
 
 
-@method
 def _before_change(self: Tensor) -> Tensor:
     """Return the tensor as it is now, in memory of its own: gradients may read it later."""
     with no_grad():
@@ -210,7 +203,6 @@ def _before_change(self: Tensor) -> Tensor:
     return old
 
 
-@method
 def _moved_to(self: Tensor, node: Node | None) -> None:
     """Let another node stand for this tensor; what keeps its gradient goes along."""
     old = self._node
@@ -222,7 +214,6 @@ def _moved_to(self: Tensor, node: Node | None) -> None:
     self._seen = self._tensor.version
 
 
-@method
 def _moved_on(self: Tensor, value: Tensor) -> None:
     """Take note that this tensor now holds the elements of `value`, and its history."""
     base = self._base

@@ -16,7 +16,6 @@ from typing import Any
 from mt_operators import OPERATORS
 from mt_tensor.backends.plans import Plans
 from mt_tensor.layout import Layout
-from mt_tensor.public import method
 from mt_tensor.recording.linear import ViewFunction
 from mt_tensor.strides import Shape, size_of
 from mt_tensor.tensor import Tensor
@@ -165,7 +164,6 @@ def _ranges(place: Layout, whole: Layout) -> list[tuple[int, int]]:
     return [] if extents else ranges
 
 
-@method
 def _part_of(self: Tensor, shape: Shape, view: type[ViewFunction], *settings: Any) -> Any:
     """Return, from the gradient of a view, that of the whole."""
     return Part(self, shape, view, settings)
