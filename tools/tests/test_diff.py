@@ -209,7 +209,7 @@ def counterparts(before: str, after: str) -> dict[str, tuple[str, str | None]]:
         ("tensor", "fast", "generation.loops.loop", "new idea", None),
         (
             *("fast", "cuda", "backend.CudaOps.reduce", "rewritten"),
-            "mt_tensor.backends.simple.SimpleOps.reduce",
+            "mt_tensor.core.simple.SimpleOps.reduce",
         ),
         ("fast", "cuda", "simulator.Simulator.launch", "new idea", None),
         ("fast", "cuda", "backend._at", "new idea", None),

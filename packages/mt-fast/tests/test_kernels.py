@@ -265,7 +265,7 @@ def test_an_operator_added_at_run_time(fast, monkeypatch):
     monkeypatch.setattr(OPERATORS, "_rows", rows)
     monkeypatch.setattr(OPERATORS, "_listeners", [])
     from mt_operators.elementary import div, exp, log
-    from mt_tensor.pointwise.elementwise import ElementwiseOperation
+    from mt_tensor.core.elementwise import ElementwiseOperation
 
     smooth = OPERATORS.add(
         "smooth_relu",

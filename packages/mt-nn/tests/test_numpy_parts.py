@@ -13,8 +13,8 @@ from mt_nn.library.kernels.numpy.normalization import (
     layer_gradient,
     layer_norm,
 )
-from mt_tensor.backends.numpy import blocks
-from mt_tensor.backends.numpy.blocks import parts
+from mt_tensor.core import numpy_blocks as blocks
+from mt_tensor.core.numpy_blocks import parts
 from mt_tensor.extending import Array
 
 RNG = np.random.default_rng(0)

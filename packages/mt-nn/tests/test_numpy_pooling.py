@@ -15,7 +15,7 @@ from mt_nn.library.kernels.numpy.pooling import (
     mean_gradient,
     mean_pool,
 )
-from mt_tensor.backends.numpy import blocks
+from mt_tensor.core import numpy_blocks as blocks
 from mt_tensor.extending import Array
 
 Pair = tuple[int, int]

@@ -6,9 +6,9 @@ import pytest
 import mt_tensor as mt
 from mt_operators.elementary import exp, maximum
 from mt_tensor import errors
-from mt_tensor.backends.simple import SimpleOps, tensor_map, tensor_reduce, tensor_zip
+from mt_tensor.core.simple import SimpleOps, tensor_map, tensor_reduce, tensor_zip
+from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.course import TensorOps
-from mt_tensor.tensor_data import TensorData
 
 
 def counting(*shape, **rest):

@@ -38,7 +38,7 @@ class Symbol:
     """Something that the source defines.
 
     Attributes:
-        name: where it is defined, as in `mt_tensor.products.matmul.matmul`.
+        name: where it is defined, as in `mt_tensor.core.matmul.matmul`.
         module: the module there.
         node: the statement there; the whole tree if it is a module.
         home: what has found it, and finds the bases of a class; None if it stands alone.

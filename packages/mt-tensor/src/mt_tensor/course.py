@@ -14,13 +14,13 @@ from typing import Any
 from mt_operators import Formula, Operator
 from mt_operators.extending import zero
 from mt_tensor.backends import TensorBackend, get_backend
-from mt_tensor.dtypes import Number, result_type
+from mt_tensor.core.dtypes import Number, result_type
+from mt_tensor.core.function import common_backend, require_tensors
+from mt_tensor.core.layout import row_major
+from mt_tensor.core.matmul import matmul
+from mt_tensor.core.strides import normalize_dim, shape_broadcast
+from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import BackendMismatchError
-from mt_tensor.layout import row_major
-from mt_tensor.products.matmul import matmul
-from mt_tensor.recording.function import common_backend, require_tensors
-from mt_tensor.strides import normalize_dim, shape_broadcast
-from mt_tensor.tensor import Tensor
 
 
 class TensorOps:

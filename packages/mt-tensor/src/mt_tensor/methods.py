@@ -11,7 +11,22 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from mt_operators import OPERATORS, Operator
-from mt_tensor.dtypes import (
+from mt_tensor import properties as questions
+from mt_tensor.core import (
+    accumulation,
+    aliasing,
+    arithmetic,
+    conversion,
+    gathering,
+    gradients,
+    part,
+    rows,
+    subscripts,
+    sums,
+    views,
+)
+from mt_tensor.core import matmul as products
+from mt_tensor.core.dtypes import (
     bfloat16,
     bool_,
     float16,
@@ -23,18 +38,15 @@ from mt_tensor.dtypes import (
     int64,
     uint8,
 )
-from mt_tensor.exchange import conversion
-from mt_tensor.indexing import gathering, subscripts
-from mt_tensor.library import questions
-from mt_tensor.library.autograd import gradients
-from mt_tensor.library.creation import from_tensors, typed
-from mt_tensor.library.exchange import conversion as more_conversion
-from mt_tensor.library.exchange import copying, dlpack, interop, numbers, printing
-from mt_tensor.library.indexing import filling, finding, scattering, slices
-from mt_tensor.library.indexing import subscripts as more_subscripts
-from mt_tensor.library.linalg import products as matrix_products
-from mt_tensor.library.linalg import systems
-from mt_tensor.library.movement import (
+from mt_tensor.core.tensor import Tensor, register_method, register_methods
+from mt_tensor.creation import from_tensors, typed
+from mt_tensor.exchange import conversion as more_conversion
+from mt_tensor.exchange import copying, dlpack, interop, numbers, printing
+from mt_tensor.indexing import filling, finding, scattering, slices
+from mt_tensor.indexing import subscripts as more_subscripts
+from mt_tensor.linalg import products as matrix_products
+from mt_tensor.linalg import systems
+from mt_tensor.movement import (
     bits,
     diagonals,
     methods,
@@ -43,8 +55,8 @@ from mt_tensor.library.movement import (
     turning,
     windows,
 )
-from mt_tensor.library.order import counting, ranks, scans, sorting
-from mt_tensor.library.pointwise import (
+from mt_tensor.order import counting, ranks, scans, sorting
+from mt_tensor.pointwise import (
     activations,
     beside_arrays,
     calling,
@@ -54,19 +66,13 @@ from mt_tensor.library.pointwise import (
     in_place,
     integers,
 )
-from mt_tensor.library.products import added, distances, vectors
-from mt_tensor.library.programs import functions as programs
-from mt_tensor.library.randomness import sampling
-from mt_tensor.library.recording import accumulation, aliasing, assigning, hooks, part
-from mt_tensor.library.reductions import extremes, norms, statistics, truth
-from mt_tensor.library.reductions import softmax as more_softmax
-from mt_tensor.library.reductions import sums as more_sums
-from mt_tensor.movement import views
-from mt_tensor.pointwise import arithmetic
-from mt_tensor.pointwise import table_functions as rows
-from mt_tensor.products import matmul as products
-from mt_tensor.reductions import sums
-from mt_tensor.tensor import Tensor, register_method, register_methods
+from mt_tensor.products import added, distances, vectors
+from mt_tensor.programs import functions as programs
+from mt_tensor.randomness import sampling
+from mt_tensor.recording import assigning, hooks
+from mt_tensor.reductions import extremes, norms, statistics, truth
+from mt_tensor.reductions import softmax as more_softmax
+from mt_tensor.reductions import sums as more_sums
 
 Value = TypeVar("Value")
 

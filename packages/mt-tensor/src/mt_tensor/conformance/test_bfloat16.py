@@ -19,11 +19,11 @@ from mt_operators import OPERATORS, Formula
 from mt_operators.elementary import sqrt
 from mt_operators.testing import SPECS
 from mt_tensor.backends import TensorBackend
-from mt_tensor.backends.numpy.functions import UFUNCS
 from mt_tensor.conformance.layouts import LAYOUTS
 from mt_tensor.conformance.test_elementwise import draw, expected, expected_gradients
-from mt_tensor.dtypes import Array
-from mt_tensor.layout import row_major
+from mt_tensor.core.dtypes import Array
+from mt_tensor.core.layout import row_major
+from mt_tensor.core.numpy_functions import UFUNCS
 
 HALF_STEP = 2.0**-8
 """Half a step of the last digit, relative to a number that begins a power of two."""

@@ -21,7 +21,7 @@ from mt_operators.elementary import div, floor
 from mt_operators.testing import SPECIAL, SPECS, TOLERANCE, WHOLE_SPECS, OpSpec
 from mt_tensor.backends import TensorBackend, use_backend
 from mt_tensor.conformance.layouts import LAYOUTS
-from mt_tensor.dtypes import Array
+from mt_tensor.core.dtypes import Array
 
 ROWS = [pytest.param(spec, id=spec.name) for spec in SPECS.values()]
 SMOOTH = [

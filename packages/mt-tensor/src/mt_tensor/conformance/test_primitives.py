@@ -19,8 +19,8 @@ from mt_operators.elementary import sqrt
 from mt_operators.extending import zero
 from mt_tensor.backends import TensorBackend, get_backend, use_backend
 from mt_tensor.conformance.layouts import LAYOUTS
-from mt_tensor.dtypes import DTYPES, Array
-from mt_tensor.layout import row_major
+from mt_tensor.core.dtypes import DTYPES, Array
+from mt_tensor.core.layout import row_major
 from mt_tensor.testing.specs import ARRAY_TYPES
 
 UFUNCS = {"add": np.add, "mul": np.multiply, "maximum": np.maximum, "minimum": np.minimum}

@@ -10,7 +10,7 @@ import numpy as np
 import mt_tensor as mt
 from mt_operators import OPERATORS
 from mt_operators.testing import SPECS, WHOLE_SPECS
-from mt_tensor.dtypes import Array
+from mt_tensor.core.dtypes import Array
 from mt_tensor.errors import (
     DTypeError,
     InPlaceError,
