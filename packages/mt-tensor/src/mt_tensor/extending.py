@@ -81,7 +81,7 @@ from mt_tensor.kernels.fused import (
     by_kernel as by_kernel,
 )
 from mt_tensor.indexing.slices import gather_unchecked as gather_unchecked
-from mt_tensor.programs.whole import as_one_call as as_one_call
+from mt_tensor.recording.one_call import as_one_call as as_one_call
 from mt_tensor.movement.apart import apart as apart
 from mt_tensor.movement.padding import Embed as Embed
 from mt_tensor.movement.windows import Fold as Fold

@@ -11,7 +11,7 @@ from mt_tensor.core.dtypes import Array
 from mt_tensor.core.function import common_backend
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import LinAlgError, ShapeError
-from mt_tensor.programs.whole import as_one_call
+from mt_tensor.recording.one_call import as_one_call
 
 
 def check_matrices(name: str, *tensors: Tensor, square: bool = True) -> None:

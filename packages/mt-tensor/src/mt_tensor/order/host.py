@@ -14,7 +14,7 @@ import numpy as np
 from mt_tensor.core.bfloat16 import stored
 from mt_tensor.core.dtypes import Array, DType
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.programs.whole import as_one_call
+from mt_tensor.recording.one_call import as_one_call
 
 
 @as_one_call

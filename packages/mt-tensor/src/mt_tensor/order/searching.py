@@ -17,7 +17,7 @@ from mt_tensor.core.signatures import validate_call
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.kernels.fused import fused
-from mt_tensor.programs.whole import as_one_call
+from mt_tensor.recording.one_call import as_one_call
 
 
 @validate_call

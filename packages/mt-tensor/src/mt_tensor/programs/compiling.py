@@ -33,8 +33,8 @@ from mt_tensor.programs.program import Program
 from mt_tensor.programs.session import Session
 from mt_tensor.programs.source import MISS
 from mt_tensor.programs.surroundings import Picture
-from mt_tensor.programs.whole import NOW
 from mt_tensor.programs.written import EXACT, Written
+from mt_tensor.recording.one_call import NOW
 
 MOST = 16
 """Programs that are kept of a function; the one that was used longest ago goes."""

@@ -21,8 +21,8 @@ from mt_tensor.programs.planning import planned
 from mt_tensor.programs.program import Box, Memory, Program, View
 from mt_tensor.programs.source import Source
 from mt_tensor.programs.structure import leaves_in
-from mt_tensor.programs.whole import NOW
 from mt_tensor.programs.writing import Writer
+from mt_tensor.recording.one_call import NOW
 
 
 class ProgramRule:

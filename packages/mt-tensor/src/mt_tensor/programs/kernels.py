@@ -9,7 +9,7 @@ from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.kernels.fused import FusedKernel
 from mt_tensor.programs.program import Filled, Instruction
-from mt_tensor.programs.whole import NOW
+from mt_tensor.recording.one_call import NOW
 
 
 class Saved:

@@ -26,7 +26,7 @@ from mt_tensor.programs.planning import planned
 from mt_tensor.programs.program import Instruction, Memory, Program, View
 from mt_tensor.programs.source import Source
 from mt_tensor.programs.storages import group_of, key_of
-from mt_tensor.programs.whole import NOW
+from mt_tensor.recording.one_call import NOW
 
 MOST = 16
 """Programs that are kept to look at, the last ones."""

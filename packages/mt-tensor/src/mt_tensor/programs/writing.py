@@ -27,9 +27,9 @@ from mt_tensor.programs.numbers import Varying
 from mt_tensor.programs.program import Box, Draw, Instruction, Thing, View
 from mt_tensor.programs.storages import Storages, key_of
 from mt_tensor.programs.users import where_in_users_code
-from mt_tensor.programs.whole import NOW
 from mt_tensor.randomness.blocks import used_blocks
 from mt_tensor.randomness.generator import current_generator, generator_of
+from mt_tensor.recording.one_call import NOW
 
 PURE = ("full", "reduce", "matmul", "gather", "concatenate", "from_host")
 """Calls that return results and do nothing else."""

@@ -22,7 +22,6 @@ from mt_tensor.core.strides import Shape
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.limits import finfo
-from mt_tensor.programs.whole import as_one_call
 from mt_tensor.randomness.continuous import (
     between,
     standard_normal,
@@ -30,6 +29,7 @@ from mt_tensor.randomness.continuous import (
     waiting_times,
 )
 from mt_tensor.randomness.generator import Generator, drawing
+from mt_tensor.recording.one_call import as_one_call
 
 
 def whole_values(generator: Generator | None, shape: Shape, low: int, high: int) -> Array:
