@@ -13,9 +13,9 @@ from mt_nn.library.kernels.numpy.normalization import (
     layer_gradient,
     layer_norm,
 )
+from mt_tensor.backends.numpy import blocks
+from mt_tensor.backends.numpy.blocks import parts
 from mt_tensor.extending import Array
-from mt_tensor.library.backends.numpy import blocks
-from mt_tensor.library.backends.numpy.blocks import parts
 
 RNG = np.random.default_rng(0)
 PLANES, UPSTREAM = RNG.normal(2, 3, (2, 5, 7, 11))

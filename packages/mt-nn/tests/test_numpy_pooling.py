@@ -15,8 +15,8 @@ from mt_nn.library.kernels.numpy.pooling import (
     mean_gradient,
     mean_pool,
 )
+from mt_tensor.backends.numpy import blocks
 from mt_tensor.extending import Array
-from mt_tensor.library.backends.numpy import blocks
 
 Pair = tuple[int, int]
 Case = tuple[Array, Pair, Pair, Pair]

@@ -15,12 +15,12 @@ import mt_tensor as mt
 from mt_operators import OPERATORS, Formula
 from mt_operators.elementary import where
 from mt_tensor.backends.extending import FUNCTIONS
+from mt_tensor.backends.numpy.blocks import BLOCK, LARGE, blocks, in_blocks
+from mt_tensor.backends.numpy.choices import choose, keep, split
+from mt_tensor.backends.numpy.source import MANY, numpy_function
 from mt_tensor.backends.quiet import quiet, run_quietly
 from mt_tensor.dtypes import Array, DType, bool_, float32, float64, int32
 from mt_tensor.layout import row_major
-from mt_tensor.library.backends.numpy.blocks import BLOCK, LARGE, blocks, in_blocks
-from mt_tensor.library.backends.numpy.choices import choose, keep, split
-from mt_tensor.library.backends.numpy.source import MANY, numpy_function
 from mt_tensor.tensor_data import TensorData
 
 

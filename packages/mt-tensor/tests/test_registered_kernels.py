@@ -24,7 +24,7 @@ def negated(x: mt.Tensor) -> mt.Tensor:
     return mt.full_like(x, -7.0)  # which shows that it was this
 
 
-OWN = "mt_tensor.library.backends.numpy.kernels"
+OWN = "mt_tensor.library.numpy_kernels"
 
 
 class Finder:

@@ -2,9 +2,9 @@
 
 A stage is read in an evening: its *lesson* holds its idea. What users expect beyond that is its
 *library*, below the folder of this name, or everything beside a folder `core`. A file outside that
-only passes on what lies there, under a name that users know, counts as such, too, and so do
-programs that can be run and the names that later stages build with. Kits and samples for tests are
-the third part, *conformance*.
+only passes on what lies there, under a name that users know, counts as such, too, and so do the
+table of methods, programs that can be run and the names that later stages build with. Kits and
+samples for tests are the third part, *conformance*.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ FOR_USERS: tuple[Part, ...] = ("lesson", "library")
 
 _FOR_TESTS = {"conformance", "testing"}
 _BEYOND_THE_LESSON = {
-    *("library", "extending", "examples", "bench", "course", "torch_names", "__main__"),
+    *("library", "extending", "examples", "bench", "course", "methods", "torch_names"),
+    "__main__",
 }
 
 _SILENT = {

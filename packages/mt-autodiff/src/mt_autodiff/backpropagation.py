@@ -9,7 +9,7 @@ its own stack, so that a chain of a hundred thousand operations does not exhaust
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from mt_autodiff.errors import CyclicGraphError
@@ -58,7 +58,11 @@ def topological_sort(variable: V, leaves: Container[Any] = ()) -> list[V]:
 
 
 def derivatives(
-    variable: V, derivative: Any, retain_graph: bool = False, leaves: Container[Any] = ()
+    variable: V,
+    derivative: Any,
+    retain_graph: bool = False,
+    leaves: Container[Any] = (),
+    inputs: Container[Any] | None = None,
 ) -> Iterator[tuple[V, Any]]:
     """Yield every variable behind `variable` with its complete derivative, each before its inputs.
 
@@ -67,23 +71,42 @@ def derivatives(
         derivative: what to start with: the derivative of the final result by itself, or the
             weights of its elements.
         retain_graph: whether to keep what was saved, so that it can be differentiated again.
-        leaves: variables to take for leaves. Their derivatives are yielded without asking
+        leaves: variables to take for leaves. Their derivatives are yielded without calling
             `completed`, and not followed further.
+        inputs: the only variables to differentiate with respect to, and to yield: the walk follows
+            no path that does not lead to one of them. None for all variables.
     """
+    order = topological_sort(variable, leaves)
+    needed = None if inputs is None else _leading_to(inputs, order, leaves)
     complete: dict[Any, Any] = {variable: derivative}
-    for current in topological_sort(variable, leaves):
+    for current in order:
         total = complete.pop(current, None)
-        if total is None:  # no path carried a derivative here
+        if total is None or (needed is not None and current not in needed):
             continue
         if current in leaves:
             yield current, total
             continue
         total = current.completed(total)
-        yield current, total
-        for parent, share in current.chain_rule(total):
+        if inputs is None or current in inputs:
+            yield current, total
+        for parent, share in current.chain_rule(total, needed):
             complete[parent] = complete[parent] + share if parent in complete else share
         if not retain_graph:
             current.free_graph()
+
+
+def _leading_to(inputs: Container[Any], order: Sequence[Any], leaves: Container[Any]) -> set[Any]:
+    """Return the variables of a topological order from which a path leads to one of the inputs.
+
+    A variable whose graph has been freed counts as one, so that the walk reaches it and it can
+    raise its error.
+    """
+    needed: set[Any] = set()
+    for current in reversed(order):  # what it was computed from comes before
+        behind = () if current in leaves else current.parents
+        if current in inputs or any(parent in needed for parent in behind) or current.is_freed():
+            needed.add(current)
+    return needed
 
 
 def backpropagate(

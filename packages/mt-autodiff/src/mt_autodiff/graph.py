@@ -9,7 +9,7 @@ are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Any, Protocol
 
 from mt_autodiff.errors import GradientError, GraphFreedError
@@ -38,15 +38,21 @@ class Variable(Protocol):
         tensors of stage 2 do.
         """
 
-    def chain_rule(self, derivative: Any) -> Iterable[tuple[Variable, Any]]:
+    def chain_rule(
+        self, derivative: Any, needed: Container[Any] | None = None
+    ) -> Iterable[tuple[Variable, Any]]:
         """Return each parent with its share of the derivative; nothing for an input.
 
         Args:
             derivative: the derivative of the final result with respect to this variable.
+            needed: the only variables whose derivatives are needed; None for all parents.
         """
 
     def accumulate_derivative(self, derivative: Any) -> None:
         """Take note of the derivative of the final result; inputs add it to what they store."""
+
+    def is_freed(self) -> bool:
+        """Whether the variable was computed, and what it saved has been freed since."""
 
     def free_graph(self) -> None:
         """Forget what was saved for `chain_rule`, so that memory can be reused."""
@@ -128,20 +134,22 @@ class History:
             )
         return results
 
-    def chain_rule(self, derivative: Any) -> list[tuple[Any, Any]]:
-        """Return each input that wants a derivative, with its derivative.
+    def chain_rule(
+        self, derivative: Any, needed: Container[Any] | None = None
+    ) -> list[tuple[Any, Any]]:
+        """Return each input that requires a derivative, with its derivative.
 
         Raises:
             GraphFreedError: the graph was freed by an earlier backward.
             GradientError: the function's backward returned another number of derivatives than
                 it has inputs.
         """
-        inputs, needs = self.inputs, self.ctx.needs_input_grad
+        inputs, requires = self.inputs, self.ctx.needs_input_grad
         shares = self.shares(derivative)
         return [
             (parent, share)
-            for parent, needed, share in zip(inputs, needs, shares, strict=True)
-            if needed and share is not None
+            for parent, required, share in zip(inputs, requires, shares, strict=True)
+            if required and share is not None and (needed is None or parent in needed)
         ]
 
     def freed(self) -> GraphFreedError:
@@ -150,6 +158,10 @@ class History:
             f"the graph behind {self.name!r} has been freed by an earlier backward(). "
             "Pass retain_graph=True to the earlier call to differentiate it again."
         )
+
+    def is_freed(self) -> bool:
+        """Whether `free` has been called."""
+        return self.last_fn is None
 
     def free(self) -> None:
         """Forget function, saved values and inputs; `chain_rule` raises from now on."""

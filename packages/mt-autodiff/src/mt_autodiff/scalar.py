@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import TYPE_CHECKING, Any, Self, SupportsFloat
 
 from mt_autodiff.backpropagation import backpropagate
@@ -105,9 +105,11 @@ class Scalar(Infix):
         """Return the derivative itself."""
         return derivative
 
-    def chain_rule(self, derivative: Any) -> Iterable[tuple[Scalar, Any]]:
+    def chain_rule(
+        self, derivative: Any, needed: Container[Any] | None = None
+    ) -> Iterable[tuple[Scalar, Any]]:
         """Return each parent with its share of the derivative."""
-        return self.history.chain_rule(derivative) if self.history else ()
+        return self.history.chain_rule(derivative, needed) if self.history else ()
 
     def accumulate_derivative(self, derivative: Any) -> None:
         """Add to `derivative`, if this is a leaf; others store nothing."""
@@ -115,6 +117,10 @@ class Scalar(Infix):
             with _adding:
                 known = self.derivative
                 self.derivative = derivative if known is None else known + derivative
+
+    def is_freed(self) -> bool:
+        """Whether the history of this Scalar has been freed by an earlier backward."""
+        return self.history is not None and self.history.is_freed()
 
     def free_graph(self) -> None:
         """Forget what was saved for the chain rule."""

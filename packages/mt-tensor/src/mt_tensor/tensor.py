@@ -5,17 +5,16 @@ backend that the storage belongs to. It is a `Variable` of stage 1, and is diffe
 1's `backpropagate`, unchanged. Its names, arguments and rules are torch's.
 
 The class says what a tensor is. What can be done with it are operations: functions in the files
-that follow, which import `Tensor` from here and become its methods (`public.py`). A few methods
-that are called in the lesson belong to the library, which gives them to `Tensor` when they are
-first called: they serve changes in place, hooks, threads and rare arguments. Here these are
-`_initialize`, `_refresh`, `_check_gradient`, `_backward_to`, `_as_weights` and `add_to_grad`, in
-later files `_note_base`, `_check_integers`, `_operate_foreign`, `_reflect_foreign`, `_part_of` and
-`_advanced_index`.
+that follow, which import `Tensor` from here; `methods.py` lists those that are its methods. A few
+methods that are called in the lesson are defined in the library: they serve changes in place,
+hooks, threads and rare arguments. Here these are `_initialize`, `_refresh`, `_check_gradient`,
+`_backward_to`, `_as_weights` and `add_to_grad`, in later files `_note_base`, `_check_integers`,
+`_operate_foreign`, `_reflect_foreign`, `_part_of` and `_advanced_index`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 from mt_autodiff import GradientError, NoGradientError, backpropagate
@@ -28,7 +27,7 @@ from mt_tensor.strides import Shape
 from mt_tensor.tensor_data import TensorData
 
 if TYPE_CHECKING:
-    from mt_tensor.declarations import Methods
+    from mt_tensor.methods import Methods
 else:
     Methods = object
 
@@ -40,6 +39,13 @@ VIEW = 2
 A `ViewFunction` (`recording/linear.py`) sets it, for the tensor whose memory the view shows may be
 changed in place later, by something that is recorded. Whether a gradient is wanted of the view is
 then found out when somebody asks.
+"""
+
+CUSTOM_VIEW = 3
+"""What it is of a result of a `Function` that shares the memory of an argument.
+
+Only the Function knows its gradient, so none can be worked out for what it shows after a change in
+place: recording or differentiating it then is an error.
 """
 
 
@@ -77,7 +83,7 @@ class Tensor(Methods):
     _grad: Tensor | None
     _lock: Any  # what a thread must hold to change `_grad`; missing until it is first needed
     _node: Node | None
-    _requires_grad: bool | int  # or VIEW, which must count as true: ask `requires_grad`
+    _requires_grad: bool | int  # or VIEW, CUSTOM_VIEW, which count as true: see `requires_grad`
     _seen: int  # of a view: the version of its memory that `_node` belongs to
     _tensor: TensorData
     _watch: Any  # who asked to see its gradient, None if nobody did: see library/recording/hooks
@@ -146,7 +152,7 @@ class Tensor(Methods):
         What was computed from a view before its memory was changed keeps the old node: then
         `_refresh` gives the view a new one.
         """
-        if self._requires_grad is VIEW and self._seen != self._tensor.version:
+        if self._requires_grad > 1 and self._seen != self._tensor.version:  # a view of either kind
             self._refresh()
         return self._node
 
@@ -171,7 +177,7 @@ class Tensor(Methods):
     def is_constant(self) -> bool:
         """Whether no gradient is wanted with respect to this tensor."""
         wanted = self._requires_grad
-        return not (self.requires_grad if wanted is VIEW else wanted)
+        return not (self.requires_grad if wanted > 1 else wanted)
 
     def completed(self, derivative: Any) -> Any:
         """Return the gradient, or what hooks make of it.
@@ -188,7 +194,9 @@ class Tensor(Methods):
             )
         return derivative if self._watch is None else self._watch.completed(self, derivative)
 
-    def chain_rule(self, derivative: Tensor) -> Iterable[tuple[Any, Tensor]]:
+    def chain_rule(
+        self, derivative: Tensor, needed: Container[Any] | None = None
+    ) -> Iterable[tuple[Any, Tensor]]:
         """Return no parents: a leaf has none."""
         return ()
 
@@ -203,6 +211,10 @@ class Tensor(Methods):
             else:
                 self._watch.accumulate(self, derivative)
 
+    def is_freed(self) -> bool:
+        """Whether the graph behind it has been freed: a leaf has none."""
+        return False
+
     def free_graph(self) -> None:
         """Forget nothing: a leaf saves nothing."""
 
@@ -212,7 +224,7 @@ class Tensor(Methods):
     def requires_grad(self) -> bool:
         """Whether a gradient with respect to this tensor is wanted."""
         wanted = self._requires_grad
-        return self.history is not None if wanted is VIEW else bool(wanted)
+        return self.history is not None if wanted > 1 else bool(wanted)
 
     @requires_grad.setter
     def requires_grad(self, requires_grad: bool) -> None:
@@ -318,3 +330,25 @@ class Tensor(Methods):
     def detach(self) -> Tensor:
         """Return a tensor with the same memory and no history."""
         return self._with(self._tensor)
+
+
+def register_methods(table: type) -> None:
+    """Give `Tensor` the methods and properties in the body of a class; see `methods.py`.
+
+    Raises:
+        TypeError: `Tensor` has one of this name. Nothing is ever replaced.
+    """
+    for name, method in vars(table).items():
+        if callable(method) or isinstance(method, property):
+            register_method(name, method)
+
+
+def register_method(name: str, method: Any) -> None:
+    """Give `Tensor` a method: a function whose first argument is the tensor, or a property.
+
+    Raises:
+        TypeError: `Tensor` has one of this name. Nothing is ever replaced.
+    """
+    if name in vars(Tensor):
+        raise TypeError(f"Tensor already has a method {name!r}: choose another name.")
+    setattr(Tensor, name, method)

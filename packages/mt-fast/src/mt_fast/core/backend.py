@@ -28,6 +28,7 @@ from mt_tensor.backends.extending import (
     Layout,
     assign,
     copied,
+    drop_plans,
     not_an_array,
     numbers,
     quiet,
@@ -71,7 +72,17 @@ class FastOps(HostBackend):
             )
         for start in START:
             start()
-        self.parallel_from = PARALLEL_FROM
+        self._parallel_from = PARALLEL_FROM
+
+    @property
+    def parallel_from(self) -> int:
+        """The number of elements from which a primitive uses all threads."""
+        return self._parallel_from
+
+    @parallel_from.setter
+    def parallel_from(self, elements: int) -> None:
+        self._parallel_from = elements
+        drop_plans()  # which depend on it
 
     def empty(self, shape: Shape, dtype: DType) -> TensorData:
         """Return a new row of memory, from the start of a cache line on if it is long."""
@@ -109,7 +120,7 @@ class FastOps(HostBackend):
         Raises:
             TracingError: the formula cannot be compiled; raised when it is run.
         """
-        return calls.running(formula, self, functools.partial(self._run, formula))
+        return calls.Running(formula, self, functools.partial(self._run, formula))
 
     def _run(
         self, formula: Formula, out: Layout | Sequence[TensorData], *inputs: TensorData | Number

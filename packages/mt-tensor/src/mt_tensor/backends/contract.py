@@ -46,7 +46,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -58,6 +58,29 @@ from mt_tensor.layout import Layout, row_major
 from mt_tensor.strides import Shape, shape_broadcast
 from mt_tensor.tensor_data import TensorData
 from mt_tensor.widening import element, stored
+
+Layouts = tuple[Layout, ...]
+
+
+class PlannedRun(Protocol):
+    """What `elementwise` may return: a function that can be specialized for layouts."""
+
+    def __call__(self, out: Any, *inputs: Any) -> Any:
+        """Compute the formula; see `TensorBackend.elementwise`."""
+
+    def plan(
+        self, out: Layout | Layouts, inputs: tuple[Layout | None, ...]
+    ) -> Callable[..., Any] | None:
+        """Return the function for one signature; None if there is no better one than this.
+
+        Args:
+            out: the layout of new views, or the layouts of the views that are written to.
+            inputs: the layout of each input; None for a number.
+
+        Returns:
+            `run(*inputs)`, which returns the new view, or a list of several; or, to write to views,
+            `run(out, *inputs)`.
+        """
 
 
 class TensorBackend(ABC):
@@ -124,6 +147,9 @@ class TensorBackend(ABC):
 
         What `run` returns if `out` is a layout: the new view; a list of them for several outputs.
         If it is views, nobody reads what `run` returns.
+
+        A backend that can choose a kernel for the layouts of a call once, and not at each call,
+        returns a `PlannedRun`.
         """
 
     @abstractmethod

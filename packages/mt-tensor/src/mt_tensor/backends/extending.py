@@ -6,9 +6,9 @@ border for backends in other packages; `mt_tensor.extending` is that for operati
 """
 
 # What a formula is computed in, and elements in the memory of this machine.
-from mt_tensor.backends.contract import computation_type as computation_type
+from mt_tensor.backends.contract import Layouts as Layouts, computation_type as computation_type
 from mt_tensor.backends.quiet import quiet as quiet
-from mt_tensor.library.backends.host import (
+from mt_tensor.backends.host import (
     HostBackend as HostBackend,
     copied as copied,
 )
@@ -51,22 +51,20 @@ from mt_tensor.widening import (
 
 # Operators as functions of NumPy.
 from mt_tensor.backends.numpy.functions import (
+    FUNCTIONS as FUNCTIONS,
     UFUNCS as UFUNCS,
     function_of as function_of,
 )
-from mt_tensor.library.backends.numpy.backend import NumpyOps as NumpyOps
-from mt_tensor.library.backends.numpy.calls import (
-    running as running,
-    shorter_for_two as shorter_for_two,
-)
-from mt_tensor.library.backends.numpy.error_function import ERFC_FLOAT32 as ERFC_FLOAT32
-from mt_tensor.library.backends.numpy.functions import FUNCTIONS as FUNCTIONS
-from mt_tensor.library.backends.numpy.source import numpy_source as numpy_source
+from mt_tensor.backends.numpy.backend import NumpyOps as NumpyOps
+from mt_tensor.backends.numpy.calls import Running as Running
+from mt_tensor.backends.plans import drop_plans as drop_plans
+from mt_tensor.backends.numpy.error_function import ERFC_FLOAT32 as ERFC_FLOAT32
+from mt_tensor.backends.numpy.source import numpy_source as numpy_source
 
 # What the `numpy` backend makes its kernels for named operations of: parts of an array that stay in
 # the cache, and choices without branches.
-from mt_tensor.library.backends.numpy.blocks import parts as parts
-from mt_tensor.library.backends.numpy.choices import split as split
+from mt_tensor.backends.numpy.blocks import parts as parts
+from mt_tensor.backends.numpy.choices import split as split
 
 # How to install a backend of this project, for the message that it cannot be used.
 from mt_tensor.backends.registry import ELSEWHERE as ELSEWHERE

@@ -39,7 +39,7 @@ VARIABLE = "MT_BACKEND"
 
 BUILT_IN = {
     "simple": "mt_tensor.backends.simple:SimpleOps",
-    "numpy": "mt_tensor.library.backends.numpy.backend:NumpyOps",
+    "numpy": "mt_tensor.backends.numpy.backend:NumpyOps",
 }
 """The factories of the backends of this package, said as in an entry point."""
 

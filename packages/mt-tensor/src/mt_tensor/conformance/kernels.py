@@ -14,10 +14,7 @@ import mt_tensor as mt
 from mt_tensor.backends import TensorBackend
 from mt_tensor.conformance.layouts import contiguous
 from mt_tensor.dtypes import Array
-from mt_tensor.library.deferred import import_all
 from mt_tensor.library.fused import FUSED, by_kernel
-
-import_all()  # which owns named operations
 
 
 def assert_kernel_agrees(

@@ -28,7 +28,6 @@ from mt_tensor.dtypes import (
     uint64,
 )
 from mt_tensor.errors import DTypeError, ShapeError
-from mt_tensor.public import function
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
 from mt_tensor.widening import stored
@@ -77,7 +76,6 @@ def new_leaf(data: TensorData, backend: TensorBackend, requires_grad: bool) -> T
     return result if requires_grad is False else result.requires_grad_(requires_grad)
 
 
-@function
 def tensor(
     data: Any,
     dtype: Any = None,

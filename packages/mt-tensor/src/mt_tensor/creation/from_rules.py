@@ -14,7 +14,6 @@ from mt_tensor.backends.devices import Backend, Device, place
 from mt_tensor.creation.from_data import Placement, new_leaf
 from mt_tensor.dtypes import DType, Number, as_dtype, as_number, get_default_dtype, type_of_number
 from mt_tensor.errors import ShapeError
-from mt_tensor.public import function
 from mt_tensor.strides import Shape
 from mt_tensor.tensor import Tensor
 
@@ -58,7 +57,6 @@ def filled(
     return new_leaf(data, chosen, requires_grad)
 
 
-@function
 def empty(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[Placement]) -> Tensor:
     """Return a tensor with arbitrary elements, to be overwritten.
 
@@ -68,7 +66,6 @@ def empty(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[Pl
     return filled(new_shape(sizes, size), None, dtype_or_default(dtype), **options)
 
 
-@function
 def full(
     size: Sequence[int],
     fill_value: Any,
@@ -98,13 +95,11 @@ def full(
     return filled(new_shape(tuple(size)), kind.checked(number), kind, **options)
 
 
-@function
 def zeros(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[Placement]) -> Tensor:
     """Return a tensor of zeros, by default of float32."""
     return filled(new_shape(sizes, size), 0, dtype_or_default(dtype), **options)
 
 
-@function
 def ones(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[Placement]) -> Tensor:
     """Return a tensor of ones, by default of float32."""
     return filled(new_shape(sizes, size), 1, dtype_or_default(dtype), **options)

@@ -13,7 +13,6 @@ from mt_tensor.arguments import check_flags
 from mt_tensor.dtypes import Array, DType, bfloat16
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.layout import row_major
-from mt_tensor.public import method
 from mt_tensor.recording.function import Function
 from mt_tensor.tensor import Tensor
 from mt_tensor.widening import numbers
@@ -44,19 +43,16 @@ def cast(x: Tensor, dtype: DType) -> Tensor:
     return Cast.apply(x if dtype.is_floating_point else x.detach(), dtype)
 
 
-@method
 def clone(self: Tensor) -> Tensor:
     """Return a contiguous copy that the gradient flows through."""
     return Cast.apply(self, self._tensor.layout.dtype)
 
 
-@method
 def contiguous(self: Tensor) -> Tensor:
     """Return the tensor itself if it is contiguous, else a contiguous copy."""
     return self if self.is_contiguous() else self.clone()
 
 
-@method
 def item(self: Tensor) -> Any:
     """Return the only element as a Python number.
 
@@ -71,21 +67,18 @@ def item(self: Tensor) -> Any:
     return array.item() if self._tensor.layout.dtype is not bfloat16 else numbers(array).item()
 
 
-@method
 def tolist(self: Tensor) -> Any:
     """Return the elements as nested lists of Python numbers."""
     array = self.backend.to_host(self._tensor)
     return array.tolist() if self._tensor.layout.dtype is not bfloat16 else numbers(array).tolist()
 
 
-@method
 def _numbers(self: Tensor) -> Array:
     """Return the elements as an array that NumPy computes with: bfloat16 as float32."""
     array: Array = numbers(self.backend.to_host(self._tensor))
     return array
 
 
-@method
 def numpy(self: Tensor, *, force: bool = False) -> Array:
     """Return the elements as a NumPy array, sharing memory where the backend allows it.
 

@@ -12,8 +12,8 @@ from typing import Any
 from mt_operators import OPERATORS
 from mt_tensor.dtypes import int64
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
-from mt_tensor.public import operation
 from mt_tensor.recording.function import Function, common_backend, require_tensors
+from mt_tensor.signatures import numpy_names
 from mt_tensor.strides import Shape, normalize_dim
 from mt_tensor.tensor import Tensor
 
@@ -83,7 +83,7 @@ def in_range(index: Tensor, extent: int, where: tuple[str, str], negative: bool 
     return index if checked is given else index._with(checked)
 
 
-@operation
+@numpy_names
 def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """Return `input[i][index[i][j][k]][k]` for `dim` 1 of 3, with the shape of `index`.
 

@@ -16,7 +16,6 @@ import numpy as np
 
 from mt_autodiff.extending import recording
 from mt_tensor.errors import DomainError, IndexingError
-from mt_tensor.public import method
 from mt_tensor.recording.function import Function
 from mt_tensor.recording.linear import ViewFunction
 from mt_tensor.strides import Shape
@@ -136,7 +135,6 @@ def basic_view(x: Tensor, key: Any) -> Tensor | None:
     return Select.apply(x, entries)
 
 
-@method
 def __getitem__(self: Tensor, key: Any) -> Tensor:
     """Return the elements that a key names.
 

@@ -18,7 +18,6 @@ from mt_tensor.arguments import check_flags
 from mt_tensor.dtypes import DType, as_dtype, bfloat16, float16
 from mt_tensor.errors import DomainError, DTypeError
 from mt_tensor.precision import BLOCKS, Kept, Precision, asked
-from mt_tensor.public import function
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -83,7 +82,6 @@ def _checked(device_type: Any) -> str:
     return device_type
 
 
-@function
 class autocast:  # noqa: N801 - torch's name
     """Let products be computed in 16 bits, and losses and the like in float32, inside of a block.
 
@@ -157,13 +155,11 @@ class autocast:  # noqa: N801 - torch's name
         return called
 
 
-@function
 def is_autocast_enabled(device_type: str = "cuda") -> bool:
     """Whether this is inside of a block of `autocast` for such a device."""
     return asked.get().get(_checked(device_type)) is not None
 
 
-@function
 def get_autocast_dtype(device_type: str) -> DType:
     """Return the type of 16 bits that `autocast` uses on such a device now, or else would use."""
     now = asked.get().get(_checked(device_type))

@@ -14,20 +14,15 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from copy import copy
-from itertools import compress
 from typing import Any, ParamSpec, TypeAlias
 
+from mt_autodiff import derivatives
 from mt_autodiff.extending import recording
-from mt_tensor.library.recording.towards import derivatives_towards
-from mt_tensor.public import function
-from mt_tensor.recording.function import changed_in_place, changes, require_tensors
-from mt_tensor.recording.graph import Node, connect, fitting
+from mt_tensor.recording.function import elements_of, require_tensors
+from mt_tensor.recording.graph import Node, fitting, record
 from mt_tensor.tensor import Tensor
 
 P = ParamSpec("P")
-
-_new = object.__new__
 
 FUSED: dict[str, Callable[..., Tensor]] = {}
 """The composed form of every named operation."""
@@ -76,7 +71,6 @@ class FusedKernel:
 Kernel: TypeAlias = Callable[..., Any] | FusedKernel
 
 
-@function
 def fused(
     name: str, gradient: Callable[..., Sequence[Tensor | None]] | None = None
 ) -> Callable[[Callable[P, Tensor]], Callable[P, Tensor]]:
@@ -155,78 +149,55 @@ def by_kernel(
     finally:
         recording.set(True)
     if True in needs:
-        node: FusedNode = _new(FusedNode)
-        node.last_fn, node.name, node.needs = kernel, name, needs
         if saved:  # the result itself would lead back to what is saved here, and be freed late
             saved = tuple([value.detach() if value is result else value for value in saved])
-        node.arguments, node.saved = arguments, saved
-        node.changes = changes((*arguments, *saved))
         inputs = [x.variable for x, need in zip(arguments, needs) if need]  # noqa: B905 - one for each
-        connect(result, node, inputs)
+        ctx = arguments, saved, needs
+        record(
+            result, KernelRule(kernel, name), name, inputs, ctx, elements_of((*arguments, *saved))
+        )
     return result
 
 
-class FusedNode(Node):
-    """The node of a kernel's result.
+class KernelRule:
+    """How gradients flow through an operation that a kernel has computed; see `Rule`."""
 
-    Attributes:
-        last_fn: the kernel; None once the graph has been freed.
-        arguments: what it was called with.
-        needs: for each of them, whether its gradient is wanted.
-        saved: what it returned beside the result.
-        changes: how often tensors among these had been changed in place by then.
-    """
+    __slots__ = ("kernel", "name")
 
-    __slots__ = ("arguments", "changes", "needs", "saved")
+    def __init__(self, kernel: FusedKernel, name: str) -> None:
+        self.kernel = kernel
+        self.name = name
 
-    arguments: tuple[Any, ...]
-    changes: int
-    last_fn: Any
-    needs: tuple[bool, ...]
-    saved: tuple[Any, ...]
-
-    def chain_rule(self, derivative: Tensor) -> list[tuple[Any, Any]]:
-        """Return each input with its share.
+    def vjp(self, node: Node, inputs: Any, ctx: Any, grad: Tensor, needed: Any) -> list[Any]:
+        """Return the gradients of the inputs, by the kernel or, recorded, by tensor operations.
 
         Raises:
-            GraphFreedError: the graph was freed by an earlier backward.
             GradientError: what the kernel returned does not fit the arguments.
-            InPlaceError: what the gradient would read has been changed in place since.
         """
-        inputs, arguments, saved = iter(self.inputs), self.arguments, self.saved
-        kernel = self.last_fn  # read last, for it is forgotten first
-        if kernel is None:
-            raise self.freed()
-        if changes((*arguments, *saved)) != self.changes:
-            raise changed_in_place(repr(self.name))
+        arguments, saved, requires = ctx
+        needs = requires
+        if needed is not None:
+            parents = iter(inputs)
+            needs = tuple([each and next(parents) in needed for each in requires])
         if recording.get():
             recorded = GRADIENTS.get(self.name)
             if recorded is None:
                 recorded = functools.partial(_gradient_of_composition, FUSED[self.name])
-            gradients = recorded(derivative, self.needs, *arguments)
+            gradients = recorded(grad, needs, *arguments)
         else:
-            gradients = kernel.gradient(derivative, saved, self.needs, *arguments)
-        passed = []
-        for gradient, needed in zip(self.one_for_each(gradients, self.needs), self.needs):  # noqa: B905
-            parent = next(inputs) if needed else None
-            if parent is not None and gradient is not None:
-                share = fitting(gradient, parent, self.name)
-                share._fresh = share is not derivative and share._tensor._version is None
-                passed.append((parent, share))
-        return passed
+            gradients = self.kernel.gradient(grad, saved, needs, *arguments)
+        node.one_for_each(gradients, requires)
+        own = [gradient for gradient, need in zip(gradients, requires, strict=True) if need]
+        return [
+            None if gradient is None else self._own(gradient, parent, grad)
+            for gradient, parent in zip(own, inputs, strict=True)
+        ]
 
-    def narrowed(self, kept: Sequence[bool]) -> FusedNode:
-        """Return this node as if it wanted the gradients of those inputs only that are kept."""
-        node, others = copy(self), iter(kept)
-        node.needs = tuple([need and next(others) for need in self.needs])
-        node.inputs = [*compress(self.inputs, kept)]
-        node.last_fn = self.last_fn  # read last, for it is forgotten first
-        return node
-
-    def free_graph(self) -> None:
-        """Forget what the gradients would read."""
-        self.last_fn = None
-        self.inputs = self.arguments = self.saved = ()
+    def _own(self, gradient: Any, parent: Any, grad: Tensor) -> Tensor:
+        """Return a gradient that fits its input, marked as new memory if it is that."""
+        fits: Tensor = fitting(gradient, parent, self.name)
+        fits._fresh = fits is not grad and fits._tensor._version is None
+        return fits
 
 
 def _gradient_of_composition(
@@ -240,7 +211,7 @@ def _gradient_of_composition(
             places.setdefault(argument.variable, place)
     gradients: list[Tensor | None] = [None] * len(arguments)
     if result.requires_grad:
-        walk = derivatives_towards(result.variable, grad, places, True, places)
+        walk = derivatives(result.variable, grad, True, places, places)
         for variable, gradient in walk:
             gradients[places[variable]] = gradient
     return gradients

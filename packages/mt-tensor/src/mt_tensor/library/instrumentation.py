@@ -18,7 +18,6 @@ import mt_tensor
 from mt_autodiff import derivatives
 from mt_tensor.library.fused import by_kernel
 from mt_tensor.library.pointwise.fusing_in_place import Change
-from mt_tensor.library.recording.towards import derivatives_towards
 from mt_tensor.pointwise.elementwise import ElementwiseOperation
 from mt_tensor.pointwise.table_functions import FUNCTIONS
 from mt_tensor.recording.function import Function
@@ -79,17 +78,13 @@ def instrument(
             put(kind, "__call__", around(kind.__call__, name_of))
         apply = around(Function.apply.__func__, lambda args: args[0].__name__)  # type: ignore[attr-defined]
         put(Function, "apply", classmethod(apply))
-        for node in _with_subclasses(Node):
-            if "chain_rule" in vars(node):
-                rule = around(vars(node)["chain_rule"], lambda args: str(args[0].name))
-                put(node, "chain_rule", rule)
+        put(Node, "chain_rule", around(Node.chain_rule, lambda args: str(args[0].name)))
 
         replacements = {
             id(function): around(function, _always(name)) for name, function in _functions(modules)
         }
         replacements[id(by_kernel)] = around(by_kernel, lambda args: str(args[0]))
-        for walk in (derivatives, derivatives_towards):
-            replacements[id(walk)] = around_backward(walk)
+        replacements[id(derivatives)] = around_backward(derivatives)
         for name, function in list(FUNCTIONS.items()):
             replacement = replacements.setdefault(id(function), around(function, _always(name)))
             undo.callback(FUNCTIONS.__setitem__, name, function)
@@ -153,9 +148,3 @@ def _shown(attribute: str) -> str:
 
 def _always(name: str) -> Name:
     return lambda _: name
-
-
-def _with_subclasses(kind: type[Any]) -> Iterator[type[Any]]:
-    yield kind
-    for below in kind.__subclasses__():
-        yield from _with_subclasses(below)

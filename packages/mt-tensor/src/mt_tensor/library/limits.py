@@ -9,10 +9,8 @@ import numpy as np
 
 from mt_tensor.dtypes import NARROW, as_dtype, bfloat16, get_default_dtype
 from mt_tensor.errors import DTypeError
-from mt_tensor.public import function
 
 
-@function
 @dataclass(frozen=True, init=False)
 class finfo:  # noqa: N801 - torch's name
     """The limits of a floating-point type, by default that of new tensors.
@@ -62,7 +60,6 @@ class finfo:  # noqa: N801 - torch's name
         object.__setattr__(self, "dtype", kind.name)
 
 
-@function
 @dataclass(frozen=True, init=False)
 class iinfo:  # noqa: N801 - torch's name
     """The limits of an integer type.

@@ -7,12 +7,11 @@ from typing import Any
 
 from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.indexing.subscripts import Select
-from mt_tensor.public import function, method, operation
+from mt_tensor.signatures import numpy_names, validate_call
 from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor import Tensor
 
 
-@method
 def __len__(self: Tensor) -> int:
     """Return the extent of the first dimension."""
     if not self.shape:
@@ -20,7 +19,6 @@ def __len__(self: Tensor) -> int:
     return self.shape[0]
 
 
-@method
 def __iter__(self: Tensor) -> Iterator[Tensor]:
     """Iterate over the slices of the first dimension."""
     if not self.shape:
@@ -28,26 +26,24 @@ def __iter__(self: Tensor) -> Iterator[Tensor]:
     return (Select.apply(self, (i,)) for i in range(self.shape[0]))
 
 
-@method
 def dim(self: Tensor) -> int:
     """Return the number of dimensions."""
     return self.ndim
 
 
-@method
+@numpy_names
 def size(self: Tensor, dim: int | None = None) -> Any:
     """Return the shape, or the extent of one dimension."""
     return self.shape if dim is None else _extent(self.shape, dim)
 
 
-@method
+@numpy_names
 def stride(self: Tensor, dim: int | None = None) -> Any:
     """Return how many elements of the storage lie between neighbours in each dimension."""
     strides = self._tensor.layout.strides
     return strides if dim is None else _extent(strides, dim)
 
 
-@method
 def storage_offset(self: Tensor) -> int:
     """Return where in the storage the first element lies."""
     return self._tensor.layout.offset
@@ -61,37 +57,36 @@ def _extent(extents: tuple[int, ...], dim: int) -> int:
     return extents[normal]
 
 
-@function
 def is_tensor(obj: Any) -> bool:
     """Whether something is a tensor."""
     return isinstance(obj, Tensor)
 
 
-@function
+@validate_call
 def numel(input: Tensor) -> int:
     """Return the number of elements."""
     return input.numel()
 
 
-@function
+@validate_call
 def is_floating_point(input: Tensor) -> bool:
     """Whether the elements are floating-point numbers."""
     return input.is_floating_point()
 
 
-@operation
+@validate_call
 def is_complex(input: Tensor) -> bool:  # noqa: ARG001 - whatever it is
     """Whether the elements are complex numbers, which tensors here never have."""
     return False
 
 
-@operation
+@validate_call
 def is_signed(input: Tensor) -> bool:
     """Whether the elements may be negative."""
     return input.dtype.is_signed
 
 
-@operation
+@validate_call
 def is_nonzero(input: Tensor) -> bool:
     """Whether the only element is not zero.
 
@@ -103,19 +98,17 @@ def is_nonzero(input: Tensor) -> bool:
     return bool(input)
 
 
-@operation
+@validate_call
 def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same shape."""
     return input.shape == other.shape
 
 
-@method
 def ndimension(self: Tensor) -> int:
     """Return the number of dimensions."""
     return self.ndim
 
 
-@method
 def nelement(self: Tensor) -> int:
     """Return the number of elements."""
     return self.numel()

@@ -13,8 +13,8 @@ from typing import Any
 from mt_tensor.arguments import as_integers
 from mt_tensor.dtypes import DType
 from mt_tensor.errors import ShapeError
-from mt_tensor.public import attribute, method
 from mt_tensor.recording.linear import ViewFunction
+from mt_tensor.signatures import numpy_names
 from mt_tensor.strides import Shape, normalize_dim, normalize_dims, size_of
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
@@ -95,7 +95,6 @@ def resolve_shape(shape: Shape, size: int) -> Shape:
     )
 
 
-@method
 def view(self: Tensor, *shape: Any, size: Any = None, dtype: DType | None = None) -> Tensor:
     """Return the same elements in another shape, sharing memory; one extent may be -1.
 
@@ -112,7 +111,6 @@ def view(self: Tensor, *shape: Any, size: Any = None, dtype: DType | None = None
     return View.apply(self, resolve_shape(as_integers(shape, size), self.numel()))
 
 
-@method
 def reshape(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     """Return the same elements in another shape, copying only if it must be.
 
@@ -122,14 +120,12 @@ def reshape(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     return reshaped(self, resolve_shape(as_integers(sizes, shape), self.numel()))
 
 
-@method
 def permute(self: Tensor, *order: Any, dims: Any = None) -> Tensor:
     """Return a view with the dimensions in another order."""
     named = as_integers(order, dims)
     return Permute.apply(self, tuple(normalize_dim(d, self.ndim) for d in named))
 
 
-@method
 def transpose(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """Return a view with two dimensions exchanged."""
     order = list(range(self.ndim))
@@ -139,19 +135,16 @@ def transpose(self: Tensor, dim0: int, dim1: int) -> Tensor:
     return Permute.apply(self, tuple(order))
 
 
-@attribute
 def T(self: Tensor) -> Tensor:  # noqa: N802 - torch's name
     """The view with all dimensions in reverse order."""
     return Permute.apply(self, tuple(range(self.ndim))[::-1])
 
 
-@attribute
 def mT(self: Tensor) -> Tensor:  # noqa: N802 - torch's name
     """The view with the last two dimensions exchanged."""
     return self.transpose(-2, -1)
 
 
-@method
 def expand(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
     """Return a view in which extents of 1 are repeated; -1 keeps an extent."""
     sizes = as_integers(shape, size)
@@ -166,14 +159,14 @@ def expand(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
     return Expand.apply(self, sizes)
 
 
-@method
+@numpy_names
 def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """Drop dimensions of extent 1: all of them, or those named that are."""
     normal = normalize_dims(dim, self.ndim)
     return squeeze_dims(self, tuple([d for d in normal if self.shape[d] == 1]))
 
 
-@method
+@numpy_names
 def unsqueeze(self: Tensor, dim: int) -> Tensor:
     """Return a view with a new dimension of extent 1 before `dim`."""
     d = normalize_dim(dim, self.ndim + 1)

@@ -14,33 +14,20 @@ from mt_operators import OPERATORS
 from mt_tensor.dtypes import plain
 from mt_tensor.pointwise.elementwise import OPERANDS, OPERATIONS
 from mt_tensor.pointwise.table_functions import FUNCTIONS, describe, of_one, of_two, shortened
-from mt_tensor.public import method
 from mt_tensor.tensor import Tensor
 
-REFLECTED = {
-    "add": "add",
-    "sub": "sub",
-    "mul": "mul",
-    "truediv": "div",
-    "floordiv": "floor_divide",
-    "mod": "remainder",
-    "pow": "pow",
-    "and": "bitwise_and",
-    "or": "bitwise_or",
-    "xor": "bitwise_xor",
-    "lshift": "bitwise_left_shift",
-    "rshift": "bitwise_right_shift",
-}
-"""Python's operators with a reflected form (`__radd__`), without underscores, and their rows."""
 
-OTHERS = {"invert": "bitwise_not", "neg": "neg", "abs": "abs"} | {
-    name: name for name in ("lt", "le", "gt", "ge", "eq", "ne")
-}
-"""Python's other operators, and their rows."""
+def on_the_left(row: str) -> Callable[[Tensor, Any], Tensor]:
+    """Return the method that Python calls on the left operand."""
+    return _operator(row)
 
 
-def _on_the_left(row: str) -> Callable[..., Any]:
-    """Return an operator as a method of its left side, or of its only argument."""
+def on_the_only(row: str) -> Callable[[Tensor], Tensor]:
+    """Return the method that Python calls on the operand of an operator that has one."""
+    return _operator(row)
+
+
+def _operator(row: str) -> Callable[..., Any]:
     operation = OPERATIONS[row]
 
     def otherwise(x: Tensor, *others: Any) -> Any:
@@ -50,11 +37,14 @@ def _on_the_left(row: str) -> Callable[..., Any]:
         return operation(x, *others)
 
     function = (of_one if operation.operator.arity == 1 else of_two)(operation, otherwise)
-    return shortened(function) if row == "pow" else function
+    if row == "pow":
+        function = shortened(function)
+    describe(function, operation.operator, __name__)
+    return function
 
 
-def _on_the_right(row: str) -> Callable[..., Any]:
-    """Return an operator as a method of its right side, which Python asks second."""
+def on_the_right(row: str) -> Callable[[Tensor, Any], Tensor]:
+    """Return the method that Python calls on the right operand if the left one has none."""
     function, operator = FUNCTIONS[row], OPERATORS[row]
 
     def reflected(self: Tensor, other: Any) -> Tensor:
@@ -65,9 +55,28 @@ def _on_the_right(row: str) -> Callable[..., Any]:
     return reflected
 
 
-for _name, _row in (REFLECTED | OTHERS).items():
-    _function = _on_the_left(_row)
-    describe(_function, OPERATORS[_row], __name__)
-    method(f"__{_name}__")(_function)
-for _name, _row in REFLECTED.items():
-    method(f"__r{_name}__")(_on_the_right(_row))
+# The operators with a reflected form, `__radd__` of `2.0 + x`.
+__add__, __radd__ = on_the_left("add"), on_the_right("add")
+__sub__, __rsub__ = on_the_left("sub"), on_the_right("sub")
+__mul__, __rmul__ = on_the_left("mul"), on_the_right("mul")
+__truediv__, __rtruediv__ = on_the_left("div"), on_the_right("div")
+__floordiv__, __rfloordiv__ = on_the_left("floor_divide"), on_the_right("floor_divide")
+__mod__, __rmod__ = on_the_left("remainder"), on_the_right("remainder")
+__pow__, __rpow__ = on_the_left("pow"), on_the_right("pow")
+__and__, __rand__ = on_the_left("bitwise_and"), on_the_right("bitwise_and")
+__or__, __ror__ = on_the_left("bitwise_or"), on_the_right("bitwise_or")
+__xor__, __rxor__ = on_the_left("bitwise_xor"), on_the_right("bitwise_xor")
+__lshift__, __rlshift__ = on_the_left("bitwise_left_shift"), on_the_right("bitwise_left_shift")
+__rshift__, __rrshift__ = on_the_left("bitwise_right_shift"), on_the_right("bitwise_right_shift")
+
+# A comparison has none: Python calls the opposite one, `x > 2.0` for `2.0 < x`.
+__lt__ = on_the_left("lt")
+__le__ = on_the_left("le")
+__gt__ = on_the_left("gt")
+__ge__ = on_the_left("ge")
+__eq__ = on_the_left("eq")
+__ne__ = on_the_left("ne")
+
+__invert__ = on_the_only("bitwise_not")
+__neg__ = on_the_only("neg")
+__abs__ = on_the_only("abs")

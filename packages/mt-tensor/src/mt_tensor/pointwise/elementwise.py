@@ -14,8 +14,8 @@ from typing import Any
 from mt_autodiff.extending import recording
 from mt_operators import OPERATORS, Operator
 from mt_tensor.arguments import check_not_bool
-from mt_tensor.backends.computing import Computing
 from mt_tensor.backends.contract import TensorBackend
+from mt_tensor.backends.plans import Plans
 from mt_tensor.dtypes import (
     DType,
     Number,
@@ -33,7 +33,6 @@ from mt_tensor.exchange.conversion import cast
 from mt_tensor.layout import row_major
 from mt_tensor.pointwise.gradients import recorder
 from mt_tensor.precision import BLOCKS, adjusted
-from mt_tensor.public import function
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import shape_broadcast
 from mt_tensor.tensor import Tensor
@@ -49,13 +48,13 @@ class ElementwiseOperation:
 
     Attributes:
         operator: the row.
-        computing: how each backend computes its value.
+        plans: how each backend computes its value.
         record: enters results into the graph.
     """
 
     def __init__(self, operator: Operator) -> None:
         self.operator = operator
-        self.computing = Computing(operator.value)
+        self.plans = Plans(operator.value)
         self.record = recorder(operator, ElementwiseOperation)
 
     def __call__(self, *args: Any) -> Tensor:
@@ -103,7 +102,7 @@ class ElementwiseOperation:
         truth = operator.result == "truth"
         out = row_major(shape, bool_ if truth else dtype)
         inputs = [operand._tensor for operand in operands]
-        value = self.computing[backend](out, *inputs)
+        value = self.plans[backend, out, *[data.layout for data in inputs]](*inputs)
         result = _make(value, backend)
         if recording.get() and dtype.is_floating_point and not truth:
             self.record(operands, (*inputs, value), result)
@@ -203,7 +202,6 @@ def _enter(row: Operator) -> None:
 OPERATORS.for_each(_enter)
 
 
-@function
 def elementwise(name: str, *args: Any) -> Tensor:
     """Apply the operator called `name`; see `ElementwiseOperation.__call__`."""
     OPERATORS[name]  # an unknown name raises here, with the nearest one

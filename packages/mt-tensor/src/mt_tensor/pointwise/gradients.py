@@ -10,23 +10,23 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from mt_autodiff.extending import recording
 from mt_operators import Operator
 from mt_operators.extending import one
-from mt_tensor.backends.computing import Computing
-from mt_tensor.recording.function import changed_in_place
-from mt_tensor.recording.graph import Node, connect
-from mt_tensor.tensor import VIEW, Tensor
+from mt_tensor.backends.plans import Plans
+from mt_tensor.recording.graph import Node
+from mt_tensor.recording.graph import record as enter
+from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
 
 Operation = Callable[..., Tensor]
 """An operator on tensors, whose results are recorded."""
 
 _make = Tensor._make
-_new = object.__new__
+_layout_of = attrgetter("layout")
 
 
 class Gradients:
@@ -51,27 +51,59 @@ class Gradients:
         self._passes = [partial is one for partial in partials]
         self._passing = True in self._passes
         self.reads: tuple[int, ...] = ()
-        self._computing: Computing | None = None
+        self._plans: Plans | None = None
         if not all(self._passes):
             computed = [p is not one for p in operator.partials]
             wanted = tuple(need and each for need, each in zip(needs, computed, strict=True))
             formula, reads = operator.gradient(wanted).narrowed()
-            self._computing = Computing(formula)
+            self._plans = Plans(formula)
             self.reads = tuple(i - 1 for i in reads[1:])  # the first is the upstream gradient
         if self.reads:  # of one place, an itemgetter returns a tuple only for a slice
             first, *others = self.reads
             places = self.reads if others else (slice(first, first + 1),)
             self.read_of: Callable[[tuple[Any, ...]], Sequence[TensorData]] = itemgetter(*places)
 
+    def vjp(self, node: Node, inputs: Any, ctx: Any, grad: Tensor, needed: Any) -> Sequence[Tensor]:
+        """Return the gradients of the inputs, summed over what was broadcast; see `Rule`."""
+        if recording.get():
+            gradients = self.compute_recorded(grad, self._as_tensors(node, inputs, ctx))
+        else:
+            gradients = self.compute(grad, ctx)
+        shape = node.shape  # that of all gradients; `sum_to_size` follows in reductions/sums.py
+        return [
+            gradient if parent.shape == shape else gradient.sum_to_size(parent.shape)
+            for parent, gradient in zip(inputs, gradients)  # noqa: B905 - one for each
+        ]
+
+    def _as_tensors(
+        self, node: Node, inputs: Sequence[Any], saved: Sequence[TensorData]
+    ) -> list[Tensor]:
+        """Return what was saved as tensors in their places in the graph."""
+        places = iter(inputs)
+        variables = [next(places) if need else None for need in self.needs]
+        variables.append(node)
+        operands: list[Tensor] = []
+        for position, data in zip(self.reads, saved, strict=True):
+            variable = variables[position]
+            if isinstance(variable, Node) or variable is None:
+                tensor = _make(data, node.backend)
+                tensor._node, tensor._requires_grad = variable, variable is not None
+                operands.append(tensor)
+            else:
+                operands.append(variable)
+        return operands
+
     def compute(self, grad: Tensor, saved: Sequence[TensorData]) -> Sequence[Tensor]:
         """Return the gradients, in one pass over upstream gradient and what was saved.
 
         Where the derivative is 1, the gradient is the upstream gradient itself.
         """
-        if self._computing is None:
+        if self._plans is None:
             return [grad] * len(self._passes)
         data, backend = grad._tensor, grad.backend
-        results = self._computing[backend](data.layout.contiguous, data, *saved)
+        layout = data.layout
+        run = self._plans[backend, layout.contiguous, layout, *map(_layout_of, saved)]
+        results = run(data, *saved)
         gradients = []
         for result in results if results.__class__ is list else (results,):
             gradient = _make(result, backend)
@@ -96,11 +128,11 @@ class Gradients:
 
         What it does not read must not be its argument, which would get a gradient of zeros.
         """
-        if self._computing is None:
+        if self._plans is None:
             return []
         from mt_operators.differentiation import derived  # when first needed only
 
-        formula = self._computing.formula
+        formula = self._plans.formula
         operations = []
         for output in range(formula.outputs):
             single = derived(formula.name, formula.parameters, formula.graph.only(output))
@@ -143,7 +175,7 @@ def recorder(
         for x in operands:
             choice += choice
             wanted = x._requires_grad
-            if wanted and (wanted is not VIEW or x.requires_grad):  # asking refreshes a view's node
+            if wanted and (wanted is True or x.requires_grad):  # which refreshes a view's node
                 choice += 1
                 parents.append(x._node or x)
         if not parents:
@@ -152,75 +184,7 @@ def recorder(
             gradients = of_choice[choice]
         except KeyError:
             gradients = work_out(choice)
-        node = _new(OperatorNode)
-        node.last_fn, node.name = gradients, name
-        changes = 0
-        if gradients.reads:
-            node.ctx = saved = gradients.read_of(known)
-            for data in saved:
-                if data._version is not None:
-                    changes += data._version[0]
-        else:
-            node.ctx = ()
-        node.changes = changes
-        connect(result, node, parents)
+        saved = gradients.read_of(known) if gradients.reads else ()
+        enter(result, gradients, name, parents, saved, saved)
 
     return record
-
-
-class OperatorNode(Node):
-    """The node of an operator's result.
-
-    Attributes:
-        last_fn: how the gradients are computed; None once the graph has been freed.
-        ctx: what they will read of the arguments and the output.
-        changes: how often that had been changed in place when it was saved.
-    """
-
-    __slots__ = ("changes",)
-
-    changes: int
-    ctx: Any
-    last_fn: Any
-
-    def chain_rule(self, derivative: Tensor) -> list[tuple[Any, Any]]:
-        """Return each input with its share, summed over what was broadcast."""
-        parents, saved = self.inputs, self.ctx
-        gradients = self.last_fn  # read last, for it is forgotten first
-        if gradients is None:
-            raise self.freed()
-        changes = 0  # as `recording.function.changes` counts, which may be asked of any values
-        for data in saved:
-            if data._version is not None:
-                changes += data._version[0]
-        if changes != self.changes:
-            raise changed_in_place(repr(self.name))
-        if recording.get():
-            tensors = self._as_tensors(gradients, parents, saved)
-            shares = gradients.compute_recorded(derivative, tensors)
-        else:
-            shares = gradients.compute(derivative, saved)
-        shape = self.shape  # that of all shares
-        passed = []
-        for parent, share in zip(parents, shares):  # noqa: B905 - one for each
-            wanted = parent.shape  # `sum_to_size` follows in reductions/sums.py
-            passed.append((parent, share if wanted == shape else share.sum_to_size(wanted)))
-        return passed
-
-    def _as_tensors(
-        self, gradients: Gradients, parents: Sequence[Any], saved: Sequence[TensorData]
-    ) -> list[Tensor]:
-        """Return what was saved as tensors in their places in the graph."""
-        places = iter(parents)
-        variables = [next(places) if need else None for need in gradients.needs]
-        variables.append(self)
-        operands: list[Tensor] = []
-        for position, data in zip(gradients.reads, saved, strict=True):
-            variable = variables[position]
-            if isinstance(variable, Node) or variable is None:
-                tensor = _make(data, self.backend)
-                tensor._node, tensor._requires_grad = variable, variable is not None
-                operands.append(tensor)
-            else:
-                operands.append(variable)
-        return operands

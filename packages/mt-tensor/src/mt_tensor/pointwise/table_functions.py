@@ -11,7 +11,7 @@ to the `ElementwiseOperation` of the row.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar, cast
 
 from mt_autodiff.extending import recording
 from mt_operators import OPERATORS, Operator
@@ -23,8 +23,6 @@ from mt_tensor.pointwise.elementwise import (
     constant,
     shared_constant,
 )
-from mt_tensor.public import FUNCTIONS as OFFERED
-from mt_tensor.public import method
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import shape_broadcast
 from mt_tensor.tensor import Tensor
@@ -44,8 +42,7 @@ def of_one(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Ca
         operation: of a row of the table.
         otherwise: the same for what needs conversion or a check, or is no tensor.
     """
-    computing, record, truth, direct = _facts(operation)
-    asked = computing.asked  # which is read faster
+    plans, record, truth, direct = _facts(operation)
 
     def function(input: Any) -> Tensor:
         if not isinstance(input, Tensor) or input._tensor.layout.dtype not in direct:
@@ -53,11 +50,7 @@ def of_one(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Ca
         data, backend = input._tensor, input.backend
         layout = data.layout
         out = row_major(layout.shape, bool_) if truth else layout.contiguous
-        try:
-            compute = asked[backend]
-        except KeyError:
-            compute = computing.answer(backend)
-        value = compute(out, data)
+        value = plans[backend, out, layout](data)
         result = _make(value, backend)
         if input._requires_grad and recording.get() and not truth:
             record((input,), (data, value), result)
@@ -68,8 +61,7 @@ def of_one(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Ca
 
 def of_two(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Callable[..., Any]:
     """Return an operation of two arguments as a function; see `of_one`."""
-    computing, record, truth, direct = _facts(operation)
-    asked = computing.asked  # which is read faster
+    plans, record, truth, direct = _facts(operation)
 
     def function(input: Any, other: Any) -> Tensor:
         x = input if input.__class__ is Tensor else _operand(input, other)
@@ -88,11 +80,7 @@ def of_two(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Ca
                 out = row_major(shape_broadcast(layout.shape, another.shape), layout.dtype)
         if truth:
             out = row_major(out.shape, bool_)
-        try:
-            compute = asked[backend]
-        except KeyError:
-            compute = computing.answer(backend)
-        value = compute(out, first, second)
+        value = plans[backend, out, layout, another](first, second)
         result = _make(value, backend)
         if (x._requires_grad or y._requires_grad) and not truth and recording.get():
             record((x, y), (first, second, value), result)
@@ -138,7 +126,7 @@ def _facts(operation: ElementwiseOperation) -> tuple[Any, Any, bool, set[DType]]
     direct = {dtype for dtype in DTYPES.values() if dtype.kind in kinds}
     if not operator.closed or operator.result == "real":
         direct = {dtype for dtype in direct if not dtype.is_narrow}  # see `precision.py`
-    return operation.computing, operation.record, truth, direct
+    return operation.plans, operation.record, truth, direct
 
 
 def _operand(value: Any, other: Any) -> Tensor | None:
@@ -157,7 +145,7 @@ def _operand(value: Any, other: Any) -> Tensor | None:
 
 
 def _install(operator: Operator) -> None:
-    """Make the function of a row, and offer it under names that nothing with more settings has."""
+    """Make the function of a row."""
     operation = OPERATIONS[operator.name]
     function = of_any(operation)
     if operator.arity <= 2:
@@ -167,9 +155,6 @@ def _install(operator: Operator) -> None:
     describe(function, operator)
     for name in (operator.name, *operator.aliases):
         FUNCTIONS[name] = function
-        OFFERED.setdefault(name, function)
-        if not _is_taken(name):
-            method(name)(function)
 
 
 def describe(function: Callable[..., Any], operator: Operator, module: str = __name__) -> None:
@@ -179,13 +164,7 @@ def describe(function: Callable[..., Any], operator: Operator, module: str = __n
     function.__doc__ = f"Element by element: {operator.note}."
 
 
-def _is_taken(name: str) -> bool:
-    """Whether tensors use a name for something else."""
-    there = vars(Tensor).get(name)  # with a `module` until it is imported: library/deferred.py
-    return there is not None and getattr(there, "module", None) != __name__
-
-
-OPERATORS.for_each(_install, taken=_is_taken)
+OPERATORS.for_each(_install)
 
 SHORTER: dict[float, Callable[[Tensor], Tensor]] = {
     2: FUNCTIONS["square"],
@@ -195,3 +174,110 @@ SHORTER: dict[float, Callable[[Tensor], Tensor]] = {
     -1: FUNCTIONS["inv"],
 }
 """Powers by the exponents that other rows make, without the logarithm that any other takes."""
+
+
+# --- The functions by name ----------------------------------------------------------------------
+
+Signature = TypeVar("Signature", bound=Callable[..., Tensor])
+
+
+def _with(signature: Signature) -> Callable[[str], Signature]:  # noqa: ARG001
+    """Return what looks up the function of a row; type checkers know it by this signature."""
+
+    def function_of(name: str) -> Signature:
+        return cast("Signature", FUNCTIONS[name])
+
+    return function_of
+
+
+def _one_tensor(input: Tensor) -> Tensor:
+    raise NotImplementedError
+
+
+def _two_operands(input: Operand, other: Operand) -> Tensor:
+    raise NotImplementedError
+
+
+unary, binary = _with(_one_tensor), _with(_two_operands)
+
+abs = absolute = unary("abs")
+acos = arccos = unary("acos")
+acosh = arccosh = unary("acosh")
+asin = arcsin = unary("asin")
+asinh = arcsinh = unary("asinh")
+atan = arctan = unary("atan")
+atanh = arctanh = unary("atanh")
+bitwise_not = unary("bitwise_not")
+ceil = unary("ceil")
+cos = unary("cos")
+cosh = unary("cosh")
+digamma = unary("digamma")
+erf = unary("erf")
+erfc = unary("erfc")
+erfinv = unary("erfinv")
+exp = unary("exp")
+exp2 = unary("exp2")
+expm1 = unary("expm1")
+floor = unary("floor")
+gelu_tanh = unary("gelu_tanh")
+hardsigmoid = unary("hardsigmoid")
+hardswish = unary("hardswish")
+id = unary("id")
+inv = reciprocal = unary("inv")
+isfinite = unary("isfinite")
+isinf = unary("isinf")
+isnan = unary("isnan")
+lgamma = unary("lgamma")
+log = unary("log")
+log10 = unary("log10")
+log1p = unary("log1p")
+log2 = unary("log2")
+log_sigmoid = logsigmoid = unary("log_sigmoid")
+logical_not = unary("logical_not")
+mish = unary("mish")
+ndtr = unary("ndtr")
+neg = negative = unary("neg")
+quick_gelu = unary("quick_gelu")
+relu = unary("relu")
+relu6 = unary("relu6")
+rsqrt = unary("rsqrt")
+selu = unary("selu")
+sigmoid = expit = unary("sigmoid")
+sign = sgn = unary("sign")
+signbit = unary("signbit")
+silu = unary("silu")
+sin = unary("sin")
+sinc = unary("sinc")
+sinh = unary("sinh")
+softsign = unary("softsign")
+sqrt = unary("sqrt")
+tan = unary("tan")
+tanh = unary("tanh")
+trunc = fix = unary("trunc")
+
+atan2 = arctan2 = binary("atan2")
+bitwise_and = binary("bitwise_and")
+bitwise_left_shift = binary("bitwise_left_shift")
+bitwise_or = binary("bitwise_or")
+bitwise_right_shift = binary("bitwise_right_shift")
+bitwise_xor = binary("bitwise_xor")
+copysign = binary("copysign")
+eq = binary("eq")
+floor_divide = binary("floor_divide")
+fmod = binary("fmod")
+ge = greater_equal = binary("ge")
+gt = greater = binary("gt")
+hypot = binary("hypot")
+is_close = binary("is_close")
+le = less_equal = binary("le")
+logaddexp = binary("logaddexp")
+logical_and = binary("logical_and")
+logical_or = binary("logical_or")
+logical_xor = binary("logical_xor")
+lt = less = binary("lt")
+maximum = binary("maximum")
+minimum = binary("minimum")
+mul = multiply = binary("mul")
+ne = not_equal = binary("ne")
+remainder = binary("remainder")
+xlogy = binary("xlogy")

@@ -14,7 +14,6 @@ from mt_tensor.dtypes import result_type
 from mt_tensor.errors import ShapeError
 from mt_tensor.exchange.conversion import cast
 from mt_tensor.precision import BLOCKS, adjusted
-from mt_tensor.public import method, operation
 from mt_tensor.recording.function import Function, common_backend, require_tensors
 from mt_tensor.strides import shape_broadcast
 from mt_tensor.tensor import Tensor
@@ -50,7 +49,6 @@ class MatMul(Function):
         return grad_a, grad_b
 
 
-@operation
 def matmul(input: Tensor, other: Tensor) -> Tensor:
     """Multiply as `torch.matmul` does.
 
@@ -94,7 +92,6 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
     return Tensor._make(backend.matmul(a, b), backend)
 
 
-@method
 def __matmul__(self: Tensor, other: Tensor) -> Tensor:
     if not isinstance(other, Tensor):
         return NotImplemented

@@ -9,34 +9,63 @@ all that was computed from its old elements keeps the old one. Tensors follow in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Container, Iterable, Sequence
+from typing import Any, Protocol
 
 from mt_autodiff import GradientError, History
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType
+from mt_tensor.errors import InPlaceError
+from mt_tensor.layout import Layout
 from mt_tensor.strides import Shape
+from mt_tensor.tensor_data import TensorData
+
+_new = object.__new__
+
+
+class Rule(Protocol):
+    """How gradients flow through an operation: its vector-Jacobian product."""
+
+    def vjp(
+        self, node: Any, inputs: Any, ctx: Any, grad: Any, needed: Container[Any] | None
+    ) -> Sequence[Any]:
+        """Return the gradient of each input, in order; None where there is none.
+
+        Args:
+            node: that of the result.
+            inputs: `node.inputs`, the arguments that require a gradient.
+            ctx: `node.ctx`, what the rule saved when the result was computed.
+            grad: the gradient of the result.
+            needed: the only inputs whose gradients are needed; None for all. A rule may compute
+                more.
+        """
 
 
 class Node(History):
     """The history of a computed tensor, which stands for it in the graph (a stage 1 `Variable`).
 
     Attributes:
-        last_fn: the operation; None once the graph has been freed.
-        ctx: what the operation saved for its backward.
-        inputs: what stands for each argument that wants a gradient: a Node, or a leaf.
+        last_fn: the operation's `Rule`; None once the graph has been freed.
+        ctx: what the rule saved.
+        inputs: the variable of each argument that requires a gradient: a Node, or a leaf.
+        saved: the elements that the rule will read, which must not be changed in place before.
+        version: the sum of their versions when they were saved.
         name: the operation's name, for messages and pictures.
         shape: that of the tensor, and so of its gradient.
-        dtype: the tensor's element type.
+        dtype: the tensor's dtype.
         backend: where the tensor lives.
     """
 
-    __slots__ = ("_watch", "backend", "dtype", "shape")
+    __slots__ = ("_watch", "backend", "dtype", "saved", "shape", "version")
 
-    _watch: Any  # who asked to see its gradient, None if nobody did: see library/recording/hooks
+    _watch: Any  # hooks and `retain_grad`, None without: see library/recording/hooks
     backend: TensorBackend
+    ctx: Any
     dtype: DType
+    last_fn: Any
+    saved: Sequence[TensorData]
     shape: Shape
+    version: int
 
     parents = History.inputs  # type: ignore[misc]
     """What the tensor was computed from: the slot itself under stage 1's name, and so no call."""
@@ -58,21 +87,27 @@ class Node(History):
         derivative._fresh = False
         return derivative
 
-    def chain_rule(self, derivative: Any) -> list[tuple[Any, Any]]:
-        """Return each parent that wants a gradient, with its share.
+    def chain_rule(
+        self, derivative: Any, needed: Container[Any] | None = None
+    ) -> list[tuple[Any, Any]]:
+        """Return each input with its gradient; see `Variable.chain_rule`.
 
         Raises:
             GraphFreedError: the graph was freed by an earlier backward.
+            InPlaceError: what the gradient reads has been changed in place since.
             GradientError: what the operation's backward returned does not fit its inputs.
         """
-        inputs, needs = self.inputs, self.ctx.needs_input_grad
-        shares = self.shares(derivative)
-        if False in needs:
-            shares = tuple([share for share, needed in zip(shares, needs, strict=True) if needed])
+        inputs, ctx, saved = self.inputs, self.ctx, self.saved
+        rule = self.last_fn  # read last: a thread that frees the graph clears it first
+        if rule is None:
+            raise self.freed()
+        if saved and version_of(saved) != self.version:
+            raise changed_in_place(repr(self.name))
+        gradients = rule.vjp(self, inputs, ctx, derivative, needed)
         return [
-            (parent, fitting(share, parent, self.name))
-            for parent, share in zip(inputs, shares, strict=True)
-            if share is not None
+            (parent, gradient)
+            for parent, gradient in zip(inputs, gradients)  # noqa: B905 - one for each
+            if gradient is not None and (needed is None or parent in needed)
         ]
 
     def accumulate_derivative(self, derivative: Any) -> None:
@@ -80,34 +115,77 @@ class Node(History):
         if self._watch is not None:
             self._watch.accumulate(self, derivative)
 
-    free_graph = History.free
-    """Forget operation, saved values and inputs."""
+    def free_graph(self) -> None:
+        """Forget the rule, what it saved and the inputs."""
+        self.last_fn = None
+        self.ctx = self.inputs = self.saved = ()
 
     def __repr__(self) -> str:
         """Show the operation's name."""
         return f"<{self.name}>"
 
 
-def connect(tensor: Any, node: Node, inputs: Sequence[Any]) -> None:
+def new_node(
+    rule: Rule,
+    name: str,
+    inputs: Sequence[Any],
+    ctx: Any,
+    layout: Layout,
+    backend: TensorBackend,
+    saved: Sequence[TensorData] = (),
+) -> Node:
+    """Return a node of a result that has this layout; see `record`."""
+    node = _new(Node)
+    node.last_fn, node.name, node.inputs, node.ctx = rule, name, inputs, ctx
+    node.saved = saved
+    node.version = version_of(saved) if saved else 0
+    node.shape, node.dtype, node.backend = layout.shape, layout.dtype, backend
+    node._watch = None
+    return node
+
+
+def record(
+    result: Any,
+    rule: Rule,
+    name: str,
+    inputs: Sequence[Any],
+    ctx: Any = (),
+    saved: Sequence[TensorData] = (),
+) -> None:
     """Enter a result into the graph.
 
     Args:
-        tensor: the result, floating-point and not in the graph yet.
-        node: its new node, of which the rest (`last_fn`, `ctx`, `name`) has been filled in.
-        inputs: what stands for each argument that wants a gradient (`tensor.variable`).
+        result: a floating-point tensor that is not in the graph yet.
+        rule: how gradients flow through the operation.
+        name: the operation's name.
+        inputs: the variable of each argument that requires a gradient (`tensor.variable`).
+        ctx: what the rule wants to have.
+        saved: the elements that the rule will read.
     """
-    layout = tensor._tensor.layout
-    node.inputs = inputs
-    node.shape = layout.shape
-    node.dtype = layout.dtype
-    node.backend = tensor.backend
-    node._watch = None
-    tensor._node = node
-    tensor._requires_grad = True
+    layout, backend = result._tensor.layout, result.backend
+    result._node = new_node(rule, name, inputs, ctx, layout, backend, saved)
+    result._requires_grad = True
+
+
+def version_of(saved: Iterable[TensorData]) -> int:
+    """Return how often elements among these were changed in place, all together."""
+    total = 0
+    for data in saved:
+        if data._version is not None:
+            total += data._version[0]
+    return total
+
+
+def changed_in_place(what: str) -> InPlaceError:
+    """Return the error for saved elements that are no longer what they were."""
+    return InPlaceError(
+        f"a tensor that {what} saved for its gradient has been changed in place since, so that the "
+        "gradient would be wrong: change a clone() of it, or call backward() first."
+    )
 
 
 def fitting(gradient: Any, variable: Any, name: str | None = None) -> Any:
-    """Return a gradient as one of `variable`, converted to its element type.
+    """Return a gradient as one of `variable`, converted to its dtype.
 
     Args:
         gradient: what was returned.

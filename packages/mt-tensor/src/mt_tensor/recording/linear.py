@@ -8,17 +8,17 @@ the settings that it was called with. The files that follow need two kinds: sums
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mt_autodiff import GradientError
 from mt_autodiff.extending import recording
-from mt_tensor.recording.graph import Node, connect
+from mt_tensor.recording.graph import Node, record
 from mt_tensor.strides import Shape
-from mt_tensor.tensor import VIEW, Tensor
+from mt_tensor.tensor import CUSTOM_VIEW, VIEW, Tensor
 from mt_tensor.tensor_data import TensorData
 
 _make = Tensor._make
-_new = object.__new__
 
 
 class LinearFunction:
@@ -45,33 +45,13 @@ class LinearFunction:
     @classmethod
     def record(cls, x: Tensor, settings: tuple[Any, ...], result: Tensor) -> None:
         """Enter a result into the graph, if a gradient is wanted."""
-        if x.requires_grad:  # asking refreshes the node of a view
-            node: LinearNode = _new(LinearNode)
-            node.last_fn, node.ctx, node.name = cls, settings, cls.__name__
-            connect(result, node, (x if x._node is None else x._node,))
+        if x.requires_grad:  # which refreshes the node of a view
+            record(result, cls, cls.__name__, (x if x._node is None else x._node,), settings)
 
-
-class LinearNode(Node):
-    """The node of a linear operation's result.
-
-    Attributes:
-        last_fn: the operation; None once the graph has been freed.
-        ctx: its settings.
-    """
-
-    __slots__ = ()
-
-    ctx: Any
-    last_fn: Any
-
-    def chain_rule(self, derivative: Tensor) -> list[tuple[Any, Any]]:
-        """Return the one input with its share."""
-        inputs, settings = self.inputs, self.ctx
-        function = self.last_fn  # read last, for it is forgotten first
-        if function is None:
-            raise self.freed()
-        (parent,) = inputs
-        return [(parent, function.backward(derivative, parent.shape, *settings))]
+    @classmethod
+    def vjp(cls, _: Node, inputs: Any, ctx: Any, grad: Tensor, *__: Any) -> Sequence[Tensor]:
+        """Return the gradient of the argument; see `Rule`."""
+        return (cls.backward(grad, inputs[0].shape, *ctx),)
 
 
 class ViewFunction(LinearFunction):
@@ -97,7 +77,8 @@ class ViewFunction(LinearFunction):
             result._seen = data.version
             if recording.get():
                 cls.record(x, settings, result)
-                result._requires_grad = VIEW
+                custom = x._requires_grad is CUSTOM_VIEW
+                result._requires_grad = CUSTOM_VIEW if custom else VIEW
         return result
 
     @classmethod

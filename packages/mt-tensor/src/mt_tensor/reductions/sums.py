@@ -15,9 +15,9 @@ from mt_tensor.arguments import as_integers, check_flags, check_floating
 from mt_tensor.dtypes import as_dtype, bool_, int64
 from mt_tensor.errors import ShapeError
 from mt_tensor.exchange.conversion import cast
-from mt_tensor.public import method, operation
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.recording.linear import LinearFunction, ViewFunction
+from mt_tensor.signatures import numpy_names
 from mt_tensor.strides import Shape, normalize_dims, size_of
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
@@ -118,7 +118,7 @@ class Repeat(ViewFunction):
         return Sum.apply(grad, dims, keepdim)
 
 
-@operation
+@numpy_names
 def sum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Return the sum over dimensions.
 
@@ -139,7 +139,7 @@ def sum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = 
     return Sum.apply(x, dims, keepdim)
 
 
-@operation
+@numpy_names
 def mean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Return the sum over dimensions divided by the number of elements; nan of none.
 
@@ -157,7 +157,6 @@ def mean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any =
     return cast(Mean.apply(x, reduced_dims(dim, x.ndim, keepdim), keepdim), target)
 
 
-@method
 def sum_to_size(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
     """Return a tensor of `shape`: the sum over what broadcasting that shape to this one repeats.
 

@@ -1,24 +1,23 @@
 """The `numpy` backend: whole arrays at a time.
 
 The same primitives as in `simple.py`, each by functions of NumPy. Formulas are run by `calls.py`;
-the rest is here. This backend is complete. The one that users get by default, derived from it in
-`library/backends/numpy`, differs in speed alone: there a formula becomes source code, and large
-arrays are computed block by block.
+the rest is here.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from mt_operators import OPERATORS, Formula, Operator
-from mt_tensor.backends.host import HostBackend
-from mt_tensor.backends.numpy.calls import new_view, running
-from mt_tensor.backends.numpy.functions import FUNCTIONS, UFUNCS, function_of, on_arrays
+from mt_tensor.backends.host import HostBackend, copied
+from mt_tensor.backends.kernels import register_kernels, registered_kernel
+from mt_tensor.backends.numpy.calls import new_view, on_arrays, running
+from mt_tensor.backends.numpy.functions import UFUNCS
 from mt_tensor.backends.quiet import quiet
 from mt_tensor.dtypes import Array, bfloat16
 from mt_tensor.layout import Layout, row_major
@@ -60,9 +59,8 @@ class NumpyOps(HostBackend):
     name = "numpy"
 
     def elementwise(self, formula: Formula) -> Callable[..., Any]:
-        """Run one function, or the graph of the formula as one, on whole arrays."""
-        lift = functools.cache(functools.partial(on_arrays, formula))
-        return running(formula, function_of(formula, FUNCTIONS), lift)
+        """Run one function of NumPy, or the formula's source, on whole arrays or blocks of them."""
+        return running(formula)
 
     def reduce(
         self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool = False
@@ -89,9 +87,22 @@ class NumpyOps(HostBackend):
         return new_view(result, row_major(result.shape, dtype))
 
     def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
-        """Take elements from the storage."""
-        elements = source.storage.take(_positions(source, dim, index))
-        return new_view(elements, row_major(index.shape, source.dtype))
+        """Take elements from the storage, or slices along the dimension if the index names such."""
+        layout = index.layout
+        shape, start, step = layout.shape, layout.offset, layout.strides[dim]
+        if not layout.size or layout.strides.count(0) + (step != 0) < len(shape):
+            elements = source.storage.take(_positions(source, dim, index))
+            return new_view(elements, row_major(shape, source.dtype))
+        if step > 0:
+            places = index.storage[start : start + shape[dim] * step : step]
+        else:
+            places = index.like((shape[dim],), (step,), start).array
+        slices, sizes = source.array, source.layout.shape
+        if shape[:dim] != sizes[:dim] or shape[dim + 1 :] != sizes[dim + 1 :]:
+            reached = [slice(size) for size in shape]
+            reached[dim] = slice(None)
+            slices = slices[tuple(reached)]
+        return new_view(slices.take(places, dim), row_major(shape, source.dtype))
 
     def scatter(
         self,
@@ -115,7 +126,20 @@ class NumpyOps(HostBackend):
             quiet().run(UFUNCS[operator.name].at, out.storage, positions, values)
 
     def copy(self, source: TensorData, out: Layout | TensorData) -> TensorData:
-        """Copy and convert."""
-        out = self.target(out)
+        """Copy and convert; what is new is made and filled in one step."""
+        if isinstance(out, Layout):
+            return copied(source, out)
         quiet().run(assign, out.array, source.array)
         return out
+
+    def concatenate(self, parts: Sequence[TensorData], dim: int) -> TensorData:
+        """Return NumPy's own concatenation."""
+        result = np.concatenate([part.array for part in parts], dim)
+        return new_view(result, row_major(result.shape, parts[0].dtype))
+
+    def kernel(self, name: str) -> Any:
+        """Return a kernel for the name "numpy", which subclasses of other names have as well."""
+        return registered_kernel(NumpyOps.name, name)
+
+
+register_kernels(NumpyOps.name, "mt_tensor.library.numpy_kernels")

@@ -1,8 +1,8 @@
 """What NumPy has for operators: functions of whole arrays.
 
-The `simple` backend is made of loops; this file and the next two are the second, which has none.
-An operator that NumPy has is one call, any other formula is a walk over its graph with such calls.
-`calls.py` gives them views, and `backend.py` has the other primitives.
+The `simple` backend is made of loops; this file and the next ones are the second, which has none.
+An operator that NumPy has is one call, and any other formula becomes source code of such calls
+(`source.py`). `calls.py` gives them views, and `backend.py` has the other primitives.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ import numpy as np
 
 from mt_operators import OPERATORS, Formula, TracingError
 from mt_operators.elementary import ROUNDING
+from mt_tensor.backends.numpy.blocks import LARGE, in_blocks
+from mt_tensor.backends.numpy.error_function import erf, erfc
 from mt_tensor.backends.quiet import quiet
-from mt_tensor.dtypes import Array, DType, Number
-from mt_tensor.widening import numbers
+from mt_tensor.dtypes import Array, Number
 
 _NAMES = {
     "neg": "negative",
@@ -36,7 +37,7 @@ _NAMES = {
 """What NumPy calls an operator, where that is not its name in the table."""
 
 _DIFFERENT = {*ROUNDING, "lcm", "remainder", "sign", "signbit"}
-"""Operators that NumPy has by name, but not for all element types, or with another result."""
+"""Operators that NumPy has by name, but not for all dtypes, or with another result."""
 
 UFUNCS: dict[str, np.ufunc] = {
     name: ufunc
@@ -48,43 +49,54 @@ UFUNCS: dict[str, np.ufunc] = {
 
 
 def _rounding(ufunc: np.ufunc) -> Callable[..., Any]:
-    """Return a ufunc that rounds as a function that leaves whole numbers as they are.
+    """Return a ufunc that rounds as a function that leaves integers as they are.
 
     The ufunc would make them floats, which do not hold every integer beyond 2**53.
     """
 
     def rounded(x: Any, **options: Any) -> Any:
-        whole = np.asarray(x).dtype.kind in "iu"
-        return (np.positive if whole else ufunc)(x, **options)
+        integer = np.asarray(x).dtype.kind in "iu"
+        return (np.positive if integer else ufunc)(x, **options)
 
     return rounded
+
+
+def _sign(x: Any, **options: Any) -> Any:
+    """Return the ufunc's result, which needs numbers: bools are read as 0 and 1."""
+    x = np.asarray(x)
+    return np.sign(x.view(np.uint8) if x.dtype == np.bool_ else x, **options)
+
+
+def _sigmoid(x: Any, out: Array | None = None, casting: Any = "same_kind") -> Any:
+    """Return `1 / (1 + exp(-x))` of each element; called like a ufunc.
+
+    Where the exponential overflows the result is 0, beside which there are only subnormal numbers.
+    float16 is computed with in float32, and so keeps these too.
+    """
+    x = np.asarray(x)
+    if out is None and x.size >= LARGE:
+        return in_blocks(_sigmoid, x)
+    result = x.dtype if x.dtype.kind == "f" else np.dtype(np.float64)
+    computed = np.float32 if result == np.float16 else result
+    decay = np.asarray(np.negative(x, dtype=computed))
+    np.exp(decay, out=decay)
+    decay += 1
+    if out is None:
+        out = decay if result == computed else np.empty(x.shape, result)
+    return np.divide(1, decay, out=out, casting=casting)
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **UFUNCS,
     **{name: _rounding(np.rint if name == "round" else getattr(np, name)) for name in ROUNDING},
+    "erf": erf,
+    "erfc": erfc,
+    "sigmoid": _sigmoid,
+    "sign": _sign,
+    "clamp": np.clip,
+    "hardtanh": np.clip,
 }
 """Operators that are one call on whole arrays, with the options of ufuncs."""
-
-
-def _one_by_one(function: Callable[[float], float]) -> Callable[[Any], Any]:
-    """Return a function of floats, which NumPy lacks, as one of arrays: element by element."""
-    of_objects = np.frompyfunc(function, 1, 1)
-
-    def of_arrays(x: Any) -> Any:
-        x = np.asarray(x)
-        return np.asarray(of_objects(x), x.dtype if x.dtype.kind == "f" else np.float64)
-
-    return of_arrays
-
-
-SPELLING: dict[str, Callable[..., Any]] = {
-    **FUNCTIONS,
-    "where": np.where,
-    "erf": _one_by_one(math.erf),
-    "erfc": _one_by_one(math.erfc),
-}
-"""Functions of arrays for the steps of a graph: all elementary functions, and more operators."""
 
 
 def function_of(
@@ -110,34 +122,3 @@ def typed(number: Number, dtype: np.dtype[Any]) -> Any:
     fraction = not math.isfinite(number) or number != int(number)
     exact = np.float64 if dtype.kind in "iu" and fraction else dtype
     return quiet().run(np.asarray(number).astype, exact)
-
-
-def on_arrays(formula: Formula, dtype: DType) -> Callable[..., Any]:
-    """Return a formula as a function of arrays, all of whose results are new: one, or a list.
-
-    Args:
-        formula: what to compute.
-        dtype: the type of the arguments, some of which may be of bool. It computes in
-            `dtype.computed`.
-    """
-    from dataclasses import replace  # these when first needed only
-
-    from mt_operators.evaluation import evaluate, written_with
-
-    computed = dtype.computed.numpy
-    graph = written_with(formula, SPELLING)
-    graph = replace(
-        graph,
-        expressions=tuple(
-            replace(e, number=typed(e.number, computed)) if e.operation == "constant" else e
-            for e in graph.expressions
-        ),
-    )
-
-    def compute(*arrays: Array) -> Any:
-        operands = [a.astype(computed) if a.dtype == np.float16 else numbers(a) for a in arrays]
-        # Copies, for a formula may return one of its arguments.
-        results = [np.array(result) for result in evaluate(graph, operands, SPELLING)]
-        return results[0] if formula.outputs == 1 else results
-
-    return compute

@@ -16,14 +16,14 @@ from mt_tensor.creation.from_data import tensor
 from mt_tensor.dtypes import Array, float64
 from mt_tensor.errors import DTypeError
 from mt_tensor.library.autograd.gradients import grad
-from mt_tensor.public import function
 from mt_tensor.recording.function import require_tensors
+from mt_tensor.signatures import validate_call
 from mt_tensor.tensor import Tensor
 
 Index = int | tuple[int, ...]
 
 
-@function
+@validate_call
 def gradcheck(
     func: Callable[..., Tensor | Sequence[Tensor]],
     inputs: Tensor | Sequence[Tensor],
@@ -199,7 +199,7 @@ def _pace(shape: tuple[int, ...], seed: int) -> Array:
     return np.asarray(rng.uniform(0.5, 1.0, shape) * rng.choice([-1.0, 1.0], shape))
 
 
-@function
+@validate_call
 def gradgradcheck(
     func: Callable[..., Tensor | Sequence[Tensor]],
     inputs: Tensor | Sequence[Tensor],
@@ -249,7 +249,6 @@ def gradgradcheck(
     return gradcheck(gradients, points, eps, atol, rtol, fast_mode=fast_mode)
 
 
-@function
 def grad_central_difference(
     f: Callable[..., Tensor], *vals: Tensor, arg: int = 0, epsilon: float = 1e-6, ind: Index
 ) -> float:
@@ -273,7 +272,6 @@ def grad_central_difference(
     return float(change.item()) / (2.0 * epsilon)
 
 
-@function
 def grad_check(f: Callable[..., Tensor], *vals: Tensor) -> None:
     """Check the gradients of `f` at `vals`, by all of them, as `gradcheck` does in float64.
 

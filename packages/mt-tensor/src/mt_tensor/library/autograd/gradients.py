@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mt_autodiff import NoGradientError, set_grad_enabled
+from mt_autodiff import NoGradientError, derivatives, set_grad_enabled
 from mt_tensor.arguments import check_flags
 from mt_tensor.errors import DomainError, ShapeError
-from mt_tensor.library.recording.towards import derivatives_towards
-from mt_tensor.public import method
 from mt_tensor.tensor import Tensor
 
 Tensors = Tensor | Sequence[Tensor]
@@ -77,8 +75,8 @@ def grad(
     with set_grad_enabled(create_graph):
         for number, (output, start) in enumerate(zip(outputs, starts, strict=True)):
             last = number == len(outputs) - 1
-            walk = derivatives_towards(output.variable, start, wanted, keep or not last)
-            for variable, gradient in walk:
+            retain = keep or not last
+            for variable, gradient in derivatives(output.variable, start, retain, (), wanted):
                 gradient._fresh = False  # the caller will have it
                 known = variable in found
                 found[variable] = found[variable] + gradient if known else gradient
@@ -139,7 +137,6 @@ def backward(
         tensor.backward(weight, keep or number < len(results), create_graph)
 
 
-@method
 def _as_weights(self: Tensor, gradient: Any) -> Tensor:
     """Return what a backward from this tensor is to start with.
 
@@ -159,7 +156,6 @@ def _as_weights(self: Tensor, gradient: Any) -> Tensor:
     return gradient.to(self.dtype)
 
 
-@method
 def _backward_to(
     self: Tensor,
     inputs: Tensors,

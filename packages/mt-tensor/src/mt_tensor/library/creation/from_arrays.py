@@ -13,12 +13,10 @@ from mt_tensor.backends.registry import get_backend
 from mt_tensor.creation.from_data import from_values
 from mt_tensor.dtypes import Array, DType, as_dtype
 from mt_tensor.layout import row_major
-from mt_tensor.public import function
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
 
 
-@function
 def from_numpy(array: Array, backend: Backend = None) -> Tensor:
     """Return a tensor with the elements of an array, sharing its memory where that is possible.
 

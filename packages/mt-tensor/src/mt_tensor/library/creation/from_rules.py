@@ -23,14 +23,12 @@ from mt_tensor.dtypes import (
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.library.arguments import as_integer
 from mt_tensor.library.fused import fused
-from mt_tensor.public import function
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import not_an_array
 
 # --- Evenly spaced ------------------------------------------------------------------------------
 
 
-@function
 def arange(
     start: Any = None,
     end: Any = None,
@@ -97,7 +95,6 @@ def _in_steps(like: Tensor, count: int, first: Number, step: Number) -> Tensor:
     return from_values(values, like.dtype, like.backend)
 
 
-@function
 def linspace(
     start: Any,
     end: Any,
@@ -115,7 +112,6 @@ def linspace(
     return from_values(values, _numeric("linspace", dtype_or_default(dtype)), **options)
 
 
-@function
 def logspace(
     start: Any,
     end: Any,
@@ -151,7 +147,6 @@ def _numeric(name: str, dtype: Any) -> DType:
 # --- Matrices -----------------------------------------------------------------------------------
 
 
-@function
 def eye(
     n: int,
     m: int | None = None,
@@ -167,7 +162,6 @@ def eye(
     return from_values(np.eye(rows, columns), dtype_or_default(dtype), **options)
 
 
-@function
 def tril_indices(
     row: int,
     col: int,
@@ -198,7 +192,6 @@ def tril_indices(
     return from_values(indices, _index_type("tril_indices", dtype), backend, device=device)
 
 
-@function
 def triu_indices(
     row: int,
     col: int,

@@ -10,7 +10,7 @@ from mt_tensor.creation.from_data import Placement, tensor
 from mt_tensor.creation.from_rules import empty, filled, full, one_number, ones, zeros
 from mt_tensor.dtypes import as_dtype
 from mt_tensor.library.creation.typed import of_sizes_or_data
-from mt_tensor.public import function, method
+from mt_tensor.signatures import validate_call
 from mt_tensor.tensor import Tensor
 
 
@@ -35,13 +35,13 @@ def after(model: Tensor, options: Options) -> dict[str, Any]:
     return chosen
 
 
-@function
+@validate_call
 def empty_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
     """Return arbitrary elements, by default of the shape, type and backend of `input`."""
     return empty(input.shape, **after(input, options))
 
 
-@function
+@validate_call
 def full_like(input: Tensor, fill_value: Any, **options: Unpack[Options]) -> Tensor:
     """Return a number everywhere, by default of the shape, type and backend of `input`.
 
@@ -55,13 +55,13 @@ def full_like(input: Tensor, fill_value: Any, **options: Unpack[Options]) -> Ten
     return filled(input.shape, number, **chosen)
 
 
-@function
+@validate_call
 def zeros_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
     """Return zeros, by default of the shape, type and backend of `input`."""
     return _filled_like(input, 0, options)
 
 
-@function
+@validate_call
 def ones_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
     """Return ones, by default of the shape, type and backend of `input`."""
     return _filled_like(input, 1, options)
@@ -73,25 +73,21 @@ def _filled_like(input: Tensor, number: int, options: Options) -> Tensor:
     return filled(input.shape, number, **after(input, options))
 
 
-@method
 def new(self: Tensor, *sizes_or_data: Any) -> Tensor:
     """Return a tensor of sizes or of data, of this element type and on this backend."""
     return of_sizes_or_data(sizes_or_data, self.dtype, self.backend)
 
 
-@method
 def new_tensor(self: Tensor, data: Any, **options: Unpack[Options]) -> Tensor:
     """Return a new tensor with a copy of `data`; see `mt_tensor.tensor`."""
     return tensor(data, **after(self, options))
 
 
-@method
 def new_empty(self: Tensor, *sizes: Any, size: Any = None, **options: Unpack[Options]) -> Tensor:
     """Return a tensor with arbitrary elements; see `mt_tensor.empty`."""
     return empty(*sizes, size=size, **after(self, options))
 
 
-@method
 def new_full(
     self: Tensor, size: Sequence[int], fill_value: Any, **options: Unpack[Options]
 ) -> Tensor:
@@ -99,13 +95,11 @@ def new_full(
     return full(size, fill_value, **after(self, options))
 
 
-@method
 def new_zeros(self: Tensor, *sizes: Any, size: Any = None, **options: Unpack[Options]) -> Tensor:
     """Return a tensor of zeros; see `mt_tensor.zeros`."""
     return zeros(*sizes, size=size, **after(self, options))
 
 
-@method
 def new_ones(self: Tensor, *sizes: Any, size: Any = None, **options: Unpack[Options]) -> Tensor:
     """Return a tensor of ones; see `mt_tensor.ones`."""
     return ones(*sizes, size=size, **after(self, options))

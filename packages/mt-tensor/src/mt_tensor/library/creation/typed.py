@@ -25,7 +25,6 @@ from mt_tensor.dtypes import (
     int64,
     uint8,
 )
-from mt_tensor.public import function, method
 from mt_tensor.strides import is_integer
 from mt_tensor.tensor import Tensor
 
@@ -50,7 +49,6 @@ def of_sizes_or_data(arguments: tuple[Any, ...], dtype: DType, backend: Backend 
     return tensor(arguments[0], dtype, backend)
 
 
-@method
 def _initialize(self: Tensor, sizes_or_data: tuple[Any, ...]) -> None:
     self._become(of_sizes_or_data(sizes_or_data, get_default_dtype()))
 
@@ -61,7 +59,7 @@ def _maker(name: str, dtype: DType) -> Callable[..., Tensor]:
 
     make.__name__ = make.__qualname__ = name
     make.__doc__ = f"""Return a tensor of {dtype.name}, of sizes or of data; see `tensor`."""
-    return function(make)
+    return make
 
 
 BFloat16Tensor = _maker("BFloat16Tensor", bfloat16)

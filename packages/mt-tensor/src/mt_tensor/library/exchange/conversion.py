@@ -12,25 +12,10 @@ from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.backends.devices import Backend, Device, place
 from mt_tensor.backends.devices import device as Place  # noqa: N812 - the name of an argument
 from mt_tensor.creation.from_data import tensor
-from mt_tensor.dtypes import (
-    Array,
-    DType,
-    as_dtype,
-    bfloat16,
-    bool_,
-    float16,
-    float32,
-    float64,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
-)
+from mt_tensor.dtypes import Array, DType, as_dtype
 from mt_tensor.errors import DTypeError
 from mt_tensor.exchange.conversion import cast
 from mt_tensor.library.creation.from_arrays import over_array
-from mt_tensor.public import attribute, function, method
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.tensor import Tensor
 from mt_tensor.widening import stored
@@ -50,7 +35,6 @@ class Move(Function):
         return grad.to(ctx.backend), None
 
 
-@method
 def to(
     self: Tensor,
     target: Any = None,
@@ -103,25 +87,21 @@ def to(
     return self.clone() if copy and result is self else result
 
 
-@attribute
 def device(self: Tensor) -> Place:
     """Where the elements are, by torch's word for it."""
     return Place(self.backend)
 
 
-@attribute
 def is_cuda(self: Tensor) -> bool:
     """Whether the elements are on a GPU of NVIDIA's."""
     return self.backend.device == "cuda"
 
 
-@method
 def cpu(self: Tensor) -> Tensor:
     """Return the tensor itself if it is in the memory of this machine, else a copy there."""
     return self.to(device="cpu")
 
 
-@method
 def cuda(self: Tensor, device: Device = None, non_blocking: bool = False) -> Tensor:
     """Return the tensor itself if it is on the GPU, else a copy there.
 
@@ -132,22 +112,8 @@ def cuda(self: Tensor, device: Device = None, non_blocking: bool = False) -> Ten
     return self.to(device="cuda" if device is None else device, non_blocking=non_blocking)
 
 
-_BY_NAME_IN_C = {
-    "float": float32,
-    "double": float64,
-    "half": float16,
-    "bfloat16": bfloat16,
-    "bool": bool_,
-    "long": int64,
-    "int": int32,
-    "short": int16,
-    "char": int8,
-    "byte": uint8,
-}
-
-
-def _conversion(name: str, dtype: DType) -> Callable[[Tensor], Tensor]:
-    """Return the method that converts to an element type."""
+def conversion(name: str, dtype: DType) -> Callable[[Tensor], Tensor]:
+    """Return the method of this name that converts to a dtype."""
 
     def convert(self: Tensor) -> Tensor:
         return self.to(dtype)
@@ -157,11 +123,6 @@ def _conversion(name: str, dtype: DType) -> Callable[[Tensor], Tensor]:
     return convert
 
 
-for _name, _dtype in _BY_NAME_IN_C.items():
-    method(_name)(_conversion(_name, _dtype))
-
-
-@method
 def type(
     self: Tensor,
     dtype: Any = None,
@@ -171,7 +132,6 @@ def type(
     return self.dtype.name if dtype is None else self.to(as_dtype(dtype))
 
 
-@method
 def type_as(self: Tensor, other: Tensor) -> Tensor:
     """Return the tensor with the element type of another."""
     require_tensors("type_as", other)
@@ -197,7 +157,6 @@ def _check_once(*others: Any) -> None:
         )
 
 
-@function
 def as_tensor(
     data: Any, dtype: Any = None, backend: Backend = None, device: Device = None
 ) -> Tensor:
@@ -223,7 +182,6 @@ def as_tensor(
     return tensor(data, dtype, backend, device=device)
 
 
-@method
 def _uploaded(self: Tensor, elements: Array, dtype: DType | None = None) -> Tensor:
     """Return an array as a constant tensor on the same backend, by default of its own dtype."""
     if dtype is not None:

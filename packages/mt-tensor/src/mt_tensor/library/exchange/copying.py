@@ -11,7 +11,6 @@ import numpy as np
 from mt_autodiff import NoGradientError
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import Array
-from mt_tensor.public import method
 from mt_tensor.tensor import Tensor
 
 Some = TypeVar("Some", bound=Tensor)
@@ -45,7 +44,6 @@ def _check_leaf(x: Tensor) -> None:
         )
 
 
-@method
 def __copy__(self: Some) -> Some:
     """Return a leaf of the same class with the same memory and gradient.
 
@@ -57,7 +55,6 @@ def __copy__(self: Some) -> Some:
     return twin
 
 
-@method
 def __deepcopy__(self: Some, memo: dict[int, Any]) -> Some:
     """Return a leaf of the same class, with copies of the elements and of the gradient.
 
@@ -70,7 +67,6 @@ def __deepcopy__(self: Some, memo: dict[int, Any]) -> Some:
     return copied
 
 
-@method
 def __reduce__(self: Tensor) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """Pickle elements and gradient; the backend goes by its name.
 

@@ -19,7 +19,6 @@ from mt_tensor.library.creation.from_arrays import from_numpy, over_array
 from mt_tensor.library.exchange.capsules import exported, imported, of_bfloat16
 from mt_tensor.library.exchange.interop import first_address, shared_elements
 from mt_tensor.library.exchange.sharing import SharedMemory
-from mt_tensor.public import function, method
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
 
@@ -71,7 +70,6 @@ class _Writable:
         self.__array_interface__ = {**array.__array_interface__, "data": (address, False)}
 
 
-@function
 def from_dlpack(ext_tensor: Any, backend: Backend = None) -> Tensor:
     """Return a tensor that shares the memory of another library's array.
 
@@ -157,7 +155,6 @@ def _adopted(array: Any, device: tuple[int, ...], backend: Backend) -> Tensor:
     return Tensor._make(TensorData(row.storage, shape, strides, row.offset, dtype=dtype), chosen)
 
 
-@method
 def __dlpack_device__(self: Tensor) -> tuple[int, int]:
     """Return DLPack's numbers for the device that the elements are on; (1, 0) is this machine.
 
@@ -171,7 +168,6 @@ def __dlpack_device__(self: Tensor) -> tuple[int, int]:
     return CPU, 0
 
 
-@method
 def __dlpack__(
     self: Tensor,
     *,

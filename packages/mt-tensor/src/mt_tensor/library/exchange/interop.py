@@ -9,7 +9,6 @@ import numpy as np
 from mt_tensor.dtypes import Array, as_number, bfloat16
 from mt_tensor.errors import ExchangeError
 from mt_tensor.library.exchange.sharing import CUDA, SharedMemory
-from mt_tensor.public import attribute, method
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
 
@@ -48,7 +47,6 @@ def first_address(x: Tensor) -> int:
     return start + x.storage_offset() * x.dtype.itemsize
 
 
-@method
 def __contains__(self: Tensor, element: Any) -> bool:
     """Whether any element equals a number, or one of a tensor that is broadcast."""
     if not isinstance(element, Tensor):
@@ -56,25 +54,21 @@ def __contains__(self: Tensor, element: Any) -> bool:
     return bool((self == element).any().item())
 
 
-@attribute
 def itemsize(self: Tensor) -> int:
     """The number of bytes of one element."""
     return self.dtype.itemsize
 
 
-@method
 def element_size(self: Tensor) -> int:
     """Return the number of bytes of one element."""
     return self.dtype.itemsize
 
 
-@attribute
 def nbytes(self: Tensor) -> int:
     """The number of bytes of all elements, those that strides repeat counted again."""
     return self.numel() * self.dtype.itemsize
 
 
-@method
 def data_ptr(self: Tensor) -> int:
     """Return the address of the first element, on its device; 0 if there is none.
 
@@ -84,7 +78,6 @@ def data_ptr(self: Tensor) -> int:
     return first_address(self) if self.numel() else 0
 
 
-@method
 def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Array:
     """Let NumPy read the elements.
 
@@ -99,7 +92,6 @@ def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Arra
     return np.array(array, dtype=dtype, copy=copy)
 
 
-@method
 def __array_wrap__(
     self: Tensor,
     array: Array,
@@ -114,7 +106,6 @@ def __array_wrap__(
     return self._uploaded(np.asarray(array))
 
 
-@attribute
 def __array_interface__(self: Tensor) -> dict[str, Any]:
     """Where the elements lie; only there if they can be shared."""
     if self.requires_grad or not on_host(self) or self.dtype is bfloat16:
@@ -122,7 +113,6 @@ def __array_interface__(self: Tensor) -> dict[str, Any]:
     return self.backend.to_host(self._tensor).__array_interface__
 
 
-@attribute
 def __cuda_array_interface__(self: Tensor) -> dict[str, Any]:
     """Where the elements lie on an NVIDIA GPU, in version 3; only there if they do.
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from mt_tensor.errors import ShapeError
-from mt_tensor.public import method
 from mt_tensor.tensor import Tensor
 
 
-@method
 def __pos__(self: Tensor) -> Tensor:
     return self
 
 
-@method
 def __bool__(self: Tensor) -> bool:
     if self.numel() != 1:
         raise ShapeError(
@@ -21,17 +18,14 @@ def __bool__(self: Tensor) -> bool:
     return bool(self.item())
 
 
-@method
 def __float__(self: Tensor) -> float:
     return float(self.item())
 
 
-@method
 def __int__(self: Tensor) -> int:
     return int(self.item())
 
 
-@method
 def __index__(self: Tensor) -> int:
     if self.dtype.kind == "float" or self.numel() != 1:
         raise TypeError(

@@ -16,7 +16,7 @@ import numpy as np
 
 from mt_tensor.dtypes import Array, bool_, get_default_dtype, int64
 from mt_tensor.library.arguments import as_integer, check_choice
-from mt_tensor.public import function, method
+from mt_tensor.signatures import validate_call
 from mt_tensor.tensor import Tensor
 
 Profile = Literal["default", "short", "full"]
@@ -38,7 +38,6 @@ def _current() -> dict[str, Any]:
     return _chosen.get() or _options
 
 
-@function
 def set_printoptions(
     precision: int | None = None,
     threshold: float | None = None,
@@ -78,13 +77,12 @@ def set_printoptions(
     _current().update(settings, sci_mode=sci_mode)
 
 
-@function
 def get_printoptions() -> dict[str, Any]:
     """Return the present choices, as arguments for `set_printoptions`."""
     return dict(_current())
 
 
-@function
+@validate_call
 @contextmanager
 def printoptions(**options: Any) -> Iterator[None]:
     """Show tensors in another way inside a `with` block; see `set_printoptions`.
@@ -221,13 +219,11 @@ def tensor_text(x: Tensor) -> str:
     return text + ")"
 
 
-@method
 def __repr__(self: Tensor) -> str:
     """Show the elements as torch does."""
     return tensor_text(self)
 
 
-@method
 def __format__(self: Tensor, spec: str) -> str:
     """Format a 0-dimensional tensor like its number, any other only as a whole."""
     return format(self.item(), spec) if self.ndim == 0 else object.__format__(self, spec)

@@ -24,12 +24,12 @@ from mt_tensor.library.movement.diagonals import diagonal
 from mt_tensor.library.movement.rearranging import broadcast_tensors
 from mt_tensor.library.movement.turning import select
 from mt_tensor.library.pointwise.choosing import single
-from mt_tensor.public import operation
 from mt_tensor.recording.function import common_backend
+from mt_tensor.signatures import validate_call
 from mt_tensor.tensor import Tensor
 
 
-@operation
+@validate_call
 def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """Return a copy of `input` with slice `i` of `source` in place of slice `index[i]`.
 
@@ -51,7 +51,7 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
     return Scatter.apply(input, dim, places, check_source("index_copy", input, places, source))
 
 
-@operation
+@validate_call
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Number | Tensor) -> Tensor:
     """Return a copy of `input` with a number in the slices that `index` names.
 
@@ -74,7 +74,7 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Number | Tensor) -
     return input.masked_fill(named.reshape(-1, *[1] * (input.ndim - 1 - dim)), value)
 
 
-@operation
+@validate_call
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """Return a copy of `input` with the first elements of `source` where the mask holds.
 
@@ -103,7 +103,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     return Scatter.apply(input.flatten(), 0, places, values).reshape(input.shape)
 
 
-@operation
+@validate_call
 def index_put(
     input: Tensor,
     indices: Sequence[Any],
@@ -133,7 +133,7 @@ def index_put(
     return write.apply(input.flatten(), 0, places.flatten(), spread).reshape(input.shape)
 
 
-@operation
+@validate_call
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """Return a copy of `input` with elements of `source` at places of the flattened tensor.
 
@@ -171,7 +171,7 @@ def _with_view(name: str, input: Tensor, view: Callable[[Tensor], Tensor], src: 
     return flat.reshape(input.shape)
 
 
-@operation
+@validate_call
 def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """Return a copy of `input` with `src` in place of `input.select(dim, index)`.
 
@@ -184,7 +184,7 @@ def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     return _with_view("select_scatter", input, lambda x: select(x, dim, index), src)
 
 
-@operation
+@validate_call
 def slice_scatter(
     input: Tensor,
     src: Tensor,
@@ -205,7 +205,7 @@ def slice_scatter(
     return _with_view("slice_scatter", input, lambda x: x[(*before, slice(start, end, step))], src)
 
 
-@operation
+@validate_call
 def diagonal_scatter(
     input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
 ) -> Tensor:

@@ -17,8 +17,8 @@ from mt_tensor.indexing.gathering import gather, in_range
 from mt_tensor.library.arguments import existing_dim
 from mt_tensor.library.fused import fused
 from mt_tensor.pointwise.elementwise import elementwise
-from mt_tensor.public import function, operation
 from mt_tensor.recording.function import common_backend
+from mt_tensor.signatures import validate_call
 from mt_tensor.strides import shape_broadcast, size_of, strides_from_shape
 from mt_tensor.tensor import Tensor
 
@@ -35,7 +35,7 @@ def places_of(x: Tensor) -> list[Tensor]:
     return [coordinates[d] for d in range(coordinates.shape[0])]
 
 
-@operation
+@validate_call
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
     """Return where elements are not zero, in row-major order; nan is not zero.
 
@@ -50,7 +50,7 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, 
     return tuple(places_of(input)) if as_tuple else argwhere(input)
 
 
-@operation
+@validate_call
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """Return the elements under a mask, as a 1-D copy; both are broadcast together.
 
@@ -67,7 +67,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     return input.expand(shape)[mask.expand(shape)]
 
 
-@operation
+@validate_call
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """Return elements at positions along `dim`, as `argmax` or `argsort` give them.
 
@@ -102,7 +102,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     return gather(source, d, indices.expand(*rest[:d], indices.shape[d], *rest[d + 1 :]))
 
 
-@operation
+@validate_call
 def take(input: Tensor, index: Tensor) -> Tensor:
     """Return the elements at places of the flattened tensor, with the shape of `index`.
 
@@ -119,13 +119,13 @@ def take(input: Tensor, index: Tensor) -> Tensor:
     return input.reshape(-1)[index]
 
 
-@operation
+@validate_call
 def argwhere(input: Tensor) -> Tensor:
     """Return the indices of the elements that are not zero, one a row."""
     return _coordinates(input.detach())[: input.ndim].T.contiguous()
 
 
-@function
+@validate_call
 def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Return the index for each dimension of what stands at places of the flattened tensor.
 
@@ -152,7 +152,7 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
     return tuple(places // max(step, 1) % max(extent, 1) for step, extent in steps)
 
 
-@function
+@validate_call
 def where(
     condition: Tensor, input: Tensor | float | None = None, other: Tensor | float | None = None
 ) -> Tensor | tuple[Tensor, ...]:

@@ -19,8 +19,8 @@ from mt_tensor.library.arguments import as_integer, check_choice
 from mt_tensor.library.indexing.slices import along, checked_1d_index, lowest_and_highest
 from mt_tensor.library.pointwise.functions import checked_factor
 from mt_tensor.pointwise.elementwise import elementwise
-from mt_tensor.public import function, operation
 from mt_tensor.recording.function import Function, common_backend
+from mt_tensor.signatures import validate_call
 from mt_tensor.tensor import Tensor
 
 
@@ -152,7 +152,7 @@ def check_source(name: str, input: Tensor, index: Tensor, source: Tensor) -> Ten
     return source[tuple(slice(extent) for extent in index.shape)]
 
 
-@operation
+@validate_call
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """Return a copy of `input` with `src[i][j][k]` added at `[i][index[i][j][k]][k]`.
 
@@ -165,7 +165,7 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     return ScatterAdd.apply(input, dim, index, check_source("scatter_add", input, index, src))
 
 
-@operation
+@validate_call
 def scatter(
     input: Tensor,
     dim: int,
@@ -217,7 +217,7 @@ _OLD_NAMES = {"add": "sum", "multiply": "prod"}
 """What `scatter` calls the reductions that it has."""
 
 
-@operation
+@validate_call
 def scatter_reduce(
     input: Tensor,
     dim: int,
@@ -325,7 +325,7 @@ def checked_slices(
     return dim, index
 
 
-@operation
+@validate_call
 def index_add(
     input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1
 ) -> Tensor:
@@ -350,7 +350,7 @@ def index_add(
     return ScatterAdd.apply(input, dim, places, check_source("index_add", input, places, added))
 
 
-@operation
+@validate_call
 def index_reduce(
     input: Tensor,
     dim: int,
@@ -382,7 +382,7 @@ def index_reduce(
     return _reduced(input, dim, places, source, reduce, include_self)
 
 
-@function
+@validate_call
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     """Return int64 of shape (*input.shape, num_classes): 1 at the class of each element, else 0.
 

@@ -12,8 +12,8 @@ from mt_tensor.errors import DTypeError, IndexingError
 from mt_tensor.indexing.gathering import Collect, Gather, in_range
 from mt_tensor.layout import REMEMBERED, Layout, layout_of
 from mt_tensor.library.movement.joining import stack
-from mt_tensor.public import operation
 from mt_tensor.recording.function import Function, common_backend
+from mt_tensor.signatures import validate_call
 from mt_tensor.strides import Shape, normalize_dim
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
@@ -82,7 +82,7 @@ def checked_1d_index(name: str, input: Tensor, dim: int, index: Tensor) -> tuple
     return dim, in_range(index, input.shape[dim], (f"{name}()", f"dimension {dim}"))
 
 
-@operation
+@validate_call
 def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """Return the slices of `input` along `dim` that a 1-D tensor of indices names.
 

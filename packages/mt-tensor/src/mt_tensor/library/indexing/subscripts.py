@@ -25,7 +25,6 @@ from mt_tensor.library.indexing.slices import (
 )
 from mt_tensor.library.memory import positions
 from mt_tensor.pointwise.elementwise import constant
-from mt_tensor.public import method
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import Shape, shape_broadcast, size_of, strides_from_shape
 from mt_tensor.tensor import Tensor
@@ -288,14 +287,12 @@ def _without_leading_ones(value: Tensor, shape: Shape) -> Tensor:
 # --- x[...] -------------------------------------------------------------------------------------
 
 
-@method
 def _advanced_index(self: Tensor, key: Any) -> Tensor:
     """Return the elements that a key names which holds more than integers, slices and None."""
     view, picks = _resolve(self, key)
     return _pick(view, picks) if picks else view
 
 
-@method
 def __setitem__(self: Tensor, key: Any, value: Any) -> None:
     """Store `value`, broadcast and converted, into the elements that a key names.
 

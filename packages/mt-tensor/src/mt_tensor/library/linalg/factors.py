@@ -17,9 +17,9 @@ from mt_tensor.library.arguments import check_choice
 from mt_tensor.library.linalg.lapack import check_matrices, finite, lapack
 from mt_tensor.library.linalg.systems import Solve
 from mt_tensor.library.movement.joining import cat
-from mt_tensor.library.signatures import for_users
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function
+from mt_tensor.signatures import validate_call
 from mt_tensor.tensor import Tensor
 
 # --- Cholesky: A = L L^T ------------------------------------------------------------------------
@@ -45,7 +45,7 @@ class Cholesky(Function):
         return (outer + outer.mT) * 0.5
 
 
-@for_users
+@validate_call
 def cholesky(input: Tensor, *, upper: bool = False) -> Tensor:
     """Return the lower triangular L with `input = L L^T`.
 
@@ -129,7 +129,7 @@ def _unpacked(packed: Tensor) -> tuple[Tensor, Tensor]:
     return packed.select(-2, 0), packed.narrow(-2, 1, packed.shape[-2] - 1)
 
 
-@for_users
+@validate_call
 def eigh(A: Tensor, UPLO: str = "L") -> Eigen:  # noqa: N803 - torch's names
     """Return the eigenvalues and eigenvectors of symmetric matrices.
 
@@ -148,7 +148,7 @@ def eigh(A: Tensor, UPLO: str = "L") -> Eigen:  # noqa: N803 - torch's names
     return Eigen(*_unpacked(EigenvectorsOfSymmetric.apply(A, _checked("eigh", A, UPLO))))
 
 
-@for_users
+@validate_call
 def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:  # noqa: N803
     """Return the eigenvalues of symmetric matrices in ascending order; see `eigh`."""
     return EigenvaluesOfSymmetric.apply(A, _checked("eigvalsh", A, UPLO))
@@ -222,7 +222,7 @@ class SingularValues(Function):
         return u * grad.unsqueeze(-2) @ v.mT
 
 
-@for_users
+@validate_call
 def svd(A: Tensor, full_matrices: bool = True) -> Singular:  # noqa: N803
     """Return the singular values of matrices, and their vectors: `A = U diag(S) Vh`.
 
@@ -247,7 +247,7 @@ def svd(A: Tensor, full_matrices: bool = True) -> Singular:  # noqa: N803
     )
 
 
-@for_users
+@validate_call
 def svdvals(A: Tensor) -> Tensor:  # noqa: N803
     """Return the singular values of matrices, falling; see `svd`."""
     check_matrices("svdvals", A, square=False)
@@ -291,7 +291,7 @@ class QR(Function):
         return Solve.apply(r, (by_q + q @ symmetric).mT).mT
 
 
-@for_users
+@validate_call
 def qr(A: Tensor, mode: str = "reduced") -> Orthogonal:  # noqa: N803
     """Return an orthogonal and an upper triangular factor of matrices: `A = Q R`.
 

@@ -13,14 +13,14 @@ from mt_tensor.library.arguments import check_choice
 from mt_tensor.library.linalg.factors import svdvals
 from mt_tensor.library.reductions import norms
 from mt_tensor.library.reductions.sums import wide
-from mt_tensor.library.signatures import for_users
+from mt_tensor.signatures import validate_call
 from mt_tensor.strides import is_integer, normalize_dims
 from mt_tensor.tensor import Tensor
 
 Dims = int | Sequence[int] | None
 
 
-@for_users
+@validate_call
 def vector_norm(
     x: Tensor,
     ord: float = 2,
@@ -47,7 +47,7 @@ def vector_norm(
     return norms.norm(x, as_number("ord", ord), dim, keepdim, dtype)
 
 
-@for_users
+@validate_call
 def matrix_norm(
     A: Tensor,  # noqa: N803 - torch's name
     ord: float | str = "fro",
@@ -96,7 +96,7 @@ def matrix_norm(
     return out.unsqueeze(min(rows, columns)).unsqueeze(max(rows, columns)) if keepdim else out
 
 
-@for_users
+@validate_call
 def norm(
     A: Tensor,  # noqa: N803
     ord: float | str | None = None,

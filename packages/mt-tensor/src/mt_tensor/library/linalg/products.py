@@ -10,13 +10,12 @@ from mt_tensor.library.arguments import as_integer
 from mt_tensor.library.linalg.systems import inv
 from mt_tensor.library.movement import diagonals
 from mt_tensor.library.products import vectors
-from mt_tensor.library.signatures import for_users
 from mt_tensor.products.matmul import matmul
-from mt_tensor.public import operation
+from mt_tensor.signatures import validate_call
 from mt_tensor.tensor import Tensor
 
 
-@for_users
+@validate_call
 def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """Return the cross products of vectors along `dim`, by default the last dimension.
 
@@ -27,7 +26,7 @@ def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     return vectors.cross(input, other, dim)
 
 
-@for_users
+@validate_call
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """Return the dot products of vectors along `dim`; both tensors are broadcast together.
 
@@ -42,7 +41,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     return products.sum(as_integer("dim", dim))
 
 
-@for_users
+@validate_call
 def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:  # noqa: N803
     """Return a view of the diagonals of matrices, by default those of the last two dimensions.
 
@@ -52,8 +51,7 @@ def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
     return diagonals.diagonal(A, offset, dim1, dim2)
 
 
-@operation
-@for_users
+@validate_call
 def matrix_power(input: Tensor, n: int) -> Tensor:
     """Return square matrices multiplied by themselves, `n` factors in all; 0 gives the identity.
 
@@ -85,7 +83,7 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
     return power if power is not input else power.clone()
 
 
-@for_users
+@validate_call
 def vander(x: Tensor, *, N: int | None = None) -> Tensor:
     """Return the powers, from 0 on, of each element, along a new last dimension.
 

@@ -10,10 +10,9 @@ from mt_autodiff import GradientError, is_grad_enabled
 from mt_tensor.dtypes import Array, as_number
 from mt_tensor.errors import ShapeError
 from mt_tensor.library.linalg.lapack import check_matrices, finite, lapack
-from mt_tensor.library.signatures import for_users
 from mt_tensor.pointwise.elementwise import elementwise
-from mt_tensor.public import operation
 from mt_tensor.recording.function import Function
+from mt_tensor.signatures import validate_call
 from mt_tensor.strides import shape_broadcast
 from mt_tensor.tensor import Tensor
 
@@ -37,7 +36,7 @@ class Inverse(Function):
         return -(turned @ grad @ turned)
 
 
-@for_users
+@validate_call
 def inv(A: Tensor) -> Tensor:  # noqa: N803 - torch's name
     """Return the inverses of square matrices.
 
@@ -53,7 +52,7 @@ def inv(A: Tensor) -> Tensor:  # noqa: N803 - torch's name
     return Inverse.apply(A)
 
 
-@operation
+@validate_call
 def inverse(input: Tensor) -> Tensor:
     """Return the inverses of square matrices; see `linalg.inv`."""
     check_matrices("inverse", input)
@@ -81,7 +80,7 @@ class PseudoInverse(Function):
         return -(p.mT @ grad @ p.mT) + beside @ p @ p.mT + p.mT @ p @ behind, None
 
 
-@for_users
+@validate_call
 def pinv(A: Tensor, *, rtol: float | None = None) -> Tensor:  # noqa: N803
     """Return the Moore-Penrose inverses of matrices of any shape.
 
@@ -104,7 +103,7 @@ def pinv(A: Tensor, *, rtol: float | None = None) -> Tensor:  # noqa: N803
     return PseudoInverse.apply(A, as_number("rtol", rtol))
 
 
-@operation
+@validate_call
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     """Return the Moore-Penrose inverses of matrices; see `linalg.pinv`."""
     return pinv(input, rtol=rcond)
@@ -128,7 +127,7 @@ class Solve(Function):
         return -(by_b @ Solve.apply(a, b).mT), by_b
 
 
-@for_users
+@validate_call
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:  # noqa: N803
     """Return the X of systems of linear equations `A X = B`, or `X A = B`.
 
@@ -165,7 +164,7 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:  # noqa: N803
     return x.squeeze(-1) if vector else x
 
 
-@for_users
+@validate_call
 def solve_triangular(
     A: Tensor,  # noqa: N803
     B: Tensor,  # noqa: N803
@@ -260,8 +259,7 @@ class LogAbsDet(Function):
         return _at_matrices(grad) * Inverse.apply(x).mT
 
 
-@operation
-@for_users
+@validate_call
 def det(input: Tensor) -> Tensor:
     """Return the determinants of square matrices.
 
@@ -279,8 +277,7 @@ def det(input: Tensor) -> Tensor:
     return Determinant.apply(input)
 
 
-@operation
-@for_users
+@validate_call
 def slogdet(input: Tensor) -> SignAndLogarithm:
     """Return the determinants of square matrices as signs, and logarithms of their sizes.
 
@@ -295,7 +292,7 @@ def slogdet(input: Tensor) -> SignAndLogarithm:
     return SignAndLogarithm(sign, LogAbsDet.apply(input))
 
 
-@operation
+@validate_call
 def logdet(input: Tensor) -> Tensor:
     """Return the logarithms of determinants: nan where one is negative; see `slogdet`."""
     sign, logarithm = slogdet(input)

@@ -14,11 +14,9 @@ from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType, as_dtype, bool_
 from mt_tensor.errors import DTypeError, ExchangeError, ShapeError
 from mt_tensor.layout import Layout, layout_of
-from mt_tensor.public import method
 from mt_tensor.tensor import Tensor
 
 
-@method
 def _reinterpreted(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
     """Return a view of the same memory as elements of another type, without history.
 

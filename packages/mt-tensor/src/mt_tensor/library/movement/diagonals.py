@@ -12,9 +12,9 @@ from mt_tensor.creation.from_data import from_values
 from mt_tensor.dtypes import bool_
 from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.library.arguments import as_integer
-from mt_tensor.public import operation
 from mt_tensor.recording.function import Function
 from mt_tensor.recording.linear import ViewFunction
+from mt_tensor.signatures import validate_call
 from mt_tensor.strides import Shape, normalize_dim
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
@@ -55,7 +55,7 @@ class OnDiagonal(Function):
         return Diagonal.apply(grad, *ctx.where), None, None, None, None
 
 
-@operation
+@validate_call
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """Return a view of a diagonal of two dimensions, as a new last dimension in their place.
 
@@ -75,7 +75,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     return Diagonal.apply(input, offset, first, second)
 
 
-@operation
+@validate_call
 def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     """Return the matrix with a 1-D tensor on a diagonal, or a copy of a diagonal of a matrix.
 
@@ -91,7 +91,7 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     return OnDiagonal.apply(input, (extent, extent), offset, 0, 1)
 
 
-@operation
+@validate_call
 def tril(input: Tensor, diagonal: int = 0) -> Tensor:
     """Return a copy with zeros above a diagonal of the last two dimensions.
 
@@ -105,7 +105,7 @@ def tril(input: Tensor, diagonal: int = 0) -> Tensor:
     return _masked("tril", input, diagonal, above=True)
 
 
-@operation
+@validate_call
 def triu(input: Tensor, diagonal: int = 0) -> Tensor:
     """Return a copy with zeros below a diagonal of the last two dimensions.
 

@@ -8,8 +8,8 @@ from typing import Any
 from mt_tensor.dtypes import result_type
 from mt_tensor.errors import ShapeError
 from mt_tensor.exchange.conversion import cast
-from mt_tensor.public import function
 from mt_tensor.recording.function import Function, common_backend, require_tensors
+from mt_tensor.signatures import validate_call
 from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
@@ -90,7 +90,7 @@ def check_list(name: str, tensors: Any) -> None:
     require_tensors(name, *tensors)
 
 
-@function("cat", "concat", "concatenate")
+@validate_call
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Join tensors along an existing dimension.
 
@@ -121,7 +121,10 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     return Cat.apply(dim, *tensors)
 
 
-@function
+concat = concatenate = cat
+
+
+@validate_call
 def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Join tensors of one shape along a new dimension.
 

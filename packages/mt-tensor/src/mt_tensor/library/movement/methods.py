@@ -9,13 +9,11 @@ from mt_tensor.arguments import as_integers
 from mt_tensor.errors import ShapeError
 from mt_tensor.library.movement import rearranging, splitting, turning
 from mt_tensor.movement.views import reshaped
-from mt_tensor.public import attribute, method
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import normalize_dim, size_of
 from mt_tensor.tensor import Tensor
 
 
-@attribute
 def H(self: Tensor) -> Tensor:  # noqa: N802 - torch's name
     """The transpose of a matrix: its adjoint, as its elements are real."""
     if self.ndim != 2:
@@ -23,19 +21,16 @@ def H(self: Tensor) -> Tensor:  # noqa: N802 - torch's name
     return self.mT
 
 
-@attribute
 def mH(self: Tensor) -> Tensor:  # noqa: N802 - torch's name
     """The view with the last two dimensions exchanged."""
     return turning.adjoint(self)
 
 
-@method(axis=False)
 def split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Return views of pieces along a dimension; see `mt_tensor.split`."""
     return splitting.split(self, split_size, dim)
 
 
-@method
 def repeat(self: Tensor, *times: Any, repeats: Any = None) -> Tensor:
     """Return copies laid beside each other, `times[d]` of them along dimension `d`.
 
@@ -56,19 +51,16 @@ def repeat(self: Tensor, *times: Any, repeats: Any = None) -> Tensor:
     return spread.expand(*pairs).clone().reshape(*total)
 
 
-@method
 def tile(self: Tensor, *times: Any, dims: Any = None) -> Tensor:
     """Return copies laid beside each other; missing numbers are 1, in front."""
     return rearranging.tile(self, as_integers(times, dims))
 
 
-@method
 def broadcast_to(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
     """Return a view of another shape in which extents of 1 are repeated."""
     return self.expand(*shape, size=size)
 
 
-@method
 def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Merge the dimensions from `start_dim` to `end_dim` into one; return self if it is one."""
     start, end = normalize_dim(start_dim, self.ndim), normalize_dim(end_dim, self.ndim)
@@ -80,21 +72,18 @@ def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     return reshaped(self, (*self.shape[:start], merged, *self.shape[end + 1 :]))
 
 
-@method
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
     """Return a view expanded to the shape of another tensor."""
     require_tensors("expand_as", other)
     return self.expand(other.shape)
 
 
-@method
 def view_as(self: Tensor, other: Tensor) -> Tensor:
     """Return a view in the shape of another tensor."""
     require_tensors("view_as", other)
     return self.view(other.shape)
 
 
-@method
 def reshape_as(self: Tensor, other: Tensor) -> Tensor:
     """Return the same elements in the shape of another tensor."""
     require_tensors("reshape_as", other)

@@ -10,9 +10,9 @@ from mt_tensor.arguments import as_integers
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import ShapeError
 from mt_tensor.library.arguments import check_choice
-from mt_tensor.public import function
 from mt_tensor.recording.function import Function
 from mt_tensor.recording.linear import ViewFunction
+from mt_tensor.signatures import validate_call
 from mt_tensor.strides import Shape
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
@@ -50,7 +50,7 @@ class Embed(Function):
         return grad, None, None, None, None
 
 
-@function
+@validate_call
 def pad(
     input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None
 ) -> Tensor:

@@ -11,8 +11,8 @@ from mt_tensor.arguments import as_integers, as_shape, check_addressable
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.library.arguments import check_choice, check_same_dtype, existing_dim
 from mt_tensor.library.movement.joining import cat
-from mt_tensor.public import function, operation
 from mt_tensor.recording.function import common_backend, require_tensors
+from mt_tensor.signatures import validate_call
 from mt_tensor.strides import normalize_dims, shape_broadcast
 from mt_tensor.tensor import Tensor
 
@@ -24,7 +24,7 @@ def _several(values: Ints) -> tuple[int, ...]:
     return as_integers((values,))
 
 
-@operation
+@validate_call
 def roll(input: Tensor, shifts: Ints, dims: Ints | None = None) -> Tensor:
     """Return a copy with elements moved along dimensions; what leaves at the end enters in front.
 
@@ -58,7 +58,7 @@ def _rolled(x: Tensor, distance: int, dim: int) -> Tensor:
     return cat([x.narrow(dim, kept, extent - kept), x.narrow(dim, 0, kept)], dim)
 
 
-@function
+@validate_call
 def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
     """Return copies laid beside each other, `dims[d]` of them along dimension `d`.
 
@@ -72,7 +72,7 @@ def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
     return input.repeat(*(1,) * missing, *counts)
 
 
-@operation
+@validate_call
 def repeat_interleave(
     input: Tensor,
     repeats: int | Tensor,
@@ -126,7 +126,7 @@ def _counts(input: Tensor, repeats: int | Tensor, extent: int) -> Any:
     return np.broadcast_to(counts.astype(np.int64), (extent,))
 
 
-@operation("movedim", "moveaxis")
+@validate_call
 def movedim(input: Tensor, source: Ints, destination: Ints) -> Tensor:
     """Return a view with dimensions moved to other places; the rest keep their order.
 
@@ -143,19 +143,21 @@ def movedim(input: Tensor, source: Ints, destination: Ints) -> Tensor:
     return input.permute(*order)
 
 
-@operation
+moveaxis = movedim
+
+
+@validate_call
 def swapdims(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Return a view with two dimensions exchanged, like `transpose`."""
     return input.transpose(dim0, dim1)
 
 
-@operation
+@validate_call
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
     """Return a view with two dimensions exchanged, like `transpose`."""
     return input.transpose(axis0, axis1)
 
 
-@function
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     """Return all tensors expanded to the shape they broadcast to; one that has it as it is.
 
@@ -169,7 +171,6 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     return tuple(x if x.shape == shape else x.expand(shape) for x in tensors)
 
 
-@function
 def broadcast_shapes(*shapes: Ints) -> tuple[int, ...]:
     """Return the shape that tensors of some shapes broadcast to.
 
@@ -186,7 +187,6 @@ def broadcast_shapes(*shapes: Ints) -> tuple[int, ...]:
     return common
 
 
-@function
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     """Return the coordinates of a grid: for each 1-D tensor a view of the grid's shape.
 

@@ -10,12 +10,11 @@ from mt_tensor.errors import ShapeError
 from mt_tensor.indexing.subscripts import Select
 from mt_tensor.library.arguments import as_integer, existing_dim
 from mt_tensor.movement.views import resolve_shape
-from mt_tensor.public import function, method, operation
 from mt_tensor.recording.function import require_tensors
+from mt_tensor.signatures import validate_call
 from mt_tensor.tensor import Tensor
 
 
-@function(axis=False)
 def split(
     tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0
 ) -> tuple[Tensor, ...]:
@@ -70,7 +69,7 @@ def _pieces(tensor: Tensor, dim: int, lengths: Sequence[int]) -> tuple[Tensor, .
     )
 
 
-@operation
+@validate_call
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Return at most `chunks` views of equal length along a dimension; the last may be shorter.
 
@@ -88,7 +87,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     return _pieces(input, d, [0] * count)
 
 
-@operation
+@validate_call
 def tensor_split(
     input: Tensor, indices_or_sections: int | Sequence[int] | Tensor, dim: int = 0
 ) -> tuple[Tensor, ...]:
@@ -117,7 +116,7 @@ def tensor_split(
     return tuple(input[(*(slice(None),) * d, slice(start, stop))] for start, stop in pairwise(cuts))
 
 
-@operation
+@validate_call
 def hsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Return views side by side: of vectors along their dimension, of others along the second.
 
@@ -131,13 +130,13 @@ def hsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Ten
     return _even_split("hsplit", input, indices_or_sections, min(1, input.ndim - 1), least=1)
 
 
-@operation
+@validate_call
 def vsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Return views below each other, along the first of two dimensions or more; see `hsplit`."""
     return _even_split("vsplit", input, indices_or_sections, 0, least=2)
 
 
-@operation
+@validate_call
 def dsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Return views in depth, along the third of three dimensions or more; see `hsplit`."""
     return _even_split("dsplit", input, indices_or_sections, 2, least=3)
@@ -161,19 +160,19 @@ def _even_split(
     return tensor_split(input, indices_or_sections, dim)
 
 
-@operation
+@validate_call
 def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Return views of pieces of the given lengths along a dimension; see `split`."""
     return split(input, tuple(as_integers((split_sizes,))), dim)
 
 
-@operation
+@validate_call
 def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """Return a copy of `length` elements from `start` on along `dim`: what `narrow` views."""
     return input.narrow(dim, start, length).clone()
 
 
-@operation
+@validate_call
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """Return views of all slices along a dimension, which they no longer have."""
     d = existing_dim("unbind", dim, input.shape)
@@ -181,8 +180,6 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     return tuple([Select.apply(input, (*before, i)) for i in range(input.shape[d])])
 
 
-@function
-@method(axis=False)
 def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """Return a view with one dimension spread over several; one of the sizes may be -1.
 

@@ -14,8 +14,8 @@ from mt_tensor.library.arguments import as_integer
 from mt_tensor.library.movement.joining import cat, check_list, stack
 from mt_tensor.library.movement.padding import pad
 from mt_tensor.library.movement.rearranging import meshgrid
-from mt_tensor.public import function
 from mt_tensor.recording.function import require_tensors
+from mt_tensor.signatures import validate_call
 from mt_tensor.tensor import Tensor
 
 # --- With more dimensions -----------------------------------------------------------------------
@@ -36,7 +36,6 @@ def _widened(name: str, ndim: int, tensor: Tensor) -> Tensor:
     return tensor.view(*(1,) * missing, *tensor.shape) if missing else tensor
 
 
-@function
 def atleast_1d(*tensors: Any) -> Any:
     """Return tensors with dimensions, 0-D ones as views of shape (1,).
 
@@ -49,7 +48,6 @@ def atleast_1d(*tensors: Any) -> Any:
     return _each(lambda x: _widened("atleast_1d", 1, x), tensors)
 
 
-@function
 def atleast_2d(*tensors: Any) -> Any:
     """Return tensors of two dimensions or more, others as views with extents of 1 in front.
 
@@ -62,7 +60,6 @@ def atleast_2d(*tensors: Any) -> Any:
     return _each(lambda x: _widened("atleast_2d", 2, x), tensors)
 
 
-@function
 def atleast_3d(*tensors: Any) -> Any:
     """Return tensors of three dimensions or more, others as views with extents of 1.
 
@@ -88,7 +85,6 @@ def _deep(tensor: Tensor) -> Tensor:
 # --- Beside, below and behind each other --------------------------------------------------------
 
 
-@function
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
     """Join tensors side by side: along the second dimension, or the only one.
 
@@ -100,7 +96,6 @@ def hstack(tensors: Sequence[Tensor]) -> Tensor:
     return cat(parts, 0 if parts[0].ndim == 1 else 1)
 
 
-@function("vstack", "row_stack")
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
     """Join tensors below each other, 1-D ones as rows.
 
@@ -111,7 +106,9 @@ def vstack(tensors: Sequence[Tensor]) -> Tensor:
     return cat(atleast_2d(tensors), 0)
 
 
-@function
+row_stack = vstack
+
+
 def dstack(tensors: Sequence[Tensor]) -> Tensor:
     """Join tensors in depth: along the third dimension, which matrices and vectors get.
 
@@ -122,7 +119,6 @@ def dstack(tensors: Sequence[Tensor]) -> Tensor:
     return cat(atleast_3d(tensors), 2)
 
 
-@function
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
     """Join tensors side by side, 0-D and 1-D ones as columns.
 
@@ -139,7 +135,6 @@ row_stack = vstack
 # --- Blocks and combinations --------------------------------------------------------------------
 
 
-@function
 def block_diag(*tensors: Tensor) -> Tensor:
     """Return the matrix with the given ones along its diagonal, and zeros elsewhere.
 
@@ -164,7 +159,6 @@ def block_diag(*tensors: Tensor) -> Tensor:
     return cat(rows, 0)
 
 
-@function
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """Return all ways to take an element of each vector, one a row, the last varying fastest.
 
@@ -184,7 +178,7 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
     return stack([grid.flatten() for grid in meshgrid(*tensors)], 1)
 
 
-@function
+@validate_call
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """Return all ways to choose `r` elements of a vector in their order, one a row.
 

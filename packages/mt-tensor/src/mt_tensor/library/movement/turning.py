@@ -10,7 +10,7 @@ from mt_tensor.library.arguments import as_integer, existing_dim
 from mt_tensor.library.movement.apart import apart
 from mt_tensor.library.movement.diagonals import OnDiagonal, diag
 from mt_tensor.library.movement.rearranging import movedim
-from mt_tensor.public import method, operation
+from mt_tensor.signatures import numpy_names, validate_call
 from mt_tensor.strides import normalize_dim, normalize_dims
 from mt_tensor.tensor import Tensor
 
@@ -23,7 +23,7 @@ def _at_least(name: str, ndim: int, input: Tensor) -> None:
         )
 
 
-@operation
+@validate_call
 def t(input: Tensor) -> Tensor:
     """Return the transpose of a matrix as a view; what has fewer dimensions as it is.
 
@@ -38,7 +38,7 @@ def t(input: Tensor) -> Tensor:
     return input.T
 
 
-@operation
+@validate_call
 def adjoint(input: Tensor) -> Tensor:
     """Return the view with the last two dimensions exchanged: of real numbers, the adjoint.
 
@@ -49,7 +49,7 @@ def adjoint(input: Tensor) -> Tensor:
     return input.mT
 
 
-@method
+@numpy_names
 def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
     """Return a view of `length` elements along `dim`; `start` may count from the end.
 
@@ -68,7 +68,7 @@ def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
     return self[(slice(None),) * d + (slice(start, start + length),)]
 
 
-@operation
+@validate_call
 def select(input: Tensor, dim: int, index: int) -> Tensor:
     """Return the slice at one index along a dimension, which is dropped, as a view.
 
@@ -80,13 +80,12 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
     return input[(slice(None),) * dim + (as_integer("index", index),)]
 
 
-@operation
+@validate_call
 def ravel(input: Tensor) -> Tensor:
     """Return all elements in one dimension, copying only if it must be."""
     return input.reshape(-1).contiguous()
 
 
-@method
 def flip(self: Tensor, *axes: Any, dims: Any = None) -> Tensor:
     """Return a copy with the order of elements reversed in some dimensions."""
     reverse = normalize_dims(as_integers(axes, dims), self.ndim)
@@ -94,7 +93,7 @@ def flip(self: Tensor, *axes: Any, dims: Any = None) -> Tensor:
     return self[steps].clone()
 
 
-@operation
+@validate_call
 def fliplr(input: Tensor) -> Tensor:
     """Return a copy with the columns, dimension 1, in reverse order.
 
@@ -105,7 +104,7 @@ def fliplr(input: Tensor) -> Tensor:
     return input.flip(1)
 
 
-@operation
+@validate_call
 def flipud(input: Tensor) -> Tensor:
     """Return a copy with the rows, dimension 0, in reverse order.
 
@@ -116,7 +115,7 @@ def flipud(input: Tensor) -> Tensor:
     return input.flip(0)
 
 
-@operation
+@validate_call
 def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     """Return a copy turned by quarter turns, from the first of two dimensions to the second.
 
@@ -142,7 +141,7 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     return apart(turned.transpose(first, second) if k % 2 else turned, input)
 
 
-@operation
+@validate_call
 def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Return matrices whose diagonals are the rows, along the last dimension, of `input`.
 
@@ -166,7 +165,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
     return OnDiagonal.apply(input, tuple(shape), offset, first, second)
 
 
-@operation
+@validate_call
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     """Return the matrix with all elements of `input` on a diagonal."""
     return diag(input.reshape(-1), offset)

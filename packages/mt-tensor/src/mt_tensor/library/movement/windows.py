@@ -7,7 +7,6 @@ from typing import Any
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.errors import ShapeError
 from mt_tensor.library.arguments import as_integer, existing_dim
-from mt_tensor.public import method
 from mt_tensor.recording.function import Function
 from mt_tensor.recording.linear import ViewFunction
 from mt_tensor.strides import Shape
@@ -57,7 +56,6 @@ def _zeros_like(data: TensorData, shape: Shape, backend: TensorBackend) -> Tenso
     return zeros.permute(*[order.index(d) for d in range(len(shape))])
 
 
-@method
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """Return windows of `size` elements, `step` apart, as a new last dimension.
 

@@ -21,8 +21,8 @@ from mt_tensor.library.indexing.slices import lowest_and_highest
 from mt_tensor.library.movement.joining import cat
 from mt_tensor.library.order.sorting import sort
 from mt_tensor.pointwise.elementwise import elementwise
-from mt_tensor.public import operation
 from mt_tensor.recording.function import common_backend, require_tensors
+from mt_tensor.signatures import validate_call
 from mt_tensor.strides import Shape, normalize_dim
 from mt_tensor.tensor import Tensor
 
@@ -69,7 +69,6 @@ def _different(
     return tuple(found) if len(found) > 1 else found[0]
 
 
-@operation(axis=False)
 def unique(
     input: Tensor,
     sorted: bool = True,
@@ -109,7 +108,6 @@ def unique(
     )
 
 
-@operation(axis=False)
 def unique_consecutive(
     input: Tensor,
     return_inverse: bool = False,
@@ -143,7 +141,7 @@ def unique_consecutive(
     )
 
 
-@operation
+@validate_call
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """Return how often each of the numbers 0, 1, 2, ... occurs.
 
@@ -180,7 +178,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     return ScatterAdd.apply(start, 0, input.to(int64), counted)
 
 
-@operation
+@validate_call
 def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> Tensor:
     """Return how many elements lie in each of equal parts of a range, as numbers of their dtype.
 

@@ -23,18 +23,18 @@ from mt_tensor.library.indexing.selection import ValuesAndIndices
 from mt_tensor.library.movement.joining import cat
 from mt_tensor.library.order.sorting import sort
 from mt_tensor.pointwise.elementwise import elementwise
-from mt_tensor.public import operation
+from mt_tensor.signatures import validate_call
 from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor import Tensor
 
 
-@operation
+@validate_call
 def msort(input: Tensor) -> Tensor:
     """Return the elements in order along the first dimension."""
     return sort(input, 0).values
 
 
-@operation
+@validate_call
 def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
     """Return the k-th smallest elements along a dimension, and the int64 indices they come from.
 
@@ -66,7 +66,7 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Val
 _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
-@operation
+@validate_call
 def quantile(
     input: Tensor,
     q: Any,
@@ -95,7 +95,7 @@ def quantile(
     return _quantile("quantile", False, input, q, dim, keepdim, interpolation)
 
 
-@operation
+@validate_call
 def nanquantile(
     input: Tensor,
     q: Any,
@@ -180,7 +180,7 @@ def _at(ordered: Tensor, place: Tensor) -> Tensor:
 # --- Differences --------------------------------------------------------------------------------
 
 
-@operation
+@validate_call
 def diff(
     input: Tensor,
     n: int = 1,

@@ -19,8 +19,8 @@ from mt_tensor.library.indexing.slices import gather_unchecked
 from mt_tensor.library.movement.joining import preceded, shifted
 from mt_tensor.library.order.host import accumulator, on_host
 from mt_tensor.pointwise.elementwise import elementwise
-from mt_tensor.public import operation
 from mt_tensor.recording.function import Function
+from mt_tensor.signatures import validate_call
 from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor import Tensor
 
@@ -100,7 +100,7 @@ def _dtype_of_scan(name: str, x: Tensor, dtype: Any) -> DType:
     return wanted
 
 
-@operation
+@validate_call
 def cumsum(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """Return running sums along `dim`, in the shape of the input.
 
@@ -117,7 +117,7 @@ def cumsum(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     return CumulativeSum.apply(x, normalize_dim(dim, x.ndim))
 
 
-@operation
+@validate_call
 def cumprod(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """Return running products along `dim`, in the shape of the input.
 
@@ -204,7 +204,7 @@ class LogCumulativeSumExp(Function):
         return (LinearScan.apply(grad, decay, dim) * (x - out).exp()).flip(dim), None
 
 
-@operation
+@validate_call
 def logcumsumexp(input: Tensor, dim: int) -> Tensor:
     """Return the logarithms of running sums of exponentials along `dim`, without overflow.
 
@@ -241,7 +241,7 @@ def _places_of_smallest(x: Tensor, dim: int) -> Tensor:
     return _met_last(np.minimum, x, dim)
 
 
-@operation
+@validate_call
 def cummax(input: Tensor, dim: int) -> ValuesAndIndices:
     """Return the largest elements so far along `dim`, and their indices as int64.
 
@@ -255,7 +255,7 @@ def cummax(input: Tensor, dim: int) -> ValuesAndIndices:
     return ValuesAndIndices(gather_unchecked(input, dim, index), index)
 
 
-@operation
+@validate_call
 def cummin(input: Tensor, dim: int) -> ValuesAndIndices:
     """Return the smallest elements so far along `dim`, and their indices as int64.
 

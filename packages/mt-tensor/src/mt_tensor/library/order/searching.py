@@ -15,12 +15,12 @@ from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.library.arguments import check_choice
 from mt_tensor.library.fused import fused
 from mt_tensor.library.programs.whole import as_one_call
-from mt_tensor.public import function
 from mt_tensor.recording.function import common_backend, require_tensors
+from mt_tensor.signatures import validate_call
 from mt_tensor.tensor import Tensor
 
 
-@function
+@validate_call
 def searchsorted(
     sorted_sequence: Tensor,
     input: Tensor | Number,
@@ -57,7 +57,7 @@ def searchsorted(
     return _found("searchsorted", sequence, input, right or side == "right", out_int32)
 
 
-@function
+@validate_call
 def bucketize(
     input: Tensor | Number,
     boundaries: Tensor,
@@ -82,7 +82,7 @@ def bucketize(
     return _found("bucketize", boundaries.detach(), input, right, out_int32)
 
 
-@function
+@validate_call
 def isin(
     elements: Tensor | Number,
     test_elements: Tensor | Number,

@@ -22,7 +22,7 @@ from mt_tensor.library.order.host import on_host
 from mt_tensor.library.reductions.extremes import SharedByEqual
 from mt_tensor.library.reductions.sums import check_not_empty
 from mt_tensor.pointwise.elementwise import elementwise
-from mt_tensor.public import operation
+from mt_tensor.signatures import validate_call
 from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor import Tensor
 
@@ -46,7 +46,7 @@ def _order(x: Tensor, dim: int, descending: bool) -> Tensor:
     return on_host(from_the_end if descending else ascending, x, dtype=int64)
 
 
-@operation
+@validate_call
 def sort(
     input: Tensor,
     dim: int = -1,
@@ -71,7 +71,7 @@ def sort(
     return ValuesAndIndices(gather_unchecked(input, dim, index), index)
 
 
-@operation
+@validate_call
 def argsort(
     input: Tensor,
     dim: int = -1,
@@ -87,7 +87,7 @@ def argsort(
     return _order(input, normalize_dim(dim, input.ndim), descending)
 
 
-@operation
+@validate_call
 def topk(
     input: Tensor,
     k: int,
@@ -123,7 +123,7 @@ def topk(
     return ValuesAndIndices(gather_unchecked(input, dim, index), index)
 
 
-@operation
+@validate_call
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """Return the element in the middle of the order; the lower one of two, and nan if there is one.
 
@@ -144,7 +144,7 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     return _median("median", False, input, dim, keepdim)
 
 
-@operation
+@validate_call
 def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """Return the element in the middle of the order of all but nan; nan where there is none.
 
@@ -192,7 +192,7 @@ def _median_along(
     return ValuesAndIndices(values.squeeze(dim), index.squeeze(dim))
 
 
-@operation
+@validate_call
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
     """Return the elements that occur most often along a dimension, and where they stand last.
 

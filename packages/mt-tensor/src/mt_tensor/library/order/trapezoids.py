@@ -8,12 +8,12 @@ from mt_tensor.errors import ShapeError
 from mt_tensor.library.arguments import existing_dim
 from mt_tensor.library.order.ranks import diff
 from mt_tensor.library.order.scans import cumsum
-from mt_tensor.public import function
 from mt_tensor.recording.function import common_backend, require_tensors
+from mt_tensor.signatures import validate_call
 from mt_tensor.tensor import Tensor
 
 
-@function("trapezoid", "trapz")
+@validate_call
 def trapezoid(
     y: Tensor, x: Tensor | None = None, *, dx: Number | None = None, dim: int = -1
 ) -> Tensor:
@@ -34,7 +34,10 @@ def trapezoid(
     return _areas("trapezoid", y, x, dx, dim).sum(dim)
 
 
-@function
+trapz = trapezoid
+
+
+@validate_call
 def cumulative_trapezoid(
     y: Tensor, x: Tensor | None = None, *, dx: Number | None = None, dim: int = -1
 ) -> Tensor:

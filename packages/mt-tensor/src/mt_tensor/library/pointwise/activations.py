@@ -18,13 +18,13 @@ from mt_tensor.library.fused import fused
 from mt_tensor.library.pointwise.fusing import fuse
 from mt_tensor.pointwise.elementwise import check_on_bool, elementwise
 from mt_tensor.pointwise.table_functions import FUNCTIONS
-from mt_tensor.public import operation
 from mt_tensor.recording.function import require_tensors
+from mt_tensor.signatures import validate_call
 from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor import Tensor
 
 
-@operation
+@validate_call
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """Return `input` times the share of the normal distribution below it.
 
@@ -39,7 +39,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     return FUNCTIONS["gelu" if approximate == "none" else "gelu_tanh"](input)
 
 
-@operation
+@validate_call
 def softplus(input: Tensor, beta: Number = 1.0, threshold: Number = 20.0) -> Tensor:
     """Return `log(1 + exp(beta input)) / beta`, and `input` itself where it hardly differs.
 
@@ -58,13 +58,13 @@ def _softplus(x: Tensor, beta: Number, threshold: Number) -> Tensor:
     return elementwise("where", scaled > threshold, x, elementwise("softplus", scaled) / beta)
 
 
-@operation
+@validate_call
 def leaky_relu(input: Tensor, negative_slope: Number = 0.01) -> Tensor:
     """Return `input` where it is positive, and `negative_slope` times it elsewhere."""
     return FUNCTIONS["leaky_relu"](input, negative_slope)
 
 
-@operation
+@validate_call
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """Return `input` where it is positive, and its channel's `weight` times it elsewhere.
 
@@ -90,13 +90,13 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     )
 
 
-@operation
+@validate_call
 def elu(input: Tensor, alpha: Number = 1.0) -> Tensor:
     """Return `input` where it is positive, and `alpha (exp(input) - 1)` elsewhere."""
     return FUNCTIONS["elu"](input, alpha)
 
 
-@operation
+@validate_call
 def celu(input: Tensor, alpha: Number = 1.0) -> Tensor:
     """Return `input` where it is positive, and `alpha (exp(input / alpha) - 1)` elsewhere.
 
@@ -109,7 +109,7 @@ def celu(input: Tensor, alpha: Number = 1.0) -> Tensor:
     return elementwise("celu", input, alpha)
 
 
-@operation
+@validate_call
 def hardtanh(input: Tensor, min_val: Number = -1.0, max_val: Number = 1.0) -> Tensor:
     """Return `input` between two bounds, at which its derivative is 0; see also `clamp`.
 
@@ -136,7 +136,7 @@ def hardtanh(input: Tensor, min_val: Number = -1.0, max_val: Number = 1.0) -> Te
     return elementwise("hardtanh", input, min_val, max_val)
 
 
-@operation
+@validate_call
 def threshold(input: Tensor, threshold: Number, value: Number) -> Tensor:
     """Return `input` where it is above the threshold, and `value` elsewhere; nan stays.
 
@@ -146,14 +146,14 @@ def threshold(input: Tensor, threshold: Number, value: Number) -> Tensor:
     return input.masked_fill(input <= threshold, value)
 
 
-@operation
+@validate_call
 def hardshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
     """Return `input`, and 0 where it lies between `-lambd` and `lambd`; nan stays."""
     lambd = as_number("lambd", lambd)
     return input.masked_fill((input >= -lambd) & (input <= lambd), 0)
 
 
-@operation
+@validate_call
 def softshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
     """Return `input` moved towards 0 by `lambd`, and 0 where it is nearer.
 
@@ -171,7 +171,7 @@ def _softshrink(x: Tensor, lambd: Number) -> Tensor:
     return x - elementwise("clamp", x, -lambd, lambd)
 
 
-@operation
+@validate_call
 def tanhshrink(input: Tensor) -> Tensor:
     """Return `input - tanh(input)`."""
     return _tanhshrink(input)
@@ -182,7 +182,6 @@ def _tanhshrink(x: Tensor) -> Tensor:
     return x - elementwise("tanh", x)
 
 
-@operation(axis=False)
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """Return the first half of a dimension times the sigmoid of the second half.
 

@@ -13,13 +13,11 @@ import numpy as np
 
 from mt_operators import Operator
 from mt_tensor.pointwise.elementwise import OPERATIONS
-from mt_tensor.public import method
 from mt_tensor.tensor import Tensor
 
 _CURE = "make it a tensor first, as in mt_tensor.from_numpy(array)"
 
 
-@method
 def _operate_foreign(self: Tensor, operator: Operator, other: Any) -> Any:
     """Return what this tensor and, on its right, what is neither tensor nor number give.
 
@@ -37,7 +35,6 @@ def _operate_foreign(self: Tensor, operator: Operator, other: Any) -> Any:
     raise TypeError(f"{operator.name}() of a tensor and an array of NumPy is not defined: {_CURE}.")
 
 
-@method
 def _reflect_foreign(self: Tensor, operator: Operator, other: Any) -> Any:
     """Return what this tensor and, on its left, what is neither tensor nor number give.
 
@@ -51,7 +48,6 @@ def _reflect_foreign(self: Tensor, operator: Operator, other: Any) -> Any:
     raise _refused(operator.name)
 
 
-@method
 def __rmatmul__(self: Tensor, other: Any) -> Tensor:  # noqa: ARG001 - whatever they are
     raise _refused("matmul")
 

@@ -10,13 +10,11 @@ import numpy as np
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import InPlaceError
 from mt_tensor.library.arguments import check_same_dtype
-from mt_tensor.public import method
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.tensor import Tensor
 from mt_tensor.widening import element
 
 
-@method
 def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
     """Replace each element by what a function makes of it, and return self.
 
@@ -32,7 +30,6 @@ def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
     return self._stored("apply_", map(callable, self.flatten().tolist()))
 
 
-@method
 def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
     """Replace each element by what a function makes of it and that of a tensor; return self.
 
@@ -54,7 +51,6 @@ def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> T
     return self._stored("map_", map(callable, self.flatten().tolist(), others))
 
 
-@method
 def _stored(self: Tensor, name: str, numbers: Iterable[Any]) -> Tensor:
     """Store numbers, row by row."""
     if self.requires_grad:

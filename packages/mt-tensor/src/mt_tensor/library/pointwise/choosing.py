@@ -7,19 +7,16 @@ from typing import Any
 from mt_tensor.dtypes import DType, Number
 from mt_tensor.errors import ShapeError
 from mt_tensor.pointwise.elementwise import elementwise
-from mt_tensor.public import method
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensor import Tensor
 
 
-@method
 def where(self: Tensor, condition: Tensor, other: Any) -> Tensor:
     """Return this tensor where the condition holds, and `other` elsewhere; see `where`."""
     require_tensors("where", condition)
     return elementwise("where", condition, self, other)
 
 
-@method
 def masked_fill(self: Tensor, mask: Tensor, value: Number | Tensor) -> Tensor:
     """Return a copy in which the elements under the mask are `value`, a number or a 0-D tensor.
 

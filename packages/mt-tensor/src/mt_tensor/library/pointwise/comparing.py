@@ -9,11 +9,11 @@ from mt_tensor.dtypes import as_number, get_default_dtype, promote_types
 from mt_tensor.errors import DomainError
 from mt_tensor.library.arguments import check_same_dtype
 from mt_tensor.pointwise.elementwise import elementwise
-from mt_tensor.public import operation
+from mt_tensor.signatures import validate_call
 from mt_tensor.tensor import Tensor
 
 
-@operation
+@validate_call
 def isclose(
     input: Tensor,
     other: Tensor,
@@ -50,7 +50,7 @@ def isclose(
     return close | (error.isfinite() & (error <= elementwise("abs", y * rtol) + atol))
 
 
-@operation
+@validate_call
 def allclose(
     input: Tensor,
     other: Tensor,
@@ -120,19 +120,19 @@ _TOLERANCES = {
 """How far results may be, relative and absolute, unless a test says otherwise: torch's."""
 
 
-@operation
+@validate_call
 def equal(input: Tensor, other: Tensor) -> bool:
     """Return whether two tensors have one shape and equal elements; nan equals nothing."""
     return input.shape == other.shape and bool((input == other).all())
 
 
-@operation
+@validate_call
 def isposinf(input: Tensor) -> Tensor:
     """Return which elements are infinity, as bool."""
     return input == math.inf
 
 
-@operation
+@validate_call
 def isneginf(input: Tensor) -> Tensor:
     """Return which elements are -infinity, as bool."""
     return input == -math.inf

@@ -20,8 +20,8 @@ from mt_tensor.library.limits import finfo
 from mt_tensor.library.pointwise.fusing import fuse
 from mt_tensor.pointwise.elementwise import ElementwiseOperation, check_on_bool, elementwise
 from mt_tensor.pointwise.table_functions import FUNCTIONS, Operand
-from mt_tensor.public import operation
 from mt_tensor.recording.function import require_tensors
+from mt_tensor.signatures import validate_call
 from mt_tensor.tensor import Tensor
 
 LN_2 = math.log(2.0)
@@ -29,7 +29,6 @@ LN_2 = math.log(2.0)
 # --- Sums and powers ----------------------------------------------------------------------------
 
 
-@operation
 def add(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
     """Return `input + alpha other`.
 
@@ -40,10 +39,12 @@ def add(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
     return sum_with("add", input, other, "alpha", alpha)
 
 
-@operation("sub", "subtract")
 def sub(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
     """Return `input - alpha other`; the errors are those of `add`, and bool has no difference."""
     return sum_with("sub", input, other, "alpha", alpha)
+
+
+subtract = sub
 
 
 def sum_with(name: str, input: Operand, other: Operand, label: str, factor: Any) -> Tensor:
@@ -105,7 +106,6 @@ def checked_factor(label: str, factor: Any, dtype: DType) -> Number:
     return int(number) if isinstance(number, bool) else number
 
 
-@operation
 def pow(input: Operand, exponent: Operand) -> Tensor:
     """Return `input` to the power `exponent`: nan below 0 unless the exponent is whole.
 
@@ -115,13 +115,12 @@ def pow(input: Operand, exponent: Operand) -> Tensor:
     return FUNCTIONS["pow"](input, exponent)
 
 
-@operation
+@validate_call
 def square(input: Tensor) -> Tensor:
     """Return `input` times itself; of truth values as int64."""
     return FUNCTIONS["square"](input.long() if input.dtype.kind == "bool" else input)
 
 
-@operation
 def float_power(input: Operand, exponent: Operand) -> Tensor:
     """Return `input` to the power `exponent`, computed in float64."""
     given = {"input": input, "exponent": exponent}
@@ -134,14 +133,14 @@ def float_power(input: Operand, exponent: Operand) -> Tensor:
     return pow(base, power)
 
 
-@operation
+@validate_call
 def ldexp(input: Tensor, other: Tensor) -> Tensor:
     """Return `input` times 2 to the power `other`."""
     x, y = _promoted(input, other)
     return x * elementwise("exp2", y)
 
 
-@operation
+@validate_call
 def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
     """Return the logarithm to base 2 of `2 ** input + 2 ** other`."""
     x, y = _promoted(input, other)
@@ -154,7 +153,7 @@ def _promoted(*tensors: Tensor) -> list[Tensor]:
     return [tensor.to(dtype) for tensor in tensors]
 
 
-@operation
+@validate_call
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
     """Return `input + value tensor1 tensor2`.
 
@@ -174,7 +173,7 @@ def _plus_scaled_product(x: Tensor, y: Tensor, z: Tensor, factor: Number) -> Ten
     return x + y * z * factor
 
 
-@operation
+@validate_call
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
     """Return `input + value tensor1 / tensor2`.
 
@@ -192,7 +191,7 @@ def _plus_scaled_quotient(x: Tensor, y: Tensor, z: Tensor, factor: Number) -> Te
     return x + y / z * factor
 
 
-@operation
+@validate_call
 def lerp(input: Tensor, end: Tensor, weight: Operand) -> Tensor:
     """Return the way from `input` to `end`, of which it goes the share `weight`.
 
@@ -206,7 +205,7 @@ def lerp(input: Tensor, end: Tensor, weight: Operand) -> Tensor:
     return elementwise("lerp", input, end, weight)
 
 
-@operation
+@validate_call
 def round(input: Tensor, *, decimals: int = 0) -> Tensor:
     """Return the nearest number of so many decimals, of two the even one; gradient 0.
 
@@ -246,7 +245,7 @@ def _parts_of(x: Tensor, unit: Number) -> Tensor:
 # --- Bounds -------------------------------------------------------------------------------------
 
 
-@operation("clamp", "clip")
+@validate_call
 def clamp(input: Tensor, min: Operand | None = None, max: Operand | None = None) -> Tensor:
     """Return `input`, but at least `min` and at most `max`, which wins over `min`.
 
@@ -274,13 +273,16 @@ def clamp(input: Tensor, min: Operand | None = None, max: Operand | None = None)
     return elementwise("clamp", input, low, high)
 
 
-@operation
+clip = clamp
+
+
+@validate_call
 def clamp_min(input: Tensor, min: Operand) -> Tensor:
     """Return `input`, but at least `min`; see `clamp`."""
     return clamp(input, min)
 
 
-@operation
+@validate_call
 def clamp_max(input: Tensor, max: Operand) -> Tensor:
     """Return `input`, but at most `max`; see `clamp`."""
     return clamp(input, None, max)
@@ -298,19 +300,19 @@ def _bound(x: Tensor, bound: Any, lower: bool) -> Any:
     return x.dtype.checked(bounded)
 
 
-@operation
+@validate_call
 def fmax(input: Tensor, other: Tensor) -> Tensor:
     """Return the larger, or the one that is no nan; of equal ones `input` has the derivative."""
     return elementwise("where", (input >= other) | other.isnan(), input, other)
 
 
-@operation
+@validate_call
 def fmin(input: Tensor, other: Tensor) -> Tensor:
     """Return the smaller, or the one that is no nan; of equal ones `input` has the derivative."""
     return elementwise("where", (input <= other) | other.isnan(), input, other)
 
 
-@operation
+@validate_call
 def nan_to_num(
     input: Tensor,
     nan: Number | None = None,
@@ -336,7 +338,7 @@ def nan_to_num(
 # --- Parts, steps and units ---------------------------------------------------------------------
 
 
-@operation
+@validate_call
 def frac(input: Tensor) -> Tensor:
     """Return what `input` has after the point, with its sign.
 
@@ -347,7 +349,7 @@ def frac(input: Tensor) -> Tensor:
     return input - elementwise("trunc", input)
 
 
-@operation
+@validate_call
 def positive(input: Tensor) -> Tensor:
     """Return `input`.
 
@@ -358,7 +360,7 @@ def positive(input: Tensor) -> Tensor:
     return input
 
 
-@operation
+@validate_call
 def heaviside(input: Tensor, values: Tensor) -> Tensor:
     """Return 0 below zero, 1 above, and `values` at zero; 0 for nan.
 
@@ -370,19 +372,19 @@ def heaviside(input: Tensor, values: Tensor) -> Tensor:
     return elementwise("where", input == 0, values, (input > 0).to(input.dtype))
 
 
-@operation
+@validate_call
 def deg2rad(input: Tensor) -> Tensor:
     """Return angles in radians from angles in degrees."""
     return input * (math.pi / 180.0)
 
 
-@operation
+@validate_call
 def rad2deg(input: Tensor) -> Tensor:
     """Return angles in degrees from angles in radians."""
     return input * (180.0 / math.pi)
 
 
-@operation
+@validate_call
 def logit(input: Tensor, eps: float | None = None) -> Tensor:
     """Return `log(input / (1 - input))`, the inverse of `sigmoid`.
 

@@ -29,7 +29,6 @@ from mt_tensor.dtypes import Array, DType, Number, bool_, float32
 from mt_tensor.errors import FusionError
 from mt_tensor.layout import Layout
 from mt_tensor.pointwise.elementwise import ElementwiseOperation
-from mt_tensor.public import function
 from mt_tensor.strides import Shape
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
@@ -37,7 +36,6 @@ from mt_tensor.tensor_data import TensorData
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-@function
 def fuse(function: F) -> F:
     """Return a function of tensors as a single operation, element by element.
 

@@ -24,14 +24,13 @@ from mt_autodiff.extending import recording
 from mt_operators import Formula
 from mt_operators.evaluation import Evaluation
 from mt_operators.tracing import Recorder
-from mt_tensor.backends.computing import Computing
 from mt_tensor.backends.contract import TensorBackend
+from mt_tensor.backends.plans import Plans
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import DTypeError, FusionError, InPlaceError, ShapeError
 from mt_tensor.layout import Layout
 from mt_tensor.library.memory import are_apart
 from mt_tensor.library.pointwise.fusing import name_of, on_symbols, value_of
-from mt_tensor.public import function
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import shape_broadcast
 from mt_tensor.tensor import Tensor
@@ -40,7 +39,6 @@ from mt_tensor.tensor_data import TensorData
 Function = Callable[..., Any]
 
 
-@function
 def fuse_in_place(*changed: str) -> Callable[[Function], Callable[..., None]]:
     """Return a decorator for functions whose results replace the elements of some arguments.
 
@@ -110,7 +108,7 @@ class Change:
 
     Attributes:
         formula: computes the results.
-        computing: how each backend does.
+        plans: how each backend computes them.
         reads: which of the function's arguments the formula takes.
         changed: which of these the results replace.
     """
@@ -141,7 +139,7 @@ class Change:
         self.formula, reads = whole.narrowed([present.index(place) for place in changed])
         self.reads = [present[i] for i in reads]
         self.changed = tuple([self.reads.index(place) for place in changed])
-        self.computing = Computing(self.formula)
+        self.plans = Plans(self.formula)
 
     def __call__(self, args: Sequence[Any]) -> None:
         """Change tensors."""
@@ -169,7 +167,7 @@ class Change:
                 inputs.append(as_number("an argument", arg))
         if not are_apart(views):
             self._set_apart(inputs, backend)
-        self.computing[backend](list(map(inputs.__getitem__, self.changed)), *inputs)
+        self.plans.change(backend, [*map(inputs.__getitem__, self.changed)], *inputs)
         for tensor in targets:
             tensor._tensor.bump_version()
 

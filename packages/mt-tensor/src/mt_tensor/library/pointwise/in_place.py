@@ -7,13 +7,12 @@ training needs often compute in the tensor's own memory.
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FunctionType
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
 from mt_autodiff import is_grad_enabled
-from mt_operators import OPERATORS, Operator
+from mt_operators import OPERATORS
 from mt_tensor.arguments import check_flags
 from mt_tensor.dtypes import (
     Number,
@@ -36,11 +35,14 @@ from mt_tensor.pointwise.elementwise import (
     constant,
     elementwise,
 )
-from mt_tensor.public import method
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import shape_broadcast
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
+
+Arguments = ParamSpec("Arguments")
+Method = TypeVar("Method", bound=Callable[..., Any])
+TensorT = TypeVar("TensorT", bound=Tensor)
 
 
 def _same_view(a: TensorData, b: TensorData) -> bool:
@@ -53,7 +55,6 @@ def _same_view(a: TensorData, b: TensorData) -> bool:
     )
 
 
-@method
 def _check_in_place(self: Tensor, *others: Any) -> bool:
     """Return whether a change in place of this tensor, with others, is to be recorded.
 
@@ -69,8 +70,7 @@ def _check_in_place(self: Tensor, *others: Any) -> bool:
     return self._change_is_recorded(*others)
 
 
-@method
-def _replace(self: Tensor, value: Tensor) -> Tensor:
+def _replace(self: TensorT, value: Tensor) -> TensorT:
     """Store the elements of a tensor of any dtype that broadcasts here, and record that.
 
     Every change in place that is recorded comes down to this.
@@ -92,8 +92,7 @@ def _replace(self: Tensor, value: Tensor) -> Tensor:
     return self
 
 
-@method
-def _computed(self: Tensor, name: str, *args: Any, **options: Any) -> Tensor:
+def _computed(self: TensorT, name: str, *args: Any, **options: Any) -> TensorT:
     """Replace this tensor's elements by what an operation makes of it, in the promoted dtype.
 
     Raises:
@@ -117,8 +116,7 @@ def _computed(self: Tensor, name: str, *args: Any, **options: Any) -> Tensor:
     return self._replace(result)
 
 
-@method
-def copy_(self: Tensor, source: Any) -> Tensor:
+def copy_(self: TensorT, source: Any) -> TensorT:
     """Store the elements of `source`, broadcast and converted, and return self."""
     if not isinstance(source, Tensor):
         source = self._uploaded(np.array(source))
@@ -129,8 +127,7 @@ def copy_(self: Tensor, source: Any) -> Tensor:
     return self._replace(source)
 
 
-@method
-def fill_(self: Tensor, value: Number | Tensor) -> Tensor:
+def fill_(self: TensorT, value: Number | Tensor) -> TensorT:
     """Store a number, or that of a 0-D tensor, in every element, and return self."""
     filling = single("fill_", value, self.dtype)
     if isinstance(filling, Tensor):
@@ -143,19 +140,17 @@ def fill_(self: Tensor, value: Number | Tensor) -> Tensor:
     return self
 
 
-@method
-def zero_(self: Tensor) -> Tensor:
+def zero_(self: TensorT) -> TensorT:
     """Store zero in every element, and return self."""
     return self.fill_(0)
 
 
-@method
-def _in_place(self: Tensor, name: str, other: Any) -> Tensor:
+def _in_place(self: TensorT, name: str, other: Any) -> TensorT:
     """Replace this tensor's elements by `operator(self, other)`."""
     second = self._directly_with(other)
     if second is not None:
         data = self._tensor
-        OPERATIONS[name].computing[self.backend]((data,), data, second)
+        OPERATIONS[name].plans.change(self.backend, (data,), data, second)
         data.bump_version()
         return self
     recorded = self._check_in_place(other)
@@ -190,12 +185,11 @@ def _in_place(self: Tensor, name: str, other: Any) -> Tensor:
     if recorded:
         return self._replace(elementwise(name, self._before_change(), other))
     data, second = self._tensor, self._aliasing_resolved(other.detach().to(self.dtype))._tensor
-    OPERATIONS[name].computing[self.backend]((data,), data, second)
+    OPERATIONS[name].plans.change(self.backend, (data,), data, second)
     data.bump_version()
     return self
 
 
-@method
 def _directly_with(self: Tensor, other: Any) -> TensorData | None:
     """Return the other operand, if nothing stands in the way of computing in this memory.
 
@@ -224,7 +218,6 @@ def _directly_with(self: Tensor, other: Any) -> TensorData | None:
     return None if shares else second
 
 
-@method
 def _aliasing_resolved(self: Tensor, other: Tensor) -> Tensor:
     """Return `other`, or a copy of it if it overlaps this tensor without being the same."""
     shares = self.backend.same_memory(other._tensor.storage, self._tensor.storage)
@@ -233,20 +226,17 @@ def _aliasing_resolved(self: Tensor, other: Tensor) -> Tensor:
     )
 
 
-@method("add_", "__iadd__")
-def add_(self: Tensor, other: Any, alpha: Number = 1) -> Tensor:
+def add_(self: TensorT, other: Any, alpha: Number = 1) -> TensorT:
     """Add `alpha * other` in place, and return self."""
     return self._summed_in_place("add", other, alpha)
 
 
-@method("sub_", "__isub__", "subtract_")
-def sub_(self: Tensor, other: Any, alpha: Number = 1) -> Tensor:
+def sub_(self: TensorT, other: Any, alpha: Number = 1) -> TensorT:
     """Subtract `alpha * other` in place, and return self."""
     return self._summed_in_place("sub", other, alpha)
 
 
-@method
-def _summed_in_place(self: Tensor, name: str, other: Any, alpha: Number) -> Tensor:
+def _summed_in_place(self: TensorT, name: str, other: Any, alpha: Number) -> TensorT:
     if type(alpha) is int and alpha == 1:
         return self._in_place(name, other)
     dtype = result_type(self, other)
@@ -255,22 +245,19 @@ def _summed_in_place(self: Tensor, name: str, other: Any, alpha: Number) -> Tens
     return self._in_place(name, scaled(name, other, "alpha", alpha, dtype))
 
 
-@method("mul_", "__imul__", "multiply_")
-def mul_(self: Tensor, other: Any) -> Tensor:
+def mul_(self: TensorT, other: Any) -> TensorT:
     """Multiply in place, and return self."""
     return self._in_place("mul", other)
 
 
-@method("div_", "__itruediv__", "divide_", "true_divide_")
-def div_(self: Tensor, other: Any, *, rounding_mode: RoundingMode = None) -> Tensor:
+def div_(self: TensorT, other: Any, *, rounding_mode: RoundingMode = None) -> TensorT:
     """Divide in place, rounded if asked for, and return self."""
     if rounding_mode is None:
         return self._in_place("div", other)
     return self._computed("div", other, rounding_mode=rounding_mode)
 
 
-@method
-def float_power_(self: Tensor, exponent: Any) -> Tensor:
+def float_power_(self: TensorT, exponent: Any) -> TensorT:
     """Raise to a power in place, and return self.
 
     Raises:
@@ -284,8 +271,7 @@ def float_power_(self: Tensor, exponent: Any) -> Tensor:
     return self._computed("float_power", exponent)
 
 
-@method
-def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False) -> Tensor:
+def fill_diagonal_(self: TensorT, fill_value: Number, wrap: bool = False) -> TensorT:
     """Store a number where all indices are equal, and return self.
 
     Args:
@@ -309,71 +295,34 @@ def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False) -> Tens
     return self._computed("masked_fill", mask, fill_value)
 
 
-# --- What is the same for every operation -------------------------------------------------------
-
-COMPOSED = """
-    deg2rad frac heaviside ldexp logit nan_to_num rad2deg
-    addbmm addcdiv addcmul addmm addmv addr baddbmm cumprod cumsum index_add index_copy index_fill
-    index_put index_reduce masked_fill masked_scatter put scatter scatter_add scatter_reduce
-    tril triu
-"""
-"""The operations that torch has in place, beside those of the table, and that need nothing of their
-own for it."""
-
-VIEWS = ("squeeze", "unsqueeze", "transpose", "swapaxes", "swapdims", "t")
-"""The movements that torch has in place: the tensor becomes another view of its storage."""
-
-PYTHON = {
-    "__ifloordiv__": "floor_divide",
-    "__imod__": "remainder",
-    "__ipow__": "pow",
-    "__iand__": "bitwise_and",
-    "__ior__": "bitwise_or",
-    "__ixor__": "bitwise_xor",
-    "__ilshift__": "bitwise_left_shift",
-    "__irshift__": "bitwise_right_shift",
-}
-"""Python's operators that change their left side, and what they do."""
+# --- In-place forms of other operations ---------------------------------------------------------
 
 
-def give_in_place_forms(cls: type[Any]) -> None:
-    """Give a class of tensors the in-place form `name_` of each operation `name` that it has."""
+def changing(
+    operation: Callable[Concatenate[Any, Arguments], Tensor],
+) -> Callable[Concatenate[TensorT, Arguments], TensorT]:
+    """Return the in-place form of an operation: it stores the result in the tensor itself."""
+    name = operation.__name__
 
-    def form_of(name: str) -> Any:
-        form = vars(cls).get(f"{name}_")
-        return form if isinstance(form, FunctionType) else None  # else what stands for it so far
-
-    def give(name: str, form: Callable[..., Any]) -> None:
-        if form_of(name) is None:
-            setattr(cls, f"{name}_", form)
-
-    def give_form_of(operator: Operator) -> None:
-        for name in (operator.name, *operator.aliases) if operator.in_place else ():
-            give(name, form_of(operator.name) or _changing(operator.name))
-
-    OPERATORS.for_each(give_form_of)
-    for name in COMPOSED.split():
-        give(name, _changing(name))
-    for name in VIEWS:
-        give(name, _moving(name))
-    cls.clip_ = cls.clamp_
-    for operator, name in PYTHON.items():
-        setattr(cls, operator, _changing_by_operator(operator, name))
-
-
-def _changing(name: str) -> Callable[..., Any]:
-    """Return the in-place form of an operation: it is computed, and its result stored."""
-
-    def method(self: Tensor, *args: Any, **options: Any) -> Any:
-        return self._computed(name, *args, **options)
+    def method(self: TensorT, /, *args: Arguments.args, **options: Arguments.kwargs) -> TensorT:
+        self._computed(name, *args, **options)
+        return self
 
     return _named(method, f"{name}_", f"Store the result of `{name}` in place, and return self.")
 
 
-def _moving(name: str) -> Callable[..., Any]:
-    """Return the in-place form of a movement."""
+def moving(
+    view: Callable[Concatenate[Any, Arguments], Tensor],
+) -> Callable[Concatenate[TensorT, Arguments], TensorT]:
+    """Return the in-place form of an operation that returns a view: the tensor becomes this view.
 
-    def method(self: Tensor, *args: Any, **options: Any) -> Any:
+    Raises:
+        InPlaceError: (the method returned) the tensor has a history, gradients are not recorded,
+            and the view has another shape.
+    """
+    name = view.__name__
+
+    def method(self: TensorT, /, *args: Arguments.args, **options: Arguments.kwargs) -> TensorT:
         recorded = self._change_is_recorded()
         moved = getattr(self, name)(*args, **options)
         same = moved.shape == self.shape and moved.stride() == self.stride()
@@ -391,10 +340,13 @@ def _moving(name: str) -> Callable[..., Any]:
     return _named(method, f"{name}_", f"Become the view that `{name}` returns, and return self.")
 
 
-def _changing_by_operator(method_name: str, name: str) -> Callable[..., Any]:
-    """Return what Python calls for an operator like `//=`."""
+def changing_by_operator(
+    method_name: str, operation: Callable[..., Tensor]
+) -> Callable[[TensorT, Any], TensorT]:
+    """Return the method that Python calls for an operator such as `//=`."""
+    name = operation.__name__
 
-    def method(self: Tensor, other: Any) -> Any:
+    def method(self: TensorT, other: Any) -> Any:
         other = plain(other)
         if not isinstance(other, (*OPERANDS, np.ndarray)):
             return NotImplemented
@@ -403,11 +355,8 @@ def _changing_by_operator(method_name: str, name: str) -> Callable[..., Any]:
     return _named(method, method_name, f"Store the result of `{name}` in place.")
 
 
-def _named(method: Callable[..., Any], name: str, text: str) -> Callable[..., Any]:
+def _named(method: Method, name: str, text: str) -> Method:
     method.__name__ = name
     method.__qualname__ = f"Tensor.{name}"
     method.__doc__ = text
     return method
-
-
-give_in_place_forms(Tensor)

@@ -17,7 +17,7 @@ from mt_tensor.errors import DivisionByZeroError, DTypeError
 from mt_tensor.library.arguments import check_choice
 from mt_tensor.pointwise.elementwise import ElementwiseOperation, elementwise
 from mt_tensor.pointwise.table_functions import FUNCTIONS
-from mt_tensor.public import method, operation
+from mt_tensor.signatures import validate_call
 from mt_tensor.tensor import Tensor
 
 RoundingMode = Literal["trunc", "floor"] | None
@@ -26,7 +26,6 @@ RoundingMode = Literal["trunc", "floor"] | None
 # --- What has no integer as result ---------------------------------------------------------------
 
 
-@method
 def _check_integers(self: Tensor, name: str, given: Any, other: Tensor) -> None:
     """Raise if the operator `name` of integers would have no integer as result.
 
@@ -60,7 +59,6 @@ def _check_integers(self: Tensor, name: str, given: Any, other: Tensor) -> None:
 # --- Division -----------------------------------------------------------------------------------
 
 
-@operation("div", "divide")
 def div(input: Any, other: Any, *, rounding_mode: RoundingMode = None) -> Tensor:
     """Return `input / other`, element by element.
 
@@ -88,6 +86,9 @@ def div(input: Any, other: Any, *, rounding_mode: RoundingMode = None) -> Tensor
     return elementwise("floor_divide", multiple, other)
 
 
+divide = div
+
+
 _TRUNCATED = ElementwiseOperation(
     Operator(
         "div_trunc", lambda x, y: trunc(quotient(x, y)), (zero, zero), result="real", gates=True
@@ -98,7 +99,6 @@ _TRUNCATED = ElementwiseOperation(
 divide = div
 
 
-@operation
 def true_divide(input: Any, other: Any) -> Tensor:
     """Return `input / other`, by torch's older name."""
     return div(input, other)
@@ -107,7 +107,7 @@ def true_divide(input: Any, other: Any) -> Tensor:
 # --- Divisors and multiples ---------------------------------------------------------------------
 
 
-@operation
+@validate_call
 def gcd(input: Tensor, other: Tensor) -> Tensor:
     """Return the greatest common divisor of integers, not negative.
 
@@ -117,7 +117,7 @@ def gcd(input: Tensor, other: Tensor) -> Tensor:
     return elementwise("gcd", input, other)
 
 
-@operation
+@validate_call
 def lcm(input: Tensor, other: Tensor) -> Tensor:
     """Return the least common multiple of integers, not negative; 0 if either is 0.
 
@@ -127,11 +127,9 @@ def lcm(input: Tensor, other: Tensor) -> Tensor:
     return elementwise("lcm", input, other)
 
 
-@method
 def __divmod__(self: Tensor, other: Any) -> tuple[Tensor, Tensor]:
     return self // other, self % other
 
 
-@method
 def __rdivmod__(self: Tensor, other: Any) -> tuple[Tensor, Tensor]:
     return other // self, other % self

@@ -10,8 +10,8 @@ from mt_tensor.library.products.contraction import promoted
 from mt_tensor.library.products.vectors import bmm, mm, mv, outer
 from mt_tensor.library.reductions.sums import wide
 from mt_tensor.pointwise.elementwise import elementwise
-from mt_tensor.public import operation
 from mt_tensor.reductions.sums import sum
+from mt_tensor.signatures import validate_call
 from mt_tensor.tensor import Tensor
 
 
@@ -39,7 +39,7 @@ def _added(
     return sum_with("add", start, product, "alpha", alpha).to(dtype)
 
 
-@operation
+@validate_call
 def addmm(
     input: Tensor,
     mat1: Tensor,
@@ -64,7 +64,7 @@ def addmm(
     return _added("addmm", mm, (input, mat1, mat2), beta, alpha)
 
 
-@operation
+@validate_call
 def addmv(
     input: Tensor,
     mat: Tensor,
@@ -77,7 +77,7 @@ def addmv(
     return _added("addmv", mv, (input, mat, vec), beta, alpha)
 
 
-@operation
+@validate_call
 def addr(
     input: Tensor,
     vec1: Tensor,
@@ -90,7 +90,7 @@ def addr(
     return _added("addr", outer, (input, vec1, vec2), beta, alpha)
 
 
-@operation
+@validate_call
 def baddbmm(
     input: Tensor,
     batch1: Tensor,
@@ -103,7 +103,7 @@ def baddbmm(
     return _added("baddbmm", bmm, (input, batch1, batch2), beta, alpha)
 
 
-@operation
+@validate_call
 def addbmm(
     input: Tensor,
     batch1: Tensor,

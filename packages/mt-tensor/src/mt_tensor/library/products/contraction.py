@@ -19,9 +19,9 @@ from mt_tensor.dtypes import result_type
 from mt_tensor.errors import ShapeError
 from mt_tensor.library.movement.diagonals import diagonal
 from mt_tensor.products.matmul import matmul
-from mt_tensor.public import function
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.reductions.sums import sum
+from mt_tensor.signatures import validate_call
 from mt_tensor.strides import normalize_dims
 from mt_tensor.tensor import Tensor
 
@@ -178,7 +178,7 @@ def promoted(name: str, *tensors: Tensor) -> list[Tensor]:
     return [tensor.to(dtype) for tensor in tensors]
 
 
-@function
+@validate_call
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     """Return products summed over pairs of dimensions.
 

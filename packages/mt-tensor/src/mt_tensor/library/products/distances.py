@@ -14,12 +14,12 @@ from mt_tensor.dtypes import as_number
 from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.library.arguments import check_choice, check_same_dtype
 from mt_tensor.library.reductions.norms import norm
-from mt_tensor.public import function, operation
 from mt_tensor.recording.function import common_backend
+from mt_tensor.signatures import validate_call
 from mt_tensor.tensor import Tensor
 
 
-@operation
+@validate_call
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """Return the p-norm of `input - other`, a 0-D tensor; both are broadcast together.
 
@@ -32,7 +32,7 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     return norm(input - other, as_number("p", p))
 
 
-@function
+@validate_call
 def pairwise_distance(
     x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Tensor:
@@ -58,7 +58,7 @@ _MODES = (
 )
 
 
-@function
+@validate_call
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = _MODES[0]) -> Tensor:
     """Return the p-norms of the differences of all pairs of rows.
 
@@ -89,7 +89,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = _MODES[0])
     return _lengths(x1.unsqueeze(-2) - x2.unsqueeze(-3), p)
 
 
-@function
+@validate_call
 def pdist(input: Tensor, p: float = 2) -> Tensor:
     """Return the p-norms of the differences of every two rows: what is above `cdist`'s diagonal.
 

@@ -14,7 +14,6 @@ from typing import Any, SupportsIndex
 
 from mt_tensor.errors import EquationError
 from mt_tensor.library.products.contraction import Label, Labels, contract, promoted
-from mt_tensor.public import function
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensor import Tensor
 
@@ -119,7 +118,6 @@ def _resolve(equation: _Equation, shapes: Sequence[Sequence[int]]) -> tuple[list
     return inputs, output
 
 
-@function
 def einsum(equation: Any, *operands: Any) -> Tensor:
     """Return the sum of products of elements that an equation asks for.
 

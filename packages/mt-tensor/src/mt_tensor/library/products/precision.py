@@ -7,12 +7,10 @@ products in float32. A backend that has such hardware asks `are_products_exact` 
 from __future__ import annotations
 
 from mt_tensor.library.arguments import check_choice
-from mt_tensor.public import function
 
 _precision = "highest"
 
 
-@function
 def set_float32_matmul_precision(precision: str) -> None:
     """Say how exact products of float32 must be, in all threads, from now on.
 
@@ -35,7 +33,6 @@ def set_float32_matmul_precision(precision: str) -> None:
     _precision = precision
 
 
-@function
 def get_float32_matmul_precision() -> str:
     """Return what was set last, "highest" at first."""
     return _precision

@@ -20,12 +20,11 @@ from mt_tensor.library.movement.diagonals import diagonal
 from mt_tensor.library.movement.rearranging import broadcast_tensors, roll
 from mt_tensor.library.products.contraction import contract, promoted
 from mt_tensor.library.reductions.norms import norm
-from mt_tensor.library.signatures import for_users
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.products.matmul import matmul
-from mt_tensor.public import function, operation
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.reductions.sums import sum
+from mt_tensor.signatures import validate_call
 from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor import Tensor
 
@@ -44,7 +43,7 @@ def _of_ranks(name: str, tensors: Sequence[Tensor], ranks: Sequence[int]) -> lis
 # --- Of two tensors -----------------------------------------------------------------------------
 
 
-@operation
+@validate_call
 def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """Return the sum of the products of two vectors' elements, a 0-D tensor.
 
@@ -55,13 +54,13 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
     return matmul(*_of_ranks("dot", (input, tensor), (1, 1)))
 
 
-@operation
+@validate_call
 def vdot(input: Tensor, other: Tensor) -> Tensor:
     """Return what `dot` does, which would only differ on complex numbers."""
     return dot(input, other)
 
 
-@operation
+@validate_call
 def mv(input: Tensor, vec: Tensor) -> Tensor:
     """Return the product of a matrix (n, m) and a vector (m,), of shape (n,).
 
@@ -72,7 +71,7 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
     return matmul(*_of_ranks("mv", (input, vec), (2, 1)))
 
 
-@operation
+@validate_call
 def mm(input: Tensor, mat2: Tensor) -> Tensor:
     """Return the product of matrices (n, m) and (m, k), of shape (n, k).
 
@@ -83,7 +82,7 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
     return matmul(*_of_ranks("mm", (input, mat2), (2, 2)))
 
 
-@operation
+@validate_call
 def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     """Return the products of matrices (b, n, m) and (b, m, k), of shape (b, n, k).
 
@@ -97,7 +96,7 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     return matmul(a, b)
 
 
-@operation("outer", "ger")
+@validate_call
 def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """Return all products of an element of one vector and one of another: shape (n, m).
 
@@ -111,7 +110,10 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
 ger = outer
 
 
-@operation
+ger = outer
+
+
+@validate_call
 def inner(input: Tensor, other: Tensor) -> Tensor:
     """Return the dot products of all rows, along the last dimensions; of numbers, the product.
 
@@ -128,7 +130,7 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
     return contract("inner", (a, b), pair, (*rows, *columns))
 
 
-@operation
+@validate_call
 def kron(input: Tensor, other: Tensor) -> Tensor:
     """Return the Kronecker product: every element of `input` multiplied by all of `other`."""
     rank = max(input.ndim, other.ndim)
@@ -138,7 +140,7 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
     return (coarse * fine).reshape([n * m for n, m in zip(*shapes, strict=True)])
 
 
-@operation
+@validate_call
 def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """Return the cross products of vectors of three elements, which stand at a right angle to both.
 
@@ -168,7 +170,7 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     return roll(a, -1, at) * roll(b, -2, at) - roll(a, -2, at) * roll(b, -1, at)
 
 
-@function
+@validate_call
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """Return the cosine of the angle between vectors along a dimension, from -1 to 1.
 
@@ -195,7 +197,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 # --- Of one matrix, or many ---------------------------------------------------------------------
 
 
-@operation
+@validate_call
 def trace(input: Tensor) -> Tensor:
     """Return the sum of a matrix's diagonal; that of integers is int64.
 
@@ -208,8 +210,7 @@ def trace(input: Tensor) -> Tensor:
     return sum(diagonal(matrix))
 
 
-@for_users
-@for_users
+@validate_call
 def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     """Return the product of matrices in the order that takes the fewest multiplications.
 
@@ -275,7 +276,6 @@ def _multiplied(matrices: list[Tensor]) -> Tensor:
     return product(0, len(matrices))
 
 
-@function
 def chain_matmul(*matrices: Tensor) -> Tensor:
     """Return the product of matrices; torch's older name of `linalg.multi_dot`.
 
@@ -286,7 +286,7 @@ def chain_matmul(*matrices: Tensor) -> Tensor:
     return checked[0].clone() if len(checked) == 1 else multi_dot(checked)
 
 
-@function
+@validate_call
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """Return the powers of each element of a vector in a row: its Vandermonde matrix.
 

@@ -5,5 +5,5 @@ standing between operations and backends (`between.py`), writing a program (`wri
 function reaches beside its arguments (`surroundings.py`), making a program shorter (`planning.py`,
 `passes.py`, `reuse.py`), a program as a function of Python (`source.py`), its gradients
 (`gradients.py`), and `compile`, which keeps programs and chooses among them (`compiling.py`).
-`lazy.py` writes down without running.
+`lazy.py` writes down without running. What users call is in `functions.py`.
 """

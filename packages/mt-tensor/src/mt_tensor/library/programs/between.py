@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from typing import Any, Self
 
-from mt_tensor.backends.computing import Computing
 from mt_tensor.backends.contract import TensorBackend
+from mt_tensor.backends.plans import drop_plans
 from mt_tensor.pointwise.elementwise import shared_constant
 
 StandIn = Callable[[TensorBackend, str, Callable[..., Any]], Callable[..., Any]]
@@ -53,12 +53,11 @@ class Between:
         with ExitStack() as undo:
             undo.enter_context(_turn)
             shared_constant.cache_clear()
+            undo.callback(drop_plans)
             for backend in self.backends:
-                answers: dict[int, Any] = {}
-                undo.callback(Computing.restored, backend, answers)
                 for name, make in self.stand_ins().items():
                     _replace(undo, backend, name, make)
-                answers |= Computing.taken(backend)
+            drop_plans()
             self._undo = undo.pop_all()
         self._stands = True
         return self

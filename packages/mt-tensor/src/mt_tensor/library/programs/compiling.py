@@ -34,7 +34,6 @@ from mt_tensor.library.programs.source import MISS
 from mt_tensor.library.programs.surroundings import Picture
 from mt_tensor.library.programs.whole import NOW
 from mt_tensor.library.programs.written import EXACT, Written
-from mt_tensor.public import function as public_function
 from mt_tensor.tensor import Tensor
 
 MOST = 16
@@ -42,36 +41,6 @@ MOST = 16
 
 PATIENCE = 4
 """Calls in a row whose programs cannot be run again, before a warning says why."""
-
-
-@public_function
-def compile(function: Callable[..., Any]) -> Compiled:
-    """Return a function that does the same from a program, after a first call.
-
-    >>> import mt_tensor as mt
-    >>> @mt.compile
-    ... def distance(x, y):
-    ...     return ((x - y) ** 2).sum().sqrt()
-    >>> distance(mt.tensor([3.0, 0.0]), mt.tensor([0.0, 4.0]))
-    tensor(5.)
-    >>> distance(mt.tensor([6.0, 0.0]), mt.tensor([0.0, 8.0]))  # from the program
-    tensor(10.)
-
-    It may do what steps of training do: change tensors in place, call `backward()`, put gradients
-    into parameters, call an optimizer, draw random numbers. It may be differentiated, once.
-    Tensors in arguments, also in lists, tuples and dictionaries, may be others at each call. So may
-    numbers, where the function only computes with them; what it decides by one is written down for
-    each. Other shapes, types and settings are written down for themselves. See `Compiled`.
-
-    Args:
-        function: takes and returns tensors, numbers and the like. It may be a method or a module.
-
-    Raises:
-        CompileError: on a call, if the function looks at elements on the host, or takes something
-            from elsewhere that a program would have for ever: NumPy's arrays, Python's random
-            numbers. Everything is then as it was before the call.
-    """
-    return Compiled(function)
 
 
 class Compiled:

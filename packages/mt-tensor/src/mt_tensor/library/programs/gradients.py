@@ -20,90 +20,59 @@ from mt_tensor.library.programs.source import Source
 from mt_tensor.library.programs.structure import leaves_in
 from mt_tensor.library.programs.whole import NOW
 from mt_tensor.library.programs.writing import Writer
-from mt_tensor.recording.function import changed_in_place
-from mt_tensor.recording.graph import Node, connect
+from mt_tensor.recording.function import elements_of
+from mt_tensor.recording.graph import Node, record
 from mt_tensor.tensor import Tensor
 
 
-class ProgramNode(Node):
-    """The node of a result of a program.
+class ProgramRule:
+    """How gradients flow through a program: another program computes them; see `Rule`."""
 
-    Attributes:
-        last_fn: the program of its gradient; None once the graph has been freed.
-        saved: what that reads of the forward.
-        changes: how often this had been changed in place by then.
-    """
+    def __init__(self, run: Any) -> None:
+        self.run = run
 
-    __slots__ = ("changes", "saved")
-
-    changes: int
-    last_fn: Any
-    saved: list[Any]
-
-    def chain_rule(self, derivative: Tensor) -> list[tuple[Any, Any]]:
-        """Return each input with its share.
+    def vjp(self, node: Node, inputs: Any, ctx: Any, grad: Tensor, needed: Any) -> list[Any]:
+        """Return the gradients of the inputs.
 
         Raises:
-            GraphFreedError: the graph was freed by an earlier backward.
+            GraphFreedError: a backward within the program has freed the graph.
             GradientError: the gradient is to be differentiated in turn.
-            InPlaceError: what the gradient would read has been changed in place since.
         """
-        saved, run = self.saved, self.last_fn
-        if run is None:
-            raise self.freed()
+        if self.run is None:
+            raise node.freed()
         if recording.get():
             raise GradientError(
-                f"the gradient of {self.name!r}, which is compiled, is not recorded: compile the "
+                f"the gradient of {node.name!r}, which is compiled, is not recorded: compile the "
                 "function that differentiates it twice."
             )
-        if _changes(saved) != self.changes:
-            raise changed_in_place(repr(self.name))
-        data = derivative._tensor
+        data = grad._tensor
         if data.layout.contiguous is not data.layout:
-            data = self.backend.copy(data, data.layout.contiguous)
-        shares, _ = run([data, *saved], None)
-        return [
-            (parent, share)
-            for parent, share in zip(self.inputs, shares, strict=True)
-            if share is not None
-        ]
-
-    def free_graph(self) -> None:
-        """Forget what the gradient would read."""
-        self.last_fn = None
-        self.inputs = ()
-        self.saved = []
+            data = node.backend.copy(data, data.layout.contiguous)
+        gradients: list[Any] = self.run([data, *ctx], None)[0]
+        return gradients
 
 
-def _changes(saved: list[Any]) -> int:
-    return sum(getattr(each, "version", 0) for each in saved)
+class BorderRule:
+    """How gradients leave a program towards what an argument was computed from; see `Rule`."""
 
-
-class BorderNode(Node):
-    """The node of an argument that was computed before: gradients pass it on their way out."""
-
-    __slots__ = ()
-
-    def chain_rule(self, derivative: Tensor) -> list[tuple[Any, Any]]:
-        """Return the argument with the gradient.
+    def vjp(self, node: Node, inputs: Any, ctx: Any, grad: Tensor, needed: Any) -> list[Any]:
+        """Return the gradient itself.
 
         Raises:
-            CompileError: the function that is written down calls `backward()` itself.
+            CompileError: the function that is captured calls `backward()` itself.
         """
         if NOW.writer is not None:
             raise CompileError(
                 f"backward() in {NOW.writer.name} goes on to what an argument was computed from, "
                 "which no program knows: pass detach() of it, or compile what computes it, too."
             )
-        return [(self.inputs[0], derivative)]
+        return [grad]
 
 
 def within_borders(x: Tensor) -> Tensor:
     """Return an argument that was computed before, for a function that is written down."""
-    node: BorderNode = object.__new__(BorderNode)
-    node.last_fn, node.name = None, "argument"
     inside = Tensor._make(x._tensor, x.backend)
-    connect(inside, node, (x.variable,))
+    record(inside, BorderRule(), "argument", (x.variable,))
     return inside
 
 
@@ -126,14 +95,11 @@ class Gradients:
     def connect(self, results: list[Any], parts: list[Any], given: Any) -> None:
         """Enter results into the graph."""
         for at, run in self.programs.items():
-            node: ProgramNode = object.__new__(ProgramNode)
-            node.last_fn, node.name = run, self.name
-            node.saved, node.changes = parts, _changes(parts)
             inputs = [
                 tensor if position is None else given.leaves[position].variable
                 for tensor, position in zip(self.inputs, self.positions, strict=True)
             ]
-            connect(results[at], node, inputs)
+            record(results[at], ProgramRule(run), self.name, inputs, parts, elements_of(parts))
 
 
 def derivatives_written(

@@ -25,40 +25,11 @@ from mt_tensor.library.programs.program import Instruction, Memory, Program, Vie
 from mt_tensor.library.programs.source import Source
 from mt_tensor.library.programs.storages import group_of, key_of
 from mt_tensor.library.programs.whole import NOW
-from mt_tensor.public import function, method
 from mt_tensor.strides import folded_shape
-from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData, as_array
 
 MOST = 16
 """Programs that are kept to look at, the last ones."""
-
-
-@function
-def lazy() -> Lazy:
-    """Return a block in which nothing is computed before it is asked for.
-
-    >>> import mt_tensor as mt
-    >>> with mt.lazy() as block:
-    ...     x = mt.arange(4.0)
-    ...     y = (x * 2 + 1).exp()
-    ...     z = y.sum()
-    ...     computed = len(block.programs)
-    ...     z.realize()
-    tensor(1267.8501)
-    >>> computed, len(block.programs)  # a pass over memory, and the sum
-    (0, 1)
-
-    Elements are asked for where Python sees them (`print`, `item`, `numpy`, `if x > 0`), where
-    something is changed in place, and by `x.realize()`. At the end of the block all is computed
-    that somebody still has. Operations are composed of the primitives of the contract here, without
-    the kernels of a backend. What `compile` makes runs as the function that it is. Gradients are
-    recorded as ever, and are promises, too.
-
-    Other threads compute at once. Arrays of NumPy that tensors share memory with are read when
-    that is computed: do not change them meanwhile.
-    """
-    return Lazy()
 
 
 class Lazy(Between):
@@ -331,13 +302,6 @@ class Promised(TensorData):
         view = Promised(self.promise, layout)
         view._version = self._version
         return view
-
-
-@method
-def realize(self: Tensor) -> Tensor:
-    """Compute the elements if they are still to come, as in `lazy`; return the tensor."""
-    _ = self._tensor.storage
-    return self
 
 
 # --- What results look like -----------------------------------------------------------------------

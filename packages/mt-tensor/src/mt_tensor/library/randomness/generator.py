@@ -20,7 +20,6 @@ import numpy as np
 
 from mt_tensor.library.arguments import as_integer
 from mt_tensor.library.randomness.blocks import begin_block, take_blocks, used_blocks
-from mt_tensor.public import FUNCTIONS, function
 
 _ALL: WeakSet[Any] = WeakSet()
 """All generators, to find the one that NumPy's belongs to."""
@@ -29,7 +28,6 @@ _sharing = threading.RLock()
 """Held while somebody begins a sequence or draws, for threads may share a generator."""
 
 
-@function
 class Generator:
     """A sequence of random numbers of its own, for the argument `generator=`.
 
@@ -89,7 +87,7 @@ class Generator:
             take_blocks(self.numpy, state["blocks"])
 
 
-default_generator = FUNCTIONS["default_generator"] = Generator()
+default_generator = Generator()
 """What random tensors are drawn from unless another generator is given."""
 
 _chosen: ContextVar[Generator | None] = ContextVar("mt_tensor_generator", default=None)
@@ -132,7 +130,6 @@ def use_generator(generator: Generator) -> Iterator[Generator]:
         _chosen.reset(token)
 
 
-@function
 def manual_seed(seed: int) -> Generator:
     """Begin the default sequence of random numbers that belongs to `seed`; return its generator.
 
@@ -167,19 +164,16 @@ def fork_rng(
             set_rng_state(state)
 
 
-@function
 def initial_seed() -> int:
     """Return the seed that the default sequence began at."""
     return current_generator().initial_seed()
 
 
-@function
 def get_rng_state() -> dict[str, Any]:
     """Return where in its sequence the default generator is, for `set_rng_state`."""
     return current_generator().get_state()
 
 
-@function
 def set_rng_state(state: Mapping[str, Any]) -> None:
     """Take the default generator to where `get_rng_state` was called."""
     current_generator().set_state(state)

@@ -22,8 +22,8 @@ from mt_tensor.library.creation.from_tensors import Options, after
 from mt_tensor.library.randomness.continuous import between, standard_normal, unit
 from mt_tensor.library.randomness.generator import Generator, drawing, generator, manual_seed
 from mt_tensor.library.randomness.sampling import check_deviation, whole_values
-from mt_tensor.public import function
 from mt_tensor.recording.function import common_backend
+from mt_tensor.signatures import validate_call
 from mt_tensor.strides import Shape, shape_broadcast
 from mt_tensor.tensor import Tensor
 
@@ -70,7 +70,6 @@ def _shape(name: str, size: Any) -> Shape:
 # --- Evenly distributed -------------------------------------------------------------------------
 
 
-@function
 def rand(
     *sizes: Any,
     size: Any = None,
@@ -88,13 +87,12 @@ def rand(
     return _placed(lambda home: unit(generator, shape, kind, home), **options)
 
 
-@function
+@validate_call
 def rand_like(input: Tensor, *, generator: _Generator = None, **options: Unpack[Options]) -> Tensor:
     """Return what `rand` does, by default of the shape, type and backend of `input`."""
     return rand(input.shape, generator=generator, **after(input, options))
 
 
-@function
 def uniform(
     low: float,
     high: float,
@@ -115,7 +113,6 @@ def uniform(
     return _placed(lambda home: between(generator, shape, low, high, kind, home), **options)
 
 
-@function
 def randint(
     low: int | None = None,
     high: Any = None,
@@ -158,7 +155,7 @@ def randint(
     return from_values(whole_values(generator, shape, first, last), kind, **options)
 
 
-@function
+@validate_call
 def randint_like(
     input: Tensor,
     low: int,
@@ -172,7 +169,6 @@ def randint_like(
     return randint(low, high, input.shape, generator=generator, **after(input, options))
 
 
-@function
 def randperm(
     n: int,
     generator: _Generator = None,
@@ -197,7 +193,6 @@ def randperm(
 # --- Normally distributed -----------------------------------------------------------------------
 
 
-@function
 def randn(
     *sizes: Any,
     size: Any = None,
@@ -215,7 +210,7 @@ def randn(
     return _placed(lambda home: cast(standard_normal(generator, shape, home), kind), **options)
 
 
-@function
+@validate_call
 def randn_like(
     input: Tensor, *, generator: _Generator = None, **options: Unpack[Options]
 ) -> Tensor:
@@ -223,7 +218,6 @@ def randn_like(
     return randn(input.shape, generator=generator, **after(input, options))
 
 
-@function
 def normal(
     mean: Any = 0.0,
     std: Any = 1.0,

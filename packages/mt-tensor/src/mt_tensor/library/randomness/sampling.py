@@ -26,8 +26,8 @@ from mt_tensor.library.randomness.continuous import (
 )
 from mt_tensor.library.randomness.generator import Generator, drawing
 from mt_tensor.pointwise.elementwise import elementwise
-from mt_tensor.public import method, operation
 from mt_tensor.recording.function import common_backend
+from mt_tensor.signatures import validate_call
 from mt_tensor.strides import Shape
 from mt_tensor.tensor import Tensor
 
@@ -80,7 +80,7 @@ def _whole_range(dtype: DType) -> tuple[int, int]:
 # --- Trials and choices -------------------------------------------------------------------------
 
 
-@operation
+@validate_call
 def bernoulli(
     input: Tensor, p: float | None = None, *, generator: Generator | None = None
 ) -> Tensor:
@@ -101,7 +101,7 @@ def bernoulli(
     return cast(_outcomes(input, chances, generator), input.dtype)
 
 
-@operation
+@validate_call
 def multinomial(
     input: Tensor,
     num_samples: int,
@@ -175,7 +175,6 @@ def _without_replacement(numbers: np.random.Generator, weights: Array, count: in
     return first
 
 
-@method
 def uniform_(
     self: Tensor, from_: float = 0, to: float = 1, *, generator: Generator | None = None
 ) -> Tensor:
@@ -186,7 +185,6 @@ def uniform_(
     return self.copy_(between(generator, self.shape, low, high, self.dtype, self.backend))
 
 
-@method
 def normal_(
     self: Tensor, mean: float = 0, std: float = 1, *, generator: Generator | None = None
 ) -> Tensor:
@@ -198,7 +196,6 @@ def normal_(
     return self.copy_(standard_normal(generator, self.shape, self.backend) * std + mean)
 
 
-@method
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
     """Store ones with probability `p`, a number or a tensor, else zeros; return self."""
     self._check_in_place()
@@ -209,7 +206,6 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None
     return self.copy_(_outcomes(self, p, generator))
 
 
-@method
 def exponential_(self: Tensor, lambd: float = 1, *, generator: Generator | None = None) -> Tensor:
     """Store waiting times, on average `1 / lambd`, from the exponential distribution.
 
@@ -224,7 +220,6 @@ def exponential_(self: Tensor, lambd: float = 1, *, generator: Generator | None 
     return self.copy_(waiting_times(generator, self.shape, self.backend) / lambd)
 
 
-@method
 def random_(
     self: Tensor,
     from_: int | None = None,
@@ -255,7 +250,6 @@ def random_(
     return self._filled(whole_values(generator, self.shape, low, last))
 
 
-@method
 def _filled(self: Tensor, values: Any) -> Tensor:
     with np.errstate(over="ignore"):
         uploaded = self._uploaded(np.asarray(values), self.dtype)

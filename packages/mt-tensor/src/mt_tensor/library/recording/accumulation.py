@@ -5,13 +5,11 @@ from __future__ import annotations
 import threading
 
 from mt_autodiff.extending import recording
-from mt_tensor.public import method
 from mt_tensor.tensor import Tensor
 
 _making_locks = threading.Lock()
 
 
-@method
 def _alone(self: Tensor) -> threading.RLock:
     """Return what a thread must hold while it changes `_grad`, or the node of a view."""
     try:
@@ -24,7 +22,6 @@ def _alone(self: Tensor) -> threading.RLock:
     return lock
 
 
-@method
 def add_to_grad(self: Tensor, derivative: Tensor) -> None:
     """Add a gradient to what is stored: of a leaf in its memory, unless that is recorded."""
     with self._alone():

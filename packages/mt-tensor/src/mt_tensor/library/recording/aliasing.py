@@ -20,10 +20,9 @@ from mt_tensor.dtypes import Array
 from mt_tensor.errors import InPlaceError
 from mt_tensor.library.memory import positions
 from mt_tensor.library.recording.hooks import Watch
-from mt_tensor.public import method
 from mt_tensor.recording.function import Function
 from mt_tensor.recording.graph import Node
-from mt_tensor.tensor import VIEW, Tensor
+from mt_tensor.tensor import CUSTOM_VIEW, VIEW, Tensor
 from mt_tensor.tensor_data import TensorData
 
 
@@ -105,7 +104,6 @@ def shown_elements(base: TensorData, view: TensorData) -> Array:
     return order[np.searchsorted(known, found, sorter=order)]
 
 
-@method
 def _note_base(self: Tensor, args: Sequence[Any]) -> None:
     """Take note of which argument a function's result is a view of: one whose memory it shares."""
     data = self._tensor
@@ -120,11 +118,10 @@ def _note_base(self: Tensor, args: Sequence[Any]) -> None:
             self._base = arg if arg._base is None else arg._base
             self._seen = shared[0]
             if recording.get():
-                self._requires_grad = VIEW
+                self._requires_grad = CUSTOM_VIEW
             return
 
 
-@method
 def detach_(self: Tensor) -> Tensor:
     """Forget how the tensor was computed, and return it, a leaf that does not require grad.
 
@@ -137,18 +134,20 @@ def detach_(self: Tensor) -> Tensor:
     return self
 
 
-@method
 def _index_in(self: Tensor, base: Tensor) -> Tensor:
     """Return which elements of its base a view shows, as a row of int64."""
     index = shown_elements(base._tensor, self._tensor)
     return self._with(self.backend.from_host(np.ascontiguousarray(index)))
 
 
-@method
 def _refresh(self: Tensor) -> None:
     """Give a view a new node if its memory has been changed since it got its last one."""
     base = self._base
     if base is None:
+        return
+    if self._requires_grad is CUSTOM_VIEW:
+        if self._node is not None or base.requires_grad:
+            raise _custom_view()
         return
     with self._alone():  # threads that share the view share the node
         if self._seen != self._tensor.version:
@@ -159,7 +158,6 @@ def _refresh(self: Tensor) -> None:
             self._moved_to(node)
 
 
-@method
 def _change_is_recorded(self: Tensor, *others: Any) -> bool:
     """Return whether a change in place of this tensor, with others, is to be recorded.
 
@@ -177,6 +175,8 @@ def _change_is_recorded(self: Tensor, *others: Any) -> bool:
             f"{'a leaf' if base is self else 'a view of a leaf'} that requires grad cannot be "
             "changed in place: do so under no_grad(), or on a clone()."
         )
+    if self._requires_grad is CUSTOM_VIEW:
+        raise _custom_view()
     if self._base is not None and self._requires_grad is not VIEW:
         raise InPlaceError(
             "this view was made under no_grad(), so that gradients cannot follow its change: "
@@ -185,7 +185,15 @@ def _change_is_recorded(self: Tensor, *others: Any) -> bool:
     return True
 
 
-@method
+def _custom_view() -> InPlaceError:
+    """Return the error for a change in place of a view that a Function has returned."""
+    return InPlaceError(
+        "a result of a Function shares memory with its argument, and that memory was changed in "
+        "place, where gradients cannot follow: return a clone() from forward, or change a clone() "
+        "of the result."
+    )
+
+
 def _before_change(self: Tensor) -> Tensor:
     """Return the tensor as it is now, in memory of its own: gradients may read it later."""
     with no_grad():
@@ -195,7 +203,6 @@ def _before_change(self: Tensor) -> Tensor:
     return old
 
 
-@method
 def _moved_to(self: Tensor, node: Node | None) -> None:
     """Let another node stand for this tensor; what keeps its gradient goes along."""
     old = self._node
@@ -207,7 +214,6 @@ def _moved_to(self: Tensor, node: Node | None) -> None:
     self._seen = self._tensor.version
 
 
-@method
 def _moved_on(self: Tensor, value: Tensor) -> None:
     """Take note that this tensor now holds the elements of `value`, and its history."""
     base = self._base

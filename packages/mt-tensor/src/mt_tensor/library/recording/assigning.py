@@ -6,11 +6,9 @@ from typing import Any
 
 from mt_autodiff import GradientError
 from mt_tensor.errors import BackendMismatchError, DTypeError, ShapeError
-from mt_tensor.public import attribute, method
 from mt_tensor.tensor import Tensor
 
 
-@method
 def _check_gradient(self: Tensor, grad: Any) -> None:
     """Raise unless a tensor could be the gradient of this one."""
     if not isinstance(grad, Tensor):
@@ -38,7 +36,7 @@ def data(self: Tensor) -> Tensor:
     return self.detach()
 
 
-def _exchange(self: Tensor, data: Tensor) -> None:
+def set_data(self: Tensor, data: Tensor) -> None:
     """Hold the elements of another tensor from now on, in the same place of the graph.
 
     Raises:
@@ -56,10 +54,6 @@ def _exchange(self: Tensor, data: Tensor) -> None:
     self._tensor, self._base = data._tensor, None
 
 
-attribute(data, _exchange)
-
-
-@method
 def _become(self: Tensor, other: Tensor) -> None:
     """Take over the elements of another tensor, as a leaf."""
     self._tensor = other._tensor

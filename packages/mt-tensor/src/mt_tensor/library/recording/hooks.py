@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from mt_autodiff import NoGradientError
-from mt_tensor.public import attribute, method
 from mt_tensor.recording.graph import Node, fitting
 from mt_tensor.tensor import Tensor
 
@@ -102,7 +101,6 @@ class RemovableHandle:
         self.remove()
 
 
-@method
 def register_hook(self: Tensor, hook: Hook) -> RemovableHandle:
     """Call a function with this tensor's gradient, each time that it is complete.
 
@@ -130,7 +128,6 @@ def register_hook(self: Tensor, hook: Hook) -> RemovableHandle:
     return RemovableHandle(Watch.of(self.variable).hooks, hook)
 
 
-@method
 def register_post_accumulate_grad_hook(
     self: Tensor, hook: Callable[[Any], None]
 ) -> RemovableHandle:
@@ -149,7 +146,6 @@ def register_post_accumulate_grad_hook(
     return RemovableHandle(Watch.of(self).after, hook)
 
 
-@method
 def retain_grad(self: Tensor) -> None:
     """Keep the gradient of this tensor in `grad`, though it is no leaf.
 
@@ -163,13 +159,11 @@ def retain_grad(self: Tensor) -> None:
         Watch.of(node).retained = weakref.ref(self)
 
 
-@attribute
 def grad_fn(self: Tensor) -> Node | None:
     """The node of the tensor in the recorded graph; None for a leaf."""
     return self.history
 
 
-@attribute
 def retains_grad(self: Tensor) -> bool:
     """Whether `grad` of this tensor, which is no leaf, is kept."""
     node = self.history

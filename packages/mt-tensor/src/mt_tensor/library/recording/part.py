@@ -14,15 +14,14 @@ from itertools import pairwise
 from typing import Any
 
 from mt_operators import OPERATORS
-from mt_tensor.backends.computing import Computing
+from mt_tensor.backends.plans import Plans
 from mt_tensor.layout import Layout
-from mt_tensor.public import method
 from mt_tensor.recording.linear import ViewFunction
 from mt_tensor.strides import Shape, size_of
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
 
-_ADD = Computing(OPERATORS["add"].value)
+_ADD = Plans(OPERATORS["add"].value)
 
 LARGE = 2**15
 """Parts of a tensor of so many elements wait for each other; to ask them costs microseconds."""
@@ -73,7 +72,7 @@ class Part:
             total = total._with(total.backend.copy(data, data.layout.contiguous))
             total._fresh = True
         part = self.place(total._tensor)
-        _ADD[total.backend]((part,), part, self.grad._tensor)
+        _ADD.change(total.backend, (part,), part, self.grad._tensor)
         return total
 
     def place(self, whole: TensorData) -> TensorData:
@@ -165,7 +164,6 @@ def _ranges(place: Layout, whole: Layout) -> list[tuple[int, int]]:
     return [] if extents else ranges
 
 
-@method
 def _part_of(self: Tensor, shape: Shape, view: type[ViewFunction], *settings: Any) -> Any:
     """Return, from the gradient of a view, that of the whole."""
     return Part(self, shape, view, settings)

@@ -16,9 +16,9 @@ from mt_tensor.library.pointwise.fusing import fuse
 from mt_tensor.library.reductions.sums import check_not_empty
 from mt_tensor.movement.views import View, squeeze_dims
 from mt_tensor.pointwise.elementwise import elementwise
-from mt_tensor.public import operation
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.reductions.sums import Dims, fold, reduced_dims
+from mt_tensor.signatures import validate_call
 from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor import Tensor
 
@@ -138,7 +138,7 @@ def _max_or_min(
     return ValuesAndIndices(values, index if keepdim else squeeze_dims(index, (d,)))
 
 
-@operation
+@validate_call
 def max(
     input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor | None = None
 ) -> Any:
@@ -165,7 +165,7 @@ def max(
     return _max_or_min("max", "maximum", input, dim, keepdim, other)
 
 
-@operation
+@validate_call
 def min(
     input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor | None = None
 ) -> Any:
@@ -176,7 +176,7 @@ def min(
     return _max_or_min("min", "minimum", input, dim, keepdim, other)
 
 
-@operation
+@validate_call
 def amax(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Return the largest element over dimensions; equal ones share the gradient.
 
@@ -187,7 +187,7 @@ def amax(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     return _extreme("amax", "maximum", input, dim, keepdim)
 
 
-@operation
+@validate_call
 def amin(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Return the smallest element over dimensions; equal ones share the gradient.
 
@@ -198,7 +198,7 @@ def amin(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     return _extreme("amin", "minimum", input, dim, keepdim)
 
 
-@operation
+@validate_call
 def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> MinMax:
     """Return the smallest and the largest elements along a dimension, or of all.
 
@@ -213,7 +213,7 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> 
     )
 
 
-@operation
+@validate_call
 def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Return the int64 index of the first largest element, along `dim` or of all in a row.
 
@@ -226,7 +226,7 @@ def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
     return _arg_extreme("argmax", "maximum", input, dim, keepdim)
 
 
-@operation
+@validate_call
 def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Return the int64 index of the first smallest element, along `dim` or of all in a row.
 

@@ -10,13 +10,11 @@ from mt_tensor.dtypes import as_dtype, as_number
 from mt_tensor.library.reductions.roots import root
 from mt_tensor.library.reductions.sums import check_not_empty
 from mt_tensor.pointwise.elementwise import elementwise
-from mt_tensor.public import operation
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.reductions.sums import Dims, reduced_dims
 from mt_tensor.tensor import Tensor
 
 
-@operation(axis=False)
 def norm(
     input: Tensor,
     p: float | str | None = "fro",

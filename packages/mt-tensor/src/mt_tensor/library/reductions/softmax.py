@@ -13,9 +13,9 @@ from mt_tensor.library.fused import fused
 from mt_tensor.library.reductions.sums import wide
 from mt_tensor.movement.views import squeeze_dims
 from mt_tensor.pointwise.elementwise import elementwise
-from mt_tensor.public import function, operation
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.reductions.sums import Dims, Sum, fold, reduced_dims
+from mt_tensor.signatures import validate_call
 from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor import Tensor
 
@@ -59,7 +59,7 @@ def _applied(
     return function(wide(x), normalize_dim(dim, x.ndim)).to(x.dtype)
 
 
-@operation
+@validate_call
 def softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """Return exponentials along `dim`, scaled to add up to 1.
 
@@ -75,7 +75,7 @@ def softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     return _applied(_softmax, "softmax", input, dim, dtype)
 
 
-@operation
+@validate_call
 def log_softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """Return `x - log(sum(exp(x)))` along `dim`: the logarithm of `softmax`, without overflow.
 
@@ -84,7 +84,6 @@ def log_softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     return _applied(_log_softmax, "log_softmax", input, dim, dtype)
 
 
-@function(axis=False)
 def softmin(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """Return the softmax of `-input`, which is largest where `input` is smallest; see `softmax`."""
     require_tensors("softmin", input)
@@ -115,7 +114,7 @@ class LogSumExp(Function):
         return grad.reshape(out.shape) * (x - out).exp(), None, None
 
 
-@operation
+@validate_call
 def logsumexp(input: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
     """Return `log(sum(exp(x)))` over dimensions, with the largest element subtracted first.
 

@@ -12,9 +12,9 @@ from mt_tensor.library.reductions.roots import root
 from mt_tensor.library.reductions.sums import wide
 from mt_tensor.movement.views import squeeze_dims
 from mt_tensor.pointwise.elementwise import elementwise
-from mt_tensor.public import function, operation
 from mt_tensor.recording.function import Function, common_backend, require_tensors
 from mt_tensor.reductions.sums import Dims, Mean, Repeat, Sum, fold, mean, reduced_dims
+from mt_tensor.signatures import validate_call
 from mt_tensor.strides import size_of
 from mt_tensor.tensor import Tensor
 
@@ -87,7 +87,7 @@ def _deviation(name: str, input: Tensor, dim: Dims, correction: float, keepdim: 
     return (shares if keepdim else squeeze_dims(shares, dims)).to(input.dtype)
 
 
-@operation
+@validate_call
 def var(
     input: Tensor,
     dim: Any = None,
@@ -115,7 +115,7 @@ def var(
     return _variance("var", input, dim, correction, keepdim).to(input.dtype)
 
 
-@operation
+@validate_call
 def std(
     input: Tensor,
     dim: Any = None,
@@ -133,7 +133,7 @@ def std(
     return _deviation("std", input, dim, correction, keepdim)
 
 
-@function
+@validate_call
 def var_mean(
     input: Tensor,
     dim: Any = None,
@@ -148,7 +148,7 @@ def var_mean(
     return variance.to(input.dtype), mean(input, dim, keepdim)
 
 
-@function
+@validate_call
 def std_mean(
     input: Tensor,
     dim: Any = None,
@@ -166,7 +166,7 @@ def std_mean(
 # --- How variables vary together ----------------------------------------------------------------
 
 
-@operation
+@validate_call
 def cov(
     input: Tensor,
     *,
@@ -236,7 +236,7 @@ def _weights(label: str, x: Tensor, weights: Tensor, kind: str) -> Tensor:
     return weights.to(x.dtype)
 
 
-@operation
+@validate_call
 def corrcoef(input: Tensor) -> Tensor:
     """Return the correlation coefficients of variables: covariances by standard deviations.
 

@@ -10,9 +10,9 @@ from mt_tensor.errors import IndexingError
 from mt_tensor.library.movement.joining import shifted
 from mt_tensor.movement.views import squeeze_dims
 from mt_tensor.pointwise.elementwise import elementwise
-from mt_tensor.public import operation
 from mt_tensor.recording.function import Function
 from mt_tensor.reductions.sums import Dims, fold, in_summed_dtype, reduced_dims, sum
+from mt_tensor.signatures import validate_call
 from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor import Tensor
 
@@ -31,13 +31,13 @@ def check_not_empty(name: str, x: Tensor, dims: tuple[int, ...]) -> None:
         )
 
 
-@operation
+@validate_call
 def nansum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Return the sum over dimensions of all elements but nan; arguments are those of `sum`."""
     return sum(elementwise("where", input != input, 0, input), dim, keepdim, dtype=dtype)
 
 
-@operation
+@validate_call
 def nanmean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Return the mean over dimensions of all elements but nan; nan where there is none.
 
@@ -69,7 +69,7 @@ class Product(Function):
         return grad * before * after, None
 
 
-@operation
+@validate_call
 def prod(
     input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:

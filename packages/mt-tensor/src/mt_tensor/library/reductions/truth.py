@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from mt_tensor.dtypes import bool_, uint8
-from mt_tensor.public import operation
 from mt_tensor.reductions.sums import Dims, fold, named_dims, sum
+from mt_tensor.signatures import validate_call
 from mt_tensor.tensor import Tensor
 
 
@@ -19,7 +19,7 @@ def _nonzero(x: Tensor) -> Tensor:
     return x if x.dtype is bool_ else x.ne(0)
 
 
-@operation
+@validate_call
 def all(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Return whether all elements over dimensions are non-zero: as bool, but uint8 of uint8.
 
@@ -34,13 +34,13 @@ def all(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     return _logical("logical_and", input, dim, keepdim)
 
 
-@operation
+@validate_call
 def any(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Return whether any element over dimensions is non-zero; arguments are those of `all`."""
     return _logical("logical_or", input, dim, keepdim)
 
 
-@operation
+@validate_call
 def count_nonzero(input: Tensor, dim: Dims = None) -> Tensor:
     """Return the number of non-zero elements over dimensions, as int64.
 

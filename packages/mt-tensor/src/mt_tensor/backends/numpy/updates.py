@@ -31,11 +31,10 @@ import numpy as np
 from mt_operators import Formula
 from mt_operators.evaluation import written_with
 from mt_operators.graph import PYTHON, Expression, Graph
-from mt_tensor.backends.numpy.functions import UFUNCS
+from mt_tensor.backends.numpy.functions import FUNCTIONS, UFUNCS
+from mt_tensor.backends.numpy.source import ATOMIC
 from mt_tensor.backends.quiet import quiet
 from mt_tensor.dtypes import Number
-from mt_tensor.library.backends.numpy.functions import FUNCTIONS
-from mt_tensor.library.backends.numpy.source import ATOMIC
 from mt_tensor.tensor_data import TensorData
 
 Kind = Literal["row", "number"]

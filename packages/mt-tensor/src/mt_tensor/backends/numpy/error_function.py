@@ -29,8 +29,8 @@ from typing import Any
 
 import numpy as np
 
+from mt_tensor.backends.numpy.blocks import BLOCK
 from mt_tensor.dtypes import Array
-from mt_tensor.library.backends.numpy.blocks import BLOCK
 
 
 @dataclass(frozen=True, slots=True)

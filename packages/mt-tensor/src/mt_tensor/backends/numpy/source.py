@@ -24,9 +24,9 @@ import numpy as np
 from mt_operators import Formula
 from mt_operators.evaluation import written_with
 from mt_operators.graph import PYTHON, Expression, Graph, Number
+from mt_tensor.backends.numpy.blocks import LARGE, in_blocks
+from mt_tensor.backends.numpy.choices import choose, keep
 from mt_tensor.backends.numpy.functions import typed
-from mt_tensor.library.backends.numpy.blocks import LARGE, in_blocks
-from mt_tensor.library.backends.numpy.choices import choose, keep
 
 ATOMIC = ("sigmoid", "sign")
 """Operators that have a function of arrays, though other stages compose them."""
