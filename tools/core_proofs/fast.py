@@ -42,7 +42,8 @@ def train(epochs: int = 300, rate: float = 0.5, width: int = 32) -> float:
         loss.backward()
         with mt.no_grad():
             for parameter in parameters:
-                parameter.sub_(parameter.grad, alpha=rate)
+                if parameter.grad is not None:
+                    parameter.sub_(rate * parameter.grad)
                 parameter.grad = None
         accuracy = ((probability > 0.5).float() == labels).float().mean().item()
     return accuracy

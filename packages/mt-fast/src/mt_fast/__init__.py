@@ -36,14 +36,22 @@ if find_spec("mt_fast.in_place") is not None:  # formulas whose results replace 
     import mt_fast.in_place.update
 if find_spec("mt_fast.indexing") is not None:  # gather and scatter of whole slices
     import mt_fast.indexing.slices
+
+    register_kernels("fast", "mt_fast.indexing.embedding")
 if find_spec("mt_fast.folds") is not None:  # reductions in parts, and of scattered elements
     import mt_fast.folds.parts
     import mt_fast.folds.scattered
+
+    register_kernels("fast", "mt_fast.folds.fused")
 if find_spec("mt_fast.gemm") is not None:  # matrix products in register tiles
     import mt_fast.gemm.products
 if find_spec("mt_fast.random_numbers") is not None:  # random numbers drawn by all threads
     import mt_fast.random_numbers.philox  # noqa: F401 - importing registers
 if find_spec("mt_fast.fused") is not None:  # kernels for named operations, such as softmax
-    register_kernels("fast", "mt_fast.fused")
+    register_kernels("fast", "mt_fast.fused.kernels")
+if find_spec("mt_fast.convolution") is not None:
+    register_kernels("fast", "mt_fast.convolution.operation")
+if find_spec("mt_fast.recurrent") is not None:
+    register_kernels("fast", "mt_fast.recurrent.kernels")
 if find_spec("mt_fast.inspection") is not None:  # kernels as text
     from mt_fast.inspection.kernel_source import source as source

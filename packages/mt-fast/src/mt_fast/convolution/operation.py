@@ -7,7 +7,7 @@ from typing import Any
 
 from mt_fast.convolution.convolve import bias_gradient
 from mt_fast.convolution.small_images import convolve, image_gradient, kernel_gradient
-from mt_fast.fused.arrays import array_of, is_compiled, tensor_of
+from mt_fast.memory.arrays import array_of, is_compiled, tensor_of
 from mt_tensor import Tensor
 from mt_tensor.extending import FusedKernel
 
@@ -90,3 +90,9 @@ class _TransposedConvolution(FusedKernel):
 
 CONVOLUTION = _Convolution()
 TRANSPOSED_CONVOLUTION = _TransposedConvolution()
+
+KERNELS: dict[str, FusedKernel] = {
+    "conv2d": CONVOLUTION,
+    "conv_transpose2d": TRANSPOSED_CONVOLUTION,
+}
+"""For `mt_tensor.extending.register_kernels`."""

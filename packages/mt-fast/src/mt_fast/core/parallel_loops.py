@@ -127,23 +127,17 @@ def tensor_reduce(
 
 
 @njit(parallel=True)
-def _products(
-    a: Any, a_strides: Any, a_offset: Any, b: Any, b_strides: Any, b_offset: Any,
-    out: Any, to: Any, start: Any, shape: Any, inner: Any,
-) -> None:  # fmt: skip
-    rows, columns = shape[1], shape[2]
-    for row in prange(shape[0] * rows):
+def _products(a: Any, b: Any, out: Any) -> None:
+    batches, rows, columns = out.shape
+    for row in prange(batches * rows):
         batch, i = row // rows, row % rows
-        first = a_offset + batch * a_strides[0] + i * a_strides[1]
-        second = b_offset + batch * b_strides[0]
-        place = start + batch * to[0] + i * to[1]
+        total = out[batch, i]
         for k in range(columns):
-            out[place + k * to[2]] = 0
-        for j in range(inner):
-            factor = a[first + j * a_strides[2]]
+            total[k] = 0
+        for j in range(a.shape[2]):
+            factor, line = a[batch, i, j], b[batch, j]
             for k in range(columns):
-                product = factor * b[second + j * b_strides[1] + k * b_strides[2]]
-                out[place + k * to[2]] += product
+                total[k] += factor * line[k]
 
 
 def tensor_matrix_multiply(a: TensorData, b: TensorData, out: TensorData) -> None:
@@ -152,16 +146,16 @@ def tensor_matrix_multiply(a: TensorData, b: TensorData, out: TensorData) -> Non
     for each batch and i, on all threads:
         out[batch, i, :] = sum over j of a[batch, i, j] * b[batch, j, :]
 
-    The innermost loop runs along rows of `b` and `out`, whose elements are neighbours in memory. It
-    calls nothing and makes no index.
+    The innermost loop runs along rows of `b` and `out`, whose elements are mostly neighbors in
+    memory. The loop takes arrays of three dimensions, which carry their strides: Numba compiles it
+    once more for contiguous arrays, where it computes several elements at a time.
 
     Args:
         a: shape (batch, n, m); a batch that is broadcast has stride 0.
         b: shape (batch, m, k).
         out: shape (batch, n, k).
     """
-    shape = np.array(out.shape, np.int64)
-    _products(*_parts(a), *_parts(b), *_parts(out), shape, a.shape[2])
+    _products(a.array, b.array, out.array)
 
 
 tensor_matrix_multiply.loop = _products  # type: ignore[attr-defined]

@@ -228,3 +228,7 @@ def _call(name: str, arguments: Sequence[str], scratch: str) -> tuple[list[str],
             own = f"{own} - first * row" if one else f"({own}[0] - first * row, *{own}[1:])"
         places.append(own)
     return given, f"{name}({{}}, {{}}, {{}}, {', '.join(places)})"
+
+
+KERNELS: dict[str, Callable[..., Any]] = {"fold": fold_of}
+"""For `mt_tensor.extending.register_kernels`."""

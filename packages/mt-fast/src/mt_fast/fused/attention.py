@@ -18,11 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_fast.core.kernel import Kernel
-from mt_fast.fused.arrays import in_lines, is_compiled, like, shared, tensor_of
 from mt_fast.fused.rows import exponentials_in_place, largest_of, sum_of_products
 from mt_fast.gemm.gemm import add_rows, fill, starts
 from mt_fast.gemm.scratch import scratch
 from mt_fast.gemm.tiles import LARGEST, product
+from mt_fast.memory.arrays import in_lines, is_compiled, like, shared, tensor_of
 from mt_fast.vectors.compiler import inner
 from mt_fast.vectors.instructions import copy
 from mt_fast.vectors.processor import VECTOR_BYTES

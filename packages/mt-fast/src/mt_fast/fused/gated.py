@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from mt_fast.core.kernel import Kernel
-from mt_fast.fused.arrays import array_of, is_compiled, shared, tensor_of
 from mt_fast.memory.aligned import empty, empty_like
+from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
 from mt_fast.vector_math.operators import VECTORISED
 from mt_tensor import Tensor
 from mt_tensor.extending import Array, FusedKernel

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from mt_fast.core.kernel import Kernel
-from mt_fast.fused.arrays import array_of, shared, tensor_of
 from mt_fast.fused.normalization import Normalization, filled, two_sums
 from mt_fast.fused.rows import sum_of, sum_of_squares
 from mt_fast.memory.aligned import empty_like
+from mt_fast.memory.arrays import array_of, shared, tensor_of
 from mt_tensor import Tensor
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from mt_fast.core.kernel import Kernel
 from mt_fast.core.products import of_floats
-from mt_fast.fused.arrays import array_of, is_compiled, shared, tensor_of
+from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
 from mt_operators import OPERATORS
 from mt_tensor import Tensor, TensorData
 from mt_tensor.backends.extending import row_major

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from mt_fast.core.kernel import Kernel
-from mt_fast.fused.arrays import array_of, is_compiled, shared, tensor_of
 from mt_fast.fused.rows import exponentials_into, largest_of, sum_of_exponentials
 from mt_fast.memory.aligned import empty_like
+from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
 from mt_fast.vector_math.operators import decay, log
 from mt_tensor import Tensor
 from mt_tensor.extending import FUSED, Array, FusedKernel

@@ -18,9 +18,9 @@ import numpy as np
 from mt_fast.core.kernel import Kernel
 from mt_fast.core.reduction_source import REASSOCIATE
 from mt_fast.core.tables import jit
-from mt_fast.fused.arrays import array_of, is_compiled, shared, tensor_of
 from mt_fast.fused.rows import sum_of, sum_of_squares
 from mt_fast.memory.aligned import empty_like
+from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
 from mt_tensor import Tensor
 from mt_tensor.extending import Array, FusedKernel
 

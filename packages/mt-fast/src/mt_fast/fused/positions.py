@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from mt_fast.core.kernel import Kernel
-from mt_fast.fused.arrays import array_of, pieces_of, shared, tensor_of
 from mt_fast.memory.aligned import empty
+from mt_fast.memory.arrays import array_of, pieces_of, shared, tensor_of
 from mt_operators import OPERATORS
 from mt_tensor import Tensor, TensorData, bool_
 from mt_tensor.backends.extending import row_major

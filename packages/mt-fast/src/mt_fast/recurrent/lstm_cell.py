@@ -1,6 +1,6 @@
 """A step of a long short-term memory, forward and backward, for cells that are called in a loop.
 
-The kernels of a layer (`lstm.py`) cut the matrix into panels, which takes many steps to pay. Here
+The kernels of a layer (`scan.py`) cut the matrix into panels, which takes many steps to pay. Here
 the products are those of any two matrices, and one pass makes the new states of them, as there.
 """
 
@@ -13,8 +13,8 @@ import numpy as np
 
 from mt_fast.core.kernel import Kernel
 from mt_fast.core.products import of_floats
-from mt_fast.fused.arrays import array_of, is_compiled, shared, tensor_of
-from mt_fast.recurrent.lstm import activate, gradient_of_gates, update
+from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
+from mt_fast.recurrent.cells import activate, gradient_of_gates, update
 from mt_tensor import Tensor
 from mt_tensor.extending import BLOCKS, FusedKernel
 

@@ -1,37 +1,34 @@
-"""What the kernels of recurrent networks share: how they go through time, and their weights.
+"""Scan a sequence with a recurrent cell: all steps of a layer, forward and backward.
 
-A kernel takes some of the sequences of a batch through all steps. Sequences have nothing to do with
-each other, so that threads which share them need not wait for one another. At every step each of
-them reads the whole matrix that states are multiplied with. If that is too large for their caches,
-the threads share its columns instead, and there are two calls of a kernel for each step: one for
-the product, and one for what becomes of it.
+A kernel takes some of the sequences of a batch through all steps. Sequences are independent, so
+threads that share them need not wait for one another. At every step each thread reads the whole
+matrix that states are multiplied with. If that is too large for their caches, the threads share its
+columns instead, with two calls of a kernel for each step: one for the product, one for the cell.
 
-The steps are counted in the order in which they are done, forward and backward. A sequence that has
-fewer than others keeps its state in those that it lacks.
+Steps are counted in the order in which they are done, forward and backward. A sequence that is
+shorter than others keeps its state in the steps that it lacks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from mt_fast.core.kernel import Kernel
+from mt_fast.core.kernel import Kernel, defined
 from mt_fast.core.products import of_floats
-from mt_fast.fused.arrays import array_of, is_compiled, tensor_of
+from mt_fast.core.source import Source
 from mt_fast.gemm.gemm import PARALLEL_FROM
-from mt_fast.gemm.panels import MULTIPLY, panels_of
-from mt_fast.vectors.compiler import inner
-from mt_tensor import Tensor
+from mt_fast.gemm.panels import MULTIPLY, multiply, panels_of
+from mt_fast.recurrent import cells
+from mt_fast.vectors.compiler import inlined, inner
 from mt_tensor.extending import Array
 
 IN_CACHE = 2**20
-"""How many bytes a matrix has at most that each thread reads as a whole at every step."""
-
-WORTH_PANELS = 2**17
-"""How many elements a matrix may have for each step that there is. It takes as long to cut so many
-into panels as to begin the operations that a step is composed of."""
+"""The most bytes of a matrix that each thread reads as a whole at every step."""
 
 
 class Span(NamedTuple):
@@ -50,25 +47,6 @@ class Span(NamedTuple):
     multiplies: bool
 
 
-def fits(
-    projected: Tensor, hidden: Tensor, weight: Tensor, lengths: Tensor | None, *others: Any
-) -> bool:
-    """Whether there is a kernel for these types, and so many steps that it pays."""
-    floats = [projected, hidden, weight, *(x for x in others if x is not None)]
-    return (
-        is_compiled(*floats)
-        and all(x.dtype is projected.dtype for x in floats)
-        and (lengths is None or lengths.dtype.name == "int64")
-        and len(projected) * WORTH_PANELS >= weight.numel()
-    )
-
-
-def lengths_of(lengths: Tensor | None, projected: Tensor) -> Array:
-    """Return how many steps each sequence has."""
-    steps, batch, _ = projected.shape
-    return np.full(batch, steps) if lengths is None else array_of(lengths)
-
-
 @inner
 def add_up(total: Any, first: Any, second: Any) -> None:
     """Add two rows to a row; they may be longer."""
@@ -78,19 +56,168 @@ def add_up(total: Any, first: Any, second: Any) -> None:
 
 @inner
 def copy_row(target: Any, source: Any) -> None:
-    """Copy a row."""
+    """Copy a row, if there is one."""
+    if target is None:
+        return
     for j in range(target.size):
         target[j] = source[j]
 
 
-def tensors_of(arrays: Sequence[Array | None], like: Tensor) -> list[Tensor | None]:
-    """Return gradients as tensors; None where there is none."""
-    return [None if array is None else tensor_of(array, like) for array in arrays]
+@inner
+def clear(target: Any) -> None:
+    """Set a row to 0, if there is one."""
+    if target is None:
+        return
+    target[:] = 0
 
 
-def read_later(result: Tensor, steps: int) -> Tensor | None:
-    """Return the result if a gradient will read it: a single step's may be changed in place."""
-    return result if steps > 1 else None
+@inlined
+def row(array: Any, i: Any) -> Any:
+    """Return row i of an array; None if there is no array."""
+    if array is None:
+        return None
+    return array[i]
+
+
+@inlined
+def slot(array: Any, step: Any) -> Any:
+    """Return the part of an array that a step uses, in turn; None if there is no array."""
+    if array is None:
+        return None
+    return array[step % len(array)]
+
+
+# --- Kernels: units are the sequences of a batch ------------------------------------------------
+
+cell_step: Any = None
+"""The step of a cell, forward or backward; `_kernel` puts one into the namespace of a kernel."""
+
+
+def _scan(
+    lo: Any, hi: Any, span: Any, panels: Any, products: Any, hidden: Any, states: Any,
+    projected: Any, lengths: Any, bias: Any, cell: Any, cells: Any, gates: Any,
+) -> None:  # fmt: skip
+    """Do some steps.
+
+    Args:
+        lo: the first sequence.
+        hi: the sequence after the last.
+        span: see `Span`.
+        panels: of the weight.
+        products: with them, shape (batch, panels.columns).
+        hidden: the first hidden state, shape (batch, width).
+        states: the hidden states after each step, shape (steps, batch, width).
+        projected: the products with the inputs, shape (steps, batch, n).
+        lengths: how many steps each sequence has.
+        bias: a bias of the products, or None.
+        cell: the first cell state, shape (batch, width), or None.
+        cells: the cell states in the order of steps, shape (steps or 2, batch, width), or None.
+        gates: the values that the gradient reads, shape (steps or 1, batch, k), or None.
+    """
+    steps = len(projected)
+    for step in range(span.begin, span.end):
+        time, before = (steps - 1 - step, steps - step) if span.backwards else (step, step - 1)
+        earlier = hidden if step == 0 else states[before]
+        previous = cell if step == 0 else slot(cells, step - 1)
+        new_states, new_cells, new_gates = states[time], slot(cells, step), slot(gates, step)
+        if span.multiplies:
+            multiply(products, lo, hi, earlier, panels, 0, len(panels.elements))
+        for i in range(lo, hi):
+            if time < lengths[i]:
+                cell_step(
+                    new_states[i], row(new_cells, i), row(new_gates, i), projected[time, i],
+                    products[i], bias, earlier[i], row(previous, i),
+                )  # fmt: skip
+            else:
+                copy_row(row(new_cells, i), row(previous, i))
+                copy_row(new_states[i], earlier[i])
+
+
+def _scan_back(
+    lo: Any, hi: Any, span: Any, panels: Any, products: Any, carried: Any, of_products: Any,
+    grad: Any, lengths: Any, hidden: Any, states: Any, cell: Any, cells: Any, gates: Any,
+    of_projected: Any, of_cell: Any,
+) -> None:  # fmt: skip
+    """Go back through some steps.
+
+    Args:
+        lo: the first sequence.
+        hi: the sequence after the last.
+        span: see `Span`.
+        panels: of the weight.
+        products: of the gradients of the step done before with them, shape (batch, panels.columns).
+        carried: gradients that reach the hidden state past the products, shape (batch, width).
+        of_products: the gradients of the products with states, shape (steps, batch, n).
+        grad: those of the hidden states after each step, shape (steps, batch, width).
+        lengths: how many steps each sequence has.
+        hidden: see `_scan`.
+        states: see there.
+        cell: see there.
+        cells: see there.
+        gates: see there.
+        of_projected: the gradients of the products with inputs, shape (steps, batch, n), or None if
+            they are `of_products`.
+        of_cell: gradients of the cell state, shape (batch, width), or None.
+    """
+    steps = len(of_products)
+    for step in range(span.begin, span.end):
+        time, before = (steps - 1 - step, steps - 2 - step) if span.backwards else (step, step + 1)
+        order = steps - 1 - step
+        earlier = hidden if order == 0 else states[before]
+        previous = cell if order == 0 else slot(cells, order - 1)
+        new_states, new_cells, new_gates = states[time], slot(cells, order), slot(gates, order)
+        out, of_inputs = of_products[time], row(of_projected, time)
+        for i in range(lo, hi):
+            add_up(carried[i], grad[time, i], products[i])
+            if time < lengths[i]:
+                cell_step(
+                    out[i], row(of_inputs, i), carried[i], row(of_cell, i), row(new_gates, i),
+                    new_states[i], row(new_cells, i), earlier[i], row(previous, i),
+                )  # fmt: skip
+            else:
+                clear(out[i])
+                clear(row(of_inputs, i))
+        if span.multiplies:
+            multiply(products, lo, hi, of_products[time], panels, 0, len(panels.elements))
+
+
+def _kernel(scan: Callable[..., None], step: Any) -> Kernel:
+    """Return the kernel of a scan with a step of a cell."""
+    name = f"scan_{step.__name__}"
+    text = inspect.getsource(scan).replace(scan.__name__, name, 1)
+    arguments = tuple(inspect.signature(scan).parameters)[2:]
+    function = defined(name, text, {**globals(), "cell_step": step})
+    return Kernel(Source(name, text, arguments), function)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell, and the kernels that scan a sequence with it.
+
+    Attributes:
+        forward: the kernel of all steps.
+        backward: the kernel of their gradients.
+        gates: how many rows of `width` numbers a step keeps for its gradient.
+        has_cell_state: whether there is a cell state besides the hidden state.
+        has_bias: whether the products with states have a bias of their own, so that their gradients
+            are not those of the products with inputs.
+    """
+
+    forward: Kernel
+    backward: Kernel
+    gates: int
+    has_cell_state: bool = False
+    has_bias: bool = False
+
+
+TANH = Cell(_kernel(_scan, cells.tanh_step), _kernel(_scan_back, cells.tanh_back), 0)
+RELU = Cell(_kernel(_scan, cells.relu_step), _kernel(_scan_back, cells.relu_back), 0)
+GRU = Cell(_kernel(_scan, cells.gru_step), _kernel(_scan_back, cells.gru_back), 4, has_bias=True)
+LSTM = Cell(
+    _kernel(_scan, cells.lstm_step), _kernel(_scan_back, cells.lstm_back), 4, has_cell_state=True
+)
+
+# --- All steps, on arrays ------------------------------------------------------------------------
 
 
 def run_forward(
@@ -100,7 +227,7 @@ def run_forward(
     hidden: Array,
     states: Array,
     projected: Array,
-    *others: Array,
+    *others: Array | None,
 ) -> None:
     """Do all steps.
 
@@ -129,7 +256,7 @@ def run_forward(
 
 
 def run_backward(
-    kernel: Kernel, weight: Array, backwards: bool, of_products: Array, *others: Array
+    kernel: Kernel, weight: Array, backwards: bool, of_products: Array, *others: Array | None
 ) -> Array:
     """Go back through all steps, and return the gradient of the first state.
 
