@@ -29,14 +29,17 @@ from mt_autodiff.examples import network as of_scalars
 from mt_autodiff.examples import picture
 from mt_autodiff.examples import training as by_scalars
 from mt_nn.errors import FileError, InputError
-from mt_nn.library.jobs import JOBS, classification, digits, images, job_class, sentiment
-from mt_nn.library.jobs.classification import divided
-from mt_nn.library.jobs.command import choosing, cli, runs, training
-from mt_nn.library.jobs.job import Settings
-from mt_nn.library.jobs.points import point_of
-from mt_nn.library.jobs.words import LINE, placed
-from mt_nn.library.train.callbacks import ENDING
-from mt_nn.library.train.trainer import Trainer
+from mt_nn.jobs import JOBS, classification, digits, images, job_class, sentiment
+from mt_nn.jobs.classification import divided
+from mt_nn.jobs.command import choosing
+from mt_nn.jobs.command import cli
+from mt_nn.jobs.command import runs
+from mt_nn.jobs.command import training
+from mt_nn.jobs.job import Settings
+from mt_nn.jobs.points import point_of
+from mt_nn.jobs.words import LINE, placed
+from mt_nn.train.callbacks import ENDING
+from mt_nn.train.trainer import Trainer
 from mt_nn.train import LeNet, ResNet9, TextCNN
 from mt_operators.datasets import Dataset
 
@@ -1341,7 +1344,7 @@ sys.exit(mt_train.main())
 
 
 @pytest.mark.parametrize(
-    "moment", ["numpy", "mt_tensor", "mt_nn.library.jobs.command.training", "the end"]
+    "moment", ["numpy", "mt_tensor", "mt_nn.jobs.command.training", "the end"]
 )
 def test_control_c_is_answered_before_the_command_is_there_and_after(moment: str) -> None:
     command = [sys.executable, "-c", PRESSED, moment, "--help"]
@@ -1438,9 +1441,9 @@ def test_help_lists_every_job(capsys: pytest.CaptureFixture[str]) -> None:
 def test_importing_is_light() -> None:
     code = (
         "import sys, mt_nn\n"
-        "watching = {'mt_nn.library.inspection', 'mt_nn.library.profiling'}\n"
+        "watching = {'mt_nn.inspection.summary', 'mt_nn.inspection.profiling'}\n"
         "print(sorted(watching & set(sys.modules)))\n"
-        "import mt_nn.library.jobs.command.cli\n"
+        "import mt_nn.jobs.command.cli\n"
         "heavy = {'numba', 'sklearn', 'matplotlib', 'rich', 'safetensors', 'PIL'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )

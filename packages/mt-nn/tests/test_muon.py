@@ -12,7 +12,7 @@ import pytest
 
 import mt_nn as nn
 import mt_tensor as mt
-from mt_nn.library.optim.muon import orthogonalized
+from mt_nn.optim.muon import orthogonalized
 from mt_nn.optim import Muon
 
 Array = npt.NDArray[Any]

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mt_nn.library.kernels.numpy.losses import cross_entropies
-from mt_nn.library.kernels.numpy.normalization import (
+from mt_nn.kernels.numpy.losses import cross_entropies
+from mt_nn.kernels.numpy.normalization import (
     batch_gradient,
     batch_norm,
     layer_gradient,

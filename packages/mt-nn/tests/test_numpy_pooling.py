@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mt_nn.library.kernels.numpy.pooling import (
+from mt_nn.kernels.numpy.pooling import (
     max_gradient,
     max_pool,
     mean_gradient,

@@ -28,9 +28,9 @@ from mt_nn.data import (
     TensorDataset,
 )
 from mt_nn.errors import InputError, RankError, SettingError
-from mt_nn.library.jobs.remembering import Memory
-from mt_nn.library.jobs.text import Windows
-from mt_nn.library.train.language_models import LSTMLanguageModel
+from mt_nn.jobs.remembering import Memory
+from mt_nn.jobs.text import Windows
+from mt_nn.train.language_models import LSTMLanguageModel
 from mt_nn.parallel import (
     DataParallel,
     DistributedSampler,

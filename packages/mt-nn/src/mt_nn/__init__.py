@@ -12,4 +12,4 @@ __version__ = "0.1.0"
 __getattr__, __dir__, __all__ = offered(__name__)
 __all__ += ["__version__"]
 
-register_kernels("numpy", "mt_nn.library.kernels.numpy")
+register_kernels("numpy", "mt_nn.kernels.numpy")

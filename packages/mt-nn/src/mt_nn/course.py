@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from mt_nn import functional
 from mt_nn.errors import InputError
-from mt_nn.functional.dropouts import check_probability
-from mt_nn.functional.window_views import as_batch
-from mt_nn.settings import integers
+from mt_nn.core.dropout import check_probability
+from mt_nn.core.windows import as_batch
+from mt_nn.core.settings import integers
 from mt_tensor import Tensor, rand
 
 

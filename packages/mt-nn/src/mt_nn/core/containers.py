@@ -1,0 +1,212 @@
+"""Modules that hold other modules in an order: the first layers, around any others.
+
+`Sequential` says how they are applied. `ModuleList` only holds what it is given, so that it belongs
+to the network; whoever has one says the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Self
+
+import mt_operators
+from mt_nn.core.module import Module
+from mt_operators import MemberError
+from mt_tensor import Tensor
+from mt_tensor.extending import as_integer
+
+
+class Identity(Module):
+    """The input as it is: a place holder where a layer may be. All arguments are ignored."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the input."""
+        return input
+
+
+class MemberList(Module):
+    """What lists share: members that are called "0", "1", ... in state dictionaries.
+
+    They are modules here; a list of something else has its own `_members` and `_checked`.
+    """
+
+    def _members(self) -> dict[str, Any]:
+        """Return the members by name."""
+        return self._modules
+
+    def _checked(self, member: Any) -> Any:
+        """Return a member as it is held.
+
+        Raises:
+            MemberError: it cannot be one.
+        """
+        return checked_module(self, "another member", member)
+
+    def _rebuilt(self, members: Iterable[Any]) -> None:
+        """Hold these members instead, and number them anew."""
+        numbered = {str(position): member for position, member in enumerate(members)}
+        self._members().clear()
+        self._members().update(numbered)
+
+    def _name_at(self, position: Any) -> str:
+        """Return the name of the member at a position, which may be counted from the end."""
+        names, place = list(self._members()), as_integer("the position", position)
+        if not -len(names) <= place < len(names):
+            raise IndexError(
+                f"position {place} is out of range: {type(self).__name__} has {len(names)} "
+                "member(s)."
+            )
+        return names[place]
+
+    def __len__(self) -> int:
+        """Return how many members there are."""
+        return len(self._members())
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the members."""
+        return iter(list(self._members().values()))
+
+    def __contains__(self, member: object) -> bool:
+        """Whether an object is one of the members itself."""
+        return any(held is member for held in self)
+
+    def __getitem__(self, position: Any) -> Any:
+        """Return the member at a position, or a list of those in a slice.
+
+        Raises:
+            IndexError: there is no such position.
+        """
+        if isinstance(position, slice):
+            return self._part(position)
+        return self._members()[self._name_at(position)]
+
+    def _part(self, part: slice) -> MemberList:
+        """Return a list of the members in a slice."""
+        raise NotImplementedError
+
+    def __setitem__(self, position: int, member: Any) -> None:
+        """Hold another member at a position.
+
+        Raises:
+            IndexError: there is no such position.
+            MemberError: it cannot be a member.
+        """
+        setattr(self, self._name_at(position), self._checked(member))
+
+    def __delitem__(self, position: int | slice) -> None:
+        """Let go of a member, or of those in a slice; the others are numbered anew.
+
+        Raises:
+            IndexError: there is no such position.
+        """
+        members = list(self)
+        if not isinstance(position, slice):
+            self._name_at(position)
+        del members[position]
+        self._rebuilt(members)
+
+    def append(self, member: Any) -> Self:
+        """Hold another member at the end, and return the list.
+
+        Raises:
+            MemberError: it cannot be a member.
+        """
+        checked = self._checked(member)
+        if str(len(self)) in self._members():  # of a part of a Sequential, which has kept its names
+            self._rebuilt(self)
+        setattr(self, str(len(self)), checked)
+        return self
+
+    def extend(self, members: Iterable[Any]) -> Self:
+        """Hold more members at the end, and return the list."""
+        for member in list(members):
+            self.append(member)
+        return self
+
+    def insert(self, index: int, member: Any) -> Self:
+        """Hold another member before a position, and return the list; all are numbered anew.
+
+        Raises:
+            MemberError: it cannot be a member.
+        """
+        place = as_integer("index", index)
+        *members, last = self.append(member)
+        members.insert(place, last)
+        self._rebuilt(members)
+        return self
+
+    def pop(self, position: int = -1) -> Any:
+        """Let go of a member, by default of the last, and return it.
+
+        Raises:
+            IndexError: there is no such position.
+        """
+        member = self[position]
+        del self[position]
+        return member
+
+    def __add__(self, other: Iterable[Any]) -> Any:
+        """Return a list of the members of both."""
+        return self._part(slice(0, 0)).extend(self).extend(other)
+
+    def __iadd__(self, other: Iterable[Any]) -> Self:
+        """Hold more members at the end."""
+        return self.extend(other)
+
+
+class Sequential(MemberList):
+    """Modules applied one after the other.
+
+    They are called "0", "1", ... in state dictionaries, or as in the dictionary that they are given
+    in: `Sequential(OrderedDict(hidden=Linear(3, 2), squash=Tanh()))`. A slice keeps the names.
+    """
+
+    def __init__(self, *modules: Any) -> None:
+        super().__init__()
+        if len(modules) == 1 and isinstance(modules[0], Mapping):
+            for name, module in modules[0].items():
+                self.add_module(name, checked_module(self, f"member {name!r}", module))
+            return
+        for position, module in enumerate(modules):
+            self.add_module(str(position), checked_module(self, f"argument {position}", module))
+
+    def forward(self, input: Any) -> Any:
+        """Pass the input through all modules."""
+        for module in self._modules.values():
+            input = module(input)
+        return input
+
+    def _part(self, part: slice) -> Sequential:
+        return Sequential(dict(list(self._modules.items())[part]))
+
+
+class ModuleList(MemberList):
+    """A list of modules, which says nothing about how they are applied.
+
+    Args:
+        modules: the first of them.
+    """
+
+    def __init__(self, modules: Iterable[mt_operators.Module] | None = None) -> None:
+        super().__init__()
+        self.extend(() if modules is None else modules)
+
+    def _part(self, part: slice) -> ModuleList:
+        return ModuleList(list(self)[part])
+
+
+def checked_module(owner: Module, what: str, member: object) -> mt_operators.Module:
+    """Return a member that is a module.
+
+    Raises:
+        MemberError: it is none.
+    """
+    if not isinstance(member, mt_operators.Module):
+        raise MemberError(
+            f"{type(owner).__name__} takes modules; {what} is {member!r}. Wrap functions "
+            "in a Module with a forward method."
+        )
+    return member

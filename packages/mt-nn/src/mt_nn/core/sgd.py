@@ -1,0 +1,94 @@
+"""Stochastic gradient descent: the simplest optimizer, with what is remembered for momentum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from mt_nn.errors import SettingError
+from mt_nn.core.formulas import Decay, decay_of, decayed, follow
+from mt_nn.core.optimizer import Optimizer
+from mt_nn.core.optimizer_settings import NUMBER, check_usual, settings_among
+from mt_tensor import Tensor, fuse_in_place, zeros_like
+
+
+class SGD(Optimizer):
+    """Steps against the gradient, with momentum and weight decay as in torch.
+
+    With gradient `g`, the decayed gradient is `g + weight_decay * parameter`; the velocity `v`
+    becomes `momentum * v + (1 - dampening) * g`, which is `g` at the first step; the parameter
+    moves by `-lr * v`, or with Nesterov's momentum by `-lr * (g + momentum * v)`.
+
+    Args:
+        params: parameters or groups.
+        lr: the learning rate, not negative.
+        momentum: how much of the velocity is kept.
+        dampening: how much of the gradient the velocity ignores.
+        weight_decay: how strongly parameters are pulled towards zero.
+        nesterov: whether to look ahead; needs momentum, and no dampening.
+        maximize: whether to climb along the gradient instead.
+        foreach: makes no difference; nor does `fused`.
+        differentiable: must be False.
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float | Tensor = 1e-3,
+        momentum: float = 0,
+        dampening: float = 0,
+        weight_decay: float = 0,
+        nesterov: bool = False,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        super().__init__(params, settings_among(locals()))
+
+    def check_settings(self, settings: Mapping[str, Any]) -> None:
+        """Raise SettingError unless all are numbers from 0 on, but for the switches."""
+        check_usual(settings, dampening=NUMBER)
+        if settings["nesterov"] and (settings["momentum"] == 0 or settings["dampening"] != 0):
+            raise SettingError("nesterov needs a momentum above 0 and no dampening.")
+
+    def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        """Return room for the velocity, if there is momentum: the first gradient begins it."""
+        return {"momentum_buffer": None} if group["momentum"] else {}
+
+    def update(
+        self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
+    ) -> None:
+        """Move one parameter; see the class for the formula."""
+        momentum, taken = group["momentum"], 1 - group["dampening"]
+        velocity = None
+        if momentum:
+            velocity = state.get("momentum_buffer")
+            if velocity is None:
+                velocity = state["momentum_buffer"] = zeros_like(parameter)
+                taken = 1.0
+        amount, decay = decay_of(group)
+        numbers = group["lr"], momentum, taken, amount
+        sgd_step(parameter, grad, velocity, *numbers, nesterov=group["nesterov"], decay=decay)
+
+
+@fuse_in_place("x", "velocity")
+def sgd_step(
+    x: Tensor,
+    grad: Tensor,
+    velocity: Tensor | None,
+    rate: Tensor,
+    kept: Tensor,
+    taken: Tensor,
+    amount: Tensor,
+    *,
+    nesterov: bool,
+    decay: Decay,
+) -> tuple[Tensor, Tensor | None]:
+    """Return the parameter and its velocity after a step; see `SGD`."""
+    x, grad = decayed(x, grad, amount, decay)
+    if velocity is None:
+        return x - rate * grad, None
+    velocity = follow(velocity, grad, kept, taken)
+    return x - rate * (grad + kept * velocity if nesterov else velocity), velocity

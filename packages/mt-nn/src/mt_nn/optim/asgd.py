@@ -1,0 +1,85 @@
+"""Averaged stochastic gradient descent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from mt_nn.core.formulas import Decay, decay_of, decayed
+from mt_nn.core.optimizer import Optimizer
+from mt_nn.core.optimizer_settings import NUMBER, check_usual, settings_among
+from mt_tensor import Tensor, fuse_in_place, zeros_like
+
+
+class ASGD(Optimizer):
+    """Steps against the gradient, and the mean of all places (Polyak and Juditsky 1992).
+
+    At step t, with gradient `g`: the parameter becomes `(1 - lambd eta) x - eta g`, where
+    `eta = lr / (1 + lambd lr t)^alpha` is that of the step before, at first `lr`. From step `t0`
+    on, `state[parameter]["ax"]` is the mean of all places since; before, it is the last.
+
+    Args:
+        params: parameters or groups.
+        lr: the learning rate, not negative.
+        lambd: how fast the rate falls, and how strongly parameters are pulled towards zero.
+        alpha: the power by which the rate falls.
+        t0: the step with which the mean begins.
+        weight_decay: how strongly parameters are pulled towards zero, through the gradient.
+        foreach: makes no difference.
+        maximize: whether to climb along the gradient instead.
+        differentiable: must be False, as must `capturable`.
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float | Tensor = 1e-2,
+        lambd: float = 1e-4,
+        alpha: float = 0.75,
+        t0: float = 1e6,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:
+        super().__init__(params, settings_among(locals()))
+
+    def check_settings(self, settings: Mapping[str, Any]) -> None:
+        """Raise SettingError unless the settings are what the class says."""
+        check_usual(settings, lambd=NUMBER, alpha=NUMBER, t0=NUMBER)
+
+    def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        """Return the number of steps, the rate and share of the next one, and the mean."""
+        return {"step": 0, "eta": float(group["lr"]), "mu": 1.0, "ax": zeros_like(parameter)}
+
+    def update(
+        self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
+    ) -> None:
+        """Move one parameter; see the class for the formula."""
+        eta, share, step = state["eta"], state["mu"], state["step"]
+        lr, lambd = group["lr"], group["lambd"]
+        amount, decay = decay_of(group)
+        numbers = eta, 1 - lambd * eta, share, amount
+        asgd_step(parameter, grad, state["ax"], *numbers, restart=share == 1, decay=decay)
+        state["eta"] = lr / (1 + lambd * lr * step) ** group["alpha"]
+        state["mu"] = 1 / max(1, step - group["t0"])
+
+
+@fuse_in_place("x", "mean")
+def asgd_step(
+    x: Tensor,
+    grad: Tensor,
+    mean: Tensor,
+    rate: Tensor,
+    kept: Tensor,
+    share: Tensor,
+    amount: Tensor,
+    *,
+    restart: bool,
+    decay: Decay,
+) -> tuple[Tensor, Tensor]:
+    """Return the parameter and the mean after a step; see `ASGD`."""
+    x, grad = decayed(x, grad, amount, decay)
+    x = kept * x - rate * grad
+    return x, x if restart else mean + share * (x - mean)

@@ -1,0 +1,110 @@
+"""NAdam: Adam with Nesterov's momentum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from mt_nn.core.formulas import Decay, decay_of, decayed, follow
+from mt_nn.core.optimizer import Optimizer
+from mt_nn.core.optimizer_settings import NOT_NEGATIVE, check_usual, settings_among
+from mt_tensor import Tensor, fuse_in_place, zeros_like
+
+
+class NAdam(Optimizer):
+    """Adam with Nesterov's momentum (Dozat 2016).
+
+    At step t, Adam's first average `m` counts `mu[t+1] / (1 - mu[1] ... mu[t+1])`, and the gradient
+    `(1 - mu[t]) / (1 - mu[1] ... mu[t])`, with `mu[t] = b1 (1 - 0.96^(t momentum_decay) / 2)`.
+
+    Args:
+        params: parameters or groups.
+        lr: the learning rate, not negative.
+        betas: how slowly the two averages forget, from 0 up to, but not, 1.
+        eps: keeps the division finite.
+        weight_decay: how strongly parameters are pulled towards zero.
+        momentum_decay: how fast `mu` grows to the first beta.
+        decoupled_weight_decay: whether parameters decay by themselves, as in `AdamW`.
+        foreach: makes no difference.
+        maximize: whether to climb along the gradient instead.
+        capturable: must be False, as must `differentiable`.
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float | Tensor = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum_decay: float = 4e-3,
+        decoupled_weight_decay: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        super().__init__(params, settings_among(locals()))
+
+    def check_settings(self, settings: Mapping[str, Any]) -> None:
+        """Raise SettingError unless the settings are what the class says."""
+        check_usual(settings, momentum_decay=NOT_NEGATIVE)
+
+    def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        """Return the number of steps, the product of all `mu`, and both averages."""
+        averages = {name: zeros_like(parameter) for name in ("exp_avg", "exp_avg_sq")}
+        return {"step": 0, "mu_product": 1.0, **averages}
+
+    def update(
+        self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
+    ) -> None:
+        """Move one parameter; see the class for the formula."""
+        step, lr, (beta1, beta2) = state["step"], group["lr"], group["betas"]
+        mu, following = (
+            beta1 * (1 - 0.5 * 0.96 ** (t * group["momentum_decay"])) for t in (step, step + 1)
+        )
+        state["mu_product"] *= mu
+        amount, decay = decay_of(group)
+        nadam_step(
+            parameter,
+            grad,
+            state["exp_avg"],
+            state["exp_avg_sq"],
+            lr * (1 - mu) / (1 - state["mu_product"]),
+            lr * following / (1 - state["mu_product"] * following),
+            beta1,
+            1 - beta1,
+            beta2,
+            1 - beta2,
+            1 / (1 - beta2**step),
+            group["eps"],
+            amount,
+            decay=decay,
+        )
+
+
+@fuse_in_place("x", "mean", "square")
+def nadam_step(
+    x: Tensor,
+    grad: Tensor,
+    mean: Tensor,
+    square: Tensor,
+    rate_of_grad: Tensor,
+    rate_of_mean: Tensor,
+    kept: Tensor,
+    taken: Tensor,
+    kept_square: Tensor,
+    taken_square: Tensor,
+    scale: Tensor,
+    eps: Tensor,
+    amount: Tensor,
+    *,
+    decay: Decay,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the parameter and what is remembered of it after a step; see `NAdam`."""
+    x, grad = decayed(x, grad, amount, decay)
+    mean = follow(mean, grad, kept, taken)
+    square = follow(square, grad.square(), kept_square, taken_square)
+    ahead = grad * rate_of_grad + mean * rate_of_mean
+    return x - ahead / ((square * scale).sqrt() + eps), mean, square

@@ -1,0 +1,109 @@
+"""RMSprop: steps divided by the recent size of each gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from mt_nn.core.formulas import Decay, decay_of, decayed, follow
+from mt_nn.core.optimizer import Optimizer
+from mt_nn.core.optimizer_settings import FRACTION, check_usual, settings_among
+from mt_tensor import Tensor, fuse_in_place, zeros_like
+
+
+class RMSprop(Optimizer):
+    """RMSprop (Hinton 2012, lecture 6 of "Neural Networks for Machine Learning").
+
+    With gradient `g`: `v = alpha v + (1 - alpha) g^2`, and the parameter moves by
+    `-lr * g / (sqrt(v) + eps)`, or by `-lr` times a velocity that these quotients add up to.
+
+    Args:
+        params: parameters or groups.
+        lr: the learning rate, not negative.
+        alpha: how slowly the average forgets, from 0 to 1.
+        eps: keeps the division finite.
+        weight_decay: how strongly parameters are pulled towards zero.
+        momentum: how much of the velocity is kept.
+        centered: whether the mean gradient's square is subtracted from `v`, which makes it the
+            variance (Graves 2013, "Generating Sequences", equations 38 to 45).
+        capturable: must be False, as must `differentiable`.
+        foreach: makes no difference.
+        maximize: whether to climb along the gradient instead.
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float | Tensor = 1e-2,
+        alpha: float = 0.99,
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum: float = 0,
+        centered: bool = False,
+        capturable: bool = False,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        super().__init__(params, settings_among(locals()))
+
+    def check_settings(self, settings: Mapping[str, Any]) -> None:
+        """Raise SettingError unless the settings are what the class says."""
+        check_usual(settings, alpha=FRACTION)
+
+    def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        """Return the number of steps, the average, and the velocity and the mean if they count."""
+        names = ["square_avg"]
+        names += ["momentum_buffer"] if group["momentum"] else []
+        names += ["grad_avg"] if group["centered"] else []
+        return {"step": 0, **{name: zeros_like(parameter) for name in names}}
+
+    def update(
+        self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
+    ) -> None:
+        """Move one parameter; see the class for the formula."""
+        alpha = group["alpha"]
+        amount, decay = decay_of(group)
+        rmsprop_step(
+            parameter,
+            grad,
+            state["square_avg"],
+            state.get("momentum_buffer"),
+            state.get("grad_avg"),
+            group["lr"],
+            alpha,
+            1 - alpha,
+            group["eps"],
+            group["momentum"],
+            amount,
+            decay=decay,
+        )
+
+
+@fuse_in_place("x", "square", "velocity", "mean")
+def rmsprop_step(
+    x: Tensor,
+    grad: Tensor,
+    square: Tensor,
+    velocity: Tensor | None,
+    mean: Tensor | None,
+    rate: Tensor,
+    kept: Tensor,
+    taken: Tensor,
+    eps: Tensor,
+    momentum: Tensor,
+    amount: Tensor,
+    *,
+    decay: Decay,
+) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
+    """Return the parameter and what is remembered of it after a step; see `RMSprop`."""
+    x, grad = decayed(x, grad, amount, decay)
+    square = follow(square, grad.square(), kept, taken)
+    variance = square
+    if mean is not None:
+        mean = follow(mean, grad, kept, taken)
+        variance = square - mean.square()
+    step = grad / (variance.sqrt() + eps)
+    if velocity is not None:
+        velocity = step = momentum * velocity + step
+    return x - rate * step, square, velocity, mean
