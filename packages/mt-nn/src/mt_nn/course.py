@@ -8,10 +8,10 @@ and looks for them here. Where the rules differ, the difference is said; in new 
 from __future__ import annotations
 
 from mt_nn import functional
-from mt_nn.errors import InputError
 from mt_nn.core.dropout import check_probability
-from mt_nn.core.windows import as_batch
 from mt_nn.core.settings import integers
+from mt_nn.core.windows import as_batch
+from mt_nn.errors import InputError
 from mt_tensor import Tensor, rand
 
 

@@ -14,7 +14,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import numpy as np
 
-from mt_nn.errors import SettingTypeError
+from mt_nn.core.errors import SettingTypeError
 from mt_tensor import Tensor
 from mt_tensor.extending import BLOCKS, check_same_dtype, in_precision, require_tensors
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_nn.errors import InputError, SettingError, SettingTypeError
+from mt_nn.core.errors import InputError, SettingError, SettingTypeError
 from mt_tensor import Tensor, float64, stack, tensor
 from mt_tensor.errors import TensorError
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
-from mt_nn.errors import InputError, SettingError
 from mt_nn.core.arguments import check_one_dtype, over_dimensions
-from mt_nn.core.windows import as_batch, check_windows, pairs, windows
+from mt_nn.core.errors import InputError, SettingError
 from mt_nn.core.settings import Sizes, choice, integer, integers
+from mt_nn.core.windows import as_batch, check_windows, pairs, windows
 from mt_tensor import Tensor, fused, pad
 from mt_tensor.extending import Shape, common_backend
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from mt_nn.errors import SettingError
 from mt_nn.core.convolution import check_padding_name, conv1d, conv2d, conv3d, same_padding
-from mt_nn.core.padding import pad
-from mt_nn.core.windows import pairs
+from mt_nn.core.errors import SettingError
 from mt_nn.core.init import init_like_torch
 from mt_nn.core.module import Module
+from mt_nn.core.padding import pad
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import Sizes, choice, integer, integers
+from mt_nn.core.windows import pairs
 from mt_tensor import Tensor, zeros
 
 _MODES = ("zeros", "reflect", "replicate", "circular")

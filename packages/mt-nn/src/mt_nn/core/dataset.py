@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mt_nn.errors import SettingError
+from mt_nn.core.errors import SettingError
 from mt_tensor import Generator, Tensor, stack
 from mt_tensor.extending import numbers_of
 

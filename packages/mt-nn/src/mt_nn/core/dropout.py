@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from mt_nn.errors import SettingError
 from mt_nn.core.arguments import checked
+from mt_nn.core.errors import SettingError
 from mt_tensor import Tensor, fused, rand
 from mt_tensor.extending import Shape, check_floating
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from mt_nn.errors import SettingError
+from mt_nn.core.errors import SettingError
 from mt_tensor import Generator, Tensor, no_grad, rand, randn
 from mt_tensor.extending import size_of
 

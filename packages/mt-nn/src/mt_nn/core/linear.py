@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mt_nn.errors import InputError
 from mt_nn.core.arguments import check_one_dtype, checked
+from mt_nn.core.errors import InputError
 from mt_tensor import Tensor, fused
 from mt_tensor.extending import common_backend
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mt_nn.core.linear import linear
 from mt_nn.core.init import init_like_torch
+from mt_nn.core.linear import linear
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer

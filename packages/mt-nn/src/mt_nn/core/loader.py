@@ -24,10 +24,10 @@ from mt_nn.core.dataset import (
     TransformedDataset,
     takes_batches,
 )
+from mt_nn.core.errors import SettingError
 from mt_nn.core.samplers import BatchSampler, RandomSampler, SequentialSampler, batch_count, batches
-from mt_nn.core.workers import END, prefetch
-from mt_nn.errors import SettingError
 from mt_nn.core.settings import integer
+from mt_nn.core.workers import END, prefetch
 from mt_tensor import Generator
 from mt_tensor.extending import check_flags, numbers_of, use_generator
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mt_nn.errors import InputError, SettingError
 from mt_nn.core.arguments import check_one_dtype, checked
+from mt_nn.core.errors import InputError, SettingError
 from mt_nn.core.reduction import REDUCTIONS, Reduction, check_floating, check_reduction
 from mt_tensor import Tensor, fused
 from mt_tensor.extending import common_backend

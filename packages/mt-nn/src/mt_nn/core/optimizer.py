@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from mt_nn.errors import SettingError, SettingTypeError
+from mt_nn.core.errors import SettingError, SettingTypeError
 from mt_nn.core.optimizer_hooks import OptimizerHooks
 from mt_nn.core.optimizer_settings import HOW, check_how, check_rate
 from mt_operators import StateDictError

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from numbers import Real
 from typing import Any
 
-from mt_nn.errors import SettingError
+from mt_nn.core.errors import SettingError
 from mt_tensor import Tensor
 
 HOW = ("foreach", "fused", "capturable", "differentiable")

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from mt_nn.errors import InputError, SettingError, SettingTypeError
 from mt_nn.core.arguments import over_dimensions
-from mt_nn.core.windows import as_batch, check_not_empty, check_windows, pairs, windows
+from mt_nn.core.errors import InputError, SettingError, SettingTypeError
 from mt_nn.core.settings import Sizes, integers
+from mt_nn.core.windows import as_batch, check_not_empty, check_windows, pairs, windows
 from mt_tensor import Tensor, fused, pad, tensor
 from mt_tensor.extending import Array, Shape, gather_unchecked, is_integer, wide
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mt_nn.core.pooling import avg_pool2d, max_pool2d
 from mt_nn.core.function_layer import FunctionLayer
+from mt_nn.core.pooling import avg_pool2d, max_pool2d
 from mt_nn.core.settings import Sizes
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from mt_nn.errors import InputError, SettingError
+from mt_nn.core.errors import InputError, SettingError
 from mt_tensor import Tensor
 
 Reduction = Literal["mean", "sum", "none"]

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Sized
 from typing import Any
 
-from mt_nn.errors import SettingError
+from mt_nn.core.errors import SettingError
 from mt_nn.core.settings import integer
 from mt_tensor import Generator
 from mt_tensor.extending import check_flags, numbers_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mt_nn.errors import SettingError
+from mt_nn.core.errors import SettingError
 from mt_nn.core.formulas import Decay, decay_of, decayed, follow
 from mt_nn.core.optimizer import Optimizer
 from mt_nn.core.optimizer_settings import NUMBER, check_usual, settings_among

@@ -6,8 +6,8 @@ A window costs no memory: stage 2's strides make all windows one view of the inp
 
 from __future__ import annotations
 
-from mt_nn.errors import InputError
 from mt_nn.core.arguments import checked
+from mt_nn.core.errors import InputError
 from mt_tensor import Tensor, pad
 from mt_tensor.extending import Shape
 

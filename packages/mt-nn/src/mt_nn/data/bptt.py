@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from mt_nn.core.dataset import Dataset
-from mt_nn.errors import InputError
 from mt_nn.core.settings import integer
+from mt_nn.errors import InputError
 from mt_tensor import Tensor, tensor
 
 

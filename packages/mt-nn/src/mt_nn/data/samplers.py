@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from mt_nn.core.samplers import Sampler
-from mt_nn.errors import SettingError
 from mt_nn.core.settings import integer
+from mt_nn.errors import SettingError
 from mt_tensor import Generator, multinomial, tensor
 from mt_tensor.extending import check_flags, numbers_of
 

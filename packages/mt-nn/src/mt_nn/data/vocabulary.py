@@ -7,10 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
+from mt_nn.core.settings import integer
 from mt_nn.errors import FileError, InputError, SettingError
 from mt_nn.files.reading import PathLike, read_bytes
 from mt_nn.files.writing import write_atomically
-from mt_nn.core.settings import integer
 
 TOKEN = re.compile(r"\w+(?:['\u2019]\w+)*|[^\w\s]")
 

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from mt_nn.errors import SettingError
 from mt_nn.distributions.discrete import Bernoulli, Categorical
 from mt_nn.distributions.distribution import Distribution
 from mt_nn.distributions.normal import Normal
+from mt_nn.errors import SettingError
 from mt_tensor import Tensor, where
 
 

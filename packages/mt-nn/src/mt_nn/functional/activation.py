@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 
 import mt_tensor as mt
-from mt_nn.errors import SettingError
 from mt_nn.core.arguments import checked
 from mt_nn.core.settings import number
+from mt_nn.errors import SettingError
 from mt_tensor import Tensor, elementwise, finfo, rand_like, zeros_like
 from mt_tensor.extending import check_floating
 

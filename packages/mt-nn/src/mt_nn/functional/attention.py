@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import math
 
-from mt_nn.errors import InputError
 from mt_nn.core.arguments import checked
 from mt_nn.core.dropout import check_probability, dropout
+from mt_nn.errors import InputError
 from mt_nn.functional.causal import later_keys
 from mt_tensor import Tensor, fused
 from mt_tensor.extending import common_backend, shape_broadcast

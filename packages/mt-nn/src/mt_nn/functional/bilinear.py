@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mt_nn.errors import InputError
 from mt_nn.core.arguments import check_one_dtype, checked
+from mt_nn.errors import InputError
 from mt_tensor import Tensor
 from mt_tensor.extending import common_backend
 

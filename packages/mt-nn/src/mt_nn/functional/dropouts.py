@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 
-from mt_nn.errors import InputError
 from mt_nn.core.arguments import checked
 from mt_nn.core.dropout import leave_out, leaves_out
+from mt_nn.errors import InputError
 from mt_tensor import Tensor, rand
 from mt_tensor.extending import Shape
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
-from mt_nn.errors import InputError, SettingError
 from mt_nn.core.arguments import checked
 from mt_nn.core.settings import integer
+from mt_nn.errors import InputError, SettingError
 from mt_tensor import Function, Tensor, arange, fused, no_grad, searchsorted, unique
 from mt_tensor.extending import as_one_call, check_floating, common_backend
 from mt_tensor.linalg import vector_norm

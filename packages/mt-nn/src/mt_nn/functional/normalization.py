@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mt_nn.errors import InputError, SettingError
 from mt_nn.core.arguments import check_one_dtype, checked
 from mt_nn.core.settings import integer
+from mt_nn.errors import InputError, SettingError
 from mt_tensor import Tensor, fuse_in_place, fused, no_grad, pad
 from mt_tensor.extending import Shape, common_backend, normalize_dims, wide
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from mt_nn.errors import SettingError
 from mt_nn.core.arguments import checked, over_dimensions
 from mt_nn.core.pooling import avg_pool, max_pool
-from mt_nn.core.windows import as_batch
 from mt_nn.core.settings import Sizes, integers
+from mt_nn.core.windows import as_batch
+from mt_nn.errors import SettingError
 from mt_tensor import Tensor
 from mt_tensor.extending import as_number
 

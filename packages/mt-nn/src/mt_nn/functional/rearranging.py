@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mt_nn.errors import InputError
 from mt_nn.core.arguments import checked
 from mt_nn.core.settings import integer
+from mt_nn.errors import InputError
 from mt_tensor import Tensor
 from mt_tensor.extending import apart
 

@@ -8,9 +8,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from mt_nn.core.settings import integer
 from mt_nn.errors import SettingError
 from mt_nn.train.modes import evaluation
-from mt_nn.core.settings import integer
 from mt_operators import Module
 from mt_tensor import Generator, Tensor, get_rng_state, zeros
 from mt_tensor.backends import TensorBackend

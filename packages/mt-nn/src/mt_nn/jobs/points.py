@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from mt_autodiff.examples.picture import draw_plane
+from mt_nn.core.containers import Sequential
+from mt_nn.core.linear_layers import Linear
 from mt_nn.data import Dataset, TensorDataset
 from mt_nn.errors import InputError
 from mt_nn.functional import softmax
-from mt_nn.core.containers import Sequential
-from mt_nn.core.linear_layers import Linear
 from mt_nn.jobs.classification import Answer, Classification
 from mt_nn.jobs.earlier_stages import GradientDescent, Scalars, WeightsByHand
 from mt_nn.jobs.job import Parts, Recipe

@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from mt_nn.core.settings import integer
 from mt_nn.data import (
     Dataset,
     SentenceDataset,
@@ -31,19 +32,18 @@ from mt_nn.data import (
     read_sst2,
     tokenize,
 )
-from mt_nn.errors import InputError, SettingError
 from mt_nn.data.formats.glove import WordVectors
 from mt_nn.data.formats.reading import holds
 from mt_nn.data.formats.sentences import Sentences
+from mt_nn.errors import InputError, SettingError
 from mt_nn.jobs.classification import Answer, Classification, divided
 from mt_nn.jobs.job import Parts, Recipe, Settings
 from mt_nn.jobs.tables import write_table
 from mt_nn.jobs.words import Told, draw_told
-from mt_nn.train.modes import evaluation
 from mt_nn.train.callbacks import EarlyStopping
+from mt_nn.train.modes import evaluation
 from mt_nn.train.text_cnn import TextCNN
 from mt_nn.train.trainer import Callback, Trainer
-from mt_nn.core.settings import integer
 from mt_operators import Module
 from mt_tensor import Tensor, no_grad, tensor
 

@@ -16,12 +16,12 @@ from typing import Any, ClassVar
 
 from mt_nn.data import BPTTWindows, DataLoader, Dataset, Subset, Vocabulary, batchify
 from mt_nn.errors import InputError, SettingError
-from mt_nn.functional import cross_entropy, softmax
 from mt_nn.files.writing import write_atomically
+from mt_nn.functional import cross_entropy, softmax
 from mt_nn.jobs.job import Job, Parts, Settings
 from mt_nn.jobs.remembering import Memory
-from mt_nn.train.modes import evaluation
 from mt_nn.parallel.world import world
+from mt_nn.train.modes import evaluation
 from mt_nn.train.trainer import Callback, Trainer
 from mt_operators import Module
 from mt_tensor import Generator, multinomial, tensor

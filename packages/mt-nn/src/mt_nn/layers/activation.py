@@ -11,12 +11,12 @@ import warnings
 from typing import Any
 
 from mt_nn import functional
-from mt_nn.errors import InputError, SettingError
 from mt_nn.core.function_layer import FunctionLayer
-from mt_nn.functional.activation import check_slopes
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer, number
+from mt_nn.errors import InputError, SettingError
+from mt_nn.functional.activation import check_slopes
 from mt_tensor import Tensor, full
 from mt_tensor.extending import require_tensors
 

@@ -6,14 +6,14 @@ import math
 from typing import Any
 
 from mt_nn import functional, init
-from mt_nn.errors import InputError, SettingError
 from mt_nn.core.dropout import check_probability
 from mt_nn.core.linear_layers import Linear
-from mt_nn.functional.attention import additive, attention_weights
-from mt_nn.functional.causal import is_causal_mask
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
+from mt_nn.errors import InputError, SettingError
+from mt_nn.functional.attention import additive, attention_weights
+from mt_nn.functional.causal import is_causal_mask
 from mt_tensor import Tensor, cat, pad, zeros
 from mt_tensor.extending import require_tensors
 

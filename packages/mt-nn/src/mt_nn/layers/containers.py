@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from typing import Any, Generic, TypeVar
 
 import mt_operators
-from mt_nn.errors import InputError
 from mt_nn.core.containers import MemberList, checked_module
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
+from mt_nn.errors import InputError
 from mt_operators import MemberError
 from mt_tensor import Tensor
 

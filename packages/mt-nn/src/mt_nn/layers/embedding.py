@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, Self
 
 from mt_nn import functional, init
-from mt_nn.errors import InputError
-from mt_nn.functional.embedding import Mode, check_mode, check_not_sparse, row_number
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
+from mt_nn.errors import InputError
+from mt_nn.functional.embedding import Mode, check_mode, check_not_sparse, row_number
 from mt_tensor import Tensor, no_grad, zeros
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from mt_nn import functional
-from mt_nn.functional.fractional_pooling import Ratios, check_ratio
 from mt_nn.core.module import Module
 from mt_nn.core.settings import Sizes, integers
+from mt_nn.functional.fractional_pooling import Ratios, check_ratio
 from mt_tensor import Tensor
 
 

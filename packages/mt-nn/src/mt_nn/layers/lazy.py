@@ -12,9 +12,11 @@ import threading
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from mt_nn.errors import InputError
 from mt_nn.core.convolution_layers import Conv1d, Conv2d, Conv3d
 from mt_nn.core.linear_layers import Linear
+from mt_nn.core.module import Module
+from mt_nn.core.parameter import Parameter
+from mt_nn.errors import InputError
 from mt_nn.layers.normalization import (
     BatchNorm1d,
     BatchNorm2d,
@@ -24,8 +26,6 @@ from mt_nn.layers.normalization import (
     InstanceNorm3d,
 )
 from mt_nn.layers.transposed import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
-from mt_nn.core.module import Module
-from mt_nn.core.parameter import Parameter
 from mt_operators import Buffer
 from mt_tensor import Generator, Tensor, tensor
 from mt_tensor.extending import require_tensors, use_generator

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from mt_nn import init
-from mt_nn.errors import SettingTypeError
-from mt_nn.functional.bilinear import bilinear
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
+from mt_nn.errors import SettingTypeError
+from mt_nn.functional.bilinear import bilinear
 from mt_tensor import Tensor, unflatten, zeros
 
 

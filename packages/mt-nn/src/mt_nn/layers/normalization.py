@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from mt_nn import functional
-from mt_nn.errors import InputError, SettingError
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
+from mt_nn.errors import InputError, SettingError
 from mt_tensor import Tensor, ones, tensor, zeros
 from mt_tensor.extending import require_tensors
 

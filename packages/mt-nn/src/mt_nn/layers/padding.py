@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from mt_nn import functional
-from mt_nn.errors import SettingError, SettingTypeError
 from mt_nn.core.module import Module
 from mt_nn.core.settings import Sizes
+from mt_nn.errors import SettingError, SettingTypeError
 from mt_tensor import Tensor
 from mt_tensor.extending import is_integer
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from mt_nn import init
-from mt_nn.errors import InputError, SettingError
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
+from mt_nn.errors import InputError, SettingError
 from mt_tensor import DType, Tensor, cat, tensor, zeros
 from mt_tensor.extending import require_tensors
 

@@ -7,15 +7,15 @@ from collections.abc import Callable
 from typing import Any
 
 from mt_nn import functional, init
-from mt_nn.errors import InputError, SettingError
 from mt_nn.core.containers import Sequential
 from mt_nn.core.dropout_layers import Dropout
 from mt_nn.core.linear_layers import Linear
+from mt_nn.core.module import Module
+from mt_nn.core.settings import integer
+from mt_nn.errors import InputError, SettingError
 from mt_nn.functional.causal import causal_mask
 from mt_nn.layers.attention import MultiheadAttention
 from mt_nn.layers.normalization import LayerNorm
-from mt_nn.core.module import Module
-from mt_nn.core.settings import integer
 from mt_tensor import Tensor
 from mt_tensor.extending import Backend, Device, require_tensors
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mt_nn.errors import SettingError
-from mt_nn.core.windows import as_batch
 from mt_nn.core.convolution_layers import Kernels
+from mt_nn.core.settings import Sizes, integers
+from mt_nn.core.windows import as_batch
+from mt_nn.errors import SettingError
 from mt_nn.functional.transposed import (
     conv_transpose1d,
     conv_transpose2d,
     conv_transpose3d,
     transposed_sizes,
 )
-from mt_nn.core.settings import Sizes, integers
 from mt_tensor import Tensor
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
-from mt_nn.functional.unpooling import max_unpool1d, max_unpool2d, max_unpool3d
 from mt_nn.core.module import Module
 from mt_nn.core.settings import Sizes, integers
+from mt_nn.functional.unpooling import max_unpool1d, max_unpool2d, max_unpool3d
 from mt_tensor import Tensor
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mt_nn.errors import InputError, SettingError
 from mt_nn.core.reduction import check_floating
+from mt_nn.errors import InputError, SettingError
 from mt_tensor import Tensor
 
 

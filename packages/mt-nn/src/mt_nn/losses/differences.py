@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mt_nn.errors import InputError
 from mt_nn.core.arguments import checked
 from mt_nn.core.reduction import REDUCTIONS, Reduction, check_reduction
+from mt_nn.errors import InputError
 from mt_nn.losses.arguments import (
     check_at_least,
     check_one_shape,

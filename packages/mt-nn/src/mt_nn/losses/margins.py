@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from mt_nn.errors import InputError, SettingError
 from mt_nn.core.arguments import checked
 from mt_nn.core.losses import check_classes, of_one_sample
 from mt_nn.core.reduction import REDUCTIONS, Reduction, check_reduction
+from mt_nn.errors import InputError, SettingError
 from mt_nn.losses.arguments import check_one_shape
 from mt_tensor import Tensor, arange, ones
 from mt_tensor.extending import as_one_call

@@ -6,9 +6,16 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mt_nn.errors import SettingError
 from mt_nn.core.optimizer import Optimizer
-from mt_nn.core.optimizer_settings import NOT_NEGATIVE, NUMBER, Kind, check, check_usual, settings_among
+from mt_nn.core.optimizer_settings import (
+    NOT_NEGATIVE,
+    NUMBER,
+    Kind,
+    check,
+    check_usual,
+    settings_among,
+)
+from mt_nn.errors import SettingError
 from mt_tensor import Tensor, finfo, fuse_in_place, zeros_like
 
 EPSILONS: Kind = (

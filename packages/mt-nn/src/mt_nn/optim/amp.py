@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from mt_nn.errors import NetworkError, SettingError
 from mt_nn.core.settings import integer
+from mt_nn.errors import NetworkError, SettingError
 from mt_tensor import Tensor, float16, no_grad
 
 READY, UNSCALED, STEPPED = "ready", "unscaled", "stepped"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from mt_nn.errors import SettingError
-from mt_nn.optim.line_search import Place, strong_wolfe
 from mt_nn.core.optimizer import Optimizer, with_plain_rate
 from mt_nn.core.optimizer_settings import NOT_NEGATIVE, check_usual, settings_among
 from mt_nn.core.settings import integer
+from mt_nn.errors import SettingError
+from mt_nn.optim.line_search import Place, strong_wolfe
 from mt_tensor import Tensor, cat, enable_grad, no_grad, zeros_like
 
 _ROWS = ("d", "prev_flat_grad")

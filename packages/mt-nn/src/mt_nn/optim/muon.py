@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mt_nn.errors import SettingError
 from mt_nn.core.optimizer import Optimizer
 from mt_nn.core.optimizer_settings import NUMBER, check, check_usual, settings_among
 from mt_nn.core.settings import integer
+from mt_nn.errors import SettingError
 from mt_tensor import Tensor, addmm, zeros_like
 
 MOST_STEPS = 99

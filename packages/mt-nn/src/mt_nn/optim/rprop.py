@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mt_nn.errors import SettingError
 from mt_nn.core.optimizer import Optimizer
 from mt_nn.core.optimizer_settings import check_usual, is_pair, settings_among
+from mt_nn.errors import SettingError
 from mt_tensor import Tensor, full_like, fuse_in_place, maximum, minimum, where, zeros_like
 
 

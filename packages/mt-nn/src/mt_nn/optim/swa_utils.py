@@ -8,6 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 import mt_operators
+from mt_nn.core.module import Module
+from mt_nn.core.optimizer import Optimizer
+from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
 from mt_nn.layers.normalization import BatchNorm
 from mt_nn.optim.lr_scheduler.scheduler import (
@@ -16,11 +19,16 @@ from mt_nn.optim.lr_scheduler.scheduler import (
     check_optimizer,
     one_for_each,
 )
-from mt_nn.core.module import Module
-from mt_nn.core.optimizer import Optimizer
-from mt_nn.core.settings import integer
 from mt_tensor import Tensor, no_grad, tensor
 from mt_tensor.backends import TensorBackend
+
+__all__ = [
+    "SWALR",
+    "AveragedModel",
+    "get_ema_avg_fn",
+    "get_ema_multi_avg_fn",
+    "update_bn",
+]
 
 Average = Callable[[Tensor, Tensor, Any], Any]
 AverageAll = Callable[[Sequence[Tensor], Sequence[Tensor], Any], None]

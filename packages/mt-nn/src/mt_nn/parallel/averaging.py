@@ -12,10 +12,10 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from mt_nn.core.parameter import Parameter
 from mt_nn.errors import RankError
 from mt_nn.parallel.group import Group, Pending
 from mt_nn.parallel.packing import Packed, traveling
-from mt_nn.core.parameter import Parameter
 from mt_tensor import DType
 from mt_tensor.backends import TensorBackend
 from mt_tensor.extending import Array

@@ -8,9 +8,9 @@ from typing import Any
 
 from mt_nn.core.dataset import IterableDataset
 from mt_nn.core.samplers import Sampler
+from mt_nn.core.settings import integer
 from mt_nn.errors import SettingError
 from mt_nn.parallel.world import world
-from mt_nn.core.settings import integer
 from mt_tensor import Generator
 from mt_tensor.extending import check_flags, numbers_of
 

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from mt_nn.errors import SettingError
+from mt_nn.optim import Optimizer
 from mt_nn.parallel.group import Group
 from mt_nn.parallel.packing import broadcast
 from mt_nn.parallel.world import world
-from mt_nn.optim import Optimizer
 from mt_tensor import enable_grad
 
 

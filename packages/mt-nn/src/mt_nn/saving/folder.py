@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+from mt_nn.core.settings import integer
 from mt_nn.errors import FileError, SettingError
 from mt_nn.files.writing import make_folder
 from mt_nn.saving.checkpoint import load_checkpoint, save_checkpoint
 from mt_nn.saving.objects import read_metadata
-from mt_nn.core.settings import integer
 
 _NAME = re.compile(r"step-([0-9]+)\.safetensors")
 

@@ -18,8 +18,7 @@ from mt_nn.errors import FileError, SettingError
 from mt_nn.files.limits import Allowance
 from mt_nn.files.reading import open_plain, unreadable
 from mt_nn.files.writing import replacing
-from mt_nn.saving import layout
-from mt_nn.saving import seal
+from mt_nn.saving import layout, seal
 from mt_nn.saving.values import Decoder, Encoder
 from mt_operators import StateDictError
 from mt_tensor import Tensor

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from types import FrameType
 from typing import Any, Literal
 
+from mt_nn.core.settings import integer
 from mt_nn.errors import SettingError
 from mt_nn.saving.folder import Checkpoints
 from mt_nn.train.trainer import Callback, Trainer, monitored
-from mt_nn.core.settings import integer
 
 
 class EarlyStopping(Callback):

@@ -8,8 +8,10 @@ that one table serves at both ends (Press and Wolf, Using the output embedding, 
 from __future__ import annotations
 
 from mt_nn import init
-from mt_nn.functional import linear
 from mt_nn.core.dropout_layers import Dropout
+from mt_nn.core.module import Module
+from mt_nn.core.parameter import Parameter
+from mt_nn.functional import linear
 from mt_nn.functional.causal import remembered_mask
 from mt_nn.layers.dropout import Dropout1d
 from mt_nn.layers.embedding import Embedding
@@ -17,8 +19,6 @@ from mt_nn.layers.normalization import LayerNorm
 from mt_nn.layers.positions import LearnedPositions
 from mt_nn.layers.recurrent import LSTM
 from mt_nn.layers.transformer import TransformerEncoder, TransformerEncoderLayer
-from mt_nn.core.module import Module
-from mt_nn.core.parameter import Parameter
 from mt_tensor import Tensor, zeros
 
 States = tuple[Tensor, Tensor]

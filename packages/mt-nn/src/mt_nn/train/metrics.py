@@ -14,8 +14,8 @@ from typing import Any, Literal
 import numpy as np
 
 from mt_nn import functional
-from mt_nn.errors import InputError, SettingError
 from mt_nn.core.settings import integer
+from mt_nn.errors import InputError, SettingError
 from mt_operators import StateDictError
 from mt_tensor import Tensor, no_grad
 from mt_tensor.extending import Array

@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 from typing import TypeVar
 
-from mt_nn.errors import SettingError
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
+from mt_nn.errors import SettingError
 from mt_tensor import Tensor, no_grad, ones_like, zeros_like
 
 M = TypeVar("M", bound=Module)

@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import TypeVar
 
 from mt_nn import functional
+from mt_nn.core.module import Module
+from mt_nn.core.settings import integer
 from mt_nn.errors import SettingError
 from mt_nn.layers.transposed import TransposedConvolution
 from mt_nn.utils.parametrize import register_parametrization
-from mt_nn.core.module import Module
-from mt_nn.core.settings import integer
 from mt_tensor import Tensor, no_grad, randn
+
+__all__ = [
+    "spectral_norm",
+    "weight_norm",
+]
 
 M = TypeVar("M", bound=Module)
 

@@ -13,10 +13,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mt_nn.errors import InputError, SettingError
 from mt_nn.core.settings import integer
+from mt_nn.errors import InputError, SettingError
 from mt_tensor import Tensor, pad, stack, tensor, where
 from mt_tensor.extending import Array, require_tensors
+
+__all__ = [
+    "PackedSequence",
+    "pack_padded_sequence",
+    "pack_sequence",
+    "pad_packed_sequence",
+    "pad_sequence",
+    "unpack_sequence",
+    "unpad_sequence",
+]
 
 
 class PackedSequence(NamedTuple):

@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_nn.core.dataset import TensorDataset
-from mt_nn.errors import FileError
 from mt_nn.data.formats.archives import read_members
 from mt_nn.data.formats.images import scaled
 from mt_nn.data.formats.reading import find
+from mt_nn.errors import FileError
 from mt_nn.files.limits import Allowance
 from mt_nn.files.reading import PathLike, read_bytes
 from mt_tensor import tensor

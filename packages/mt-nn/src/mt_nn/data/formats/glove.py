@@ -8,11 +8,11 @@ from collections.abc import Collection
 import numpy as np
 import numpy.typing as npt
 
-from mt_nn.errors import FileError, InputError
+from mt_nn.core.settings import integer
 from mt_nn.data.formats.reading import lines_of
 from mt_nn.data.vocabulary import Vocabulary
+from mt_nn.errors import FileError, InputError
 from mt_nn.files.reading import PathLike, opened
-from mt_nn.core.settings import integer
 from mt_tensor import Tensor, tensor
 
 LARGEST = float(np.finfo(np.float32).max)

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_nn.core.dataset import TensorDataset
-from mt_nn.errors import FileError
 from mt_nn.data.formats.images import scaled
 from mt_nn.data.formats.reading import find
+from mt_nn.errors import FileError
 from mt_nn.files.limits import Allowance
 from mt_nn.files.reading import PathLike, opened
 from mt_tensor import tensor

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_nn.core.dataset import Dataset
-from mt_nn.errors import FileError, SettingError
+from mt_nn.core.settings import integer
 from mt_nn.data.formats.reading import lines_of
 from mt_nn.data.vocabulary import Vocabulary, tokenize
+from mt_nn.errors import FileError, SettingError
 from mt_nn.files.reading import PathLike, opened
-from mt_nn.core.settings import integer
 from mt_tensor import Tensor, tensor
 
 SST2_HEADER = "sentence\tlabel"

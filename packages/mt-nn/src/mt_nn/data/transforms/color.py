@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mt_nn.errors import InputError, SettingError
 from mt_nn.data.transforms.transform import (
     ImageTransform,
     check_real,
@@ -13,6 +12,7 @@ from mt_nn.data.transforms.transform import (
     interval,
     probability,
 )
+from mt_nn.errors import InputError, SettingError
 from mt_tensor import Tensor, stack, tensor
 from mt_tensor.extending import generator
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mt_nn.errors import InputError, SettingError
 from mt_nn.data.transforms.transform import ImageTransform, check_real, column, row
+from mt_nn.errors import InputError, SettingError
 from mt_tensor import Tensor, tensor
 
 

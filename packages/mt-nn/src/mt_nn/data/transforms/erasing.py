@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mt_nn.errors import SettingError
 from mt_nn.data.transforms.resizing import draw_box
 from mt_nn.data.transforms.transform import (
     ImageTransform,
@@ -16,6 +15,7 @@ from mt_nn.data.transforms.transform import (
     probability,
     row,
 )
+from mt_nn.errors import SettingError
 from mt_tensor import Tensor, randn, tensor
 from mt_tensor.extending import generator
 

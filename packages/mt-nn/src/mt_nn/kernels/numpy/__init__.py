@@ -1,10 +1,6 @@
 """Operations of networks as a few calls of NumPy, for the backend `numpy`."""
 
-from mt_nn.kernels.numpy import convolution
-from mt_nn.kernels.numpy import linear
-from mt_nn.kernels.numpy import losses
-from mt_nn.kernels.numpy import normalization
-from mt_nn.kernels.numpy import pooling
+from mt_nn.kernels.numpy import convolution, linear, losses, normalization, pooling
 from mt_tensor.extending import FusedKernel
 
 KERNELS: dict[str, FusedKernel] = {

@@ -6,6 +6,8 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mt_nn.core.optimizer import Optimizer
+from mt_nn.core.settings import integer
 from mt_nn.errors import SettingError
 from mt_nn.optim.lr_scheduler.plateau import ReduceLROnPlateau
 from mt_nn.optim.lr_scheduler.scheduler import (
@@ -14,8 +16,6 @@ from mt_nn.optim.lr_scheduler.scheduler import (
     check_optimizer,
     set_rate,
 )
-from mt_nn.core.optimizer import Optimizer
-from mt_nn.core.settings import integer
 
 Member = Any
 """A scheduler that is stepped without a measure: an `LRScheduler`, or a combination of them."""

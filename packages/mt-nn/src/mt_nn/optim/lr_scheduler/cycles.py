@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
+from mt_nn.core.optimizer import Optimizer
+from mt_nn.core.settings import integer
 from mt_nn.errors import SettingError
 from mt_nn.optim.lr_scheduler.scheduler import (
     LRScheduler,
@@ -14,8 +16,6 @@ from mt_nn.optim.lr_scheduler.scheduler import (
     one_for_each,
     set_rate,
 )
-from mt_nn.core.optimizer import Optimizer
-from mt_nn.core.settings import integer
 
 
 def _cosine(start: float, end: float, share: float) -> float:

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from mt_nn.optim.lr_scheduler.scheduler import FactorLR, LRScheduler, check, one_for_each
 from mt_nn.core.optimizer import Optimizer
 from mt_nn.core.settings import integer
+from mt_nn.optim.lr_scheduler.scheduler import FactorLR, LRScheduler, check, one_for_each
 
 Rule = Callable[[int], float]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, Literal, SupportsFloat
 
+from mt_nn.core.optimizer import Optimizer
+from mt_nn.core.settings import integer
 from mt_nn.optim.lr_scheduler.scheduler import (
     Schedule,
     check,
@@ -13,8 +15,6 @@ from mt_nn.optim.lr_scheduler.scheduler import (
     rate_of,
     set_rate,
 )
-from mt_nn.core.optimizer import Optimizer
-from mt_nn.core.settings import integer
 
 
 class ReduceLROnPlateau(Schedule):

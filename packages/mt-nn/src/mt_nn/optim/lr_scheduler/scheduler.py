@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mt_nn.errors import SettingError, SettingTypeError
 from mt_nn.core.optimizer import Optimizer
+from mt_nn.errors import SettingError, SettingTypeError
 from mt_operators import StateDictError
 from mt_tensor import Tensor
 
