@@ -12,8 +12,11 @@ from typing import Any
 import pytest
 
 from mt_nn.errors import SettingError
-from mt_nn.parallel.watch import REMEMBERED, Watch, timeout_wanted
-from mt_nn.parallel.watcher import State, Watcher, fault
+from mt_nn.parallel.watch import (
+    Watch,
+    timeout_wanted,
+)
+from mt_nn.parallel.watcher import REMEMBERED, State, Watcher, fault
 
 DONE = {1: "versions", 2: "sum"}
 ONE = State(0, "here", heard=100.0, operations=DONE)

@@ -6,30 +6,27 @@ the backend offers a kernel for it.
 
 from importlib.util import find_spec
 
+from mt_nn.core.activation import ReLU
 from mt_nn.core.containers import (
     Identity,
     ModuleList,
     Sequential,
 )
-from mt_nn.core.convolution_layers import (
-    Conv1d,
-    Conv2d,
-    Conv3d,
-)
-from mt_nn.core.dropout_layers import Dropout
+from mt_nn.core.convolution import Conv2d
+from mt_nn.core.dropout import Dropout
 from mt_nn.core.errors import (
     InputError,
     NetworkError,
     SettingError,
     SettingTypeError,
 )
-from mt_nn.core.linear_layers import (
+from mt_nn.core.linear import (
     Flatten,
     Linear,
 )
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
-from mt_nn.core.pooling_layers import (
+from mt_nn.core.pooling import (
     AvgPool2d,
     MaxPool2d,
 )
@@ -43,6 +40,7 @@ if find_spec("mt_nn.layers") is not None:  # the core can be imported without th
         course,
         data,
         distributions,
+        extensions,  # noqa: F401 - fills the tables of the core
         functional,
         init,
         optim,
@@ -73,7 +71,6 @@ if find_spec("mt_nn.layers") is not None:  # the core can be imported without th
         LogSoftmax,
         Mish,
         PReLU,
-        ReLU,
         ReLU6,
         RReLU,
         Sigmoid,
@@ -103,6 +100,10 @@ if find_spec("mt_nn.layers") is not None:  # the core can be imported without th
         ParameterDict,
         ParameterList,
         Residual,
+    )
+    from mt_nn.layers.convolution import (
+        Conv1d,
+        Conv3d,
     )
     from mt_nn.layers.distance import (
         CosineSimilarity,
@@ -258,18 +259,13 @@ if find_spec("mt_nn.layers") is not None:  # the core can be imported without th
         save_checkpoint,
     )
     from mt_nn.saving.folder import Checkpoints
-    from mt_tensor.backends import register_kernels
-
-    register_kernels("numpy", "mt_nn.kernels.numpy")
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AvgPool2d",
     "Buffer",
-    "Conv1d",
     "Conv2d",
-    "Conv3d",
     "Dropout",
     "Flatten",
     "Identity",
@@ -280,6 +276,7 @@ __all__ = [
     "ModuleList",
     "NetworkError",
     "Parameter",
+    "ReLU",
     "Sequential",
     "SettingError",
     "SettingTypeError",
@@ -322,6 +319,8 @@ if find_spec("mt_nn.layers") is not None:
         "ConstantPad1d",
         "ConstantPad2d",
         "ConstantPad3d",
+        "Conv1d",
+        "Conv3d",
         "ConvTranspose1d",
         "ConvTranspose2d",
         "ConvTranspose3d",
@@ -405,7 +404,6 @@ if find_spec("mt_nn.layers") is not None:
         "RMSNorm",
         "RNNCell",
         "RReLU",
-        "ReLU",
         "ReLU6",
         "ReflectionPad1d",
         "ReflectionPad2d",

@@ -1,17 +1,12 @@
-"""Adam: steps scaled by the recent size of each gradient.
-
-After SGD, with two averages in place of one velocity; the other optimizers, in the library, vary
-these two.
-"""
+"""Adam: steps scaled by the recent size of each gradient."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from mt_nn.core.formulas import Decay, decay_of, decayed, follow
-from mt_nn.core.optimizer import Optimizer
-from mt_nn.core.optimizer_settings import check_usual, settings_among
+from mt_nn.core.optimizer import Optimizer, settings_among
 from mt_tensor import Tensor, fuse_in_place, maximum, zeros_like
 
 
@@ -24,15 +19,17 @@ class Adam(Optimizer):
     Args:
         params: parameters or groups.
         lr: the learning rate, not negative.
-        betas: how slowly the two averages forget, from 0 up to, but not, 1.
-        eps: keeps the division finite.
-        weight_decay: how strongly parameters are pulled towards zero.
+        betas: the decay rates of the two averages, from 0 up to, but not, 1.
+        eps: added to the denominator, so that it is not 0.
+        weight_decay: the strength of the decay of parameters towards zero.
         amsgrad: whether steps are scaled by the largest `v` so far (Reddi et al. 2018).
-        foreach: makes no difference; nor does `fused`.
-        maximize: whether to climb along the gradient instead.
-        capturable: must be False, as must `differentiable`.
-        decoupled_weight_decay: whether parameters decay by themselves, as in `AdamW`.
+        maximize: whether to step along the gradient instead.
+        decoupled_weight_decay: whether parameters decay as in `AdamW`.
+        foreach, fused, capturable, differentiable: torch's implementations; the last two must be
+            False.
     """
+
+    kinds: ClassVar[Mapping[str, str]] = {}
 
     def __init__(
         self,
@@ -52,19 +49,15 @@ class Adam(Optimizer):
     ) -> None:
         super().__init__(params, settings_among(locals()))
 
-    def check_settings(self, settings: Mapping[str, Any]) -> None:
-        """Raise SettingError unless the settings are what the class says."""
-        check_usual(settings)
-
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        """Return the number of steps, both averages, and the largest second one if it counts."""
+        """Return the number of steps, both averages, and the largest second one for `amsgrad`."""
         names = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")[: 3 if group["amsgrad"] else 2]
         return {"step": 0, **{name: zeros_like(parameter) for name in names}}
 
     def update(
         self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
-        """Move one parameter; see the class for the formula."""
+        """Change one parameter; see the class for the formula."""
         step, (beta1, beta2) = state["step"], group["betas"]
         amount, decay = decay_of(group)
         adam_step(
@@ -86,10 +79,10 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam whose parameters decay by themselves (Loshchilov and Hutter 2019, algorithm 2).
+    """Adam with decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2).
 
-    They are multiplied by `1 - lr * weight_decay` before the step, so that the decay is not scaled
-    by the size of gradients. See `Adam` for the rest.
+    Parameters are multiplied by `1 - lr * weight_decay` before the step, so that the decay does not
+    depend on the size of gradients. See `Adam` for the rest.
     """
 
     def __init__(
@@ -128,7 +121,7 @@ def adam_step(
     *,
     decay: Decay,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
-    """Return the parameter and what is remembered of it after a step; see `Adam`."""
+    """Return the parameter and its averages after a step; see `Adam`."""
     x, grad = decayed(x, grad, amount, decay)
     mean = follow(mean, grad, kept, taken)
     square = follow(square, grad.square(), kept_square, taken_square)

@@ -1,4 +1,4 @@
-"""Joining samples into a batch: what a data set returned for some numbers of a sampler."""
+"""Join samples into a batch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mt_tensor.errors import TensorError
 
 
 def default_collate(batch: Sequence[Any]) -> Any:
-    """Join samples into a batch, as a loader does that is given no `collate_fn`.
+    """Join samples into a batch, as a loader without a `collate_fn` does.
 
     Tensors and arrays of one shape are stacked along a new first dimension. Numbers become a
     tensor: int64, bool, or float64 as in torch; those of NumPy keep their type. Strings and bytes
@@ -27,8 +27,8 @@ def default_collate(batch: Sequence[Any]) -> Any:
         batch: one or more samples of one structure.
 
     Raises:
-        SettingError: there is no sample, or one of a kind that cannot be joined.
-        InputError: the samples differ in kind, shape, length or keys.
+        SettingError: there is no sample, or one of a type that cannot be joined.
+        InputError: the samples differ in type, shape, length or keys.
     """
     if not batch:
         raise SettingError("there must be at least one sample to make a batch; none was given.")
@@ -49,7 +49,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
 
 
 def default_convert(data: Any) -> Any:
-    """Turn the arrays in a sample into tensors, as a loader does that makes no batches."""
+    """Convert the arrays of a sample to tensors, as a loader without batches does."""
     if isinstance(data, np.ndarray) and data.dtype.kind in "biuf":
         return tensor(data)
     if isinstance(data, Mapping):
@@ -104,7 +104,7 @@ def _joined_sequences(batch: Sequence[Any]) -> Any:
 
 
 def _alike(sequence: Any, parts: list[Any]) -> Any:
-    """Return parts as a sequence of the same kind: a list, a tuple, or a named tuple."""
+    """Return parts as a sequence of the same type: a list, a tuple, or a named tuple."""
     if hasattr(sequence, "_fields"):
         return type(sequence)(*parts)
     return tuple(parts) if isinstance(sequence, tuple) else parts

@@ -1,7 +1,7 @@
-"""Modules that hold other modules in an order: the first layers, around any others.
+"""Modules that hold other modules in an order.
 
-`Sequential` says how they are applied. `ModuleList` only holds what it is given, so that it belongs
-to the network; whoever has one says the rest.
+`Sequential` applies them one after the other. `ModuleList` only holds them, so that they belong to
+the network, and the network's `forward` says how they are applied.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from mt_tensor.extending import as_integer
 
 
 class Identity(Module):
-    """The input as it is: a place holder where a layer may be. All arguments are ignored."""
+    """Return the input as it is: a placeholder where a layer may be. All arguments are ignored."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -28,9 +28,10 @@ class Identity(Module):
 
 
 class MemberList(Module):
-    """What lists share: members that are called "0", "1", ... in state dictionaries.
+    """Base of lists of modules, with members named "0", "1", ... in state dictionaries.
 
-    They are modules here; a list of something else has its own `_members` and `_checked`.
+    A list of something else overrides `_members` and `_checked`. Indices and slices are those of
+    Python's lists, and so are the errors; `append`, `extend` and `insert` return the list.
     """
 
     def _members(self) -> dict[str, Any]:
@@ -38,21 +39,20 @@ class MemberList(Module):
         return self._modules
 
     def _checked(self, member: Any) -> Any:
-        """Return a member as it is held.
-
-        Raises:
-            MemberError: it cannot be one.
-        """
+        """Return a member as it is stored, or raise MemberError."""
         return checked_module(self, "another member", member)
 
-    def _rebuilt(self, members: Iterable[Any]) -> None:
-        """Hold these members instead, and number them anew."""
+    def _part(self, part: slice) -> MemberList:
+        """Return a list of the members in a slice."""
+        raise NotImplementedError
+
+    def _renumber(self, members: Iterable[Any]) -> None:
+        """Replace all members, and number them from 0."""
         numbered = {str(position): member for position, member in enumerate(members)}
         self._members().clear()
         self._members().update(numbered)
 
     def _name_at(self, position: Any) -> str:
-        """Return the name of the member at a position, which may be counted from the end."""
         names, place = list(self._members()), as_integer("the position", position)
         if not -len(names) <= place < len(names):
             raise IndexError(
@@ -62,7 +62,7 @@ class MemberList(Module):
         return names[place]
 
     def __len__(self) -> int:
-        """Return how many members there are."""
+        """Return the number of members."""
         return len(self._members())
 
     def __iter__(self) -> Iterator[Any]:
@@ -70,80 +70,51 @@ class MemberList(Module):
         return iter(list(self._members().values()))
 
     def __contains__(self, member: object) -> bool:
-        """Whether an object is one of the members itself."""
-        return any(held is member for held in self)
+        """Return whether an object is one of the members itself."""
+        return any(each is member for each in self)
 
     def __getitem__(self, position: Any) -> Any:
-        """Return the member at a position, or a list of those in a slice.
-
-        Raises:
-            IndexError: there is no such position.
-        """
+        """Return the member at a position, or a list of those in a slice."""
         if isinstance(position, slice):
             return self._part(position)
         return self._members()[self._name_at(position)]
 
-    def _part(self, part: slice) -> MemberList:
-        """Return a list of the members in a slice."""
-        raise NotImplementedError
-
     def __setitem__(self, position: int, member: Any) -> None:
-        """Hold another member at a position.
-
-        Raises:
-            IndexError: there is no such position.
-            MemberError: it cannot be a member.
-        """
+        """Replace the member at a position."""
         setattr(self, self._name_at(position), self._checked(member))
 
     def __delitem__(self, position: int | slice) -> None:
-        """Let go of a member, or of those in a slice; the others are numbered anew.
-
-        Raises:
-            IndexError: there is no such position.
-        """
+        """Remove a member, or those in a slice; the others are renumbered."""
         members = list(self)
         if not isinstance(position, slice):
             self._name_at(position)
         del members[position]
-        self._rebuilt(members)
+        self._renumber(members)
 
     def append(self, member: Any) -> Self:
-        """Hold another member at the end, and return the list.
-
-        Raises:
-            MemberError: it cannot be a member.
-        """
+        """Add a member at the end."""
         checked = self._checked(member)
-        if str(len(self)) in self._members():  # of a part of a Sequential, which has kept its names
-            self._rebuilt(self)
+        if str(len(self)) in self._members():  # a slice of a Sequential keeps the names
+            self._renumber(self)
         setattr(self, str(len(self)), checked)
         return self
 
     def extend(self, members: Iterable[Any]) -> Self:
-        """Hold more members at the end, and return the list."""
+        """Add members at the end."""
         for member in list(members):
             self.append(member)
         return self
 
     def insert(self, index: int, member: Any) -> Self:
-        """Hold another member before a position, and return the list; all are numbered anew.
-
-        Raises:
-            MemberError: it cannot be a member.
-        """
+        """Add a member before a position; all are renumbered."""
         place = as_integer("index", index)
         *members, last = self.append(member)
         members.insert(place, last)
-        self._rebuilt(members)
+        self._renumber(members)
         return self
 
     def pop(self, position: int = -1) -> Any:
-        """Let go of a member, by default of the last, and return it.
-
-        Raises:
-            IndexError: there is no such position.
-        """
+        """Remove a member, by default the last, and return it."""
         member = self[position]
         del self[position]
         return member
@@ -153,15 +124,15 @@ class MemberList(Module):
         return self._part(slice(0, 0)).extend(self).extend(other)
 
     def __iadd__(self, other: Iterable[Any]) -> Self:
-        """Hold more members at the end."""
+        """Add members at the end."""
         return self.extend(other)
 
 
 class Sequential(MemberList):
     """Modules applied one after the other.
 
-    They are called "0", "1", ... in state dictionaries, or as in the dictionary that they are given
-    in: `Sequential(OrderedDict(hidden=Linear(3, 2), squash=Tanh()))`. A slice keeps the names.
+    They are named "0", "1", ... in state dictionaries, or as in a dictionary:
+    `Sequential(OrderedDict(hidden=Linear(3, 2), activation=Tanh()))`. A slice keeps the names.
     """
 
     def __init__(self, *modules: Any) -> None:
@@ -184,10 +155,10 @@ class Sequential(MemberList):
 
 
 class ModuleList(MemberList):
-    """A list of modules, which says nothing about how they are applied.
+    """A list of modules, without a `forward`.
 
     Args:
-        modules: the first of them.
+        modules: the first members.
     """
 
     def __init__(self, modules: Iterable[mt_operators.Module] | None = None) -> None:
@@ -199,11 +170,7 @@ class ModuleList(MemberList):
 
 
 def checked_module(owner: Module, what: str, member: object) -> mt_operators.Module:
-    """Return a member that is a module.
-
-    Raises:
-        MemberError: it is none.
-    """
+    """Return a member that is a module; raise MemberError for anything else."""
     if not isinstance(member, mt_operators.Module):
         raise MemberError(
             f"{type(owner).__name__} takes modules; {what} is {member!r}. Wrap functions "

@@ -1,34 +1,20 @@
-"""Dropout: elements that are set to zero at random while a network is trained.
+"""Dropout: randomly zero activations during training, so that the network relies on no single one.
 
-With `inplace=True` the result is stored in the input, which is returned; a leaf that requires grad
-cannot be changed so.
+`train()` and `eval()` of stage 0's `Module` switch it on and off.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 
 from mt_nn.core.arguments import checked
 from mt_nn.core.errors import SettingError
+from mt_nn.core.module import Module
 from mt_tensor import Tensor, fused, rand
 from mt_tensor.extending import Shape, check_floating
-
-
-def check_probability(p: Any) -> None:
-    """Raise SettingError unless `p` can be the probability of dropout."""
-    if not (isinstance(p, int | float | np.floating) and 0.0 <= p <= 1.0):
-        raise SettingError(f"the dropout probability must be between 0 and 1; got {p}.")
-
-
-def leaves_out(name: str, input: Tensor, p: float, training: bool) -> bool:
-    """Return whether anything is left out; then the elements must be floating-point numbers."""
-    check_probability(p)
-    if not training or p == 0.0:
-        return False
-    check_floating(name, input)
-    return True
 
 
 @checked
@@ -37,39 +23,89 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
     Args:
         input: any shape, which is also that of the result.
-        p: how likely an element is set to zero.
+        p: the probability.
         training: if False, the input is returned as it is.
-        inplace: whether to store the result in the input.
+        inplace: whether to store the result in the input, which no leaf that requires grad allows.
 
     Raises:
         SettingError: `p` is no probability.
-        DTypeError: something is left out of integers.
+        DTypeError: integers would be dropped.
     """
-    if not leaves_out("dropout", input, p, training):
+    if not is_active("dropout", input, p, training):
         return input
     if p == 1.0 or inplace:
-        return leave_out(input, input.shape, p, inplace)
+        return drop(input, input.shape, p, inplace)
     return _dropout(input, rand(*input.shape, dtype="float32", backend=input.backend), float(p))
 
 
 @fused("dropout")
 def _dropout(input: Tensor, noise: Tensor, p: float) -> Tensor:
-    """Leave out the elements whose noise, of float32 between 0 and 1, is below `p`."""
+    """Zero the elements whose noise, of float32 between 0 and 1, is below `p`; scale the rest."""
     return input * ((noise >= p).to(input.dtype) * (1.0 / (1.0 - p)))
 
 
-def leave_out(input: Tensor, shape: Shape, p: float, inplace: bool) -> Tensor:
-    """Multiply by zeros with probability `p`, and else by `1 / (1 - p)`; nothing is drawn for 1.
+def drop(input: Tensor, shape: Shape, p: float, inplace: bool) -> Tensor:
+    """Multiply by factors that are 0 with probability `p`, and else `1 / (1 - p)`.
 
     Args:
         input: what is multiplied.
         shape: that of the factors, which broadcasts to that of the input.
-        p: how likely a factor is zero.
+        p: the probability; for 1 no random numbers are drawn.
         inplace: whether to store the result in the input.
     """
     if p == 1.0:
         factors = input._full(shape, 0.0)
     else:
-        drawn = rand(*shape, backend=input.backend) >= p
-        factors = drawn.to(input.dtype) * (1.0 / (1.0 - p))
+        kept = rand(*shape, backend=input.backend) >= p
+        factors = kept.to(input.dtype) * (1.0 / (1.0 - p))
     return input.mul_(factors) if inplace else input * factors
+
+
+def is_active(name: str, input: Tensor, p: float, training: bool) -> bool:
+    """Return whether a function of dropout changes its input.
+
+    Raises:
+        SettingError: `p` is no probability.
+        DTypeError: integers would be dropped.
+    """
+    check_probability(p)
+    if not training or p == 0.0:
+        return False
+    check_floating(name, input)
+    return True
+
+
+def check_probability(p: Any) -> None:
+    """Raise SettingError unless `p` is a probability."""
+    if not (isinstance(p, int | float | np.floating) and 0.0 <= p <= 1.0):
+        raise SettingError(f"the dropout probability must be between 0 and 1; got {p}.")
+
+
+class DropoutLayer(Module):
+    """Base of the layers of dropout.
+
+    Args:
+        p: the probability that something is set to zero.
+        inplace: whether the result is stored in the input.
+    """
+
+    function: ClassVar[Callable[..., Tensor]]
+
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
+        super().__init__()
+        check_probability(p)
+        self.p, self.inplace = p, inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the same shape."""
+        return self.function(input, self.p, self.training, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Show the settings."""
+        return f"p={self.p}, inplace={self.inplace}"
+
+
+class Dropout(DropoutLayer):
+    """Set elements to zero at random in training, and scale the rest; see `dropout`."""
+
+    function = staticmethod(dropout)

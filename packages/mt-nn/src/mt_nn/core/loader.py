@@ -1,73 +1,62 @@
 """`DataLoader`: batches of a data set, epoch by epoch.
 
-Here meet the files above: a sampler's numbers, a data set's samples, joined, by workers if there
-are any. An epoch begins by drawing one seed. The sampler, and each batch by its number, draw from
-generators that begin at that seed, whoever makes the batch and whatever is computed meanwhile. So
-the order and all random numbers are the same for any number of workers, and an epoch can be taken
-up again in its middle.
+An epoch begins by drawing one seed. The sampler, and each batch by its number, draw from generators
+that begin at that seed. So the order and all random numbers are the same for any number of workers,
+and an epoch can be resumed in its middle. `mt_nn.data` adds workers and resumption.
 """
 
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from mt_nn.core.collate import default_collate, default_convert
-from mt_nn.core.dataset import (
-    Dataset,
-    IterableDataset,
-    Subset,
-    TensorDataset,
-    TransformedDataset,
-    takes_batches,
-)
+from mt_nn.core.dataset import Dataset, IterableDataset
 from mt_nn.core.errors import SettingError
+from mt_nn.core.extensions import check_all, extension
 from mt_nn.core.samplers import BatchSampler, RandomSampler, SequentialSampler, batch_count, batches
-from mt_nn.core.settings import integer
-from mt_nn.core.workers import END, prefetch
 from mt_tensor import Generator
-from mt_tensor.extending import check_flags, numbers_of, use_generator
+from mt_tensor.extending import numbers_of, use_generator
 
 SEED_BITS = 63
+END = object()
+"""Follows the last batch of an epoch."""
 
 
 class DataLoader:
-    """Iterates over a data set in batches; every iteration is one epoch.
+    """Iterate over a data set in batches; every iteration is one epoch.
 
-    The settings are torch's. Workers are threads, so that nothing follows from two of them.
+    The settings are torch's. Workers are threads, so that two settings have no effect.
 
+        >>> from mt_nn.core.dataset import TensorDataset
         >>> from mt_tensor import arange
         >>> [batch[0].tolist() for batch in DataLoader(TensorDataset(arange(5)), batch_size=2)]
         [[0, 1], [2, 3], [4]]
 
     Args:
-        dataset: where samples come from. One with a method `__getitems__` is asked by it for the
-            list of samples of a batch. An `IterableDataset` is iterated over once an epoch, by one
-            worker if there are any, and never split between several.
-        batch_size: how many make a batch; the last one may be smaller. With None samples come one
-            by one, not joined.
+        dataset: the samples. A method `__getitems__` returns the list of samples of a batch. An
+            `IterableDataset` is iterated over once an epoch, by one worker if there are any.
+        batch_size: the number of samples in a batch; the last one may be smaller. With None samples
+            come one by one, not joined.
         shuffle: whether to draw a new order for each epoch.
-        sampler: numbers of samples in the order wanted, in place of `shuffle`.
-        batch_sampler: lists of numbers, one for each batch; in place of `batch_size`, `shuffle`,
+        sampler: numbers of samples in another order, instead of `shuffle`.
+        batch_sampler: lists of numbers, one for each batch; instead of `batch_size`, `shuffle`,
             `sampler` and `drop_last`.
-        num_workers: how many threads make batches ahead of the loop; with 0 the loop waits for
-            each batch. It changes neither batches nor their order.
+        num_workers: the number of threads that prepare batches; with 0 the loop waits for each. It
+            changes neither batches nor their order.
         collate_fn: joins a list of samples into a batch; `default_collate` if None. Where
-            `batch_size` is None it is given each sample; then `default_convert` if None.
-        pin_memory: whether a GPU could copy batches faster. Nothing follows from it here, for
-            workers are threads, and moving waits.
+            `batch_size` is None it gets each sample; then `default_convert` if None.
+        pin_memory: has no effect.
         drop_last: whether to leave out a last batch that is smaller.
-        timeout: how many seconds to wait for a worker's batch; 0 for as long as it takes.
+        timeout: how many seconds to wait for a worker's batch; 0 for no limit.
         worker_init_fn: called with its number, from 0, in each worker when it begins.
-        generator: what the seed of an epoch is drawn from; by default the one that
+        generator: the source of the seed of an epoch; by default the one that
             `mt_tensor.manual_seed` sets. Inside data set, sampler and `collate_fn` the default
             generator is one that belongs to the epoch, or to the batch.
         prefetch_factor: how many batches each worker is ahead; 2 if None.
-        persistent_workers: whether workers outlive an epoch. Nothing follows from it here: to begin
-            a thread costs nothing.
+        persistent_workers: has no effect.
 
     Raises:
         SettingError: a setting is out of range, or contradicts another.
@@ -92,10 +81,7 @@ class DataLoader:
         prefetch_factor: int | None = None,
         persistent_workers: bool = False,
     ) -> None:
-        check_flags(shuffle=False if shuffle is None else shuffle, drop_last=drop_last)
-        check_flags(pin_memory=pin_memory, persistent_workers=persistent_workers)
-        _check_order(dataset, batch_size, shuffle, sampler, batch_sampler, drop_last)
-        _check_workers(num_workers, timeout, prefetch_factor)
+        check_all("settings of a loader", locals())
         self.dataset, self.generator, self.drop_last = dataset, generator, drop_last
         self.num_workers, self.timeout = num_workers, timeout
         self.worker_init_fn = worker_init_fn
@@ -109,14 +95,12 @@ class DataLoader:
                 batch_sampler = BatchSampler(sampler, batch_size, drop_last)
         self.sampler, self.batch_sampler = sampler, batch_sampler
         self._seed: int | None = None  # of the epoch in progress
-        self._position = 0  # how many of its batches have been given out
-        self._generators: list[dict[str, Any]] = []  # where they were when it began
-        self._resumes = False
-
-    # --- One epoch --------------------------------------------------------------------------------
+        self._position = 0  # the number of its batches that have been yielded
+        self._generators: list[dict[str, Any]] = []  # their states when it began
+        self._resumes = False  # whether the next iteration continues it
 
     def __len__(self) -> int:
-        """Return how many batches an epoch has.
+        """Return the number of batches of an epoch.
 
         Raises:
             TypeError: the data set, or the sampler, has no length.
@@ -128,22 +112,25 @@ class DataLoader:
         return len(self._order())
 
     def __iter__(self) -> Iterator[Any]:
-        """Begin an epoch, or go on with the one that `load_state_dict` has brought."""
+        """Begin an epoch, or continue the one of `load_state_dict`."""
         if self._resumes and self._seed is not None:
             seed, skipped = self._seed, self._position
         else:
             seed = int(numbers_of(self.generator).integers(2**SEED_BITS))
             skipped = 0
-            self._generators = [each.get_state() for each in self._all_generators()]
+            self._generators = [each.get_state() for each in self.all_generators()]
         self._seed, self._position, self._resumes = seed, skipped, False
         return self._epoch(seed, skipped)
 
     def _epoch(self, seed: int, skipped: int) -> Iterator[Any]:
-        """Yield the batches of an epoch except the first ones, and keep count."""
-        items = self._items(seed, skipped)
-        make = partial(self._make, seed)
+        """Yield the batches of an epoch except the first ones, and count them."""
+        items, make = self._items(seed, skipped), partial(self._make, seed)
         position = skipped
-        for batch in self._prefetched(items, make) if self.num_workers else _made(items, make):
+        if self.num_workers:
+            made = extension("worker threads")(self, items, make)
+        else:
+            made = (make(item) for item in items)
+        for batch in made:
             position += 1
             if self._seed == seed:  # and no later epoch has begun
                 self._position = position
@@ -151,12 +138,8 @@ class DataLoader:
         if self._seed == seed:
             self._seed, self._position = None, 0
 
-    def _prefetched(self, items: Iterator[Any], make: Callable[[Any], Any]) -> Iterator[Any]:
-        ahead = self.num_workers * self.prefetch_factor
-        return prefetch(items, make, self.num_workers, ahead, self.timeout, self.worker_init_fn)
-
     def _items(self, seed: int, skipped: int) -> Iterator[tuple[int, Any]]:
-        """Yield what each batch is made of: numbers of samples, or the samples; and its number."""
+        """Yield the number of each batch, and its samples or their numbers."""
         generator = _generator_of(seed, 0)
         with use_generator(generator):
             source = self._source()
@@ -177,17 +160,18 @@ class DataLoader:
         return batches(samples, self.batch_size, self.drop_last)
 
     def _order(self) -> Any:
-        """Return what says which samples come next: lists of numbers, or numbers."""
+        """Return the source of lists of numbers, or of numbers."""
         return self.sampler if self.batch_sampler is None else self.batch_sampler
 
     def _make(self, seed: int, numbered: tuple[int, Any]) -> Any:
+        """Return a batch; `numbered` comes from `_items`."""
         number, item = numbered
         with use_generator(_generator_of(seed, number)):
             if isinstance(self.dataset, IterableDataset):
                 joins, samples = self.batch_size is not None, item
             else:
                 joins = self.batch_sampler is not None
-                if joins and self.collate_fn is None and _takes_many(self.dataset):
+                if joins and self.collate_fn is None and takes_batches(self.dataset):
                     return self.dataset[item]
                 samples = self._samples(item) if joins else self.dataset[item]
             return (self.collate_fn or (default_collate if joins else default_convert))(samples)
@@ -204,76 +188,26 @@ class DataLoader:
             )
         return samples
 
-    # --- Going on in the middle of an epoch -------------------------------------------------------
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return where the loader is: numbers and strings that JSON and pickle can hold.
-
-        That is the epoch begun last, how many of its batches have been given out, and the states
-        of the generators passed to loader and sampler. Who draws from the default generator keeps
-        that as well: `mt_tensor.get_rng_state()`.
-        """
-        running = self._seed is not None
-        return {
-            "seed": self._seed,
-            "position": self._position,
-            "batch_size": self.batch_size,
-            "samples": self._sample_count(),
-            "generators": self._generators
-            if running
-            else [each.get_state() for each in self._all_generators()],
-        }
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Let the next iteration go on where `state_dict` was called.
-
-        The samples of the batches before are not read again, except those of an `IterableDataset`.
-
-        Raises:
-            SettingError: the state is that of another loader, or none.
-        """
-        generators = self._all_generators()
-        try:
-            seed, position, states = state["seed"], state["position"], state["generators"]
-            fits = (
-                state["batch_size"] == self.batch_size
-                and state["samples"] == self._sample_count()
-                and len(states) == len(generators)
-                and (seed is None or 0 <= seed < 2**SEED_BITS)
-                and position >= 0
-            )
-            if fits:
-                for each, its in zip(generators, states, strict=True):
-                    each.set_state(its)
-        except (KeyError, TypeError, ValueError) as error:
-            raise SettingError(f"this is no state of a DataLoader ({error!r}).") from error
-        if not fits:
-            raise SettingError(
-                "the state is that of a loader with another data set, batch size or generators: "
-                "make the loader as it was when state_dict() was called."
-            )
-        self._seed, self._position, self._generators = seed, position, list(states)
-        self._resumes = True
-
-    def _sample_count(self) -> int | None:
-        """Return how many samples there are, if that is known."""
-        try:
-            return len(self.dataset)
-        except TypeError:
-            return None
-
-    def _all_generators(self) -> list[Generator]:
-        """Return those given to the loader and to its samplers, each once."""
+    def all_generators(self) -> list[Generator]:
+        """Return the generators of the loader and of its samplers, each once."""
         inner = getattr(self.batch_sampler, "sampler", None)
         holders = (self, self.sampler, self.batch_sampler, inner)
         generators = (getattr(holder, "generator", None) for holder in holders)
         return list({id(each): each for each in generators if isinstance(each, Generator)}.values())
 
+    def state_dict(self) -> dict[str, Any]:
+        """Return the position in the epoch, as values that JSON and pickle can hold."""
+        return extension("state of a loader")(self)  # type: ignore[no-any-return]
 
-def _made(items: Iterator[Any], make: Callable[[Any], Any]) -> Iterator[Any]:
-    """Yield what is made of each item. `map` would end where a data set raises StopIteration."""
-    for item in items:
-        yield make(item)
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Let the next iteration continue where `state_dict` was called.
+
+        The samples of the batches before are not read again, except those of an `IterableDataset`.
+
+        Raises:
+            SettingError: the state is invalid, or that of another loader.
+        """
+        extension("resumption of a loader")(self, state)
 
 
 def _generator_of(seed: int, number: int) -> Generator:
@@ -281,59 +215,6 @@ def _generator_of(seed: int, number: int) -> Generator:
     return Generator().manual_seed(number << SEED_BITS | seed)
 
 
-def _takes_many(dataset: Dataset) -> bool:
-    """Whether a data set can return many rows at once, without a Python loop."""
-    takes = getattr(type(dataset), "__getitem__", None)  # which a subclass may have replaced
-    if takes is Subset.__getitem__:
-        return _takes_many(cast(Subset, dataset).dataset)
-    if takes is TransformedDataset.__getitem__:
-        transformed = cast(TransformedDataset, dataset)
-        return (
-            _takes_many(transformed.dataset)
-            and transformed.target_transform is None
-            and (transformed.transform is None or takes_batches(transformed.transform))
-        )
-    return takes is TensorDataset.__getitem__
-
-
-def _check_order(
-    dataset: Dataset,
-    batch_size: int | None,
-    shuffle: bool | None,
-    sampler: object,
-    batch_sampler: object,
-    drop_last: bool,
-) -> None:
-    """Raise SettingError if two settings say different things about the order of samples."""
-    if batch_size is not None:
-        integer("batch_size", batch_size, 1)
-    elif drop_last:
-        raise SettingError("drop_last needs a batch_size: without one there are no batches.")
-    samplers = sampler is not None or batch_sampler is not None
-    if isinstance(dataset, IterableDataset) and (shuffle or samplers):
-        raise SettingError(
-            "shuffle, sampler and batch_sampler choose samples by number, and an IterableDataset "
-            "has none: let it yield its samples in the order wanted."
-        )
-    if shuffle and sampler is not None:
-        raise SettingError("sampler and shuffle both set the order: give one of them.")
-    if batch_sampler is not None and (
-        batch_size != 1 or shuffle or sampler is not None or drop_last
-    ):
-        raise SettingError(
-            "batch_sampler sets the batches: batch_size, shuffle, sampler and drop_last cannot be "
-            "given beside it."
-        )
-
-
-def _check_workers(num_workers: int, timeout: Any, prefetch_factor: int | None) -> None:
-    """Raise SettingError if a setting of the workers is out of range, or there are none to set."""
-    integer("num_workers", num_workers, 0)
-    if not (isinstance(timeout, int | float) and 0 <= timeout < threading.TIMEOUT_MAX):
-        raise SettingError(f"timeout is a number of seconds from 0 on; got {timeout!r}.")
-    if prefetch_factor is not None:
-        integer("prefetch_factor", prefetch_factor, 1)
-    if not num_workers and (timeout or prefetch_factor is not None):
-        raise SettingError(
-            "timeout and prefetch_factor are settings of workers: give num_workers as well."
-        )
+def takes_batches(dataset: Any) -> bool:
+    """Return whether a data set returns a batch for a list of numbers."""
+    return isinstance(dataset, Dataset) and dataset.takes_batches()

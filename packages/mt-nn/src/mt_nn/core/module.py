@@ -1,226 +1,56 @@
-"""`Module`: stage 0's tree of parameters, for the parameters above, which are tensors.
+"""`Module`: stage 0's tree of modules, with tensors as parameters.
 
-What it adds are torch's methods for all tensors of a network at once (another element type or
-backend, no gradients, nothing to train), those that find something by its dotted name, hooks,
-which see what goes into a module and what comes out of it, forwards and backwards, and a state of
-a module's own beside its tensors. With it a network can be written; what it is made of, comes next.
+Stage 0 finds parameters and submodules, names them and saves them. This class adds torch's methods
+for all tensors of a network at once: convert them, move them, clear their gradients.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import mt_operators
-from mt_nn.core.backward_hooks import BackwardPass
+from mt_nn.core.extensions import extension
 from mt_nn.core.parameter import Parameter
 from mt_operators import IncompatibleKeys
 from mt_operators.extending import Holder, no_attribute
-from mt_tensor import Tensor, bfloat16, float16, float32, float64, is_grad_enabled
+from mt_tensor import Tensor, bfloat16, float16, float32, float64
 from mt_tensor.extending import Backend, Device, RemovableHandle
 
+Hook = Callable[..., Any]
 
-class _Hooks(NamedTuple):
-    """The hooks of a module, by number: those that run before and after `forward`, and backward."""
-
-    before: dict[int, Callable[..., Any]]
-    after: dict[int, Callable[..., Any]]
-    before_backward: dict[int, Callable[..., Any]]
-    after_backward: dict[int, Callable[..., Any]]
+_NO_EXTRA_STATE = (
+    "{} defines no {}(); define both get_extra_state() and set_extra_state() in a module that has "
+    "a state of its own."
+)
 
 
 class Module(mt_operators.Module):
-    """A layer or a network; subclass it as in torch, and define `forward`."""
+    """A layer or a network. Subclass it as in torch, and define `forward`."""
 
-    _hooks: _Hooks | None = None
-
-    # --- Running, and watching that -------------------------------------------------------------
+    _hooks: Any = None  # those of `mt_nn.hooks`, once one is registered
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run `forward`, and the hooks around it."""
+        """Run `forward`, and the hooks before and after it."""
         if self._hooks is None:
             return self.forward(*args, **kwargs)
-        for hook in tuple(self._hooks.before.values()):
-            args, kwargs = hook(self, args, kwargs)
-        backward = None
-        if is_grad_enabled() and (self._hooks.before_backward or self._hooks.after_backward):
-            backward = BackwardPass(self, self._hooks.before_backward, self._hooks.after_backward)
-            args = backward.watched_inputs(args)
-        output = self.forward(*args, **kwargs)
-        for hook in tuple(self._hooks.after.values()):
-            changed = hook(self, args, kwargs, output)
-            output = output if changed is None else changed
-        return output if backward is None else backward.watched_output(output)
+        return self._hooks.run(self, args, kwargs)
 
-    def register_forward_pre_hook(
-        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
-    ) -> RemovableHandle:
-        """Call a function before each call of `forward`.
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Remove the gradients of all parameters, or set them to zero."""
+        for parameter in self.parameters():
+            if set_to_none or parameter.value.grad is None:
+                parameter.value.grad = None
+            else:
+                parameter.value.grad.detach().zero_()
 
-        Args:
-            hook: called with the module and the tuple of its positional arguments. It returns None,
-                or what `forward` is given instead: a tuple of arguments, or a single one.
-            prepend: whether it comes before the hooks that are there already, not after them.
-            with_kwargs: whether it is called with the dictionary of keyword arguments as well; it
-                then returns None or both.
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Train all parameters, or none of them; return the module."""
+        for parameter in self.parameters():
+            parameter.value.requires_grad_(requires_grad)
+        return self
 
-        Returns:
-            A handle, whose `remove()` takes the hook away.
-
-        Raises:
-            TypeError: `hook` cannot be called, or does not return what it must.
-        """
-        _check_callable(hook)
-
-        def before(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-            changed = hook(module, args, kwargs) if with_kwargs else hook(module, args)
-            if changed is None:
-                return args, kwargs
-            if not with_kwargs:
-                return (changed if isinstance(changed, tuple) else (changed,)), kwargs
-            if not isinstance(changed, tuple) or len(changed) != 2:
-                raise TypeError(
-                    "a hook with_kwargs returns None or a tuple of arguments and keyword "
-                    f"arguments; {changed!r} was returned."
-                )
-            return changed
-
-        return registered(self._all_hooks().before, before, prepend)
-
-    def register_forward_hook(
-        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
-    ) -> RemovableHandle:
-        """Call a function after each call of `forward`.
-
-        Args:
-            hook: called with the module, the tuple of its positional arguments and its output. It
-                returns None, or what is the output instead.
-            prepend: whether it comes before the hooks that are there already, not after them.
-            with_kwargs: whether it is called with the dictionary of keyword arguments as well,
-                before the output.
-
-        Returns:
-            A handle, whose `remove()` takes the hook away.
-
-        Raises:
-            TypeError: `hook` cannot be called.
-        """
-        _check_callable(hook)
-
-        def after(
-            module: Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any
-        ) -> Any:
-            inputs = (args, kwargs) if with_kwargs else (args,)
-            return hook(module, *inputs, output)
-
-        return registered(self._all_hooks().after, after, prepend)
-
-    def register_full_backward_pre_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> RemovableHandle:
-        """Call a function before gradients go back through the module.
-
-        Args:
-            hook: called with the module and the tuple of the gradients of its outputs. It returns
-                None, or what goes back instead: a tuple of as many, or a single one.
-            prepend: whether it comes before the hooks that are there already, not after them.
-
-        Returns:
-            A handle, whose `remove()` takes the hook away.
-
-        Raises:
-            TypeError: `hook` cannot be called, or, when it is, returns something else.
-        """
-        _check_callable(hook)
-        return registered(self._all_hooks().before_backward, hook, prepend)
-
-    def register_full_backward_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> RemovableHandle:
-        """Call a function when the gradients of the module's inputs are known.
-
-        It is called once for each call of the module that `backward()` goes back through.
-
-        Args:
-            hook: called with the module, the tuple of the gradients of its positional arguments and
-                that of its outputs, with None for what is no tensor or needs no gradient. It
-                returns None, or what goes back instead of the first: a tuple of as many, or a
-                single one.
-            prepend: whether it comes before the hooks that are there already, not after them.
-
-        Returns:
-            A handle, whose `remove()` takes the hook away.
-
-        Raises:
-            TypeError: `hook` cannot be called, or, when it is, returns something else.
-        """
-        _check_callable(hook)
-        return registered(self._all_hooks().after_backward, hook, prepend)
-
-    def _all_hooks(self) -> _Hooks:
-        """Return the hooks, of which there may be none yet."""
-        hooks: _Hooks = vars(self).setdefault("_hooks", _Hooks({}, {}, {}, {}))
-        return hooks
-
-    # --- Finding by name ------------------------------------------------------------------------
-
-    def get_submodule(self, target: str) -> mt_operators.Module:
-        """Return the module of a dotted name, such as "encoder.0"; of "", this module.
-
-        Raises:
-            AttributeError: there is none; the message names the nearest.
-        """
-        module: mt_operators.Module = self
-        for name in target.split(".") if target else []:
-            if name not in module._modules:
-                raise no_attribute(module, name)
-            module = module._modules[name]
-        return module
-
-    def set_submodule(self, target: str, module: mt_operators.Module, strict: bool = False) -> None:
-        """Put a module in the place of a dotted name, such as "encoder.0".
-
-        Args:
-            target: the name.
-            module: what is found there from now on.
-            strict: whether there must be a module there already.
-
-        Raises:
-            AttributeError: what should hold it is not there, or `strict` and it is not.
-            MemberError: it is no module.
-            MemberNameError: the name cannot be one.
-        """
-        path, _, name = target.rpartition(".")
-        if strict:
-            self.get_submodule(target)
-        owner = self.get_submodule(path)
-        owner.add_module(name, module)
-
-    def get_parameter(self, target: str) -> Any:
-        """Return the parameter of a dotted name, such as "encoder.0.weight".
-
-        Raises:
-            AttributeError: there is none; the message names the nearest.
-        """
-        return self._held("_parameters", target)
-
-    def get_buffer(self, target: str) -> Any:
-        """Return the value of the buffer of a dotted name, such as "norm.running_mean".
-
-        Raises:
-            AttributeError: there is none; the message names the nearest.
-        """
-        return self._held("_buffers", target).value
-
-    def _held(self, store: str, target: str) -> Any:
-        path, _, name = target.rpartition(".")
-        owner = self.get_submodule(path)
-        held = getattr(owner, store)
-        if name not in held:
-            raise no_attribute(owner, name)
-        return held[name]
-
-    if TYPE_CHECKING:  # parameters are tensors here, which stage 0 does not know
+    if TYPE_CHECKING:  # stage 0's methods, for parameters that are tensors
 
         def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
             """Iterate over the parameters, each one once; see stage 0's `Module`."""
@@ -230,57 +60,7 @@ class Module(mt_operators.Module):
         ) -> Iterator[tuple[str, Parameter]]:
             """Iterate over the parameters with their dotted names; see stage 0's `Module`."""
 
-    # --- Saving and loading ---------------------------------------------------------------------
-
-    def get_extra_state(self) -> Any:
-        """Return what to save beside parameters and buffers, under the name `_extra_state`.
-
-        Define it, and `set_extra_state`, in a module that has such a state: a tensor, or for
-        `mt_nn.save` anything else that it can write.
-        """
-        raise _no_extra_state(self, "get_extra_state")
-
-    def set_extra_state(self, state: Any) -> None:
-        """Take over what `get_extra_state` returned."""
-        raise _no_extra_state(self, "set_extra_state")
-
-    def load_state_dict(
-        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
-    ) -> IncompatibleKeys:
-        """Take over the values of a state dictionary. If anything does not fit, nothing changes.
-
-        Args:
-            state_dict: values by dotted name, as `state_dict` returns them.
-            strict: whether the names must match exactly; otherwise only common ones are loaded.
-            assign: whether parameters and buffers become the tensors of the dictionary, with their
-                memory, element types and backends, instead of taking over their elements.
-
-        Returns:
-            The names that are missing in `state_dict`, and those in it that the module lacks.
-
-        Raises:
-            StateDictError: names are missing or unexpected, or a value does not fit.
-        """
-        keys = super().load_state_dict(state_dict, strict)
-        if assign:
-            for name, holder in self._saved_holders():
-                value = state_dict.get(name)
-                if isinstance(holder, Parameter) and isinstance(value, Tensor):
-                    needed = holder.requires_grad
-                    holder._become(value.detach())
-                    holder.requires_grad_(needed)
-                elif isinstance(holder, mt_operators.Buffer) and isinstance(value, Tensor):
-                    holder.update(value.detach())
-        return keys
-
-    def _own_saved(self) -> dict[str, Holder]:
-        """Return what is saved of this module itself, by name, with its extra state at the end."""
-        saved = super()._own_saved()
-        if type(self).get_extra_state is not _NO_EXTRA_STATE:
-            saved[_EXTRA_STATE] = _ExtraState(self)
-        return saved
-
-    # --- All tensors at once --------------------------------------------------------------------
+    # --- Converting and moving ------------------------------------------------------------------
 
     def to(
         self,
@@ -293,29 +73,26 @@ class Module(mt_operators.Module):
     ) -> Self:
         """Convert all parameters, gradients and buffers in place, and return the module.
 
-        Integers keep their element type. Optimizers made before know the parameters still; what
-        they remember of them is not converted.
+        Integer tensors keep their dtype. Optimizers keep their parameters, and their states are not
+        converted.
 
         Args:
-            target: an element type, a device, a backend, or the name of one; see
-                `mt_tensor.Tensor.to`.
-            dtype: an element type.
-            non_blocking: whether moving may go on after the call. Here it never does.
+            target: a dtype, a device, a backend, or the name of one; see `mt_tensor.Tensor.to`.
+            dtype: a dtype.
+            non_blocking: accepted for torch's sake; moving always blocks.
             backend: a backend or its name.
             device: a device or its name.
 
         Raises:
-            UnknownBackendError: a name is that of no element type, backend or device.
-            DTypeError: there is no such element type.
+            UnknownBackendError: a name is that of no dtype, backend or device.
+            DTypeError: there is no such dtype.
         """
 
         def converted(value: Tensor) -> Tensor:
             moved = value.detach().to(
                 target, dtype, backend=backend, device=device, non_blocking=non_blocking
             )
-            if value.is_floating_point():
-                return moved
-            return value.detach().to(backend=moved.backend)
+            return moved if value.is_floating_point() else value.detach().to(backend=moved.backend)
 
         for module in self.modules():
             for name, buffer in module._buffers.items():
@@ -323,24 +100,19 @@ class Module(mt_operators.Module):
                     setattr(module, name, converted(buffer.value))
         for holder in self.parameters():
             parameter = holder.value
-            grad, needed = parameter.grad, parameter.requires_grad
+            grad, requires_grad = parameter.grad, parameter.requires_grad
             parameter._become(converted(parameter))
-            parameter.requires_grad_(needed)
+            parameter.requires_grad_(requires_grad)
             if grad is not None:
                 parameter.grad = converted(grad)
         return self
 
     def cpu(self) -> Self:
-        """Move all tensors to the memory of this machine; those that are there stay as they are."""
+        """Move all tensors to the memory of this machine."""
         return self.to(device="cpu")
 
     def cuda(self, device: Device = None) -> Self:
-        """Move all tensors to the GPU.
-
-        Raises:
-            BackendUnavailableError: there is no GPU; the message says why.
-            UnknownBackendError: mt-cuda is not installed.
-        """
+        """Move all tensors to the GPU."""
         return self.to(device="cuda" if device is None else device)
 
     def half(self) -> Self:
@@ -359,64 +131,123 @@ class Module(mt_operators.Module):
         """Convert all floating-point numbers to float64."""
         return self.to(float64)
 
-    def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients of all parameters, or set them to zero."""
-        for holder in self.parameters():
-            parameter = holder.value
-            if set_to_none or parameter.grad is None:
-                parameter.grad = None
-            else:
-                parameter.grad.detach().zero_()
+    # --- Looking up dotted names ----------------------------------------------------------------
 
-    def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Train all parameters, or none of them; return the module."""
-        for holder in self.parameters():
-            holder.value.requires_grad_(requires_grad)
-        return self
+    def get_submodule(self, target: str) -> mt_operators.Module:
+        """Return the module with a dotted name, such as "encoder.0"; for "" this module.
 
+        Raises:
+            AttributeError: there is none; the message suggests the nearest.
+        """
+        module: mt_operators.Module = self
+        for name in target.split(".") if target else []:
+            module = _lookup(module, module._modules, name)
+        return module
 
-_EXTRA_STATE = "_extra_state"
-_NO_EXTRA_STATE = Module.get_extra_state
+    def set_submodule(self, target: str, module: mt_operators.Module, strict: bool = False) -> None:
+        """Replace the module with a dotted name, such as "encoder.0", or add one.
 
+        Args:
+            target: the name.
+            module: the new module.
+            strict: whether there must be a module of that name already.
 
-class _ExtraState(Holder):
-    """What a module saves beside its parameters and buffers, in the place of one of them."""
+        Raises:
+            AttributeError: the parent does not exist, or `strict` and the module does not.
+        """
+        path, _, name = target.rpartition(".")
+        if strict:
+            self.get_submodule(target)
+        self.get_submodule(path).add_module(name, module)
 
-    def __init__(self, module: Module) -> None:
-        self._module = module
-        super().__init__(None)
+    def get_parameter(self, target: str) -> Any:
+        """Return the parameter with a dotted name, such as "encoder.0.weight"."""
+        path, _, name = target.rpartition(".")
+        owner = self.get_submodule(path)
+        return _lookup(owner, owner._parameters, name)
 
-    def state(self) -> Any:
-        """Return the state to save."""
-        return self._module.get_extra_state()
+    def get_buffer(self, target: str) -> Any:
+        """Return the value of the buffer with a dotted name, such as "norm.running_mean"."""
+        path, _, name = target.rpartition(".")
+        owner = self.get_submodule(path)
+        return _lookup(owner, owner._buffers, name).value
 
-    def fitting(self, saved: Any) -> Any:
-        """Return a saved state; whether it fits, only the module knows."""
+    # --- Saving and loading ---------------------------------------------------------------------
+
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+    ) -> IncompatibleKeys:
+        """Load the values of a state dictionary. If anything does not fit, nothing changes.
+
+        Args:
+            state_dict: values by dotted name, as `state_dict` returns them.
+            strict: whether the names must match exactly; otherwise only common ones are loaded.
+            assign: whether parameters and buffers become the tensors of the dictionary, with their
+                memory, dtypes and backends, instead of copying their elements.
+
+        Returns:
+            The names missing in `state_dict`, and those in it that the module lacks.
+
+        Raises:
+            StateDictError: names are missing or unexpected, or a value does not fit.
+        """
+        keys = super().load_state_dict(state_dict, strict)
+        if assign:
+            extension("assignment of a state dictionary")(self, state_dict)
+        return keys
+
+    def get_extra_state(self) -> Any:
+        """Return a state to save beside parameters and buffers, under the name `_extra_state`.
+
+        Define it, and `set_extra_state`, in a module that has such a state: a tensor, or for
+        `mt_nn.save` anything else that it can write.
+        """
+        raise TypeError(_NO_EXTRA_STATE.format(type(self).__name__, "get_extra_state"))
+
+    def set_extra_state(self, state: Any) -> None:
+        """Load what `get_extra_state` returned."""
+        raise TypeError(_NO_EXTRA_STATE.format(type(self).__name__, "set_extra_state"))
+
+    def _own_saved(self) -> dict[str, Holder]:
+        saved = super()._own_saved()
+        if type(self).get_extra_state is not Module.get_extra_state:
+            saved["_extra_state"] = extension("extra state")(self)
         return saved
 
-    def load(self, fitting: Any) -> None:
-        """Let the module take over a state."""
-        self._module.set_extra_state(fitting)
+    # --- Hooks ----------------------------------------------------------------------------------
+
+    def register_forward_pre_hook(
+        self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(module, args)` before each `forward`; it may return other arguments.
+
+        `mt_nn.hooks` has the details of this and of the following methods.
+        """
+        return self._register_hook("before forward", hook, prepend, with_kwargs)
+
+    def register_forward_hook(
+        self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(module, args, output)` after each `forward`; it may return another output."""
+        return self._register_hook("after forward", hook, prepend, with_kwargs)
+
+    def register_full_backward_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(module, output_gradients)` before gradients go back through the module."""
+        return self._register_hook("before backward", hook, prepend)
+
+    def register_full_backward_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(module, input_gradients, output_gradients)` when the former are known."""
+        return self._register_hook("after backward", hook, prepend)
+
+    def _register_hook(
+        self, moment: str, hook: Hook, prepend: bool, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        if self._hooks is None:
+            vars(self)["_hooks"] = extension("hooks of modules")()
+        return self._hooks.register(moment, hook, prepend, with_kwargs)  # type: ignore[no-any-return]
 
 
-def _no_extra_state(module: Module, name: str) -> TypeError:
-    return TypeError(
-        f"{type(module).__name__} defines no {name}(); define both get_extra_state() and "
-        "set_extra_state() in a module that has a state of its own."
-    )
-
-
-def _check_callable(hook: object) -> None:
-    if not callable(hook):
-        raise TypeError(f"a hook is a function of the module and its arguments; got {hook!r}.")
-
-
-def registered(
-    hooks: dict[int, Callable[..., Any]], hook: Callable[..., Any], prepend: bool
-) -> RemovableHandle:
-    """Enter a hook after the others, or before them."""
-    earlier = dict(hooks) if prepend else {}
-    handle = RemovableHandle(hooks, hook)
-    for number in earlier:
-        hooks[number] = hooks.pop(number)
-    return handle
+def _lookup(owner: mt_operators.Module, members: Mapping[str, Any], name: str) -> Any:
+    if name not in members:
+        raise no_attribute(owner, name)
+    return members[name]

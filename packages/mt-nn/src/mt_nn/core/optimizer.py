@@ -1,29 +1,41 @@
-"""What all optimizers share: groups of parameters with their settings, and a state for each.
+"""`Optimizer`: groups of parameters with their settings, a state for each, and the loop of `step`.
 
-`step` goes through the parameters and leaves to a subclass how one of them changes: two follow.
+A subclass says how one parameter changes.
 """
 
 from __future__ import annotations
 
-import copy
+import functools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
-from mt_nn.core.errors import SettingError, SettingTypeError
-from mt_nn.core.optimizer_hooks import OptimizerHooks
-from mt_nn.core.optimizer_settings import HOW, check_how, check_rate
-from mt_operators import StateDictError
-from mt_tensor import Tensor, enable_grad, no_grad, tensor
+from mt_nn.core.errors import SettingError
+from mt_nn.core.extensions import check_all, extension
+from mt_tensor import Tensor, enable_grad, no_grad
+from mt_tensor.extending import RemovableHandle
+
+Hook = Callable[..., Any]
 
 
-class Optimizer(OptimizerHooks):
-    """Changes parameters in place, along their gradients.
+def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method `step` that calls the optimizer's hooks, if it has any."""
 
-    A subclass says how to change one of them, in `update`; what it remembers of a parameter at
-    first, in `initial_state`; and what its settings must be, in `check_settings`. A setting
-    `maximize` is done here: gradients then come with the opposite sign. Or it has a `step` of its
-    own, as those written for torch do, and fills `state` itself.
+    @functools.wraps(step)
+    def hooked(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if self._hooks is None or type(self).step is not hooked:  # a subclass does so
+            return step(self, *args, **kwargs)
+        return self._hooks.run(step, self, args, kwargs)
+
+    return hooked
+
+
+class Optimizer:
+    """Change parameters in place, along their gradients.
+
+    A subclass defines `update`, which changes one parameter; `initial_state`, the values stored for
+    it; and `check_settings`. A setting `maximize` is implemented here, by negating gradients. Or a
+    subclass has a `step` of its own, as those written for torch do, and fills `state` itself.
 
     Args:
         params: the parameters; or pairs of a name and a parameter, as `named_parameters()` yields
@@ -35,30 +47,35 @@ class Optimizer(OptimizerHooks):
         defaults: the settings of groups that have none of their own.
         param_groups: dictionaries with `"params"` and all settings; with `"param_names"` if
             parameters were given with names.
-        state: what the optimizer remembers of each parameter.
+        state: the values stored for each parameter.
 
     Raises:
         SettingError: there are no parameters, one occurs twice or is no tensor, some have names and
-            others have none, or a group has an unknown setting, or one that makes no sense.
+            others have none, or a group has an unknown or invalid setting.
     """
 
     varying_numbers = ("lr", "step")
-    """Numbers in groups and states that are others at each step, for `mt_tensor.compile`."""
+    """Numbers in groups and states that differ at each step, for `mt_tensor.compile`."""
+
+    kinds: ClassVar[Mapping[str, str] | None] = None
+    """What settings must be, such as "at least 0"; None if only the rate is checked."""
+
+    _hooks: Any = None  # those of `mt_nn.hooks`, once one is registered
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
-        super().__init__()
         if isinstance(params, Tensor):
             raise TypeError(
                 f"{type(self).__name__} takes a list of parameters; a single tensor was given. "
                 "Write [tensor]."
             )
-        members = _in_order(params)
+        members = list(params)
         if not members:
             raise SettingError(f"{type(self).__name__} was given no parameters.")
         self.defaults = defaults
         self.param_groups: list[dict[str, Any]] = []
         self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
-        for group in members if isinstance(members[0], dict) else [{"params": members}]:
+        one_group = [{"params": params if isinstance(params, set | frozenset) else members}]
+        for group in members if isinstance(members[0], dict) else one_group:
             self.add_param_group(group)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
@@ -66,72 +83,40 @@ class Optimizer(OptimizerHooks):
 
         Args:
             param_group: a dictionary with `"params"`, and settings that differ from the defaults.
-
-        Raises:
-            SettingError: as for the groups that the optimizer is made with.
         """
-        name = type(self).__name__
-        if not isinstance(param_group, dict):
-            raise SettingError(f"a group for {name} is a dictionary; {param_group!r} was given.")
-        unknown = set(param_group) - set(self.defaults) - {"params"}
-        if unknown:
-            raise SettingError(
-                f"{name} has no setting {', '.join(sorted(unknown))}; it has "
-                f"{', '.join(self.defaults)}."
-            )
-        if "params" not in param_group:
-            raise SettingError(
-                f"a group for {name} lacks 'params'; it has {', '.join(param_group)}."
-            )
-        names, chosen = _names_apart(_in_order(param_group["params"]))
-        group = {**self.defaults, **param_group, "params": chosen}
+        check_all("a group of an optimizer", self, param_group)
+        params: Any = param_group["params"]
+        members = [params] if isinstance(params, Tensor) else list(params)
+        names = [member[0] for member in members if _is_named(member)]
+        parameters = [member[1] if _is_named(member) else member for member in members]
+        group = {**self.defaults, **param_group, "params": parameters}
         if names:
             group["param_names"] = names
-        self._check_parameters(group)
-        check_how(group)
+        check_all("parameters of an optimizer", self, group)
+        check_all("settings of an optimizer", self, group)
         self.check_settings(group)
         self.param_groups.append(group)
 
-    def _check_parameters(self, new: dict[str, Any]) -> None:
-        seen = {id(parameter) for parameter in self._parameters()}
-        for parameter in new["params"]:
-            if not isinstance(parameter, Tensor):
-                raise SettingTypeError(f"{parameter!r} is no tensor, so it cannot be optimized.")
-            if not parameter.is_leaf or not parameter.is_floating_point():
-                raise SettingError(
-                    f"a tensor of {parameter.dtype.name} that was "
-                    f"{'given' if parameter.is_leaf else 'computed from others'} cannot be "
-                    "optimized: only floating-point leaves receive gradients."
-                )
-            if id(parameter) in seen:
-                raise SettingError("a parameter was given to the optimizer twice.")
-            seen.add(id(parameter))
-        named = "param_names" in new
-        if any(named is not ("param_names" in group) for group in self.param_groups):
-            raise SettingError(
-                f"this group has parameters {'with' if named else 'without'} names, and those "
-                "before are different: give names for all groups, or for none."
-            )
-
     def check_settings(self, settings: Mapping[str, Any]) -> None:
-        """Raise SettingError unless the settings of a group make sense."""
-        if "lr" in settings:
-            check_rate(settings)
+        """Raise SettingError unless the settings of a group fit each other.
+
+        Their types and ranges, `kinds`, have been checked by `mt_nn.optim.checks`.
+        """
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients, or set them to zero."""
-        for group in self.param_groups:
-            for parameter in group["params"]:
-                if set_to_none or parameter.grad is None:
-                    parameter.grad = None
-                else:
-                    parameter.grad.detach().zero_()
+        """Remove the gradients, or set them to zero."""
+        for parameter in self._parameters():
+            if set_to_none or parameter.grad is None:
+                parameter.grad = None
+            else:
+                parameter.grad.detach().zero_()
 
+    @_with_hooks
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change every parameter that has a gradient.
 
         Args:
-            closure: computes the loss and its gradients anew, and returns the loss; called first.
+            closure: computes the loss and its gradients again, and returns the loss; called first.
 
         Returns:
             What the closure returned; None without one.
@@ -149,7 +134,7 @@ class Optimizer(OptimizerHooks):
         return loss
 
     def _update_each(self, parameters: list[tuple[Tensor, Tensor]], group: dict[str, Any]) -> None:
-        ascend = group.get("maximize", False)
+        maximize = group.get("maximize", False)
         settings = with_plain_rate(group)
         for parameter, grad in parameters:
             state = self.state.get(parameter)
@@ -159,7 +144,7 @@ class Optimizer(OptimizerHooks):
                     state = self.state[parameter] = first
             if "step" in state:
                 state["step"] += 1
-            self.update(parameter, -grad if ascend else grad, state, settings)
+            self.update(parameter, -grad if maximize else grad, state, settings)
 
     def update(
         self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
@@ -169,31 +154,30 @@ class Optimizer(OptimizerHooks):
         Args:
             parameter: what to change.
             grad: its gradient; must not be changed.
-            state: what this optimizer remembers of the parameter. If it counts steps, as `"step"`,
-                this one has been counted: it is 1 the first time.
+            state: the values stored for the parameter. A count of steps, `"step"`, already includes
+                this one: it is 1 the first time.
             group: the settings, `lr` as a plain number.
         """
         raise NotImplementedError(f"{type(self).__name__} must define update(), or step().")
 
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        """Return what is remembered of a parameter before its first step.
+        """Return the values stored for a parameter before its first step.
 
-        These are tensors and numbers; None stands for a tensor like the parameter that the first
-        step makes.
+        These are tensors and numbers; or None for a tensor like the parameter that the first step
+        makes.
         """
         return {}
 
-    # --- States on disk ---------------------------------------------------------------------------
-
     def state_dict(self) -> dict[str, Any]:
-        """Return what is remembered, and the settings, in torch's form.
+        """Return the states and the settings, in torch's form.
 
         Returns:
-            `"state"`: for the number of each parameter what is remembered of it, the tensors
+            `"state"`: by the number of each parameter the values stored for it, the tensors
             themselves and plain numbers; `"param_groups"`: the settings of each group, and under
-            `"params"` the numbers of its parameters. They are counted through all groups.
+            `"params"` the numbers of its parameters, counted through all groups.
         """
-        self._call_hooks("saving")
+        if self._hooks is not None:
+            self._hooks.call("saving", self)
         numbers = {parameter: number for number, parameter in enumerate(self._parameters())}
         state = {
             "state": {
@@ -204,128 +188,88 @@ class Optimizer(OptimizerHooks):
                 for group in self.param_groups
             ],
         }
-        return self._changed_by_hooks("saved", state)  # type: ignore[no-any-return]
+        return state if self._hooks is None else self._hooks.changed("saved", self, state)  # type: ignore[no-any-return]
 
     @no_grad()
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Continue where another optimizer stopped, on parameters in the same order.
+        """Continue where another optimizer stopped, with parameters in the same order.
 
-        Tensors are copied, and become those of the backends and element types of the parameters.
-        What torch's optimizer of that name returned is taken too, with its tensors converted; so
-        are numbers of parameters that are strings, as JSON makes them. If anything does not fit,
-        nothing changes.
+        Tensors are copied, and converted to the dtypes and backends of the parameters. The state of
+        torch's optimizer of that name is accepted, too. If anything does not fit, nothing changes.
 
         Args:
             state_dict: what `state_dict()` returned.
 
         Raises:
             StateDictError: it has another form, or other groups or shapes.
-            SettingError: a setting in it makes no sense.
+            SettingError: a setting in it is invalid.
         """
-        state_dict = self._changed_by_hooks("loading", state_dict)
-        form: Any = state_dict
-        if not isinstance(form, Mapping) or not {"state", "param_groups"} <= {*form}:
-            raise self._unfit("it is a dictionary with 'state' and 'param_groups'")
-        saved = list(state_dict["param_groups"])
-        sizes = [len(group["params"]) for group in saved]
-        own = [len(group["params"]) for group in self.param_groups]
-        if sizes != own:
-            raise self._unfit(f"it has groups of {sizes} parameters, and the optimizer of {own}")
-        groups = [
-            self._loaded_group(mine, its)
-            for mine, its in zip(self.param_groups, saved, strict=True)
-        ]
-        states = {_number(number): state for number, state in state_dict["state"].items()}
-        loaded = {}
-        for group, its in zip(groups, saved, strict=True):
-            settings = with_plain_rate(group)
-            for parameter, number in zip(group["params"], its["params"], strict=True):
-                state = states.pop(_number(number), None)
-                if state:
-                    loaded[parameter] = self._loaded_state(parameter, settings, state, number)
-        if states:
-            raise self._unfit(f"it remembers parameters that are in no group: {[*states]}")
-        self.param_groups, self.state = groups, defaultdict(dict, loaded)
-        self._call_hooks("loaded")
-
-    def _loaded_group(self, mine: dict[str, Any], saved: Mapping[str, Any]) -> dict[str, Any]:
-        """Return saved settings with the parameters of a group; schedulers keep others there."""
-        missing = [name for name in self.defaults if name not in saved and name not in HOW]
-        if missing:
-            raise self._unfit(f"a group lacks {', '.join(missing)}")
-        own = ("params", *filter(mine.__contains__, HOW))
-        group = {**saved, **{name: mine[name] for name in own}}
-        if "param_names" in mine:
-            group.setdefault("param_names", mine["param_names"])
-        self.check_settings(group)
-        return group
-
-    def _loaded_state(
-        self, parameter: Tensor, group: dict[str, Any], saved: Mapping[str, Any], number: Any
-    ) -> dict[str, Any]:
-        """Return a saved state, each value like that of a new one."""
-        if type(self).initial_state is Optimizer.initial_state:  # its step makes it
-            return copy.deepcopy(dict(saved))
-        new = self.initial_state(parameter, group)
-        values = {name: value for name, value in saved.items() if value is not None}
-        if values and new.keys() != values.keys():
-            raise self._unfit(
-                f"of parameter {number} it remembers {', '.join(values)}, and the optimizer "
-                f"{', '.join(new) or 'nothing'}"
-            )
-        for name, value in values.items():
-            like = parameter if new[name] is None else new[name]
-            shape, wanted = getattr(value, "shape", ()), getattr(like, "shape", ())
-            if tuple(shape) != wanted:
-                raise self._unfit(
-                    f"{name} of parameter {number} has shape {tuple(shape)} instead of {wanted}"
-                )
-            if isinstance(like, Tensor):
-                new[name] = tensor(value, like.dtype, like.backend)
-            else:
-                new[name] = type(like)(value)
-        return new if values else {}
-
-    def _unfit(self, why: str) -> StateDictError:
-        return StateDictError(
-            f"the state dictionary does not fit {type(self).__name__}: {why}. Pass what "
-            "state_dict() of an optimizer of the same kind and parameters returned."
-        )
+        extension("loading the state of an optimizer")(self, state_dict)
 
     def _parameters(self) -> list[Tensor]:
         return [parameter for group in self.param_groups for parameter in group["params"]]
 
+    # --- Hooks: `mt_nn.hooks` has the details -----------------------------------------------------
 
-def _number(key: Any) -> Any:
-    """Return the number of a parameter, which JSON may have made a string."""
-    return int(key) if isinstance(key, str) and key.isdigit() else key
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let a `step` that a subclass defines call the hooks, too."""
+        super().__init_subclass__(**options)
+        if "step" in vars(cls):
+            cls.step = _with_hooks(cls.step)  # type: ignore[method-assign]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all attributes but the hooks, for copies."""
+        return {name: value for name, value in vars(self).items() if name != "_hooks"}
+
+    def register_step_pre_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(optimizer, args, kwargs)` before each step; it may return other arguments."""
+        return self._register_hook("before step", hook)
+
+    def register_step_post_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(optimizer, args, kwargs)` after each step."""
+        return self._register_hook("after step", hook)
+
+    def register_state_dict_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(optimizer)` before `state_dict`."""
+        return self._register_hook("saving", hook, prepend)
+
+    def register_state_dict_post_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(optimizer, state)` with the result of `state_dict`; it may return another."""
+        return self._register_hook("saved", hook, prepend)
+
+    def register_load_state_dict_pre_hook(
+        self, hook: Hook, prepend: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(optimizer, state)` before a state is loaded; it may return another."""
+        return self._register_hook("loading", hook, prepend)
+
+    def register_load_state_dict_post_hook(
+        self, hook: Hook, prepend: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(optimizer)` after a state has been loaded."""
+        return self._register_hook("loaded", hook, prepend)
+
+    def _register_hook(self, moment: str, hook: Hook, prepend: bool = False) -> RemovableHandle:
+        if self._hooks is None:
+            self._hooks = extension("hooks of optimizers")()
+        return self._hooks.register(moment, hook, prepend)  # type: ignore[no-any-return]
 
 
-def _in_order(params: Any) -> list[Any]:
-    """Return what was given as parameters as a list."""
-    if isinstance(params, set | frozenset):
-        raise SettingError(
-            "a set of parameters has no order, so that a saved state could not be told to whom it "
-            "belongs: give a list."
-        )
-    return [params] if isinstance(params, Tensor) else list(params)
+def _is_named(member: Any) -> bool:
+    return isinstance(member, tuple) and len(member) == 2
 
 
-def _names_apart(params: list[Any]) -> tuple[list[str], list[Any]]:
-    """Return the names of parameters, none if they were given without, and the parameters.
+def settings_among(scope: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings among the local variables of a constructor.
 
-    Raises:
-        SettingError: some have names, others have not.
+    So each setting is written once, in the signature.
     """
-    named = [isinstance(member, tuple) and len(member) == 2 for member in params]
-    if not any(named):
-        return [], params
-    if not all(named):
-        raise SettingError("some parameters were given with names, others without: name all.")
-    return [name for name, _ in params], [parameter for _, parameter in params]
+    return {
+        name: value for name, value in scope.items() if name not in ("self", "params", "__class__")
+    }
 
 
 def with_plain_rate(group: dict[str, Any]) -> dict[str, Any]:
-    """Return a group whose rate is a number, not a tensor that holds it."""
+    """Return a group whose rate is a number, not a tensor of one element."""
     rate = group.get("lr")
     return {**group, "lr": rate.item()} if isinstance(rate, Tensor) else group

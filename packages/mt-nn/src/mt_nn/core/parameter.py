@@ -15,7 +15,7 @@ from mt_tensor import Tensor, no_grad, tensor
 
 
 class Parameter(Tensor, mt_operators.Parameter):
-    """A tensor that requires grad and that modules count among their parameters.
+    """A tensor that requires grad and that modules list among their parameters.
 
     Args:
         data: a tensor, whose memory is shared, or anything that `mt_tensor.tensor` takes.
@@ -32,7 +32,7 @@ class Parameter(Tensor, mt_operators.Parameter):
         return self
 
     def update(self, value: Any) -> None:
-        """Store other elements, converted and moved to this parameter's backend."""
+        """Store other elements, converted to this parameter's dtype and backend."""
         with no_grad():
             self.copy_(value)
 
@@ -40,7 +40,7 @@ class Parameter(Tensor, mt_operators.Parameter):
         """Return a saved value as a tensor.
 
         Raises:
-            StateDictError: it has another shape, or is nothing that a tensor can hold.
+            StateDictError: it has another shape, or cannot be converted to a tensor.
         """
         value = super().fitting(saved)
         try:
@@ -49,7 +49,7 @@ class Parameter(Tensor, mt_operators.Parameter):
             raise StateDictError(str(error)) from error
 
     def load(self, fitting: Any) -> None:
-        """Take over a value that `fitting` returned, in place."""
+        """Copy in place a value that `fitting` returned."""
         self.detach().copy_(fitting)
 
     def __repr__(self) -> str:

@@ -1,8 +1,7 @@
-"""Samplers: in which order a loader asks for samples, and how many make a batch.
+"""Samplers: the order in which a loader reads samples, and the batches that they form.
 
-A sampler yields numbers for the data sets above. It is iterated once an epoch, and draws anew each
-time. Without a generator of its own it draws from the current one, which in a loader is that of the
-epoch.
+A sampler yields numbers for a data set. It is iterated once an epoch, and draws again each time.
+Without a generator of its own it draws from the current one, which in a loader is the epoch's.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from mt_tensor.extending import check_flags, numbers_of
 
 
 class Sampler:
-    """The numbers of samples, or lists of them, in the order wanted. Define `__iter__`."""
+    """Numbers of samples, or lists of them. Subclass it, and define `__iter__`."""
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the numbers of one epoch."""
@@ -36,22 +35,22 @@ class SequentialSampler(Sampler):
         return iter(range(len(self.data_source)))
 
     def __len__(self) -> int:
-        """Return how many samples an epoch has."""
+        """Return the number of samples of an epoch."""
         return len(self.data_source)
 
 
 class RandomSampler(Sampler):
-    """Samples at random.
+    """Samples in random order.
 
     Args:
-        data_source: what is drawn from; only its length is asked for.
+        data_source: the data set, or anything with a length.
         replacement: whether a sample may be drawn again before all others have been.
-        num_samples: how many to draw for an epoch; all, or as many as there are, if None. Without
+        num_samples: how many to draw for an epoch; the length of the data if None. Without
             replacement more are drawn by going through the samples again, in another order.
-        generator: where the random numbers come from.
+        generator: the source of the random numbers.
 
     Raises:
-        SettingError: `num_samples` is no positive integer, or there is nothing to draw from.
+        SettingError: `num_samples` is no positive integer, or there are no samples.
     """
 
     def __init__(
@@ -65,13 +64,11 @@ class RandomSampler(Sampler):
         self.data_source, self.replacement, self.generator = data_source, replacement, generator
         self._requested = None if num_samples is None else integer("num_samples", num_samples, 1)
         if self.num_samples and not len(data_source):
-            raise SettingError(
-                f"{self.num_samples} sample(s) were asked for, from a data set that has none."
-            )
+            raise SettingError(f"cannot draw {self.num_samples} sample(s) from an empty data set.")
 
     @property
     def num_samples(self) -> int:
-        """How many samples an epoch has."""
+        """The number of samples of an epoch."""
         return len(self.data_source) if self._requested is None else self._requested
 
     def __iter__(self) -> Iterator[int]:
@@ -87,19 +84,19 @@ class RandomSampler(Sampler):
             remaining -= len(drawn)
 
     def __len__(self) -> int:
-        """Return how many samples an epoch has."""
+        """Return the number of samples of an epoch."""
         return self.num_samples
 
 
 class BatchSampler(Sampler):
-    """Lists of as many numbers as make a batch.
+    """Lists of numbers, one for each batch.
 
         >>> list(BatchSampler(SequentialSampler(range(5)), 2, drop_last=False))
         [[0, 1], [2, 3], [4]]
 
     Args:
         sampler: the order of the samples.
-        batch_size: how many make a batch.
+        batch_size: the number of samples in a batch.
         drop_last: whether to leave out a last batch that is smaller.
 
     Raises:
@@ -116,12 +113,12 @@ class BatchSampler(Sampler):
         return batches(iter(self.sampler), self.batch_size, self.drop_last)
 
     def __len__(self) -> int:
-        """Return how many batches an epoch has."""
+        """Return the number of batches of an epoch."""
         return batch_count(self.sampler, self.batch_size, self.drop_last)
 
 
 def batches(samples: Iterator[Any], batch_size: int, drop_last: bool) -> Iterator[list[Any]]:
-    """Gather what comes one by one into lists."""
+    """Yield lists of `batch_size` samples."""
     while batch := list(itertools.islice(samples, batch_size)):
         if drop_last and len(batch) < batch_size:
             return
@@ -129,5 +126,5 @@ def batches(samples: Iterator[Any], batch_size: int, drop_last: bool) -> Iterato
 
 
 def batch_count(samples: Any, batch_size: int, drop_last: bool) -> int:
-    """Return how many lists `batches` makes of what has a length."""
+    """Return the number of lists that `batches` yields."""
     return len(samples) // batch_size if drop_last else -(-len(samples) // batch_size)

@@ -1,19 +1,18 @@
-"""Stochastic gradient descent: the simplest optimizer, with what is remembered for momentum."""
+"""Stochastic gradient descent, with momentum."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from mt_nn.core.errors import SettingError
 from mt_nn.core.formulas import Decay, decay_of, decayed, follow
-from mt_nn.core.optimizer import Optimizer
-from mt_nn.core.optimizer_settings import NUMBER, check_usual, settings_among
+from mt_nn.core.optimizer import Optimizer, settings_among
 from mt_tensor import Tensor, fuse_in_place, zeros_like
 
 
 class SGD(Optimizer):
-    """Steps against the gradient, with momentum and weight decay as in torch.
+    """Step against the gradient, with momentum and weight decay as in torch.
 
     With gradient `g`, the decayed gradient is `g + weight_decay * parameter`; the velocity `v`
     becomes `momentum * v + (1 - dampening) * g`, which is `g` at the first step; the parameter
@@ -22,14 +21,15 @@ class SGD(Optimizer):
     Args:
         params: parameters or groups.
         lr: the learning rate, not negative.
-        momentum: how much of the velocity is kept.
-        dampening: how much of the gradient the velocity ignores.
-        weight_decay: how strongly parameters are pulled towards zero.
+        momentum: the fraction of the velocity that is kept.
+        dampening: the fraction of the gradient that the velocity ignores.
+        weight_decay: the strength of the decay of parameters towards zero.
         nesterov: whether to look ahead; needs momentum, and no dampening.
-        maximize: whether to climb along the gradient instead.
-        foreach: makes no difference; nor does `fused`.
-        differentiable: must be False.
+        maximize: whether to step along the gradient instead.
+        foreach, fused, differentiable: torch's implementations; the last must be False.
     """
+
+    kinds: ClassVar[Mapping[str, str]] = {"dampening": "a number"}
 
     def __init__(
         self,
@@ -48,19 +48,18 @@ class SGD(Optimizer):
         super().__init__(params, settings_among(locals()))
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
-        """Raise SettingError unless all are numbers from 0 on, but for the switches."""
-        check_usual(settings, dampening=NUMBER)
+        """Raise SettingError for Nesterov's momentum without momentum, or with dampening."""
         if settings["nesterov"] and (settings["momentum"] == 0 or settings["dampening"] != 0):
             raise SettingError("nesterov needs a momentum above 0 and no dampening.")
 
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        """Return room for the velocity, if there is momentum: the first gradient begins it."""
+        """Return an empty momentum buffer; the first step fills it."""
         return {"momentum_buffer": None} if group["momentum"] else {}
 
     def update(
         self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
-        """Move one parameter; see the class for the formula."""
+        """Change one parameter; see the class for the formula."""
         momentum, taken = group["momentum"], 1 - group["dampening"]
         velocity = None
         if momentum:

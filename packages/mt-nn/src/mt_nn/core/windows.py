@@ -1,7 +1,7 @@
-"""Windows of signals, images and volumes: what convolution and pooling, below, look through.
+"""Windows that slide over signals and images; convolution and pooling compute with them.
 
-Batches have shape (batch, channels, *extents), with one extent for each of one to three dimensions.
-A window costs no memory: stage 2's strides make all windows one view of the input.
+Batches have shape (batch, channels, *sizes), with one size for each of one to three dimensions. The
+windows take no memory: by stage 2's strides all of them are one view of the input.
 """
 
 from __future__ import annotations
@@ -19,38 +19,39 @@ _SHAPES = {
 
 
 def as_batch(name: str, input: Tensor, dims: int) -> Tensor:
-    """Return floating-point inputs of `dims` dimensions; one without a batch becomes one of one.
+    """Return a floating-point batch; a single sample becomes a batch of one.
+
+    Args:
+        name: the function whose argument it is.
+        input: shape (batch, channels, *sizes) or (channels, *sizes).
+        dims: how many sizes there are.
 
     Raises:
-        InputError: they have other dimensions, or are not floating-point.
+        InputError: the input has another number of dimensions, or is not floating-point.
     """
     layout = input._tensor.layout
-    without_batch = len(layout.shape) == dims + 1
-    if not layout.dtype.is_floating_point or not (without_batch or len(layout.shape) == dims + 2):
+    is_single = len(layout.shape) == dims + 1
+    if not layout.dtype.is_floating_point or not (is_single or len(layout.shape) == dims + 2):
         raise InputError(
             f"{name}() takes floating-point {_SHAPES[dims]}, or one without a batch; shape "
             f"{input.shape} and {input.dtype.name} were given."
         )
-    return input.unsqueeze(0) if without_batch else input
+    return input.unsqueeze(0) if is_single else input
 
 
 def check_not_empty(shape: Shape) -> None:
-    """Raise InputError if there is nothing in a sample; of samples there may be none."""
+    """Raise InputError if samples have no elements; a batch may have no samples."""
     if 0 in shape[1:]:
-        raise InputError(f"there is nothing to look at in an input of shape {shape}.")
+        raise InputError(f"samples of no elements have no windows; got an input of shape {shape}.")
 
 
 def check_windows(
-    shape: Shape,
-    kernel_size: tuple[int, ...],
-    padding: tuple[int, ...],
-    dilation: tuple[int, ...],
+    shape: Shape, kernel_size: tuple[int, ...], padding: tuple[int, ...], dilation: tuple[int, ...]
 ) -> None:
     """Raise InputError if a window is larger than padded inputs of this shape."""
     check_not_empty(shape)
-    extents = zip(shape[2:], kernel_size, padding, dilation, strict=True)
-    for extent, size, margin, spread in extents:
-        span, padded = spread * (size - 1) + 1, extent + 2 * margin
+    for size, kernel, margin, step in zip(shape[2:], kernel_size, padding, dilation, strict=True):
+        span, padded = step * (kernel - 1) + 1, size + 2 * margin
         if span > padded:
             raise InputError(
                 f"a window of {span} element(s) is larger than the padded input, which has "
@@ -58,9 +59,9 @@ def check_windows(
             )
 
 
-def pairs(befores: tuple[int, ...], afters: tuple[int, ...]) -> list[int]:
-    """Return what to add before and after each dimension, as `mt_tensor.pad` takes it."""
-    both = zip(reversed(befores), reversed(afters), strict=True)
+def pairs(before: tuple[int, ...], after: tuple[int, ...]) -> list[int]:
+    """Return the padding before and after each dimension as `mt_tensor.pad` takes it."""
+    both = zip(reversed(before), reversed(after), strict=True)
     return [number for pair in both for number in pair]
 
 
@@ -73,28 +74,27 @@ def windows(
     dilation: tuple[int, ...] | None = None,
     value: float = 0.0,
 ) -> Tensor:
-    """Return every window of an image, as a view of the padded image.
+    """Return all windows of an image, as a view of the padded image.
 
     Args:
-        input: shape (batch, channels, height, width), or more or fewer extents.
-        kernel_size: height and width of the window.
-        stride: how far apart windows are.
+        input: shape (batch, channels, height, width), or with more or fewer sizes.
+        kernel_size: height and width of a window.
+        stride: distance between windows.
         padding: how many elements to add on each side.
-        dilation: how far apart the elements of a window are; 1 for None.
-        value: what to pad with.
+        dilation: distance between the elements of a window; 1 if None.
+        value: the element to pad with.
 
     Returns:
         Shape (batch, channels, out height, out width, kernel height, kernel width).
 
     Raises:
-        InputError: the window is larger than the padded image.
+        InputError: a window is larger than the padded image.
     """
-    spreads = (1,) * len(kernel_size) if dilation is None else dilation
-    check_windows(input.shape, kernel_size, padding, spreads)
+    steps = (1,) * len(kernel_size) if dilation is None else dilation
+    check_windows(input.shape, kernel_size, padding, steps)
     seen = pad(input, pairs(padding, padding), value=value) if any(padding) else input
-    settings = zip(kernel_size, stride, spreads, strict=True)
-    for dim, (size, step, spread) in enumerate(settings, 2):
-        seen = seen.unfold(dim, spread * (size - 1) + 1, step)
-        if spread > 1:
-            seen = seen[..., ::spread]
+    for dim, (size, distance, step) in enumerate(zip(kernel_size, stride, steps, strict=True), 2):
+        seen = seen.unfold(dim, step * (size - 1) + 1, distance)
+        if step > 1:
+            seen = seen[..., ::step]
     return seen

@@ -5,13 +5,9 @@ from mt_nn.core.collate import (
     default_convert,
 )
 from mt_nn.core.dataset import (
-    ConcatDataset,
     Dataset,
     IterableDataset,
-    Subset,
     TensorDataset,
-    TransformedDataset,
-    random_split,
 )
 from mt_nn.core.loader import DataLoader
 from mt_nn.core.samplers import (
@@ -26,6 +22,12 @@ from mt_nn.data.bptt import (
     batchify,
 )
 from mt_nn.data.collate import pad_collate
+from mt_nn.data.datasets import (
+    ConcatDataset,
+    Subset,
+    TransformedDataset,
+    random_split,
+)
 from mt_nn.data.downloads.download import download
 from mt_nn.data.downloads.published import (
     PUBLISHED,

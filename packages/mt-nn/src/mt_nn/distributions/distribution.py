@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mt_nn.core.settings import check_flags
 from mt_nn.errors import InputError, SettingError
+from mt_nn.utils.settings import check_flags
 from mt_tensor import Tensor, finfo, full, no_grad
 from mt_tensor.extending import Shape, as_shape
 

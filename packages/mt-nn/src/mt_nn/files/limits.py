@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from mt_nn.core.settings import number
 from mt_nn.errors import FileError, SettingError
+from mt_nn.utils.settings import number
 
 
 @dataclass(frozen=True)

@@ -9,25 +9,19 @@ tensors of one backend whose shapes and dtypes fit, and pairs of integers. Of el
 known: a class number that does not exist is for the kernel to find, as it is for `gather`.
 """
 
-from mt_nn.core.convolution import (
-    conv1d,
-    conv2d,
-    conv3d,
-)
+from mt_nn.core.activation import relu
+from mt_nn.core.convolution import conv2d
 from mt_nn.core.dropout import dropout
 from mt_nn.core.linear import linear
 from mt_nn.core.losses import (
     accuracy,
     cross_entropy,
+    mse_loss,
     nll_loss,
 )
-from mt_nn.core.padding import pad
 from mt_nn.core.pooling import (
     avg_pool2d,
-    avg_pool3d,
-    max_pool1d,
     max_pool2d,
-    max_pool3d,
 )
 from mt_nn.core.windows import windows
 from mt_nn.functional.activation import (
@@ -39,7 +33,6 @@ from mt_nn.functional.activation import (
     hardtanh,
     leaky_relu,
     mish,
-    relu,
     relu6,
     rrelu,
     selu,
@@ -56,6 +49,7 @@ from mt_nn.functional.adaptive_pooling import (
 )
 from mt_nn.functional.attention import scaled_dot_product_attention
 from mt_nn.functional.bilinear import bilinear
+from mt_nn.functional.convolution import conv1d, conv3d
 from mt_nn.functional.dropouts import (
     alpha_dropout,
     drop_path,
@@ -85,11 +79,15 @@ from mt_nn.functional.normalization import (
     normalize,
     rms_norm,
 )
+from mt_nn.functional.padding import pad
 from mt_nn.functional.pooling import (
     avg_pool1d,
+    avg_pool3d,
     lp_pool1d,
     lp_pool2d,
     lp_pool3d,
+    max_pool1d,
+    max_pool3d,
 )
 from mt_nn.functional.rearranging import (
     channel_shuffle,
@@ -110,7 +108,6 @@ from mt_nn.functional.unpooling import (
 from mt_nn.losses.differences import (
     huber_loss,
     l1_loss,
-    mse_loss,
     smooth_l1_loss,
 )
 from mt_nn.losses.labels import (

@@ -10,8 +10,8 @@ import math
 
 import mt_tensor as mt
 from mt_nn.core.arguments import checked
-from mt_nn.core.settings import number
 from mt_nn.errors import SettingError
+from mt_nn.utils.settings import number
 from mt_tensor import Tensor, elementwise, finfo, rand_like, zeros_like
 from mt_tensor.extending import check_floating
 
@@ -70,12 +70,6 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """Return `input tanh(log(1 + exp(input)))`."""
     return input._computed("mish") if inplace else mt.mish(input)
-
-
-@checked
-def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return the positive part, `max(input, 0)`."""
-    return input.relu_() if inplace else mt.relu(input)
 
 
 @checked

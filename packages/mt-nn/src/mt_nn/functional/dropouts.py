@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from mt_nn.core.arguments import checked
-from mt_nn.core.dropout import leave_out, leaves_out
+from mt_nn.core.dropout import drop, is_active
 from mt_nn.errors import InputError
 from mt_tensor import Tensor, rand
 from mt_tensor.extending import Shape
@@ -70,10 +70,10 @@ def _channels(
             f"{name}() takes {rest + 1} or {rest + 2} dimensions, of which {rest} are within a "
             f"channel; shape {input.shape} was given."
         )
-    if not leaves_out(name, input, p, training):
+    if not is_active(name, input, p, training):
         return input
     has_batch = input.ndim == rest + 2 or name == "dropout2d"
-    return leave_out(input, _outer(input, 2 if has_batch else 1), p, inplace)
+    return drop(input, _outer(input, 2 if has_batch else 1), p, inplace)
 
 
 @checked
@@ -98,9 +98,9 @@ def drop_path(
     """
     if input.ndim == 0:
         raise InputError("drop_path() takes samples of shape (batch, ...); a number was given.")
-    if not leaves_out("drop_path", input, p, training):
+    if not is_active("drop_path", input, p, training):
         return input
-    return leave_out(input, _outer(input, 1), p, inplace)
+    return drop(input, _outer(input, 1), p, inplace)
 
 
 def _outer(input: Tensor, dims: int) -> Shape:
@@ -133,7 +133,7 @@ def alpha_dropout(
         SettingError: `p` is no probability.
         DTypeError: something is left out of integers.
     """
-    if not leaves_out("alpha_dropout", input, p, training):
+    if not is_active("alpha_dropout", input, p, training):
         return input
     return _alpha(input, input.shape, p, inplace)
 
@@ -160,14 +160,14 @@ def feature_alpha_dropout(
             "feature_alpha_dropout() takes shape (batch, channels, ...); shape "
             f"{input.shape} was given."
         )
-    if not leaves_out("feature_alpha_dropout", input, p, training):
+    if not is_active("feature_alpha_dropout", input, p, training):
         return input
     return _alpha(input, _outer(input, 2), p, inplace)
 
 
 def _alpha(input: Tensor, shape: Shape, p: float, inplace: bool) -> Tensor:
     if p == 1.0:
-        return leave_out(input, shape, p, inplace)
+        return drop(input, shape, p, inplace)
     scale = 1.0 / math.sqrt((1.0 - p) * (1.0 + p * LOWEST * LOWEST))
     kept = (rand(*shape, backend=input.backend) >= p).to(input.dtype)
     shifts = (1.0 - kept) * (LOWEST * scale) - p * LOWEST * scale

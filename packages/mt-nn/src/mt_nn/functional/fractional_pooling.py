@@ -6,10 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from mt_nn.core.arguments import over_dimensions
-from mt_nn.core.settings import Sizes, integers, number
+from mt_nn.core.settings import (
+    Sizes,
+    integers,
+)
 from mt_nn.core.windows import as_batch, check_not_empty
 from mt_nn.errors import InputError, SettingError
+from mt_nn.functional.dimensions import over_dimensions
+from mt_nn.utils.settings import number
 from mt_tensor import Tensor, no_grad, rand, tensor
 from mt_tensor.extending import Array
 

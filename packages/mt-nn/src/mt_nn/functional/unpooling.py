@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from mt_nn.core.arguments import over_dimensions
 from mt_nn.core.settings import Sizes, integers
 from mt_nn.core.windows import as_batch
 from mt_nn.errors import InputError, SettingError
+from mt_nn.functional.dimensions import over_dimensions
 from mt_tensor import Tensor, int64, zeros
 
 

@@ -1,17 +1,19 @@
 """First values of parameters. The names are torch's, and so are the formulas."""
 
 from mt_nn.core.init import (
+    fan_in,
+    init_like_torch,
+    uniform_,
+)
+from mt_nn.init.filling import (
     Nonlinearity,
     calculate_gain,
     constant_,
-    fan_in,
     fan_out,
-    init_like_torch,
     kaiming_normal_,
     kaiming_uniform_,
     normal_,
     ones_,
-    uniform_,
     xavier_normal_,
     xavier_uniform_,
     zeros_,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from mt_nn.core.init import normal_
 from mt_nn.core.settings import integer
 from mt_nn.errors import SettingError
+from mt_nn.init.filling import normal_
 from mt_tensor import Generator, Tensor, eye, linalg, no_grad, rand, randn
 
 

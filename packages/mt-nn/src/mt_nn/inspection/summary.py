@@ -10,7 +10,7 @@ from typing import Any
 
 from mt_nn.core.settings import integer
 from mt_nn.errors import SettingError
-from mt_nn.train.modes import evaluation
+from mt_nn.utils.modes import evaluation
 from mt_operators import Module
 from mt_tensor import Generator, Tensor, get_rng_state, zeros
 from mt_tensor.backends import TensorBackend

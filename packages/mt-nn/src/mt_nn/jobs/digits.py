@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from mt_nn.core.lenet import LeNet
 from mt_nn.data import digits
 from mt_nn.jobs.classification import divided
 from mt_nn.jobs.images import Images
 from mt_nn.jobs.job import Parts, Recipe
-from mt_nn.train.lenet import LeNet
 from mt_operators import Module
 
 HELD_OUT = 0.2

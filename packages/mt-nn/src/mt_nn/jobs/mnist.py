@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from mt_nn.core.lenet import LeNet
 from mt_nn.data import Dataset, TransformedDataset
 from mt_nn.data.formats.idx import labelled_images
 from mt_nn.data.formats.reading import holds
@@ -15,7 +16,6 @@ from mt_nn.data.transforms import Compose, RandomCrop, RandomHorizontalFlip
 from mt_nn.jobs.classification import divided
 from mt_nn.jobs.images import Images
 from mt_nn.jobs.job import Parts, Recipe
-from mt_nn.train.lenet import LeNet
 from mt_nn.train.resnet9 import ResNet9
 from mt_operators import Module
 

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from mt_autodiff.examples.picture import draw_plane
+from mt_nn.core.activation import ReLU
 from mt_nn.core.containers import Sequential
-from mt_nn.core.linear_layers import Linear
+from mt_nn.core.linear import Linear
 from mt_nn.data import Dataset, TensorDataset
 from mt_nn.errors import InputError
 from mt_nn.functional import softmax
@@ -22,7 +23,6 @@ from mt_nn.jobs.classification import Answer, Classification
 from mt_nn.jobs.earlier_stages import GradientDescent, Scalars, WeightsByHand
 from mt_nn.jobs.job import Parts, Recipe
 from mt_nn.jobs.tables import write_table
-from mt_nn.layers.activation import ReLU
 from mt_nn.train.trainer import Trainer
 from mt_operators import Module, datasets
 from mt_tensor import Tensor, no_grad, tensor

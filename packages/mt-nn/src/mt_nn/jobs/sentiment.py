@@ -41,9 +41,9 @@ from mt_nn.jobs.job import Parts, Recipe, Settings
 from mt_nn.jobs.tables import write_table
 from mt_nn.jobs.words import Told, draw_told
 from mt_nn.train.callbacks import EarlyStopping
-from mt_nn.train.modes import evaluation
 from mt_nn.train.text_cnn import TextCNN
 from mt_nn.train.trainer import Callback, Trainer
+from mt_nn.utils.modes import evaluation
 from mt_operators import Module
 from mt_tensor import Tensor, no_grad, tensor
 

@@ -21,8 +21,8 @@ from mt_nn.functional import cross_entropy, softmax
 from mt_nn.jobs.job import Job, Parts, Settings
 from mt_nn.jobs.remembering import Memory
 from mt_nn.parallel.world import world
-from mt_nn.train.modes import evaluation
 from mt_nn.train.trainer import Callback, Trainer
+from mt_nn.utils.modes import evaluation
 from mt_operators import Module
 from mt_tensor import Generator, multinomial, tensor
 

@@ -11,12 +11,13 @@ import warnings
 from typing import Any
 
 from mt_nn import functional
-from mt_nn.core.function_layer import FunctionLayer
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
-from mt_nn.core.settings import integer, number
+from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
 from mt_nn.functional.activation import check_slopes
+from mt_nn.layers.function import FunctionLayer
+from mt_nn.utils.settings import number
 from mt_tensor import Tensor, full
 from mt_tensor.extending import require_tensors
 
@@ -61,12 +62,6 @@ class Mish(_InPlace):
     """`input tanh(log(1 + exp(input)))`."""
 
     function = staticmethod(functional.mish)
-
-
-class ReLU(_InPlace):
-    """The positive part, `max(input, 0)`."""
-
-    function = staticmethod(functional.relu)
 
 
 class ReLU6(_InPlace):

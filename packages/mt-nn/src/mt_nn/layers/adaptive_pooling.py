@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from mt_nn import functional
-from mt_nn.core.function_layer import FunctionLayer
 from mt_nn.functional.adaptive_pooling import OutputSize
+from mt_nn.layers.function import FunctionLayer
 
 
 class _AdaptiveAvgPool(FunctionLayer):

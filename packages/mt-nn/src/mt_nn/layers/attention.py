@@ -7,7 +7,7 @@ from typing import Any
 
 from mt_nn import functional, init
 from mt_nn.core.dropout import check_probability
-from mt_nn.core.linear_layers import Linear
+from mt_nn.core.linear import Linear
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer

@@ -6,7 +6,7 @@ The functions of these names, in `mt_nn.functional`, say what shapes they take a
 from __future__ import annotations
 
 from mt_nn import functional
-from mt_nn.core.dropout_layers import DropoutLayer
+from mt_nn.core.dropout import DropoutLayer
 
 
 class AlphaDropout(DropoutLayer):

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from mt_nn import functional
-from mt_nn.core.function_layer import FunctionLayer
 from mt_nn.core.settings import Sizes
+from mt_nn.layers.function import FunctionLayer
 from mt_tensor import Tensor
 
 

@@ -12,11 +12,15 @@ import threading
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from mt_nn.core.convolution_layers import Conv1d, Conv2d, Conv3d
-from mt_nn.core.linear_layers import Linear
+from mt_nn.core.convolution import Conv2d
+from mt_nn.core.linear import Linear
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.errors import InputError
+from mt_nn.layers.convolution import (
+    Conv1d,
+    Conv3d,
+)
 from mt_nn.layers.normalization import (
     BatchNorm1d,
     BatchNorm2d,

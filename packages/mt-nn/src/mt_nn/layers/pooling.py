@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from mt_nn import functional
-from mt_nn.core.function_layer import FunctionLayer
-from mt_nn.core.pooling_layers import AvgPool, MaxPool
+from mt_nn.core.pooling import AvgPool, MaxPool
 from mt_nn.core.settings import Sizes, integers
+from mt_nn.layers.function import FunctionLayer
 
 
 class MaxPool1d(MaxPool):

@@ -12,10 +12,11 @@ from mt_nn import functional, init
 from mt_nn.core.dropout import check_probability
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
-from mt_nn.core.settings import check_flags, integer
+from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
 from mt_nn.functional import recurrent
 from mt_nn.utils.rnn import PackedSequence, pad_packed_sequence
+from mt_nn.utils.settings import check_flags
 from mt_tensor import Tensor, cat, stack, tensor, zeros
 from mt_tensor.extending import require_tensors
 

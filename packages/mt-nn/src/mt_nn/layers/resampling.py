@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from mt_nn import functional
-from mt_nn.core.function_layer import FunctionLayer
 from mt_nn.core.settings import Sizes, integer
+from mt_nn.layers.function import FunctionLayer
 
 Factors = float | Sequence[float]
 

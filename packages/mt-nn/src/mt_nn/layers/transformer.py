@@ -8,8 +8,8 @@ from typing import Any
 
 from mt_nn import functional, init
 from mt_nn.core.containers import Sequential
-from mt_nn.core.dropout_layers import Dropout
-from mt_nn.core.linear_layers import Linear
+from mt_nn.core.dropout import Dropout
+from mt_nn.core.linear import Linear
 from mt_nn.core.module import Module
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError

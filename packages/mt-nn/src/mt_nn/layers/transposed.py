@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mt_nn.core.convolution_layers import Kernels
+from mt_nn.core.convolution import Kernels
 from mt_nn.core.settings import Sizes, integers
 from mt_nn.core.windows import as_batch
 from mt_nn.errors import SettingError

@@ -2,21 +2,7 @@
 
 from __future__ import annotations
 
-from mt_nn.core.reduction import check_floating
-from mt_nn.errors import InputError, SettingError
-from mt_tensor import Tensor
-
-
-def check_one_shape(name: str, input: Tensor, target: Tensor) -> None:
-    """Raise InputError unless the input is floating-point and the target has its shape.
-
-    A shape that merely broadcasts would compare each prediction with the targets of others.
-    """
-    check_floating(name, input)
-    if input.shape != target.shape:
-        raise InputError(
-            f"{name}() takes two tensors of one shape; {input.shape} and {target.shape} were given."
-        )
+from mt_nn.errors import SettingError
 
 
 def check_at_least(name: str, value: float, least: float) -> None:

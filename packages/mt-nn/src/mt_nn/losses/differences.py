@@ -3,40 +3,18 @@
 from __future__ import annotations
 
 from mt_nn.core.arguments import checked
-from mt_nn.core.reduction import REDUCTIONS, Reduction, check_reduction
-from mt_nn.errors import InputError
+from mt_nn.core.losses import (
+    REDUCTIONS,
+    Reduction,
+    check_one_shape,
+    check_reduction,
+    weighted_mean,
+)
 from mt_nn.losses.arguments import (
     check_at_least,
-    check_one_shape,
     check_positive,
 )
 from mt_tensor import Tensor, elementwise, fuse
-
-
-@checked
-def mse_loss(
-    input: Tensor, target: Tensor, *, reduction: Reduction = "mean", weight: Tensor | None = None
-) -> Tensor:
-    """Return the squared difference between `input` and `target`, which have one shape.
-
-    Args:
-        input: predictions.
-        target: what they should be.
-        reduction: mean or sum over all, or none.
-        weight: what each element counts, of the same shape; the mean is divided by their sum.
-
-    Raises:
-        InputError: the shapes differ, or the input is not floating-point.
-        SettingError: there is no such reduction.
-    """
-    check_reduction(reduction)
-    check_one_shape("mse_loss", input, target)
-    return _weighted_mean("mse_loss", _squared_difference(input, target), weight, reduction)
-
-
-@fuse
-def _squared_difference(input: Tensor, target: Tensor) -> Tensor:
-    return (input - target).square()
 
 
 @checked
@@ -46,7 +24,7 @@ def l1_loss(
     """Return the absolute difference between `input` and `target`; see `mse_loss`."""
     check_reduction(reduction)
     check_one_shape("l1_loss", input, target)
-    return _weighted_mean("l1_loss", _absolute_difference(input, target), weight, reduction)
+    return weighted_mean("l1_loss", _absolute_difference(input, target), weight, reduction)
 
 
 @fuse
@@ -109,8 +87,7 @@ def huber_loss(
     check_one_shape("huber_loss", input, target)
     losses = _huber(input, target, delta)
     if weight is not None:
-        _check_weight("huber_loss", losses, weight)
-        losses = losses * weight
+        losses = weighted_mean("huber_loss", losses, weight, "none")
     return REDUCTIONS[reduction](losses)
 
 
@@ -125,23 +102,3 @@ def _huber(input: Tensor, target: Tensor, delta: float) -> Tensor:
 @fuse
 def _smooth_difference(input: Tensor, target: Tensor, beta: float) -> Tensor:
     return _huber(input, target, beta) / beta
-
-
-def _weighted_mean(
-    name: str, losses: Tensor, weight: Tensor | None, reduction: Reduction
-) -> Tensor:
-    """Put losses together; the mean is divided by the sum of the weights."""
-    if weight is None:
-        return REDUCTIONS[reduction](losses)
-    _check_weight(name, losses, weight)
-    if reduction == "mean":
-        return (losses * weight).sum() / weight.sum()
-    return REDUCTIONS[reduction](losses * weight)
-
-
-def _check_weight(name: str, losses: Tensor, weight: Tensor) -> None:
-    if weight.shape != losses.shape:
-        raise InputError(
-            f"{name}() takes a weight for each element, of shape {losses.shape}; {weight.shape} "
-            "was given."
-        )

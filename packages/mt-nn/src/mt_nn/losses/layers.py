@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Literal
 
 from mt_nn import functional
-from mt_nn.core.function_layer import FunctionLayer
-from mt_nn.core.reduction import Reduction
+from mt_nn.core.losses import Reduction
+from mt_nn.layers.function import FunctionLayer
 from mt_tensor import Tensor
 
 

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from mt_nn.core.arguments import checked
-from mt_nn.core.losses import check_classes, of_one_sample
-from mt_nn.core.reduction import REDUCTIONS, Reduction, check_reduction
+from mt_nn.core.losses import (
+    REDUCTIONS,
+    Reduction,
+    check_classes,
+    check_one_shape,
+    check_reduction,
+    for_one_sample,
+)
 from mt_nn.errors import InputError, SettingError
-from mt_nn.losses.arguments import check_one_shape
 from mt_tensor import Tensor, arange, ones
 from mt_tensor.extending import as_one_call
 
@@ -94,9 +99,7 @@ def multi_margin_loss(
             "multi_margin_loss() takes scores of shape (batch, classes) or (classes,); shape "
             f"{input.shape} was given."
         )
-    if input.ndim == 1:
-        return of_one_sample(_multi_margin_loss, input, target, p, margin, weight, reduction)
-    return _multi_margin_loss(input, target, p, margin, weight, reduction)
+    return for_one_sample(_multi_margin_loss, input, target, p, margin, weight, reduction)
 
 
 def _multi_margin_loss(

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from mt_nn.core.formulas import Decay, decay_of, decayed, follow
-from mt_nn.core.optimizer import Optimizer
-from mt_nn.core.optimizer_settings import FRACTION, check_usual, settings_among
+from mt_nn.core.optimizer import Optimizer, settings_among
 from mt_tensor import Tensor, fuse_in_place, zeros_like
 
 
@@ -28,6 +27,8 @@ class Adadelta(Optimizer):
         maximize: whether to climb along the gradient instead.
     """
 
+    kinds: ClassVar[Mapping[str, str]] = {"rho": "from 0 to 1"}
+
     def __init__(
         self,
         params: Iterable[Any],
@@ -42,10 +43,6 @@ class Adadelta(Optimizer):
         differentiable: bool = False,
     ) -> None:
         super().__init__(params, settings_among(locals()))
-
-    def check_settings(self, settings: Mapping[str, Any]) -> None:
-        """Raise SettingError unless the settings are what the class says."""
-        check_usual(settings, rho=FRACTION)
 
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """Return the number of steps, and the averages of squared gradients and steps."""

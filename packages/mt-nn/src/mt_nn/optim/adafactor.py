@@ -4,24 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
-from mt_nn.core.optimizer import Optimizer
-from mt_nn.core.optimizer_settings import (
-    NOT_NEGATIVE,
-    NUMBER,
-    Kind,
-    check,
-    check_usual,
-    settings_among,
-)
+from mt_nn.core.optimizer import Optimizer, settings_among
 from mt_nn.errors import SettingError
+from mt_nn.optim.checks import check
 from mt_tensor import Tensor, finfo, fuse_in_place, zeros_like
-
-EPSILONS: Kind = (
-    lambda value: isinstance(value, tuple | list) and len(value) == 2,
-    "two numbers, of which the first may be None",
-)
 
 
 class Adafactor(Optimizer):
@@ -44,6 +32,12 @@ class Adafactor(Optimizer):
         maximize: whether to climb along the gradient instead.
     """
 
+    kinds: ClassVar[Mapping[str, str]] = {
+        "eps": "two numbers, of which the first may be None",
+        "beta2_decay": "a number",
+        "d": "a number",
+    }
+
     def __init__(
         self,
         params: Iterable[Any],
@@ -60,13 +54,12 @@ class Adafactor(Optimizer):
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
         """Raise SettingError unless the settings are what the class says."""
-        check_usual(settings, eps=EPSILONS, beta2_decay=NUMBER, d=NUMBER)
         if settings["beta2_decay"] > 0:
             raise SettingError(f"beta2_decay must be at most 0; got {settings['beta2_decay']}.")
         if settings["d"] < 1:
             raise SettingError(f"d must be at least 1; got {settings['d']}.")
         eps = {"eps[0]": settings["eps"][0] or 0.0, "eps[1]": settings["eps"][1]}
-        check(eps, **dict.fromkeys(eps, NOT_NEGATIVE))
+        check(eps, dict.fromkeys(eps, "at least 0"))
 
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """Return the number of steps and the averages: of rows and columns, or of elements."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from mt_nn.core.formulas import Decay, decay_of, decayed
-from mt_nn.core.optimizer import Optimizer
-from mt_nn.core.optimizer_settings import NOT_NEGATIVE, check_usual, settings_among
+from mt_nn.core.optimizer import Optimizer, settings_among
 from mt_tensor import Tensor, full_like, fuse_in_place
 
 
@@ -29,6 +28,11 @@ class Adagrad(Optimizer):
         differentiable: must be False.
     """
 
+    kinds: ClassVar[Mapping[str, str]] = {
+        "lr_decay": "at least 0",
+        "initial_accumulator_value": "at least 0",
+    }
+
     def __init__(
         self,
         params: Iterable[Any],
@@ -44,10 +48,6 @@ class Adagrad(Optimizer):
         fused: bool | None = None,
     ) -> None:
         super().__init__(params, settings_among(locals()))
-
-    def check_settings(self, settings: Mapping[str, Any]) -> None:
-        """Raise SettingError unless the settings are what the class says."""
-        check_usual(settings, lr_decay=NOT_NEGATIVE, initial_accumulator_value=NOT_NEGATIVE)
 
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """Return the number of steps and the sum of squares."""

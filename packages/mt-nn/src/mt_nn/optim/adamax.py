@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from mt_nn.core.formulas import Decay, decay_of, decayed, follow
-from mt_nn.core.optimizer import Optimizer
-from mt_nn.core.optimizer_settings import check_usual, settings_among
+from mt_nn.core.optimizer import Optimizer, settings_among
 from mt_tensor import Tensor, fuse_in_place, maximum, zeros_like
 
 
@@ -28,6 +27,8 @@ class Adamax(Optimizer):
         differentiable: must be False, as must `capturable`.
     """
 
+    kinds: ClassVar[Mapping[str, str]] = {}
+
     def __init__(
         self,
         params: Iterable[Any],
@@ -42,10 +43,6 @@ class Adamax(Optimizer):
         capturable: bool = False,
     ) -> None:
         super().__init__(params, settings_among(locals()))
-
-    def check_settings(self, settings: Mapping[str, Any]) -> None:
-        """Raise SettingError unless the settings are what the class says."""
-        check_usual(settings)
 
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """Return the number of steps, the average and the maximum."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from mt_nn.core.formulas import Decay, decay_of, decayed
-from mt_nn.core.optimizer import Optimizer
-from mt_nn.core.optimizer_settings import NUMBER, check_usual, settings_among
+from mt_nn.core.optimizer import Optimizer, settings_among
 from mt_tensor import Tensor, fuse_in_place, zeros_like
 
 
@@ -30,6 +29,12 @@ class ASGD(Optimizer):
         differentiable: must be False, as must `capturable`.
     """
 
+    kinds: ClassVar[Mapping[str, str]] = {
+        "lambd": "a number",
+        "alpha": "a number",
+        "t0": "a number",
+    }
+
     def __init__(
         self,
         params: Iterable[Any],
@@ -44,10 +49,6 @@ class ASGD(Optimizer):
         capturable: bool = False,
     ) -> None:
         super().__init__(params, settings_among(locals()))
-
-    def check_settings(self, settings: Mapping[str, Any]) -> None:
-        """Raise SettingError unless the settings are what the class says."""
-        check_usual(settings, lambd=NUMBER, alpha=NUMBER, t0=NUMBER)
 
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """Return the number of steps, the rate and share of the next one, and the mean."""

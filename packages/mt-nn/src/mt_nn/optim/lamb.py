@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from mt_nn.core.formulas import follow
-from mt_nn.core.optimizer import Optimizer
-from mt_nn.core.optimizer_settings import check_usual, settings_among
+from mt_nn.core.optimizer import Optimizer, settings_among
 from mt_tensor import Tensor, empty_like, fuse_in_place, where, zeros_like
 
 
@@ -27,6 +26,8 @@ class LAMB(Optimizer):
         maximize: whether to climb along the gradient instead.
     """
 
+    kinds: ClassVar[Mapping[str, str]] = {}
+
     def __init__(
         self,
         params: Iterable[Any],
@@ -38,10 +39,6 @@ class LAMB(Optimizer):
         maximize: bool = False,
     ) -> None:
         super().__init__(params, settings_among(locals()))
-
-    def check_settings(self, settings: Mapping[str, Any]) -> None:
-        """Raise SettingError unless the settings are what the class says."""
-        check_usual(settings)
 
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """Return the number of steps and both averages."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
-from mt_nn.core.optimizer import Optimizer, with_plain_rate
-from mt_nn.core.optimizer_settings import NOT_NEGATIVE, check_usual, settings_among
+from mt_nn.core.optimizer import Optimizer, settings_among, with_plain_rate
 from mt_nn.core.settings import integer
 from mt_nn.errors import SettingError
 from mt_nn.optim.line_search import Place, strong_wolfe
+from mt_nn.optim.loading import loaded_state, misfit
 from mt_tensor import Tensor, cat, enable_grad, no_grad, zeros_like
 
 _ROWS = ("d", "prev_flat_grad")
@@ -38,6 +38,11 @@ class LBFGS(Optimizer):
             None for `lr`.
     """
 
+    kinds: ClassVar[Mapping[str, str]] = {
+        "tolerance_grad": "at least 0",
+        "tolerance_change": "at least 0",
+    }
+
     def __init__(
         self,
         params: Iterable[Any],
@@ -65,7 +70,6 @@ class LBFGS(Optimizer):
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
         """Raise SettingError unless the settings are what the class says."""
-        check_usual(settings, tolerance_grad=NOT_NEGATIVE, tolerance_change=NOT_NEGATIVE)
         for name in ("max_iter", "max_eval", "history_size"):
             integer(name, settings[name], 1)
         search = settings["line_search_fn"]
@@ -218,26 +222,32 @@ class LBFGS(Optimizer):
             ]
         )
 
-    def _loaded_state(
-        self, parameter: Tensor, group: dict[str, Any], saved: Mapping[str, Any], number: Any
-    ) -> dict[str, Any]:
-        """Return a saved state; torch keeps more numbers as tensors."""
-        size = sum(member.numel() for member in self._parameters())
 
-        def row(name: str, value: Any) -> Tensor:
-            loaded = zeros_like(parameter).new_zeros(size)
-            if tuple(getattr(value, "shape", ())) != (size,):
-                raise self._unfit(f"{name} is not a row of {size} elements")
-            return loaded.copy_(value)
+@loaded_state.register
+def _loaded_state(
+    optimizer: LBFGS,
+    parameter: Tensor,
+    _: dict[str, Any],
+    saved: Mapping[str, Any],
+    __: Any,
+) -> dict[str, Any]:
+    """Return a saved state; torch keeps more numbers as tensors."""
+    size = sum(member.numel() for member in optimizer._parameters())
 
-        state: dict[str, Any] = {name: int(saved[name]) for name in ("func_evals", "n_iter")}
-        if "d" not in saved:
-            return state
-        missing = [name for name in (*_ROWS, *_LISTS, *_NUMBERS, "ro") if name not in saved]
-        if missing:
-            raise self._unfit(f"its state lacks {', '.join(missing)}")
-        state |= {name: row(name, saved[name]) for name in _ROWS}
-        state |= {name: [row(name, value) for value in saved[name]] for name in _LISTS}
-        state |= {name: float(saved[name]) for name in _NUMBERS}
-        state["ro"] = [float(value) for value in saved["ro"]]
+    def row(name: str, value: Any) -> Tensor:
+        loaded = zeros_like(parameter).new_zeros(size)
+        if tuple(getattr(value, "shape", ())) != (size,):
+            raise misfit(optimizer, f"{name} is not a row of {size} elements")
+        return loaded.copy_(value)
+
+    state: dict[str, Any] = {name: int(saved[name]) for name in ("func_evals", "n_iter")}
+    if "d" not in saved:
         return state
+    missing = [name for name in (*_ROWS, *_LISTS, *_NUMBERS, "ro") if name not in saved]
+    if missing:
+        raise misfit(optimizer, f"its state lacks {', '.join(missing)}")
+    state |= {name: row(name, saved[name]) for name in _ROWS}
+    state |= {name: [row(name, value) for value in saved[name]] for name in _LISTS}
+    state |= {name: float(saved[name]) for name in _NUMBERS}
+    state["ro"] = [float(value) for value in saved["ro"]]
+    return state

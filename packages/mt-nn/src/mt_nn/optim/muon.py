@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
-from mt_nn.core.optimizer import Optimizer
-from mt_nn.core.optimizer_settings import NUMBER, check, check_usual, settings_among
+from mt_nn.core.optimizer import Optimizer, settings_among
 from mt_nn.core.settings import integer
 from mt_nn.errors import SettingError
+from mt_nn.optim.checks import check
 from mt_tensor import Tensor, addmm, zeros_like
 
 MOST_STEPS = 99
@@ -49,6 +49,8 @@ class Muon(Optimizer):
         SettingError: a parameter is no matrix, or a setting makes no sense.
     """
 
+    kinds: ClassVar[Mapping[str, str]] = {}
+
     def __init__(
         self,
         params: Iterable[Any],
@@ -65,14 +67,13 @@ class Muon(Optimizer):
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
         """Raise SettingError unless the settings are what the class says."""
-        check_usual(settings)
         if integer("ns_steps", settings["ns_steps"], 0) > MOST_STEPS:
             raise SettingError(f"ns_steps must be less than 100; got {settings['ns_steps']}.")
         factors = settings["ns_coefficients"]
         if not isinstance(factors, tuple | list) or len(factors) != 3:
             raise SettingError(f"ns_coefficients must be three numbers; got {factors!r}.")
         named = {f"ns_coefficients[{i}]": factor for i, factor in enumerate(factors)}
-        check(named, **dict.fromkeys(named, NUMBER))
+        check(named, dict.fromkeys(named, "a number"))
         if settings["adjust_lr_fn"] not in _ADJUSTMENTS:
             raise SettingError(
                 "adjust_lr_fn must be 'original', 'match_rms_adamw' or None; got "

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
-from mt_nn.core.optimizer import Optimizer
-from mt_nn.core.optimizer_settings import check_usual, is_pair, settings_among
+from mt_nn.core.optimizer import Optimizer, settings_among
 from mt_nn.errors import SettingError
+from mt_nn.optim.checks import is_pair
 from mt_tensor import Tensor, full_like, fuse_in_place, maximum, minimum, where, zeros_like
 
 
@@ -28,6 +28,8 @@ class Rprop(Optimizer):
         maximize: whether to climb along the gradient instead.
     """
 
+    kinds: ClassVar[Mapping[str, str]] = {}
+
     def __init__(
         self,
         params: Iterable[Any],
@@ -44,7 +46,6 @@ class Rprop(Optimizer):
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
         """Raise SettingError unless the settings are what the class says."""
-        check_usual(settings)
         etas, sizes = settings["etas"], settings["step_sizes"]
         if not is_pair(etas) or not 0 < etas[0] < 1 < etas[1]:
             raise SettingError(f"etas must be one between 0 and 1, and one above 1; got {etas!r}.")

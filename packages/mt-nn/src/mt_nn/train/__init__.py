@@ -3,6 +3,7 @@
 It is imported by whoever trains, and not by `import mt_nn`.
 """
 
+from mt_nn.core.lenet import LeNet
 from mt_nn.train.callbacks import (
     EarlyStopping,
     SaveCheckpoints,
@@ -13,7 +14,6 @@ from mt_nn.train.language_models import (
     LSTMLanguageModel,
     TransformerLanguageModel,
 )
-from mt_nn.train.lenet import LeNet
 from mt_nn.train.logs import (
     CSVLog,
     JSONLinesLog,

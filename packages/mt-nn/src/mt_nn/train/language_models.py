@@ -8,7 +8,7 @@ that one table serves at both ends (Press and Wolf, Using the output embedding, 
 from __future__ import annotations
 
 from mt_nn import init
-from mt_nn.core.dropout_layers import Dropout
+from mt_nn.core.dropout import Dropout
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.functional import linear

@@ -16,7 +16,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Literal
 
-from mt_nn.core.settings import check_flags, integer
+from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
 from mt_nn.optim import Optimizer
 from mt_nn.parallel.data_parallel import DataParallel
@@ -27,8 +27,9 @@ from mt_nn.saving.folder import Checkpoints
 from mt_nn.saving.values import state_methods
 from mt_nn.train.history import History
 from mt_nn.train.metrics import Mean, Metric, samples_of
-from mt_nn.train.modes import evaluation
 from mt_nn.utils.clipping import clip_grad_norm_, clip_grad_value_
+from mt_nn.utils.modes import evaluation
+from mt_nn.utils.settings import check_flags
 from mt_operators import Module, StateDictError
 from mt_tensor import Tensor, cat
 from mt_tensor import compile as compiled

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_nn.core.dataset import transform_each
+from mt_nn.data.datasets import transform_each
 from mt_nn.data.transforms.transform import check_callable, choose, probability, row
 from mt_nn.errors import SettingError
 from mt_tensor import Tensor

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import mt_tensor as mt
+from mt_nn.core.lenet import LeNet
 from mt_nn.jobs.command.training import trainer_of
 from mt_nn.jobs.digits import Digits
 from mt_nn.jobs.job import Settings
-from mt_nn.train.lenet import LeNet
 
 RATES = (0.003, 0.01, 0.03)
 SMOOTHINGS = (0.0, 0.1)

@@ -1,0 +1,24 @@
+"""The modules that register functions and kernels in tables: importing this file imports them."""
+
+from mt_nn.data import loading
+from mt_nn.functional import convolution, pooling
+from mt_nn.hooks import modules, optimizers
+from mt_nn.losses import soft_targets
+from mt_nn.optim import checks
+from mt_nn.optim import loading as loading_of_optimizers
+from mt_nn.saving import modules as saving_of_modules
+from mt_tensor.backends import register_kernels
+
+__all__ = [
+    "checks",
+    "convolution",
+    "loading",
+    "loading_of_optimizers",
+    "modules",
+    "optimizers",
+    "pooling",
+    "saving_of_modules",
+    "soft_targets",
+]
+
+register_kernels("numpy", "mt_nn.kernels.numpy")
