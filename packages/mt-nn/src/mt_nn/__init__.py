@@ -7,11 +7,7 @@ the backend offers a kernel for it.
 from importlib.util import find_spec
 
 from mt_nn.core.activation import ReLU
-from mt_nn.core.containers import (
-    Identity,
-    ModuleList,
-    Sequential,
-)
+from mt_nn.core.containers import Sequential
 from mt_nn.core.convolution import Conv2d
 from mt_nn.core.dropout import Dropout
 from mt_nn.core.errors import (
@@ -26,10 +22,7 @@ from mt_nn.core.linear import (
 )
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
-from mt_nn.core.pooling import (
-    AvgPool2d,
-    MaxPool2d,
-)
+from mt_nn.core.pooling import MaxPool2d
 from mt_operators import (
     Buffer,
     StateDictError,
@@ -96,7 +89,9 @@ if find_spec("mt_nn.layers") is not None:  # the core can be imported without th
     from mt_nn.layers.adaptive_softmax import AdaptiveLogSoftmaxWithLoss
     from mt_nn.layers.attention import MultiheadAttention
     from mt_nn.layers.containers import (
+        Identity,
         ModuleDict,
+        ModuleList,
         ParameterDict,
         ParameterList,
         Residual,
@@ -181,6 +176,7 @@ if find_spec("mt_nn.layers") is not None:  # the core can be imported without th
     )
     from mt_nn.layers.pooling import (
         AvgPool1d,
+        AvgPool2d,
         AvgPool3d,
         LPPool1d,
         LPPool2d,
@@ -263,17 +259,14 @@ if find_spec("mt_nn.layers") is not None:  # the core can be imported without th
 __version__ = "0.1.0"
 
 __all__ = [
-    "AvgPool2d",
     "Buffer",
     "Conv2d",
     "Dropout",
     "Flatten",
-    "Identity",
     "InputError",
     "Linear",
     "MaxPool2d",
     "Module",
-    "ModuleList",
     "NetworkError",
     "Parameter",
     "ReLU",
@@ -303,6 +296,7 @@ if find_spec("mt_nn.layers") is not None:
         "AdaptiveMaxPool3d",
         "AlphaDropout",
         "AvgPool1d",
+        "AvgPool2d",
         "AvgPool3d",
         "BCELoss",
         "BCEWithLogitsLoss",
@@ -349,6 +343,7 @@ if find_spec("mt_nn.layers") is not None:
         "Hardtanh",
         "HingeEmbeddingLoss",
         "HuberLoss",
+        "Identity",
         "InstanceNorm1d",
         "InstanceNorm2d",
         "InstanceNorm3d",
@@ -389,6 +384,7 @@ if find_spec("mt_nn.layers") is not None:
         "MissingFileError",
         "MissingPackageError",
         "ModuleDict",
+        "ModuleList",
         "MultiLabelMarginLoss",
         "MultiLabelSoftMarginLoss",
         "MultiMarginLoss",

@@ -7,6 +7,7 @@ from mt_nn.losses import soft_targets
 from mt_nn.optim import checks
 from mt_nn.optim import loading as loading_of_optimizers
 from mt_nn.saving import modules as saving_of_modules
+from mt_nn.utils import lookup
 from mt_tensor.backends import register_kernels
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "convolution",
     "loading",
     "loading_of_optimizers",
+    "lookup",
     "modules",
     "optimizers",
     "pooling",

@@ -48,17 +48,6 @@ def default_collate(batch: Sequence[Any]) -> Any:
     )
 
 
-def default_convert(data: Any) -> Any:
-    """Convert the arrays of a sample to tensors, as a loader without batches does."""
-    if isinstance(data, np.ndarray) and data.dtype.kind in "biuf":
-        return tensor(data)
-    if isinstance(data, Mapping):
-        return {key: default_convert(value) for key, value in data.items()}
-    if isinstance(data, tuple | list):
-        return _alike(data, [default_convert(value) for value in data])
-    return data
-
-
 def _stacked(batch: Sequence[Any]) -> Tensor:
     shapes = list(dict.fromkeys(np.shape(each) for each in batch))
     if len(shapes) > 1 or not all(isinstance(each, type(batch[0])) for each in batch):
@@ -100,10 +89,10 @@ def _joined_sequences(batch: Sequence[Any]) -> Any:
         raise InputError(
             f"the first sample has {len(first)} part(s), another does not: they cannot be joined."
         )
-    return _alike(first, [default_collate(part) for part in zip(*batch, strict=True)])
+    return alike(first, [default_collate(part) for part in zip(*batch, strict=True)])
 
 
-def _alike(sequence: Any, parts: list[Any]) -> Any:
+def alike(sequence: Any, parts: list[Any]) -> Any:
     """Return parts as a sequence of the same type: a list, a tuple, or a named tuple."""
     if hasattr(sequence, "_fields"):
         return type(sequence)(*parts)

@@ -1,8 +1,4 @@
-"""Modules that hold other modules in an order.
-
-`Sequential` applies them one after the other. `ModuleList` only holds them, so that they belong to
-the network, and the network's `forward` says how they are applied.
-"""
+"""`Sequential`: modules applied one after the other, and edited like a Python list."""
 
 from __future__ import annotations
 
@@ -12,19 +8,7 @@ from typing import Any, Self
 import mt_operators
 from mt_nn.core.module import Module
 from mt_operators import MemberError
-from mt_tensor import Tensor
 from mt_tensor.extending import as_integer
-
-
-class Identity(Module):
-    """Return the input as it is: a placeholder where a layer may be. All arguments are ignored."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__()
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the input."""
-        return input
 
 
 class MemberList(Module):
@@ -152,21 +136,6 @@ class Sequential(MemberList):
 
     def _part(self, part: slice) -> Sequential:
         return Sequential(dict(list(self._modules.items())[part]))
-
-
-class ModuleList(MemberList):
-    """A list of modules, without a `forward`.
-
-    Args:
-        modules: the first members.
-    """
-
-    def __init__(self, modules: Iterable[mt_operators.Module] | None = None) -> None:
-        super().__init__()
-        self.extend(() if modules is None else modules)
-
-    def _part(self, part: slice) -> ModuleList:
-        return ModuleList(list(self)[part])
 
 
 def checked_module(owner: Module, what: str, member: object) -> mt_operators.Module:

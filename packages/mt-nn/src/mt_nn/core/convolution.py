@@ -12,12 +12,12 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from mt_nn.core.arguments import check_one_dtype, checked
-from mt_nn.core.errors import InputError, SettingError
-from mt_nn.core.extensions import extension
+from mt_nn.core.errors import InputError
+from mt_nn.core.extensions import check, extension
 from mt_nn.core.init import init_like_torch
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
-from mt_nn.core.settings import Sizes, choice, integer, integers
+from mt_nn.core.settings import Sizes, integer, integers
 from mt_nn.core.windows import as_batch, check_windows, windows
 from mt_tensor import Tensor, fused, zeros
 from mt_tensor.extending import Shape, common_backend
@@ -176,18 +176,13 @@ class Kernels(Module):
         super().__init__()
         self.in_channels = in_channels = integer("in_channels", in_channels, 1)
         self.out_channels = out_channels = integer("out_channels", out_channels, 1)
-        self.groups = groups = integer("groups", groups, 1)
-        if in_channels % groups or out_channels % groups:
-            raise SettingError(
-                f"{type(self).__name__} takes numbers of channels that are both multiples of "
-                f"groups; got {in_channels}, {out_channels} and groups={groups}."
-            )
+        self.groups = integer("groups", groups, 1)
         self.kernel_size = integers("kernel_size", kernel_size, self.dims, 1)
         self.stride = integers("stride", stride, self.dims, 1)
         self.dilation = integers("dilation", dilation, self.dims, 1)
         self.output_padding = (0,) * self.dims
-        modes = ("zeros", "reflect", "replicate", "circular")
-        self.padding_mode = choice("padding_mode", padding_mode, modes)
+        self.padding_mode = padding_mode
+        check("settings of a convolution", self)
         self.weight = Parameter(zeros(*self._channels(), *self.kernel_size))
         self.bias = Parameter(zeros(out_channels)) if bias else None
         init_like_torch(self.weight, self.bias)

@@ -17,6 +17,9 @@ from mt_tensor import Tensor
 class Dataset:
     """Samples by number. Subclass it, and define `__len__` and `__getitem__`."""
 
+    is_iterable = False
+    """Whether samples come one after another, and not by number, as in an `IterableDataset`."""
+
     def __len__(self) -> int:
         """Return the number of samples."""
         raise TypeError(f"{type(self).__name__} must define __len__.")
@@ -36,24 +39,6 @@ class Dataset:
     def takes_batches(self) -> bool:
         """Return whether `self[[1, 2]]` is a batch of two samples, without a Python loop."""
         return False
-
-
-class IterableDataset(Dataset):
-    """Samples that come one after another, such as the lines of a stream; define `__iter__`.
-
-    `__len__` may be defined, too, and returns how many samples an iteration yields.
-    """
-
-    def __iter__(self) -> Iterator[Any]:
-        """Iterate over the samples, from the first."""
-        raise TypeError(f"{type(self).__name__} must define __iter__.")
-
-    def __getitem__(self, index: int) -> Any:
-        """Raise TypeError: there is no sample by number."""
-        raise TypeError(
-            f"{type(self).__name__} has no samples by number, for it is an IterableDataset: "
-            "iterate over it."
-        )
 
 
 class TensorDataset(Dataset):

@@ -12,9 +12,10 @@ import numpy as np
 
 from mt_nn.core.arguments import checked
 from mt_nn.core.errors import SettingError
+from mt_nn.core.extensions import extension
 from mt_nn.core.module import Module
 from mt_tensor import Tensor, fused, rand
-from mt_tensor.extending import Shape, check_floating
+from mt_tensor.extending import check_floating
 
 
 @checked
@@ -34,7 +35,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     if not is_active("dropout", input, p, training):
         return input
     if p == 1.0 or inplace:
-        return drop(input, input.shape, p, inplace)
+        return extension("other dropout")(input, input.shape, p, inplace)  # type: ignore[no-any-return]
     return _dropout(input, rand(*input.shape, dtype="float32", backend=input.backend), float(p))
 
 
@@ -42,23 +43,6 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 def _dropout(input: Tensor, noise: Tensor, p: float) -> Tensor:
     """Zero the elements whose noise, of float32 between 0 and 1, is below `p`; scale the rest."""
     return input * ((noise >= p).to(input.dtype) * (1.0 / (1.0 - p)))
-
-
-def drop(input: Tensor, shape: Shape, p: float, inplace: bool) -> Tensor:
-    """Multiply by factors that are 0 with probability `p`, and else `1 / (1 - p)`.
-
-    Args:
-        input: what is multiplied.
-        shape: that of the factors, which broadcasts to that of the input.
-        p: the probability; for 1 no random numbers are drawn.
-        inplace: whether to store the result in the input.
-    """
-    if p == 1.0:
-        factors = input._full(shape, 0.0)
-    else:
-        kept = rand(*shape, backend=input.backend) >= p
-        factors = kept.to(input.dtype) * (1.0 / (1.0 - p))
-    return input.mul_(factors) if inplace else input * factors
 
 
 def is_active(name: str, input: Tensor, p: float, training: bool) -> bool:

@@ -39,21 +39,7 @@ def extension(name: str) -> Callable[..., Any]:
     return EXTENSIONS[name]
 
 
-CHECKS: dict[str, list[Callable[..., None]]] = {}
-"""Checks of arguments by name; each name occurs once in the core, in a call of `check_all`."""
-
-
-def checks(name: str) -> Callable[[F], F]:
-    """Return a decorator that registers a check under a name."""
-
-    def register(function: F) -> F:
-        CHECKS.setdefault(name, []).append(function)
-        return function
-
-    return register
-
-
-def check_all(name: str, *values: Any) -> None:
-    """Run the checks registered under a name; without the rest of the package there are none."""
-    for check in CHECKS.get(name, ()):
-        check(*values)
+def check(name: str, *values: Any) -> None:
+    """Call a check of arguments, which raises errors, if one is registered under the name."""
+    if name in EXTENSIONS:
+        EXTENSIONS[name](*values)

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from mt_nn.core.collate import default_collate, default_convert
-from mt_nn.core.dataset import Dataset, IterableDataset
+from mt_nn.core.collate import default_collate
+from mt_nn.core.dataset import Dataset
 from mt_nn.core.errors import SettingError
-from mt_nn.core.extensions import check_all, extension
+from mt_nn.core.extensions import check, extension
 from mt_nn.core.samplers import BatchSampler, RandomSampler, SequentialSampler, batch_count, batches
 from mt_tensor import Generator
 from mt_tensor.extending import numbers_of, use_generator
@@ -81,14 +81,15 @@ class DataLoader:
         prefetch_factor: int | None = None,
         persistent_workers: bool = False,
     ) -> None:
-        check_all("settings of a loader", locals())
+        check("settings of a loader", locals())
         self.dataset, self.generator, self.drop_last = dataset, generator, drop_last
         self.num_workers, self.timeout = num_workers, timeout
         self.worker_init_fn = worker_init_fn
         self.prefetch_factor = 2 if prefetch_factor is None else prefetch_factor
         self.batch_size = None if batch_sampler is not None else batch_size
         self.collate_fn = collate_fn
-        if not isinstance(dataset, IterableDataset) and batch_sampler is None:
+        self._is_iterable = getattr(dataset, "is_iterable", False)
+        if not self._is_iterable and batch_sampler is None:
             if sampler is None:
                 sampler = RandomSampler(dataset) if shuffle else SequentialSampler(dataset)
             if batch_size is not None:
@@ -105,7 +106,7 @@ class DataLoader:
         Raises:
             TypeError: the data set, or the sampler, has no length.
         """
-        if isinstance(self.dataset, IterableDataset):
+        if self._is_iterable:
             if self.batch_size is None:
                 return len(self.dataset)
             return batch_count(self.dataset, self.batch_size, self.drop_last)
@@ -152,7 +153,7 @@ class DataLoader:
                 yield number, item
 
     def _source(self) -> Iterator[Any]:
-        if not isinstance(self.dataset, IterableDataset):
+        if not self._is_iterable:
             return iter(self._order())
         samples = iter(self.dataset)
         if self.batch_size is None:
@@ -167,14 +168,18 @@ class DataLoader:
         """Return a batch; `numbered` comes from `_items`."""
         number, item = numbered
         with use_generator(_generator_of(seed, number)):
-            if isinstance(self.dataset, IterableDataset):
+            if self._is_iterable:
                 joins, samples = self.batch_size is not None, item
             else:
                 joins = self.batch_sampler is not None
                 if joins and self.collate_fn is None and takes_batches(self.dataset):
                     return self.dataset[item]
                 samples = self._samples(item) if joins else self.dataset[item]
-            return (self.collate_fn or (default_collate if joins else default_convert))(samples)
+            if self.collate_fn is not None:
+                return self.collate_fn(samples)
+            return (
+                default_collate(samples) if joins else extension("samples without batches")(samples)
+            )
 
     def _samples(self, numbers: Sequence[int]) -> list[Any]:
         several = getattr(self.dataset, "__getitems__", None)

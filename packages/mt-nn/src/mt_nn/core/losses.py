@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
-from mt_nn.core.arguments import check_one_dtype, checked
+from mt_nn.core.arguments import checked
 from mt_nn.core.errors import InputError, SettingError
 from mt_nn.core.extensions import extension
-from mt_tensor import Tensor, fuse, fused
+from mt_tensor import Tensor, fused
 from mt_tensor.extending import common_backend
 
 Reduction = Literal["mean", "sum", "none"]
@@ -39,64 +39,6 @@ def check_floating(name: str, *tensors: Tensor) -> None:
                 f"{name}() takes floating-point tensors; {tensor.dtype.name} was given. Convert "
                 "with x.float()."
             )
-
-
-# --- Numbers --------------------------------------------------------------------------------------
-
-
-@checked
-def mse_loss(
-    input: Tensor, target: Tensor, *, reduction: Reduction = "mean", weight: Tensor | None = None
-) -> Tensor:
-    """Return the squared difference between `input` and `target`, which have the same shape.
-
-    Args:
-        input: predictions.
-        target: the correct values.
-        reduction: mean or sum over all, or none.
-        weight: a weight for each element; the mean is divided by their sum.
-
-    Raises:
-        InputError: the shapes differ, or the input is not floating-point.
-        SettingError: there is no such reduction.
-    """
-    check_reduction(reduction)
-    check_one_shape("mse_loss", input, target)
-    return weighted_mean("mse_loss", _squared_difference(input, target), weight, reduction)
-
-
-@fuse
-def _squared_difference(input: Tensor, target: Tensor) -> Tensor:
-    return (input - target).square()
-
-
-def check_one_shape(name: str, input: Tensor, target: Tensor) -> None:
-    """Raise InputError unless the input is floating-point and the target has its shape.
-
-    A shape that only broadcasts would compare each prediction with the targets of others.
-    """
-    check_floating(name, input)
-    if input.shape != target.shape:
-        raise InputError(
-            f"{name}() takes two tensors of one shape; {input.shape} and {target.shape} were given."
-        )
-
-
-def weighted_mean(name: str, losses: Tensor, weight: Tensor | None, reduction: Reduction) -> Tensor:
-    """Reduce weighted losses; the mean is divided by the sum of the weights."""
-    if weight is None:
-        return REDUCTIONS[reduction](losses)
-    if weight.shape != losses.shape:
-        raise InputError(
-            f"{name}() takes a weight for each element, of shape {losses.shape}; {weight.shape} "
-            "was given."
-        )
-    if reduction == "mean":
-        return (losses * weight).sum() / weight.sum()
-    return REDUCTIONS[reduction](losses * weight)
-
-
-# --- Classes --------------------------------------------------------------------------------------
 
 
 @checked
@@ -126,8 +68,10 @@ def nll_loss(
         BackendMismatchError: the tensors belong to different backends.
     """
     check_reduction(reduction)
-    check_classes("nll_loss", input, target, weight)
-    return for_one_sample(nll_of_classes, input, target, weight, ignore_index, reduction)
+    check_classes("nll_loss", input, target)
+    if weight is not None:
+        return extension("weighted classes")(input, target, weight, ignore_index, reduction)  # type: ignore[no-any-return]
+    return for_one_sample(_nll_loss, input, target, ignore_index, reduction)
 
 
 @checked
@@ -162,13 +106,11 @@ def cross_entropy(
         BackendMismatchError: the tensors belong to different backends.
     """
     check_reduction(reduction)
-    if label_smoothing or target.is_floating_point():
+    if weight is not None or label_smoothing or target.is_floating_point():
         settings = (weight, ignore_index, reduction, label_smoothing)
-        return extension("soft targets")(input, target, *settings)  # type: ignore[no-any-return]
-    check_classes("cross_entropy", input, target, weight)
-    loss = _cross_entropy if weight is None else _weighted_cross_entropy
-    settings = (ignore_index, reduction) if weight is None else (weight, ignore_index, reduction)
-    return for_one_sample(loss, input, target, *settings)
+        return extension("weights and soft targets")(input, target, *settings)  # type: ignore[no-any-return]
+    check_classes("cross_entropy", input, target)
+    return for_one_sample(_cross_entropy, input, target, ignore_index, reduction)
 
 
 @fused("cross_entropy")
@@ -176,37 +118,21 @@ def _cross_entropy(
     input: Tensor, target: Tensor, ignore_index: int, reduction: Reduction
 ) -> Tensor:
     """Compute `cross_entropy` of a batch, without weights."""
-    return nll_of_classes(input.log_softmax(1), target, None, ignore_index, reduction)
+    return _nll_loss(input.log_softmax(1), target, ignore_index, reduction)
 
 
-def _weighted_cross_entropy(
-    input: Tensor, target: Tensor, weight: Tensor, ignore_index: int, reduction: Reduction
-) -> Tensor:
-    return nll_of_classes(input.log_softmax(1), target, weight, ignore_index, reduction)
-
-
-def nll_of_classes(
-    input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: Reduction
-) -> Tensor:
+def _nll_loss(input: Tensor, target: Tensor, ignore_index: int, reduction: Reduction) -> Tensor:
     """Compute `nll_loss` of a batch; the arguments have been checked."""
     counted = target != ignore_index
     classes = target.where(counted, 0)
     losses = -input.gather(1, classes.unsqueeze(1)).squeeze(1)
-    weights = None if weight is None else weights_of(classes, weight)
-    if weights is not None:
-        losses = losses * weights
-    return reduced(losses, weights, counted, reduction)
-
-
-def weights_of(classes: Tensor, weight: Tensor) -> Tensor:
-    """Return the weight of each sample."""
-    return weight.index_select(0, classes.reshape(-1)).view(*classes.shape)
+    return reduced(losses, None, counted, reduction)
 
 
 def reduced(
     losses: Tensor, weights: Tensor | None, counted: Tensor, reduction: Reduction
 ) -> Tensor:
-    """Reduce the losses that are not ignored; the mean is divided by the sum of the weights."""
+    """Reduce the losses that are counted; the mean is divided by the sum of their weights."""
     losses = losses.where(counted, 0.0)
     if reduction != "mean":
         return REDUCTIONS[reduction](losses)
@@ -222,8 +148,8 @@ def for_one_sample(loss: Any, input: Tensor, target: Tensor, *settings: Any) -> 
     return result.reshape(())
 
 
-def check_classes(name: str, input: Tensor, target: Tensor, weight: Tensor | None) -> None:
-    """Raise unless scores, the correct classes and the weights of classes fit each other."""
+def check_classes(name: str, input: Tensor, target: Tensor) -> None:
+    """Raise InputError unless scores and the correct classes fit each other."""
     if input.ndim < 1 or not input.is_floating_point():
         raise InputError(
             f"{name}() takes floating-point scores of shape (batch, classes, ...) or (classes,); "
@@ -240,19 +166,6 @@ def check_classes(name: str, input: Tensor, target: Tensor, weight: Tensor | Non
             "target.long()."
         )
     common_backend(input, target)
-    if weight is not None:
-        check_class_weights(name, input, weight)
-        check_one_dtype(name, input, weight)
-
-
-def check_class_weights(name: str, input: Tensor, weight: Tensor) -> None:
-    """Raise InputError unless there is one weight for each class."""
-    classes = input.shape[min(input.ndim - 1, 1)]
-    if weight.shape != (classes,):
-        raise InputError(
-            f"{name}() takes a weight for each class, of shape ({classes},); {weight.shape} was "
-            "given."
-        )
 
 
 @checked

@@ -13,7 +13,7 @@ import mt_operators
 from mt_nn.core.extensions import extension
 from mt_nn.core.parameter import Parameter
 from mt_operators import IncompatibleKeys
-from mt_operators.extending import Holder, no_attribute
+from mt_operators.extending import Holder
 from mt_tensor import Tensor, bfloat16, float16, float32, float64
 from mt_tensor.extending import Backend, Device, RemovableHandle
 
@@ -134,43 +134,20 @@ class Module(mt_operators.Module):
     # --- Looking up dotted names ----------------------------------------------------------------
 
     def get_submodule(self, target: str) -> mt_operators.Module:
-        """Return the module with a dotted name, such as "encoder.0"; for "" this module.
-
-        Raises:
-            AttributeError: there is none; the message suggests the nearest.
-        """
-        module: mt_operators.Module = self
-        for name in target.split(".") if target else []:
-            module = _lookup(module, module._modules, name)
-        return module
+        """Return the module with a dotted name, such as "encoder.0"; for "" this module."""
+        return extension("modules by name")(self, target)  # type: ignore[no-any-return]
 
     def set_submodule(self, target: str, module: mt_operators.Module, strict: bool = False) -> None:
-        """Replace the module with a dotted name, such as "encoder.0", or add one.
-
-        Args:
-            target: the name.
-            module: the new module.
-            strict: whether there must be a module of that name already.
-
-        Raises:
-            AttributeError: the parent does not exist, or `strict` and the module does not.
-        """
-        path, _, name = target.rpartition(".")
-        if strict:
-            self.get_submodule(target)
-        self.get_submodule(path).add_module(name, module)
+        """Replace the module with a dotted name; or add it, unless `strict`."""
+        extension("replacement by name")(self, target, module, strict)
 
     def get_parameter(self, target: str) -> Any:
         """Return the parameter with a dotted name, such as "encoder.0.weight"."""
-        path, _, name = target.rpartition(".")
-        owner = self.get_submodule(path)
-        return _lookup(owner, owner._parameters, name)
+        return extension("members by name")(self, target, "_parameters")
 
     def get_buffer(self, target: str) -> Any:
         """Return the value of the buffer with a dotted name, such as "norm.running_mean"."""
-        path, _, name = target.rpartition(".")
-        owner = self.get_submodule(path)
-        return _lookup(owner, owner._buffers, name).value
+        return extension("members by name")(self, target, "_buffers").value
 
     # --- Saving and loading ---------------------------------------------------------------------
 
@@ -245,9 +222,3 @@ class Module(mt_operators.Module):
         if self._hooks is None:
             vars(self)["_hooks"] = extension("hooks of modules")()
         return self._hooks.register(moment, hook, prepend, with_kwargs)  # type: ignore[no-any-return]
-
-
-def _lookup(owner: mt_operators.Module, members: Mapping[str, Any], name: str) -> Any:
-    if name not in members:
-        raise no_attribute(owner, name)
-    return members[name]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 from mt_nn.core.errors import SettingError
-from mt_nn.core.extensions import check_all, extension
+from mt_nn.core.extensions import check, extension
 from mt_tensor import Tensor, enable_grad, no_grad
 from mt_tensor.extending import RemovableHandle
 
@@ -84,7 +84,7 @@ class Optimizer:
         Args:
             param_group: a dictionary with `"params"`, and settings that differ from the defaults.
         """
-        check_all("a group of an optimizer", self, param_group)
+        check("a group of an optimizer", self, param_group)
         params: Any = param_group["params"]
         members = [params] if isinstance(params, Tensor) else list(params)
         names = [member[0] for member in members if _is_named(member)]
@@ -92,8 +92,8 @@ class Optimizer:
         group = {**self.defaults, **param_group, "params": parameters}
         if names:
             group["param_names"] = names
-        check_all("parameters of an optimizer", self, group)
-        check_all("settings of an optimizer", self, group)
+        check("parameters of an optimizer", self, group)
+        check("settings of an optimizer", self, group)
         self.check_settings(group)
         self.param_groups.append(group)
 

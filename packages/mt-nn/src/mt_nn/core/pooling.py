@@ -1,7 +1,7 @@
-"""Pooling: the largest element, or the mean, of each window of an image.
+"""Pooling: the largest element of each window of an image.
 
-`mt_nn.functional.pooling` adds signals and volumes, and windows that are dilated or that stick out
-at the end.
+`mt_nn.functional.pooling` adds means, signals and volumes, and windows that are dilated or that
+stick out at the end.
 """
 
 from __future__ import annotations
@@ -54,45 +54,10 @@ def max_pool2d(
     if dilation != 1 or ceil_mode or return_indices:
         settings = (kernel_size, stride, padding, dilation, ceil_mode, return_indices)
         return extension("max pooling")(2, input, *settings)
-    return _pooled("max_pool2d", _max_pool2d, input, kernel_size, stride, padding)
+    return pooled("max_pool2d", _max_pool2d, input, kernel_size, stride, padding)
 
 
-@checked
-def avg_pool2d(
-    input: Tensor,
-    kernel_size: Sizes,
-    stride: Sizes | None = None,
-    padding: Sizes = 0,
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-    divisor_override: int | None = None,
-) -> Tensor:
-    """Return the mean of each window.
-
-    Args:
-        input: shape (batch, channels, height, width), or without the batch.
-        kernel_size: height and width of a window.
-        stride: distance between windows; the kernel size if None.
-        padding: zeros added on each side, at most half the kernel size.
-        ceil_mode: whether elements left over at the end get one more window; what it covers beyond
-            the padding is not counted.
-        count_include_pad: whether padding is counted.
-        divisor_override: what sums are divided by, instead of the number of counted elements.
-
-    Returns:
-        The shape of `max_pool2d`.
-
-    Raises:
-        InputError: the input is no such batch, or a window is larger than an image.
-        SettingError: an invalid setting.
-    """
-    if ceil_mode or not count_include_pad or divisor_override is not None:
-        settings = (kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
-        return extension("mean pooling")(2, input, *settings)  # type: ignore[no-any-return]
-    return _pooled("avg_pool2d", _avg_pool2d, input, kernel_size, stride, padding)
-
-
-def _pooled(
+def pooled(
     name: str,
     pool: Callable[..., Tensor],
     input: Tensor,
@@ -132,14 +97,6 @@ def _max_pool2d(
     return gather_unchecked(seen, 4, seen.argmax(4, keepdim=True)).squeeze(4)
 
 
-@fused("avg_pool2d")
-def _avg_pool2d(
-    input: Tensor, kernel_size: tuple[int, int], stride: tuple[int, int], padding: tuple[int, int]
-) -> Tensor:
-    """Compute `avg_pool2d`; the arguments have been checked."""
-    return windows(input, kernel_size, stride, padding).mean((4, 5))
-
-
 class MaxPool(Module):
     """Base of the layers of max pooling; the arguments are those of `max_pool2d`."""
 
@@ -177,39 +134,3 @@ class MaxPool2d(MaxPool):
     """The largest element of each window of images; see `max_pool2d`."""
 
     function = staticmethod(max_pool2d)
-
-
-class AvgPool(Module):
-    """Base of the layers of mean pooling; the arguments are those of `avg_pool2d`."""
-
-    function: ClassVar[Callable[..., Tensor]]
-
-    def __init__(
-        self,
-        kernel_size: Sizes,
-        stride: Sizes | None = None,
-        padding: Sizes = 0,
-        ceil_mode: bool = False,
-        count_include_pad: bool = True,
-        divisor_override: int | None = None,
-    ) -> None:
-        super().__init__()
-        self.kernel_size = kernel_size
-        self.stride = kernel_size if stride is None else stride
-        self.padding, self.ceil_mode = padding, ceil_mode
-        self.count_include_pad, self.divisor_override = count_include_pad, divisor_override
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return shape (batch, channels, *out sizes) for (batch, channels, *sizes)."""
-        settings = (self.kernel_size, self.stride, self.padding, self.ceil_mode)
-        return self.function(input, *settings, self.count_include_pad, self.divisor_override)
-
-    def extra_repr(self) -> str:
-        """Show the settings."""
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
-
-
-class AvgPool2d(AvgPool):
-    """The mean of each window of images; see `avg_pool2d`."""
-
-    function = staticmethod(avg_pool2d)

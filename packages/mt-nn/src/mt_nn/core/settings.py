@@ -1,12 +1,11 @@
-"""Settings of layers and functions: integers, one for each dimension, and names."""
+"""Settings of layers and functions: integers, one number or one for each dimension."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from mt_nn.core.errors import SettingError, SettingTypeError
-from mt_operators.errors import nearest
 from mt_tensor.errors import DomainError
 from mt_tensor.extending import as_integer
 
@@ -61,18 +60,3 @@ def integers(name: str, value: Any, count: int, least: int) -> tuple[int, ...]:
 def _expected(name: str, value: Any, count: int, least: int) -> str:
     many = "an integer" if count == 1 else f"one or {('two', 'three')[count - 2]} integers"
     return f"{name} must be {many} from {least} on; got {value!r}."
-
-
-def choice(name: str, value: Any, options: Iterable[str]) -> str:
-    """Return one of some names.
-
-    Raises:
-        SettingTypeError: it is no string.
-        SettingError: it is none of the names; the message suggests the nearest.
-    """
-    options = tuple(options)
-    if not isinstance(value, str) or value not in options:
-        hint = nearest(value, options)
-        message = f"{name} must be one of {', '.join(options)}; got {value!r}.{hint}"
-        raise SettingError(message) if isinstance(value, str) else SettingTypeError(message)
-    return value

@@ -1,12 +1,8 @@
 """Data sets, loaders that serve them in batches, transforms, and readers of published formats."""
 
-from mt_nn.core.collate import (
-    default_collate,
-    default_convert,
-)
+from mt_nn.core.collate import default_collate
 from mt_nn.core.dataset import (
     Dataset,
-    IterableDataset,
     TensorDataset,
 )
 from mt_nn.core.loader import DataLoader
@@ -21,9 +17,10 @@ from mt_nn.data.bptt import (
     BPTTWindows,
     batchify,
 )
-from mt_nn.data.collate import pad_collate
+from mt_nn.data.collate import default_convert, pad_collate
 from mt_nn.data.datasets import (
     ConcatDataset,
+    IterableDataset,
     Subset,
     TransformedDataset,
     random_split,

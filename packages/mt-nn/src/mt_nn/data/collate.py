@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from mt_nn.core.collate import default_collate
+from mt_nn.core.collate import alike, default_collate
+from mt_nn.core.extensions import extends
 from mt_nn.errors import InputError
 from mt_tensor import Tensor, tensor
 
@@ -49,3 +50,15 @@ def pad_collate(
     for row, values in zip(padded, rows, strict=True):
         row[: len(values)] = values
     return tensor(padded), tensor(lengths), targets
+
+
+@extends("samples without batches")
+def default_convert(data: Any) -> Any:
+    """Convert the arrays of a sample to tensors, as a loader without batches does."""
+    if isinstance(data, np.ndarray) and data.dtype.kind in "biuf":
+        return tensor(data)
+    if isinstance(data, Mapping):
+        return {key: default_convert(value) for key, value in data.items()}
+    if isinstance(data, tuple | list):
+        return alike(data, [default_convert(value) for value in data])
+    return data

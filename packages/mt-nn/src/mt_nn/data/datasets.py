@@ -1,22 +1,42 @@
-"""Data sets made of others: parts, sums, and transformed samples."""
+"""Data sets that are iterated over, and those made of others: parts, sums, transformed samples."""
 
 from __future__ import annotations
 
 import bisect
 import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from mt_nn.core.dataset import Dataset, IterableDataset
+from mt_nn.core.dataset import Dataset
 from mt_nn.core.errors import SettingError
 from mt_nn.core.extensions import extends
 from mt_nn.core.loader import takes_batches
 from mt_tensor import Generator, Tensor, stack
 from mt_tensor.extending import numbers_of
+
+
+class IterableDataset(Dataset):
+    """Samples that come one after another, such as the lines of a stream; define `__iter__`.
+
+    `__len__` may be defined, too, and returns how many samples an iteration yields.
+    """
+
+    is_iterable = True
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the samples, from the first."""
+        raise TypeError(f"{type(self).__name__} must define __iter__.")
+
+    def __getitem__(self, index: int) -> Any:
+        """Raise TypeError: there is no sample by number."""
+        raise TypeError(
+            f"{type(self).__name__} has no samples by number, for it is an IterableDataset: "
+            "iterate over it."
+        )
 
 
 class TransformedDataset(Dataset):

@@ -6,11 +6,12 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from mt_nn.core.dataset import Dataset, IterableDataset
+from mt_nn.core.dataset import Dataset
 from mt_nn.core.errors import SettingError
-from mt_nn.core.extensions import checks, extends
+from mt_nn.core.extensions import extends
 from mt_nn.core.loader import SEED_BITS, DataLoader
 from mt_nn.core.settings import integer
+from mt_nn.data.datasets import IterableDataset
 from mt_nn.data.workers import prefetch
 from mt_tensor.extending import check_flags
 
@@ -86,7 +87,7 @@ def _sample_count(loader: DataLoader) -> int | None:
 # --- Settings -------------------------------------------------------------------------------------
 
 
-@checks("settings of a loader")
+@extends("settings of a loader")
 def check_settings(settings: dict[str, Any]) -> None:
     """Raise SettingError for settings that are out of range, or contradict each other."""
     flags = ("drop_last", "pin_memory", "persistent_workers")

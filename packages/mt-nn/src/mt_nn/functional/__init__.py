@@ -16,13 +16,9 @@ from mt_nn.core.linear import linear
 from mt_nn.core.losses import (
     accuracy,
     cross_entropy,
-    mse_loss,
     nll_loss,
 )
-from mt_nn.core.pooling import (
-    avg_pool2d,
-    max_pool2d,
-)
+from mt_nn.core.pooling import max_pool2d
 from mt_nn.core.windows import windows
 from mt_nn.functional.activation import (
     celu,
@@ -82,6 +78,7 @@ from mt_nn.functional.normalization import (
 from mt_nn.functional.padding import pad
 from mt_nn.functional.pooling import (
     avg_pool1d,
+    avg_pool2d,
     avg_pool3d,
     lp_pool1d,
     lp_pool2d,
@@ -108,6 +105,7 @@ from mt_nn.functional.unpooling import (
 from mt_nn.losses.differences import (
     huber_loss,
     l1_loss,
+    mse_loss,
     smooth_l1_loss,
 )
 from mt_nn.losses.labels import (

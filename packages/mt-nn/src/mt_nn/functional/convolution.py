@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mt_nn.core.arguments import checked
-from mt_nn.core.convolution import Convolution, _conv2d, convolved
+from mt_nn.core.convolution import Convolution, Kernels, _conv2d, convolved
 from mt_nn.core.errors import SettingError
 from mt_nn.core.extensions import extends
-from mt_nn.core.settings import Sizes, choice
+from mt_nn.core.settings import Sizes
 from mt_nn.core.windows import pairs, windows
 from mt_nn.functional.padding import pad
+from mt_nn.utils.settings import choice
 from mt_tensor import Tensor, fused
 from mt_tensor import pad as pad_with_zeros
 from mt_tensor.extending import Shape
@@ -90,7 +91,18 @@ CONVOLVE: dict[int, Callable[..., Tensor]] = {1: _conv1d, 2: _conv2d, 3: _conv3d
 of tensors of one dtype."""
 
 
-# --- Padding by name and by mode ------------------------------------------------------------------
+# --- Settings of layers, and padding by name and by mode ------------------------------------------
+
+
+@extends("settings of a convolution")
+def check_layer(layer: Kernels) -> None:
+    """Raise SettingError unless groups divide the channels, and the padding mode exists."""
+    if layer.in_channels % layer.groups or layer.out_channels % layer.groups:
+        raise SettingError(
+            f"{type(layer).__name__} takes numbers of channels that are both multiples of "
+            f"groups; got {layer.in_channels}, {layer.out_channels} and groups={layer.groups}."
+        )
+    choice("padding_mode", layer.padding_mode, ("zeros", "reflect", "replicate", "circular"))
 
 
 @extends("check of padding by name")

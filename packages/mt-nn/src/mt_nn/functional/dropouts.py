@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 
 from mt_nn.core.arguments import checked
-from mt_nn.core.dropout import drop, is_active
+from mt_nn.core.dropout import is_active
+from mt_nn.core.extensions import extends
 from mt_nn.errors import InputError
 from mt_tensor import Tensor, rand
 from mt_tensor.extending import Shape
@@ -173,3 +174,21 @@ def _alpha(input: Tensor, shape: Shape, p: float, inplace: bool) -> Tensor:
     shifts = (1.0 - kept) * (LOWEST * scale) - p * LOWEST * scale
     factors = kept * scale
     return input.mul_(factors).add_(shifts) if inplace else input * factors + shifts
+
+
+@extends("other dropout")
+def drop(input: Tensor, shape: Shape, p: float, inplace: bool) -> Tensor:
+    """Multiply by factors that are 0 with probability `p`, and else `1 / (1 - p)`.
+
+    Args:
+        input: what is multiplied.
+        shape: that of the factors, which broadcasts to that of the input.
+        p: the probability; for 1 no random numbers are drawn.
+        inplace: whether to store the result in the input.
+    """
+    if p == 1.0:
+        factors = input._full(shape, 0.0)
+    else:
+        kept = rand(*shape, backend=input.backend) >= p
+        factors = kept.to(input.dtype) * (1.0 / (1.0 - p))
+    return input.mul_(factors) if inplace else input * factors

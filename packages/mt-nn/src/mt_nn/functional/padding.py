@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import mt_tensor as mt
 from mt_nn.core.arguments import checked
 from mt_nn.core.errors import InputError, SettingError
-from mt_nn.core.settings import choice
+from mt_nn.utils.settings import choice
 from mt_tensor import Tensor, fused
 from mt_tensor.extending import apart, as_integers
 

@@ -15,9 +15,9 @@ import numpy as np
 from mt_nn.core.arguments import checked
 from mt_nn.core.errors import InputError, SettingError, SettingTypeError
 from mt_nn.core.extensions import extends
-from mt_nn.core.pooling import _avg_pool2d, _max_pool2d, check_pooling
+from mt_nn.core.pooling import _max_pool2d, check_pooling, pooled
 from mt_nn.core.settings import Sizes, integers
-from mt_nn.core.windows import as_batch, check_not_empty, pairs
+from mt_nn.core.windows import as_batch, check_not_empty, pairs, windows
 from mt_nn.functional.dimensions import over_dimensions
 from mt_tensor import Tensor, fused, pad, tensor
 from mt_tensor.extending import Array, Shape, as_number, gather_unchecked, is_integer, wide
@@ -50,7 +50,6 @@ def max_pool(
     return results if return_indices else results[0]
 
 
-@extends("mean pooling")
 def avg_pool(
     dims: int,
     input: Tensor,
@@ -89,6 +88,41 @@ def avg_pool(
 
 max_pool1d, _, max_pool3d = over_dimensions(max_pool)
 _, _, avg_pool3d = over_dimensions(avg_pool)
+
+
+@checked
+def avg_pool2d(
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    """Return the mean of each window.
+
+    Args:
+        input: shape (batch, channels, height, width), or without the batch.
+        kernel_size: height and width of a window.
+        stride: distance between windows; the kernel size if None.
+        padding: zeros added on each side, at most half the kernel size.
+        ceil_mode: whether elements left over at the end get one more window; what it covers beyond
+            the padding is not counted.
+        count_include_pad: whether padding is counted.
+        divisor_override: what sums are divided by, instead of the number of counted elements.
+
+    Returns:
+        The shape of `max_pool2d`.
+
+    Raises:
+        InputError: the input is no such batch, or a window is larger than an image.
+        SettingError: an invalid setting.
+    """
+    if ceil_mode or not count_include_pad or divisor_override is not None:
+        settings = (kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+        return avg_pool(2, input, *settings)
+    return pooled("avg_pool2d", _avg_pool2d, input, kernel_size, stride, padding)
 
 
 @checked
@@ -150,6 +184,14 @@ lp_pool1d, lp_pool2d, lp_pool3d = over_dimensions(lp_pool)
 
 
 # --- The computation ------------------------------------------------------------------------------
+
+
+@fused("avg_pool2d")
+def _avg_pool2d(
+    input: Tensor, kernel_size: tuple[int, int], stride: tuple[int, int], padding: tuple[int, int]
+) -> Tensor:
+    """Compute `avg_pool2d`; the arguments have been checked."""
+    return windows(input, kernel_size, stride, padding).mean((4, 5))
 
 
 def _pooling(

@@ -6,7 +6,6 @@ consists of, and `cli.py` is the command.
 
 from __future__ import annotations
 
-from mt_nn.core.settings import choice
 from mt_nn.jobs import points
 from mt_nn.jobs.cifar10 import CIFAR10
 from mt_nn.jobs.digits import Digits
@@ -15,6 +14,7 @@ from mt_nn.jobs.language import Language
 from mt_nn.jobs.mnist import MNIST, Fashion
 from mt_nn.jobs.sentiment import Sentiment
 from mt_nn.jobs.shakespeare import Shakespeare
+from mt_nn.utils.settings import choice
 
 JOBS: dict[str, type[Job]] = {
     "digits": Digits,

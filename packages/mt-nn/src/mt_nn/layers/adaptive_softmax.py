@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from mt_nn.core.containers import ModuleList, Sequential
+from mt_nn.core.containers import Sequential
 from mt_nn.core.linear import Linear
 from mt_nn.core.module import Module
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
+from mt_nn.layers.containers import ModuleList
 from mt_nn.utils.settings import number as as_number
 from mt_tensor import Tensor, cat
 from mt_tensor.errors import IndexingError

@@ -20,6 +20,32 @@ from mt_tensor import Tensor
 Held = TypeVar("Held")
 
 
+class Identity(Module):
+    """Return the input as it is: a placeholder where a layer may be. All arguments are ignored."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the input."""
+        return input
+
+
+class ModuleList(MemberList):
+    """A list of modules, without a `forward`.
+
+    Args:
+        modules: the first members.
+    """
+
+    def __init__(self, modules: Iterable[mt_operators.Module] | None = None) -> None:
+        super().__init__()
+        self.extend(() if modules is None else modules)
+
+    def _part(self, part: slice) -> ModuleList:
+        return ModuleList(list(self)[part])
+
+
 class ParameterList(MemberList):
     """A list of parameters; tensors become ones.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mt_nn import functional
-from mt_nn.core.pooling import AvgPool, MaxPool
+from mt_nn.core.pooling import MaxPool
 from mt_nn.core.settings import Sizes, integers
 from mt_nn.layers.function import FunctionLayer
 
@@ -18,6 +18,35 @@ class MaxPool3d(MaxPool):
     """The largest element of each window of volumes; see `MaxPool2d`."""
 
     function = staticmethod(functional.max_pool3d)
+
+
+class AvgPool(FunctionLayer):
+    """Base of the layers of mean pooling; the arguments are those of `avg_pool2d`."""
+
+    def __init__(
+        self,
+        kernel_size: Sizes,
+        stride: Sizes | None = None,
+        padding: Sizes = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding, self.ceil_mode = padding, ceil_mode
+        self.count_include_pad, self.divisor_override = count_include_pad, divisor_override
+
+    def extra_repr(self) -> str:
+        """Show the settings."""
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class AvgPool2d(AvgPool):
+    """The mean of each window of images; see `mt_nn.functional.avg_pool2d`."""
+
+    function = staticmethod(functional.avg_pool2d)
 
 
 class AvgPool1d(FunctionLayer):

@@ -1,8 +1,22 @@
-"""What the tensors and the settings of losses must be."""
+"""Checks of the tensors and the settings of losses."""
 
 from __future__ import annotations
 
-from mt_nn.errors import SettingError
+from mt_nn.core.losses import check_floating
+from mt_nn.errors import InputError, SettingError
+from mt_tensor import Tensor
+
+
+def check_one_shape(name: str, input: Tensor, target: Tensor) -> None:
+    """Raise InputError unless the input is floating-point and the target has its shape.
+
+    A shape that only broadcasts would compare each prediction with the targets of others.
+    """
+    check_floating(name, input)
+    if input.shape != target.shape:
+        raise InputError(
+            f"{name}() takes two tensors of one shape; {input.shape} and {target.shape} were given."
+        )
 
 
 def check_at_least(name: str, value: float, least: float) -> None:

@@ -3,18 +3,58 @@
 from __future__ import annotations
 
 from mt_nn.core.arguments import checked
+from mt_nn.core.errors import InputError
 from mt_nn.core.losses import (
     REDUCTIONS,
     Reduction,
-    check_one_shape,
     check_reduction,
-    weighted_mean,
 )
 from mt_nn.losses.arguments import (
     check_at_least,
+    check_one_shape,
     check_positive,
 )
 from mt_tensor import Tensor, elementwise, fuse
+
+
+@checked
+def mse_loss(
+    input: Tensor, target: Tensor, *, reduction: Reduction = "mean", weight: Tensor | None = None
+) -> Tensor:
+    """Return the squared difference between `input` and `target`, which have the same shape.
+
+    Args:
+        input: predictions.
+        target: the correct values.
+        reduction: mean or sum over all, or none.
+        weight: a weight for each element; the mean is divided by their sum.
+
+    Raises:
+        InputError: the shapes differ, or the input is not floating-point.
+        SettingError: there is no such reduction.
+    """
+    check_reduction(reduction)
+    check_one_shape("mse_loss", input, target)
+    return weighted_mean("mse_loss", _squared_difference(input, target), weight, reduction)
+
+
+@fuse
+def _squared_difference(input: Tensor, target: Tensor) -> Tensor:
+    return (input - target).square()
+
+
+def weighted_mean(name: str, losses: Tensor, weight: Tensor | None, reduction: Reduction) -> Tensor:
+    """Reduce weighted losses; the mean is divided by the sum of the weights."""
+    if weight is None:
+        return REDUCTIONS[reduction](losses)
+    if weight.shape != losses.shape:
+        raise InputError(
+            f"{name}() takes a weight for each element, of shape {losses.shape}; {weight.shape} "
+            "was given."
+        )
+    if reduction == "mean":
+        return (losses * weight).sum() / weight.sum()
+    return REDUCTIONS[reduction](losses * weight)
 
 
 @checked

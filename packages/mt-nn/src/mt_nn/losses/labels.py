@@ -9,10 +9,10 @@ from mt_nn.core.losses import (
     REDUCTIONS,
     Reduction,
     check_floating,
-    check_one_shape,
     check_reduction,
 )
 from mt_nn.errors import InputError
+from mt_nn.losses.arguments import check_one_shape
 from mt_tensor import Function, Tensor, fuse, stack
 from mt_tensor.extending import as_one_call
 

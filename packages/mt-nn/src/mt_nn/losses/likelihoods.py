@@ -10,12 +10,12 @@ from mt_nn.core.losses import (
     REDUCTIONS,
     Reduction,
     check_floating,
-    check_one_shape,
     check_reduction,
 )
 from mt_nn.errors import InputError, SettingError
 from mt_nn.losses.arguments import (
     check_at_least,
+    check_one_shape,
     check_positive,
 )
 from mt_nn.utils.settings import number

@@ -7,11 +7,12 @@ from mt_nn.core.losses import (
     REDUCTIONS,
     Reduction,
     check_classes,
-    check_one_shape,
     check_reduction,
     for_one_sample,
 )
 from mt_nn.errors import InputError, SettingError
+from mt_nn.losses.arguments import check_one_shape
+from mt_nn.losses.soft_targets import check_class_weights
 from mt_tensor import Tensor, arange, ones
 from mt_tensor.extending import as_one_call
 
@@ -93,7 +94,8 @@ def multi_margin_loss(
     check_reduction(reduction)
     if p not in (1, 2):
         raise SettingError(f"p must be 1 or 2; got {p}.")
-    check_classes("multi_margin_loss", input, target, weight)
+    check_classes("multi_margin_loss", input, target)
+    check_class_weights("multi_margin_loss", input, weight)
     if input.ndim > 2:
         raise InputError(
             "multi_margin_loss() takes scores of shape (batch, classes) or (classes,); shape "

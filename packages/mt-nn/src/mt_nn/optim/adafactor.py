@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from mt_nn.core.optimizer import Optimizer, settings_among
 from mt_nn.errors import SettingError
-from mt_nn.optim.checks import check
+from mt_nn.optim.checks import check_kinds
 from mt_tensor import Tensor, finfo, fuse_in_place, zeros_like
 
 
@@ -59,7 +59,7 @@ class Adafactor(Optimizer):
         if settings["d"] < 1:
             raise SettingError(f"d must be at least 1; got {settings['d']}.")
         eps = {"eps[0]": settings["eps"][0] or 0.0, "eps[1]": settings["eps"][1]}
-        check(eps, dict.fromkeys(eps, "at least 0"))
+        check_kinds(eps, dict.fromkeys(eps, "at least 0"))
 
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """Return the number of steps and the averages: of rows and columns, or of elements."""

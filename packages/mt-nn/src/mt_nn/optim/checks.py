@@ -7,7 +7,7 @@ from numbers import Real
 from typing import Any
 
 from mt_nn.core.errors import SettingError, SettingTypeError
-from mt_nn.core.extensions import checks
+from mt_nn.core.extensions import extends
 from mt_nn.core.optimizer import Optimizer
 from mt_tensor import Tensor
 
@@ -48,14 +48,14 @@ USUAL = {
 """The kinds of settings that several optimizers have."""
 
 
-def check(settings: Mapping[str, Any], kinds: Mapping[str, str]) -> None:
+def check_kinds(settings: Mapping[str, Any], kinds: Mapping[str, str]) -> None:
     """Raise SettingError unless settings are of these kinds."""
     for name, kind in kinds.items():
         if name in settings and not KINDS[kind](settings[name]):
             raise SettingError(f"{name} must be {kind}; got {settings[name]!r}.")
 
 
-@checks("settings of an optimizer")
+@extends("settings of an optimizer")
 def check_settings(optimizer: Optimizer, settings: Mapping[str, Any]) -> None:
     """Raise SettingError unless each setting of a group is of its kind.
 
@@ -69,17 +69,16 @@ def check_settings(optimizer: Optimizer, settings: Mapping[str, Any]) -> None:
                     f"lr must be a number, or a tensor of one element; got {rate!r}."
                 )
             rate = rate.item()
-        check({"lr": rate}, {"lr": "at least 0"})
+        check_kinds({"lr": rate}, {"lr": "at least 0"})
     if optimizer.kinds is not None:
-        check(settings, {**USUAL, **optimizer.kinds})
+        check_kinds(settings, {**USUAL, **optimizer.kinds})
 
 
 IMPLEMENTATION = ("foreach", "fused", "capturable", "differentiable")
 """torch's choices of an implementation, which are accepted where they change no result."""
 
 
-@checks("parameters of an optimizer")
-def check_implementation(_: Optimizer, settings: Mapping[str, Any]) -> None:
+def check_implementation(settings: Mapping[str, Any]) -> None:
     """Raise SettingError for a choice of implementation that only torch has."""
     for name in ("foreach", "fused"):
         if settings.get(name) not in (None, True, False):
@@ -97,7 +96,7 @@ def check_implementation(_: Optimizer, settings: Mapping[str, Any]) -> None:
 # --- Parameters -----------------------------------------------------------------------------------
 
 
-@checks("a group of an optimizer")
+@extends("a group of an optimizer")
 def check_group(optimizer: Optimizer, group: Any) -> None:
     """Raise SettingError unless a group has parameters, in order, and known settings."""
     name = type(optimizer).__name__
@@ -118,7 +117,7 @@ def check_group(optimizer: Optimizer, group: Any) -> None:
         )
 
 
-@checks("parameters of an optimizer")
+@extends("parameters of an optimizer")
 def check_parameters(optimizer: Optimizer, new: Mapping[str, Any]) -> None:
     """Raise SettingError unless the parameters of a group can be optimized, each once."""
     known = [parameter for group in optimizer.param_groups for parameter in group["params"]]
@@ -138,6 +137,7 @@ def check_parameters(optimizer: Optimizer, new: Mapping[str, Any]) -> None:
         if id(parameter) in seen:
             raise SettingError("a parameter was given to the optimizer twice.")
         seen.add(id(parameter))
+    check_implementation(new)
     if any(bool(named) is not ("param_names" in group) for group in optimizer.param_groups):
         raise SettingError(
             f"this group has parameters {'with' if named else 'without'} names, and those "

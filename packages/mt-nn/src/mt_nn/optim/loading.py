@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
-from mt_nn.core.extensions import check_all, extends
+from mt_nn.core.extensions import check, extends
 from mt_nn.core.optimizer import Optimizer, with_plain_rate
 from mt_nn.optim.checks import IMPLEMENTATION
 from mt_operators import StateDictError
@@ -61,7 +61,7 @@ def _loaded_group(
     group = {**saved, **{name: mine[name] for name in own}}
     if "param_names" in mine:
         group.setdefault("param_names", mine["param_names"])
-    check_all("settings of an optimizer", optimizer, group)
+    check("settings of an optimizer", optimizer, group)
     optimizer.check_settings(group)
     return group
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from mt_nn.core.optimizer import Optimizer, settings_among
 from mt_nn.core.settings import integer
 from mt_nn.errors import SettingError
-from mt_nn.optim.checks import check
+from mt_nn.optim.checks import check_kinds
 from mt_tensor import Tensor, addmm, zeros_like
 
 MOST_STEPS = 99
@@ -73,7 +73,7 @@ class Muon(Optimizer):
         if not isinstance(factors, tuple | list) or len(factors) != 3:
             raise SettingError(f"ns_coefficients must be three numbers; got {factors!r}.")
         named = {f"ns_coefficients[{i}]": factor for i, factor in enumerate(factors)}
-        check(named, dict.fromkeys(named, "a number"))
+        check_kinds(named, dict.fromkeys(named, "a number"))
         if settings["adjust_lr_fn"] not in _ADJUSTMENTS:
             raise SettingError(
                 "adjust_lr_fn must be 'original', 'match_rms_adamw' or None; got "

@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any
 
-from mt_nn.core.dataset import IterableDataset
 from mt_nn.core.samplers import Sampler
 from mt_nn.core.settings import integer
+from mt_nn.data.datasets import IterableDataset
 from mt_nn.errors import SettingError
 from mt_nn.parallel.world import world
 from mt_tensor import Generator

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mt_nn.core.containers import ModuleList
 from mt_nn.core.dropout import Dropout
 from mt_nn.core.linear import Linear
 from mt_nn.core.module import Module
 from mt_nn.functional import relu
+from mt_nn.layers.containers import ModuleList
 from mt_nn.layers.convolution import Conv1d
 from mt_nn.layers.embedding import Embedding
 from mt_tensor import Tensor, cat, no_grad

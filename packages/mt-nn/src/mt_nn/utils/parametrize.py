@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from mt_nn.core.containers import ModuleList
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.errors import InputError, SettingError
-from mt_nn.layers.containers import ModuleDict
+from mt_nn.layers.containers import ModuleDict, ModuleList
 from mt_tensor import Tensor, no_grad
 
 __all__ = [

@@ -10,10 +10,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from mt_nn.core.settings import choice
 from mt_nn.data.downloads.download import download
 from mt_nn.files.reading import PathLike
 from mt_nn.files.writing import make_folder
+from mt_nn.utils.settings import choice
 
 
 class Published(NamedTuple):

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from mt_nn.core.settings import choice
 from mt_nn.data.transforms.resizing import INTERPOLATIONS
 from mt_nn.data.transforms.transform import (
     ImageTransform,
@@ -24,6 +23,7 @@ from mt_nn.data.transforms.transform import (
     row,
 )
 from mt_nn.errors import SettingError
+from mt_nn.utils.settings import choice
 from mt_tensor import Tensor, tensor, zeros_like
 from mt_tensor.extending import generator
 

@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import mt_tensor as mt
-from mt_nn.core.settings import choice
 from mt_nn.errors import FileError, NetworkError, SettingError
 from mt_nn.jobs import JOBS, job_class
 from mt_nn.jobs.command.prediction import predict
@@ -31,6 +30,7 @@ from mt_nn.jobs.job import Settings
 from mt_nn.parallel.group import Group
 from mt_nn.parallel.world import world
 from mt_nn.train.callbacks import ENDING
+from mt_nn.utils.settings import choice
 from mt_operators import StateDictError
 from mt_tensor.errors import BackendError
 

@@ -2,3 +2,4 @@
 
 from mt_nn.core.collate import *
 from mt_nn.core.loader import *
+from mt_nn.data.collate import *
