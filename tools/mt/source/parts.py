@@ -39,8 +39,9 @@ def part_of(module: Module) -> Part:
     top, last = path.partition(".")[0], path.rpartition(".")[2]
     if top in _FOR_TESTS:
         return "conformance"
-    root = module.file.parents[module.name.count(".") - (not module.is_package)]
-    if (root / "core").is_dir():
+    package = module.name.partition(".")[0]
+    root = next((each for each in module.file.parents if each.name == package), None)
+    if root and (root / "core").is_dir():
         return "lesson" if top == "core" else "library"
     beyond = {top, last} & _BEYOND_THE_LESSON or (path and _passes_on_the_library(module))
     return "library" if beyond else "lesson"

@@ -1,7 +1,7 @@
 """The modules that register functions and kernels in tables: importing this file imports them."""
 
 from mt_nn.data import loading
-from mt_nn.functional import convolution, pooling
+from mt_nn.functional import convolution, pooling, shapes
 from mt_nn.hooks import modules, optimizers
 from mt_nn.losses import soft_targets
 from mt_nn.optim import checks
@@ -20,6 +20,7 @@ __all__ = [
     "optimizers",
     "pooling",
     "saving_of_modules",
+    "shapes",
     "soft_targets",
 ]
 

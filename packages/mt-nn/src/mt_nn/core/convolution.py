@@ -7,20 +7,18 @@ signals, volumes, and padding by name.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any, ClassVar
 
 from mt_nn.core.arguments import check_one_dtype, checked
-from mt_nn.core.errors import InputError
 from mt_nn.core.extensions import check, extension
 from mt_nn.core.init import init_like_torch
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import Sizes, integer, integers
-from mt_nn.core.windows import as_batch, check_windows, windows
+from mt_nn.core.windows import as_batch, windows
 from mt_tensor import Tensor, fused, zeros
-from mt_tensor.extending import Shape, common_backend
+from mt_tensor.extending import common_backend
 
 
 @checked
@@ -86,43 +84,11 @@ def convolved(
         margins = integers("padding", padding, dims, 0)
     biases = None if bias is None else bias._tensor.layout.shape
     inputs = batch._tensor.layout.shape
-    _check_shapes(name, inputs, kernels, biases, margins, steps, groups)
+    check("convolution", name, inputs, kernels, biases, margins, steps, groups)
     check_one_dtype(name, batch, weight, bias)
     common_backend(batch, weight, bias)
     out = compute(batch, weight, bias, strides, margins, steps, groups)
     return out if len(input._tensor.layout.shape) == len(inputs) else out.squeeze(0)
-
-
-@functools.lru_cache(1024)
-def _check_shapes(
-    name: str,
-    inputs: Shape,
-    kernels: Shape,
-    biases: Shape | None,
-    padding: tuple[int, ...],
-    dilation: tuple[int, ...],
-    groups: int,
-) -> None:
-    """Raise InputError unless shapes fit each other; valid combinations are cached."""
-    if len(kernels) != len(inputs) or 0 in (kernels[0], *kernels[2:]):
-        raise InputError(
-            f"{name}() takes a weight of shape (out channels, in channels / groups, *kernel size), "
-            f"of as many dimensions as the batch, with kernels of at least one element; shape "
-            f"{kernels} was given for inputs of shape {inputs}."
-        )
-    outputs, channels = kernels[:2]
-    if outputs % groups or channels * groups != inputs[1]:
-        raise InputError(
-            f"{name}() with a weight of shape {kernels} and groups={groups} expects "
-            f"{channels * groups} channels and a multiple of {groups} outputs; inputs of shape "
-            f"{inputs} were given."
-        )
-    if biases is not None and biases != (outputs,):
-        raise InputError(
-            f"{name}() with a weight of shape {kernels} takes a bias of shape {(outputs,)}; shape "
-            f"{biases} was given."
-        )
-    check_windows(inputs, kernels[2:], padding, dilation)
 
 
 # --- The computation ------------------------------------------------------------------------------

@@ -42,11 +42,7 @@ class Dataset:
 
 
 class TensorDataset(Dataset):
-    """The rows of one or more tensors; sample i is row i of each.
-
-    Raises:
-        SettingError: no tensor was given, or they differ in length.
-    """
+    """The rows of one or more tensors of one length; sample i is row i of each."""
 
     def __init__(self, *tensors: Tensor) -> None:
         lengths = {tensor.shape[:1] for tensor in tensors}

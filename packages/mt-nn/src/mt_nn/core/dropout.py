@@ -46,12 +46,7 @@ def _dropout(input: Tensor, noise: Tensor, p: float) -> Tensor:
 
 
 def is_active(name: str, input: Tensor, p: float, training: bool) -> bool:
-    """Return whether a function of dropout changes its input.
-
-    Raises:
-        SettingError: `p` is no probability.
-        DTypeError: integers would be dropped.
-    """
+    """Return whether a function of dropout changes its input, which must be floating-point."""
     check_probability(p)
     if not training or p == 0.0:
         return False

@@ -24,14 +24,7 @@ def uniform_(
 
 
 def fan_in(tensor: Tensor) -> int:
-    """Return the number of inputs that each output of a weight depends on.
-
-    Args:
-        tensor: shape (outputs, inputs, *kernel).
-
-    Raises:
-        SettingError: the weight has fewer than two dimensions.
-    """
+    """Return the number of inputs that each output of a weight (outputs, inputs, ...) has."""
     if tensor.ndim < 2:
         raise SettingError(
             f"the fan of a tensor of shape {tensor.shape} is undefined: it takes a weight of at "

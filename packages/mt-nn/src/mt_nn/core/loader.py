@@ -14,7 +14,6 @@ from typing import Any
 
 from mt_nn.core.collate import default_collate
 from mt_nn.core.dataset import Dataset
-from mt_nn.core.errors import SettingError
 from mt_nn.core.extensions import check, extension
 from mt_nn.core.samplers import BatchSampler, RandomSampler, SequentialSampler, batch_count, batches
 from mt_tensor import Generator
@@ -44,11 +43,9 @@ class DataLoader:
         sampler: numbers of samples in another order, instead of `shuffle`.
         batch_sampler: lists of numbers, one for each batch; instead of `batch_size`, `shuffle`,
             `sampler` and `drop_last`.
-        num_workers: the number of threads that prepare batches; with 0 the loop waits for each. It
-            changes neither batches nor their order.
+        num_workers: the number of threads that prepare batches; the batches do not depend on it.
         collate_fn: joins a list of samples into a batch; `default_collate` if None. Where
             `batch_size` is None it gets each sample; then `default_convert` if None.
-        pin_memory: has no effect.
         drop_last: whether to leave out a last batch that is smaller.
         timeout: how many seconds to wait for a worker's batch; 0 for no limit.
         worker_init_fn: called with its number, from 0, in each worker when it begins.
@@ -56,11 +53,7 @@ class DataLoader:
             `mt_tensor.manual_seed` sets. Inside data set, sampler and `collate_fn` the default
             generator is one that belongs to the epoch, or to the batch.
         prefetch_factor: how many batches each worker is ahead; 2 if None.
-        persistent_workers: has no effect.
-
-    Raises:
-        SettingError: a setting is out of range, or contradicts another.
-        TypeError: a setting is of another type.
+        pin_memory, persistent_workers: have no effect.
     """
 
     def __init__(
@@ -101,11 +94,7 @@ class DataLoader:
         self._resumes = False  # whether the next iteration continues it
 
     def __len__(self) -> int:
-        """Return the number of batches of an epoch.
-
-        Raises:
-            TypeError: the data set, or the sampler, has no length.
-        """
+        """Return the number of batches of an epoch; a TypeError if it is unknown."""
         if self._is_iterable:
             if self.batch_size is None:
                 return len(self.dataset)
@@ -182,15 +171,10 @@ class DataLoader:
             )
 
     def _samples(self, numbers: Sequence[int]) -> list[Any]:
-        several = getattr(self.dataset, "__getitems__", None)
-        if several is None:
+        if not hasattr(self.dataset, "__getitems__"):
             return [self.dataset[number] for number in numbers]
-        samples: list[Any] = several(numbers)
-        if len(samples) != len(numbers):
-            raise SettingError(
-                f"__getitems__ of {type(self.dataset).__name__} returned {len(samples)} sample(s) "
-                f"for {len(numbers)} number(s)."
-            )
+        samples: list[Any] = self.dataset.__getitems__(numbers)
+        check("samples of a batch", self.dataset, samples, numbers)
         return samples
 
     def all_generators(self) -> list[Generator]:
@@ -208,9 +192,6 @@ class DataLoader:
         """Let the next iteration continue where `state_dict` was called.
 
         The samples of the batches before are not read again, except those of an `IterableDataset`.
-
-        Raises:
-            SettingError: the state is invalid, or that of another loader.
         """
         extension("resumption of a loader")(self, state)
 

@@ -73,19 +73,8 @@ class Module(mt_operators.Module):
     ) -> Self:
         """Convert all parameters, gradients and buffers in place, and return the module.
 
-        Integer tensors keep their dtype. Optimizers keep their parameters, and their states are not
-        converted.
-
-        Args:
-            target: a dtype, a device, a backend, or the name of one; see `mt_tensor.Tensor.to`.
-            dtype: a dtype.
-            non_blocking: accepted for torch's sake; moving always blocks.
-            backend: a backend or its name.
-            device: a device or its name.
-
-        Raises:
-            UnknownBackendError: a name is that of no dtype, backend or device.
-            DTypeError: there is no such dtype.
+        The arguments are those of `mt_tensor.Tensor.to`. Integer tensors keep their dtype. States
+        of optimizers are not converted.
         """
 
         def converted(value: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from mt_nn.core.errors import SettingError
 from mt_nn.core.extensions import check, extension
@@ -48,10 +48,6 @@ class Optimizer:
         param_groups: dictionaries with `"params"` and all settings; with `"param_names"` if
             parameters were given with names.
         state: the values stored for each parameter.
-
-    Raises:
-        SettingError: there are no parameters, one occurs twice or is no tensor, some have names and
-            others have none, or a group has an unknown or invalid setting.
     """
 
     varying_numbers = ("lr", "step")
@@ -194,15 +190,9 @@ class Optimizer:
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Continue where another optimizer stopped, with parameters in the same order.
 
-        Tensors are copied, and converted to the dtypes and backends of the parameters. The state of
-        torch's optimizer of that name is accepted, too. If anything does not fit, nothing changes.
-
-        Args:
-            state_dict: what `state_dict()` returned.
-
-        Raises:
-            StateDictError: it has another form, or other groups or shapes.
-            SettingError: a setting in it is invalid.
+        `state_dict` comes from `state_dict()`, or from torch's optimizer of that name. Tensors are
+        copied, and converted to the dtypes and backends of the parameters. If anything does not
+        fit, it raises StateDictError and changes nothing.
         """
         extension("loading the state of an optimizer")(self, state_dict)
 
@@ -273,3 +263,33 @@ def with_plain_rate(group: dict[str, Any]) -> dict[str, Any]:
     """Return a group whose rate is a number, not a tensor of one element."""
     rate = group.get("lr")
     return {**group, "lr": rate.item()} if isinstance(rate, Tensor) else group
+
+
+# --- Formulas that steps share --------------------------------------------------------------------
+
+Decay = Literal["coupled", "decoupled"] | None
+"""Whether weight decay is added to the gradient, or applied to the parameter separately
+(Loshchilov and Hutter 2019)."""
+
+
+def decay_of(group: Mapping[str, Any]) -> tuple[float, Decay]:
+    """Return the last two arguments of `decayed` for the settings of a group."""
+    strength = group["weight_decay"]
+    if not strength:
+        return 0.0, None
+    if group.get("decoupled_weight_decay"):
+        return 1 - group["lr"] * strength, "decoupled"
+    return strength, "coupled"
+
+
+def decayed(x: Tensor, grad: Tensor, amount: Any, decay: Decay) -> tuple[Tensor, Tensor]:
+    """Return a parameter and its gradient after weight decay."""
+    if decay == "coupled":
+        return x, grad + amount * x
+    return (x * amount, grad) if decay == "decoupled" else (x, grad)
+
+
+def follow(average: Tensor, value: Tensor, kept: Any, taken: Any) -> Tensor:
+    """Return the next running average; `taken` is `1 - kept`, rounded once, in double precision."""
+    moved: Tensor = average * kept + value * taken
+    return moved

@@ -6,18 +6,16 @@ stick out at the end.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any, ClassVar
 
 from mt_nn.core.arguments import checked
-from mt_nn.core.errors import SettingError
-from mt_nn.core.extensions import extension
+from mt_nn.core.extensions import check, extension
 from mt_nn.core.module import Module
 from mt_nn.core.settings import Sizes, integers
-from mt_nn.core.windows import as_batch, check_windows, windows
+from mt_nn.core.windows import as_batch, windows
 from mt_tensor import Tensor, fused
-from mt_tensor.extending import Shape, gather_unchecked
+from mt_tensor.extending import gather_unchecked
 
 
 @checked
@@ -70,22 +68,9 @@ def pooled(
     kernel = integers("kernel_size", kernel_size, 2, 1)
     strides = kernel if stride is None else integers("stride", stride, 2, 1)
     margins = integers("padding", padding, 2, 0)
-    check_pooling(batch.shape, kernel, margins, (1, 1))
+    check("pooling", batch.shape, kernel, margins, (1, 1))
     out = pool(batch, kernel, strides, margins)
     return out.squeeze(0) if input.ndim == 3 else out
-
-
-@functools.lru_cache(1024)
-def check_pooling(
-    shape: Shape, kernel: tuple[int, ...], padding: tuple[int, ...], dilation: tuple[int, ...]
-) -> None:
-    """Raise unless windows fit into inputs of this shape; valid combinations are cached."""
-    if any(2 * margin > size for margin, size in zip(padding, kernel, strict=True)):
-        raise SettingError(
-            f"padding {padding} must be at most half the kernel size {kernel}, or windows would "
-            "see nothing but padding."
-        )
-    check_windows(shape, kernel, padding, dilation)
 
 
 @fused("max_pool2d")

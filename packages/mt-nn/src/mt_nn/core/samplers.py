@@ -48,9 +48,6 @@ class RandomSampler(Sampler):
         num_samples: how many to draw for an epoch; the length of the data if None. Without
             replacement more are drawn by going through the samples again, in another order.
         generator: the source of the random numbers.
-
-    Raises:
-        SettingError: `num_samples` is no positive integer, or there are no samples.
     """
 
     def __init__(
@@ -98,9 +95,6 @@ class BatchSampler(Sampler):
         sampler: the order of the samples.
         batch_size: the number of samples in a batch.
         drop_last: whether to leave out a last batch that is smaller.
-
-    Raises:
-        SettingError: the batch size is no positive integer.
     """
 
     def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:

@@ -14,12 +14,7 @@ Sizes = int | Sequence[int]
 
 
 def integer(name: str, value: Any, least: int) -> int:
-    """Return an integer, Python's or NumPy's, as Python's.
-
-    Raises:
-        SettingTypeError: it is no integer.
-        SettingError: it is below `least`.
-    """
+    """Return an integer, Python's or NumPy's, as Python's; raise SettingError below `least`."""
     if value.__class__ is int and value >= least:
         return value
     try:
@@ -33,9 +28,7 @@ def integer(name: str, value: Any, least: int) -> int:
 def integers(name: str, value: Any, count: int, least: int) -> tuple[int, ...]:
     """Return `count` integers, given as one number for all dimensions or as one for each.
 
-    Raises:
-        SettingTypeError: one is no integer.
-        SettingError: there is another number of them, or one is below `least`.
+    Another number of them, or one below `least`, is a SettingError.
     """
     if value.__class__ is int and value >= least:
         return (value,) * count

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from mt_nn.core.arguments import checked
 from mt_nn.core.errors import InputError
+from mt_nn.core.extensions import check
 from mt_tensor import Tensor, pad
-from mt_tensor.extending import Shape
 
 _SHAPES = {
     1: "signals of shape (batch, channels, length)",
@@ -19,15 +19,9 @@ _SHAPES = {
 
 
 def as_batch(name: str, input: Tensor, dims: int) -> Tensor:
-    """Return a floating-point batch; a single sample becomes a batch of one.
+    """Return a floating-point batch of samples with `dims` sizes, for the function `name`.
 
-    Args:
-        name: the function whose argument it is.
-        input: shape (batch, channels, *sizes) or (channels, *sizes).
-        dims: how many sizes there are.
-
-    Raises:
-        InputError: the input has another number of dimensions, or is not floating-point.
+    A single sample, of shape (channels, *sizes), becomes a batch of one.
     """
     layout = input._tensor.layout
     is_single = len(layout.shape) == dims + 1
@@ -37,26 +31,6 @@ def as_batch(name: str, input: Tensor, dims: int) -> Tensor:
             f"{input.shape} and {input.dtype.name} were given."
         )
     return input.unsqueeze(0) if is_single else input
-
-
-def check_not_empty(shape: Shape) -> None:
-    """Raise InputError if samples have no elements; a batch may have no samples."""
-    if 0 in shape[1:]:
-        raise InputError(f"samples of no elements have no windows; got an input of shape {shape}.")
-
-
-def check_windows(
-    shape: Shape, kernel_size: tuple[int, ...], padding: tuple[int, ...], dilation: tuple[int, ...]
-) -> None:
-    """Raise InputError if a window is larger than padded inputs of this shape."""
-    check_not_empty(shape)
-    for size, kernel, margin, step in zip(shape[2:], kernel_size, padding, dilation, strict=True):
-        span, padded = step * (kernel - 1) + 1, size + 2 * margin
-        if span > padded:
-            raise InputError(
-                f"a window of {span} element(s) is larger than the padded input, which has "
-                f"{padded}: use a smaller kernel or dilation, or more padding."
-            )
 
 
 def pairs(before: tuple[int, ...], after: tuple[int, ...]) -> list[int]:
@@ -91,7 +65,7 @@ def windows(
         InputError: a window is larger than the padded image.
     """
     steps = (1,) * len(kernel_size) if dilation is None else dilation
-    check_windows(input.shape, kernel_size, padding, steps)
+    check("windows", input.shape, kernel_size, padding, steps)
     seen = pad(input, pairs(padding, padding), value=value) if any(padding) else input
     for dim, (size, distance, step) in enumerate(zip(kernel_size, stride, steps, strict=True), 2):
         seen = seen.unfold(dim, step * (size - 1) + 1, distance)

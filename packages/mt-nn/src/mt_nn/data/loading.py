@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mt_nn.core.dataset import Dataset
@@ -140,4 +140,14 @@ def _check_workers(num_workers: int, timeout: Any, prefetch_factor: int | None) 
     if not num_workers and (timeout or prefetch_factor is not None):
         raise SettingError(
             "timeout and prefetch_factor are settings of workers: give num_workers as well."
+        )
+
+
+@extends("samples of a batch")
+def check_samples(dataset: Dataset, samples: list[Any], numbers: Sequence[int]) -> None:
+    """Raise SettingError unless `__getitems__` returned one sample for each number."""
+    if len(samples) != len(numbers):
+        raise SettingError(
+            f"__getitems__ of {type(dataset).__name__} returned {len(samples)} sample(s) "
+            f"for {len(numbers)} number(s)."
         )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mt_nn.core.settings import integers
-from mt_nn.core.windows import as_batch, check_not_empty
+from mt_nn.core.windows import as_batch
 from mt_nn.errors import InputError, SettingError
 from mt_nn.functional.dimensions import over_dimensions
 from mt_nn.functional.pooling import (
@@ -15,6 +15,7 @@ from mt_nn.functional.pooling import (
     max_pool,
 )
 from mt_nn.functional.resampling import means_of_parts, part_taps
+from mt_nn.functional.shapes import check_not_empty
 from mt_tensor import Tensor
 
 OutputSize = int | None | Sequence[int | None]

@@ -10,9 +10,10 @@ from mt_nn.core.settings import (
     Sizes,
     integers,
 )
-from mt_nn.core.windows import as_batch, check_not_empty
+from mt_nn.core.windows import as_batch
 from mt_nn.errors import InputError, SettingError
 from mt_nn.functional.dimensions import over_dimensions
+from mt_nn.functional.shapes import check_not_empty
 from mt_nn.utils.settings import number
 from mt_tensor import Tensor, no_grad, rand, tensor
 from mt_tensor.extending import Array

@@ -1,9 +1,6 @@
 """Optimizers: how parameters follow their gradients."""
 
-from mt_nn.core.adam import (
-    Adam,
-    AdamW,
-)
+from mt_nn.core.adam import Adam
 from mt_nn.core.optimizer import Optimizer
 from mt_nn.core.sgd import SGD
 from mt_nn.optim import (
@@ -14,6 +11,7 @@ from mt_nn.optim.adadelta import Adadelta
 from mt_nn.optim.adafactor import Adafactor
 from mt_nn.optim.adagrad import Adagrad
 from mt_nn.optim.adamax import Adamax
+from mt_nn.optim.adamw import AdamW
 from mt_nn.optim.asgd import ASGD
 from mt_nn.optim.lamb import LAMB
 from mt_nn.optim.lbfgs import LBFGS

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from mt_nn.core.formulas import Decay, decay_of, decayed
-from mt_nn.core.optimizer import Optimizer, settings_among
+from mt_nn.core.optimizer import Decay, Optimizer, decay_of, decayed, settings_among
 from mt_tensor import Tensor, fuse_in_place, zeros_like
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from mt_nn.core.formulas import follow
-from mt_nn.core.optimizer import Optimizer, settings_among
+from mt_nn.core.optimizer import Optimizer, follow, settings_among
 from mt_tensor import Tensor, empty_like, fuse_in_place, where, zeros_like
 
 
