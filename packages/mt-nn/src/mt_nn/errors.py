@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from mt_nn.core.errors import InputError, NetworkError, SettingError, SettingTypeError
 
+# fmt: off
 __all__ = [
-    "DownloadError",
-    "FileError",
-    "InputError",
-    "LoaderError",
-    "MissingFileError",
-    "MissingPackageError",
-    "NetworkError",
-    "RankError",
-    "SettingError",
-    "SettingTypeError",
+    "DownloadError", "FileError", "InputError", "LoaderError", "MissingFileError",
+    "MissingPackageError", "NetworkError", "RankError", "SettingError", "SettingTypeError",
 ]
+# fmt: on
 
 
 class FileError(NetworkError, OSError):

@@ -10,18 +10,11 @@ from mt_nn.saving import modules as saving_of_modules
 from mt_nn.utils import lookup
 from mt_tensor.backends import register_kernels
 
+# fmt: off
 __all__ = [
-    "checks",
-    "convolution",
-    "loading",
-    "loading_of_optimizers",
-    "lookup",
-    "modules",
-    "optimizers",
-    "pooling",
-    "saving_of_modules",
-    "shapes",
-    "soft_targets",
+    "checks", "convolution", "loading", "loading_of_optimizers", "lookup", "modules", "optimizers",
+    "pooling", "saving_of_modules", "shapes", "soft_targets",
 ]
+# fmt: on
 
 register_kernels("numpy", "mt_nn.kernels.numpy")

@@ -26,24 +26,10 @@ from mt_nn.init.structured import (
     trunc_normal_,
 )
 
+# fmt: off
 __all__ = [
-    "Nonlinearity",
-    "calculate_gain",
-    "constant_",
-    "dirac_",
-    "eye_",
-    "fan_in",
-    "fan_out",
-    "init_like_torch",
-    "kaiming_normal_",
-    "kaiming_uniform_",
-    "normal_",
-    "ones_",
-    "orthogonal_",
-    "sparse_",
-    "trunc_normal_",
-    "uniform_",
-    "xavier_normal_",
-    "xavier_uniform_",
-    "zeros_",
+    "Nonlinearity", "calculate_gain", "constant_", "dirac_", "eye_", "fan_in", "fan_out",
+    "init_like_torch", "kaiming_normal_", "kaiming_uniform_", "normal_", "ones_", "orthogonal_",
+    "sparse_", "trunc_normal_", "uniform_", "xavier_normal_", "xavier_uniform_", "zeros_",
 ]
+# fmt: on

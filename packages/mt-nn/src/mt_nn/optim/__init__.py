@@ -22,24 +22,9 @@ from mt_nn.optim.radam import RAdam
 from mt_nn.optim.rmsprop import RMSprop
 from mt_nn.optim.rprop import Rprop
 
+# fmt: off
 __all__ = [
-    "ASGD",
-    "LAMB",
-    "LBFGS",
-    "SGD",
-    "Adadelta",
-    "Adafactor",
-    "Adagrad",
-    "Adam",
-    "AdamW",
-    "Adamax",
-    "Lion",
-    "Muon",
-    "NAdam",
-    "Optimizer",
-    "RAdam",
-    "RMSprop",
-    "Rprop",
-    "lr_scheduler",
-    "swa_utils",
+    "ASGD", "LAMB", "LBFGS", "SGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax",
+    "Lion", "Muon", "NAdam", "Optimizer", "RAdam", "RMSprop", "Rprop", "lr_scheduler", "swa_utils",
 ]
+# fmt: on

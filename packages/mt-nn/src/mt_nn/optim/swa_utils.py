@@ -22,13 +22,11 @@ from mt_nn.optim.lr_scheduler.scheduler import (
 from mt_tensor import Tensor, no_grad, tensor
 from mt_tensor.backends import TensorBackend
 
+# fmt: off
 __all__ = [
-    "SWALR",
-    "AveragedModel",
-    "get_ema_avg_fn",
-    "get_ema_multi_avg_fn",
-    "update_bn",
+    "SWALR", "AveragedModel", "get_ema_avg_fn", "get_ema_multi_avg_fn", "update_bn",
 ]
+# fmt: on
 
 Average = Callable[[Tensor, Tensor, Any], Any]
 AverageAll = Callable[[Sequence[Tensor], Sequence[Tensor], Any], None]

@@ -16,13 +16,9 @@ from mt_nn.parallel.sampling import (
 from mt_nn.parallel.sharding import ZeroRedundancyOptimizer
 from mt_nn.parallel.world import world
 
+# fmt: off
 __all__ = [
-    "DataParallel",
-    "DistributedSampler",
-    "Group",
-    "SharedBatches",
-    "SharedStream",
-    "SyncBatchNorm",
-    "ZeroRedundancyOptimizer",
-    "world",
+    "DataParallel", "DistributedSampler", "Group", "SharedBatches", "SharedStream", "SyncBatchNorm",
+    "ZeroRedundancyOptimizer", "world",
 ]
+# fmt: on

@@ -37,28 +37,11 @@ from mt_nn.train.trainer import (
     Trainer,
 )
 
+# fmt: off
 __all__ = [
-    "F1",
-    "Accuracy",
-    "CSVLog",
-    "Callback",
-    "ConfusionMatrix",
-    "EarlyStopping",
-    "History",
-    "JSONLinesLog",
-    "LSTMLanguageModel",
-    "LeNet",
-    "Mean",
-    "Metric",
-    "Perplexity",
-    "Precision",
-    "ProgressBar",
-    "Recall",
-    "ResNet9",
-    "SaveCheckpoints",
-    "TextCNN",
-    "TopKAccuracy",
-    "Trainer",
-    "TransformerLanguageModel",
-    "draw_curves",
+    "F1", "Accuracy", "CSVLog", "Callback", "ConfusionMatrix", "EarlyStopping", "History",
+    "JSONLinesLog", "LSTMLanguageModel", "LeNet", "Mean", "Metric", "Perplexity", "Precision",
+    "ProgressBar", "Recall", "ResNet9", "SaveCheckpoints", "TextCNN", "TopKAccuracy", "Trainer",
+    "TransformerLanguageModel", "draw_curves",
 ]
+# fmt: on

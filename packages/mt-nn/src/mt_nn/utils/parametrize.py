@@ -14,12 +14,11 @@ from mt_nn.errors import InputError, SettingError
 from mt_nn.layers.containers import ModuleDict, ModuleList
 from mt_tensor import Tensor, no_grad
 
+# fmt: off
 __all__ = [
-    "ParametrizationList",
-    "is_parametrized",
-    "register_parametrization",
-    "remove_parametrizations",
+    "ParametrizationList", "is_parametrized", "register_parametrization", "remove_parametrizations",
 ]
+# fmt: on
 
 M = TypeVar("M", bound=Module)
 

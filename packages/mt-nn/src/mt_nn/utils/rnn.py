@@ -18,15 +18,12 @@ from mt_nn.errors import InputError, SettingError
 from mt_tensor import Tensor, pad, stack, tensor, where
 from mt_tensor.extending import Array, require_tensors
 
+# fmt: off
 __all__ = [
-    "PackedSequence",
-    "pack_padded_sequence",
-    "pack_sequence",
-    "pad_packed_sequence",
-    "pad_sequence",
-    "unpack_sequence",
-    "unpad_sequence",
+    "PackedSequence", "pack_padded_sequence", "pack_sequence", "pad_packed_sequence",
+    "pad_sequence", "unpack_sequence", "unpad_sequence",
 ]
+# fmt: on
 
 
 class PackedSequence(NamedTuple):

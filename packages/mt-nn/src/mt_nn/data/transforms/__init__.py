@@ -40,25 +40,11 @@ from mt_nn.data.transforms.warping import (
     RandomRotation,
 )
 
+# fmt: off
 __all__ = [
-    "CenterCrop",
-    "ColorJitter",
-    "Compose",
-    "Grayscale",
-    "ImageTransform",
-    "Lambda",
-    "Normalize",
-    "Pad",
-    "RandomAffine",
-    "RandomApply",
-    "RandomChoice",
-    "RandomCrop",
-    "RandomErasing",
-    "RandomGrayscale",
-    "RandomHorizontalFlip",
-    "RandomResizedCrop",
-    "RandomRotation",
-    "RandomVerticalFlip",
-    "Resize",
-    "ToTensor",
+    "CenterCrop", "ColorJitter", "Compose", "Grayscale", "ImageTransform", "Lambda", "Normalize",
+    "Pad", "RandomAffine", "RandomApply", "RandomChoice", "RandomCrop", "RandomErasing",
+    "RandomGrayscale", "RandomHorizontalFlip", "RandomResizedCrop", "RandomRotation",
+    "RandomVerticalFlip", "Resize", "ToTensor",
 ]
+# fmt: on
