@@ -117,7 +117,7 @@ def argmax(input: Tensor, dim: int) -> Tensor:
 
 
 def max(input: Tensor, dim: int) -> Tensor:
-    """Return the largest elements along a dimension, which stays, with extent 1.
+    """Return the largest elements along a dimension, which stays, with size 1.
 
     Of several largest elements each gets an equal part of the gradient, where the course gives the
     whole to each: the sum of the parts is the derivative.
@@ -150,7 +150,7 @@ def dropout(input: Tensor, p: float, ignore: bool = False) -> Tensor:
 
     Args:
         input: any shape, which is also that of the result.
-        p: how likely an element is set to zero.
+        p: the probability that an element is set to zero.
         ignore: whether the input is returned as it is.
 
     Raises:

@@ -126,6 +126,7 @@ class Kernels(Module):
     """Base of the layers of convolution: their settings and parameters."""
 
     dims: ClassVar[int]
+    function: ClassVar[Callable[..., Tensor]]
     padding: Any
 
     def __init__(
@@ -177,8 +178,6 @@ class Kernels(Module):
 
 class Convolution(Kernels):
     """Base of `Conv1d`, `Conv2d` and `Conv3d`."""
-
-    function: ClassVar[Callable[..., Tensor]]
 
     def __init__(
         self,

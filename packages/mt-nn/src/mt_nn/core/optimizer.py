@@ -184,7 +184,7 @@ class Optimizer:
                 for group in self.param_groups
             ],
         }
-        return state if self._hooks is None else self._hooks.changed("saved", self, state)  # type: ignore[no-any-return]
+        return state if self._hooks is None else self._hooks.changed("saved", self, state)
 
     @no_grad()
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:

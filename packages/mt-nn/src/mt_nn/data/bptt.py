@@ -25,14 +25,14 @@ def batchify(tokens: Sequence[int] | Tensor, batch_size: int) -> Tensor:
         [[0, 2, 4], [1, 3, 5]]
 
     Args:
-        tokens: whole numbers in order.
+        tokens: integers in order.
         batch_size: how many parts.
 
     Returns:
         int64, shape (length of a part, batch_size).
 
     Raises:
-        InputError: the tokens are no row of whole numbers, or too few.
+        InputError: the tokens are no row of integers, or too few.
         SettingError: the batch size is no positive integer.
     """
     batch_size = integer("batch_size", batch_size, 1)

@@ -23,7 +23,7 @@ def pad_collate(
         ([[5, 6], [7, 0]], [2, 1], [1, 0])
 
     Args:
-        batch: pairs of a sequence of whole numbers, as a list, an array or a tensor, and a target.
+        batch: pairs of a sequence of integers, as a list, an array or a tensor, and a target.
         padding_value: what fills a shorter sequence up.
 
     Returns:
@@ -32,7 +32,7 @@ def pad_collate(
 
     Raises:
         SettingError: there is no sample.
-        InputError: a sample is no pair of a sequence of whole numbers and a target.
+        InputError: a sample is no pair of a sequence of integers and a target.
     """
     try:
         rows = [np.asarray(sequence) for sequence, _ in batch]

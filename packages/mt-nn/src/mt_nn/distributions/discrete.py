@@ -1,4 +1,4 @@
-"""Distributions of whole numbers: a coin, and a choice among classes."""
+"""Distributions of integers: a coin, and a choice among classes."""
 
 from __future__ import annotations
 

@@ -19,27 +19,27 @@ from mt_nn.functional.shapes import check_not_empty
 from mt_tensor import Tensor
 
 OutputSize = int | None | Sequence[int | None]
-"""One extent for all dimensions, or one for each; None for that of the input."""
+"""One size for all dimensions, or one for each; None for that of the input."""
 
 
 def adaptive_avg_pool(dims: int, input: Tensor, output_size: OutputSize) -> Tensor:
     """Return the mean of each of so many parts; of a single one, it is global pooling.
 
-    Part i of n goes from `floor(i extent / n)` to before `ceil((i + 1) extent / n)`, so that parts
-    overlap where n does not divide the extent.
+    Part i of n goes from `floor(i size / n)` to before `ceil((i + 1) size / n)`, so that parts
+    overlap where n does not divide the size.
 
     Args:
         dims: 1 in `adaptive_avg_pool1d`, 2 in `adaptive_avg_pool2d`, 3 in `adaptive_avg_pool3d`:
-            how many extents there are.
-        input: shape (batch, channels, *extents), or without the batch.
-        output_size: the extents of the output, None for that of the input; or one number for all.
+            how many sizes there are.
+        input: shape (batch, channels, *sizes), or without the batch.
+        output_size: the sizes of the output, None for that of the input; or one number for all.
 
     Returns:
         Shape (batch, channels, *output_size).
 
     Raises:
         InputError: the input holds no such images, or empty ones.
-        SettingError: the output's size makes no sense.
+        SettingError: the output's size is invalid.
     """
     name = f"adaptive_avg_pool{dims}d"
     batch = as_batch(name, input, dims)
@@ -87,7 +87,7 @@ adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = over_dimensions(
 
 
 def _changes(name: str, shape: tuple[int, ...], output_size: OutputSize) -> list[tuple[int, int]]:
-    """Check the size of an output; return each extent before and after."""
+    """Check the size of an output; return each size before and after."""
     extents = shape[2:]
     if 0 in extents:
         raise InputError(f"{name}() takes inputs with something in them; got shape {shape}.")

@@ -35,7 +35,7 @@ def scaled_dot_product_attention(
         attn_mask: what is added to the products, of a shape that broadcasts to (*batch, queries,
             keys); or bools, False where a query must not see a key. A query that sees no key at
             all gets zeros.
-        dropout_p: how likely a weight is set to zero.
+        dropout_p: the probability that a weight is set to zero.
         is_causal: whether query i sees only the keys 0 to i; there must be no mask then.
         scale: `1 / sqrt(width)` if None.
         enable_gqa: whether keys and values may have fewer heads than the queries: shape (*batch,

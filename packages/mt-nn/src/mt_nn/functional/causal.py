@@ -32,7 +32,7 @@ def causal_mask(
 
 
 def is_causal_mask(mask: Tensor | None) -> bool:
-    """Whether a mask was made by `causal_mask`, and is nothing but that since."""
+    """Return whether a mask was made by `causal_mask`, and is nothing but that since."""
     made = None if mask is None else _MADE.get(id(mask))
     if mask is None or made is None or made() is not mask:
         return False

@@ -27,7 +27,7 @@ def dropout1d(
 
     Args:
         input: shape ([batch,] channels, length), which is also that of the result.
-        p: how likely a channel is set to zero; the others are scaled by `1 / (1 - p)`.
+        p: the probability that a channel is set to zero; the others are scaled by `1 / (1 - p)`.
         training: if False, the input is returned as it is.
         inplace: whether to store the result in the input.
 
@@ -88,7 +88,7 @@ def drop_path(
 
     Args:
         input: shape (batch, *rest), which is also that of the result.
-        p: how likely a sample is set to zero.
+        p: the probability that a sample is set to zero.
         training: if False, the input is returned as it is.
         inplace: whether to store the result in the input.
 
@@ -126,7 +126,7 @@ def alpha_dropout(
     Args:
         input: any shape, which is also that of the result; made for elements of mean 0 and
             variance 1, as `selu` gives them.
-        p: how likely an element is left out.
+        p: the probability that an element is left out.
         training: if False, the input is returned as it is.
         inplace: whether to store the result in the input.
 
@@ -147,7 +147,7 @@ def feature_alpha_dropout(
 
     Args:
         input: shape (batch, channels, *rest), which is also that of the result.
-        p: how likely a channel is left out.
+        p: the probability that a channel is left out.
         training: if False, the input is returned as it is.
         inplace: whether to store the result in the input.
 

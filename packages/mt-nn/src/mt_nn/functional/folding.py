@@ -26,16 +26,16 @@ def unfold(
     Args:
         input: shape (batch, channels, height, width), or without the batch.
         kernel_size: height and width of the window.
-        dilation: how far apart the elements of a window are.
+        dilation: distance between the elements of a window.
         padding: zeros added on each side.
-        stride: how far apart windows are.
+        stride: distance between windows.
 
     Returns:
         Shape (batch, channels * kernel height * kernel width, windows).
 
     Raises:
         InputError: the input holds no such images, or a window is larger than one.
-        SettingError: a setting makes no sense.
+        SettingError: an invalid setting.
     """
     images = as_batch("unfold", input, 2)
     kernel, spreads, margins, steps = _settings(kernel_size, dilation, padding, stride)
@@ -61,16 +61,16 @@ def fold(
             batch.
         output_size: height and width of the images.
         kernel_size: height and width of the window.
-        dilation: how far apart the elements of a window are.
+        dilation: distance between the elements of a window.
         padding: what `unfold` added on each side, and is cut off here.
-        stride: how far apart windows are.
+        stride: distance between windows.
 
     Returns:
         Shape (batch, channels, height, width).
 
     Raises:
         InputError: there are more or fewer elements or windows than the settings say.
-        SettingError: a setting makes no sense.
+        SettingError: an invalid setting.
     """
     columns = as_batch("fold", input, 1)
     size = integers("output_size", output_size, 2, 1)

@@ -33,16 +33,16 @@ def fractional_max_pool(
 ) -> Any:
     """Return the largest element of each of so many windows, which are about evenly apart.
 
-    After Graham, Fractional Max-Pooling, 2014: with `a = (extent - kernel) / (outputs - 1)` and a
+    After Graham, Fractional Max-Pooling, 2014: with `a = (size - kernel) / (outputs - 1)` and a
     random number u from 0 to 1, window i begins at `floor((i + u) a) - floor(u a)`, and the last
     one ends where the input does.
 
     Args:
-        dims: 2 in `fractional_max_pool2d`, 3 in `fractional_max_pool3d`: how many extents there
+        dims: 2 in `fractional_max_pool2d`, 3 in `fractional_max_pool3d`: how many sizes there
             are.
-        input: shape (batch, channels, *extents), or without the batch.
-        kernel_size: the extents of the windows.
-        output_size: the extents of the output; or else
+        input: shape (batch, channels, *sizes), or without the batch.
+        kernel_size: the sizes of the windows.
+        output_size: the sizes of the output; or else
         output_ratio: these as parts of the input's, above 0 and below 1.
         return_indices: whether to return where the elements were in the flattened image, too.
         _random_samples: the random numbers of each channel, shape (batch, channels, dims); of
@@ -54,7 +54,7 @@ def fractional_max_pool(
 
     Raises:
         InputError: the input holds no such images, or windows do not fit.
-        SettingError: a setting makes no sense, or neither or both of size and ratio are given.
+        SettingError: an invalid setting, or neither or both of size and ratio are given.
     """
     name, samples = f"fractional_max_pool{dims}d", _random_samples
     batch = as_batch(name, input, dims)
@@ -102,7 +102,7 @@ _, fractional_max_pool2d, fractional_max_pool3d = over_dimensions(fractional_max
 def output_sizes(
     name: str, extents: list[int], output_size: Sizes | None, output_ratio: Ratios | None
 ) -> tuple[int, ...]:
-    """Return the extents of an output, which are given themselves or as parts of the input's."""
+    """Return the sizes of an output, which are given themselves or as parts of the input's."""
     check_ratio(name, len(extents), output_size, output_ratio)
     if output_ratio is None:
         return integers("output_size", output_size, len(extents), 1)

@@ -29,10 +29,10 @@ def layer_norm(
 
     Args:
         input: shape (*batch, *normalized_shape).
-        normalized_shape: the extents of the dimensions that are normalized together.
+        normalized_shape: the sizes of the dimensions that are normalized together.
         weight: shape `normalized_shape`, or None for ones.
         bias: shape `normalized_shape`, or None for zeros.
-        eps: keeps the division finite.
+        eps: added to the denominator, so that it is not 0.
 
     Returns:
         The shape of the input.
@@ -83,7 +83,7 @@ def batch_norm(
         bias: shape (channels,), or None for zeros.
         training: whether to use the statistics of the batch.
         momentum: how far the running statistics move, from 0 to 1.
-        eps: keeps the division finite.
+        eps: added to the denominator, so that it is not 0.
 
     Returns:
         The shape of the input.
@@ -153,7 +153,7 @@ def group_norm(
         num_groups: into how many groups the channels are split, in their order.
         weight: shape (channels,), or None for ones.
         bias: shape (channels,), or None for zeros.
-        eps: keeps the division finite.
+        eps: added to the denominator, so that it is not 0.
 
     Returns:
         The shape of the input.
@@ -213,7 +213,7 @@ def instance_norm(
         bias: shape (channels,), or None for zeros.
         use_input_stats: whether to use the statistics of the input, not the running ones.
         momentum: how far the running statistics move, from 0 to 1.
-        eps: keeps the division finite.
+        eps: added to the denominator, so that it is not 0.
 
     Returns:
         The shape of the input.
@@ -258,7 +258,7 @@ def rms_norm(
 
     Args:
         input: shape (*batch, *normalized_shape).
-        normalized_shape: the extents of the dimensions that are scaled together.
+        normalized_shape: the sizes of the dimensions that are scaled together.
         weight: shape `normalized_shape`, or None for ones.
         eps: keeps the division finite; if None the distance from 1 to the next number, of float32
             for float16.
@@ -302,7 +302,7 @@ def local_response_norm(
             and the last one there are zeros.
         alpha: how much they count.
         beta: the exponent.
-        k: keeps the division finite.
+        k: added to the denominator, so that it is not 0.
 
     Returns:
         The shape of the input.
@@ -363,7 +363,7 @@ def normalize(
         input: floating-point numbers.
         p: the exponent of the norm.
         dim: the dimension along which the vectors lie, or several.
-        eps: keeps the division finite.
+        eps: added to the denominator, so that it is not 0.
 
     Returns:
         The shape of the input.
@@ -440,7 +440,7 @@ def _check_both(name: str, running_mean: Tensor | None, running_var: Tensor | No
 
 
 def _are(shape: tuple[int, ...], *tensors: Tensor | None) -> bool:
-    """Whether all tensors that are given have this shape."""
+    """Return whether all tensors that are given have this shape."""
     return all(tensor is None or tensor.shape == shape for tensor in tensors)
 
 

@@ -115,4 +115,4 @@ _MODES: dict[str, tuple[Callable[[int], float], _Ends]] = {
     "replicate": (lambda extent: float("inf") if extent else 0, _outermost),
     "circular": (lambda extent: extent, _around),
 }
-"""For each mode the most that can be added to an extent, and what is added before and after it."""
+"""For each mode the most that can be added to a size, and what is added before and after it."""

@@ -95,7 +95,7 @@ def avg_pool(
 
 
 max_pool1d, _, max_pool3d = over_dimensions(max_pool)
-_, _, avg_pool3d = over_dimensions(avg_pool)
+avg_pool3d = over_dimensions(avg_pool)[2]
 
 
 @checked
@@ -161,11 +161,11 @@ def lp_pool(
     weighed as if they were full.
 
     Args:
-        dims: 1 in `lp_pool1d`, 2 in `lp_pool2d`, 3 in `lp_pool3d`: how many extents there are.
-        input: shape (batch, channels, *extents), or without the batch.
+        dims: 1 in `lp_pool1d`, 2 in `lp_pool2d`, 3 in `lp_pool3d`: how many sizes there are.
+        input: shape (batch, channels, *sizes), or without the batch.
         norm_type: p; inf for the size of the largest element, -inf for that of the smallest.
-        kernel_size: the extents of the window.
-        stride: how far apart windows are; the kernel's size if None.
+        kernel_size: the sizes of the window.
+        stride: distance between windows; the kernel's size if None.
         ceil_mode: whether there is one more window where elements are left over at the end.
 
     Returns:
@@ -173,7 +173,7 @@ def lp_pool(
 
     Raises:
         InputError: the input holds no such images, or a window is larger than one.
-        SettingError: a setting makes no sense.
+        SettingError: an invalid setting.
     """
     power = float(as_number("norm_type", norm_type))
     if power == 0.0 or math.isnan(power):
@@ -301,8 +301,8 @@ def largest(input: Tensor, taps: list[Array]) -> tuple[Tensor, Tensor]:
     """Return the largest element that each window sees, and its place in the flattened input.
 
     Args:
-        input: shape (batch, channels, *extents).
-        taps: for each extent, which elements windows see, shape (windows, taps).
+        input: shape (batch, channels, *sizes).
+        taps: for each size, which elements windows see, shape (windows, taps).
 
     Returns:
         Two tensors of shape (batch, channels, *windows). The first of equals counts.

@@ -22,7 +22,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
 
     Raises:
         InputError: the channels cannot be laid out so.
-        SettingError: the factor makes no sense.
+        SettingError: the factor is invalid.
     """
     r = integer("upscale_factor", upscale_factor, 1)
     if input.ndim < 3 or input.shape[-3] % r**2:
@@ -50,7 +50,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
 
     Raises:
         InputError: the images are not made of such blocks.
-        SettingError: the factor makes no sense.
+        SettingError: the factor is invalid.
     """
     r = integer("downscale_factor", downscale_factor, 1)
     if input.ndim < 3 or input.shape[-2] % r or input.shape[-1] % r:
@@ -78,7 +78,7 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
 
     Raises:
         InputError: the channels cannot be split so.
-        SettingError: the number of groups makes no sense.
+        SettingError: the number of groups is invalid.
     """
     groups = integer("groups", groups, 1)
     if input.ndim < 3 or input.shape[1] % groups:

@@ -29,7 +29,7 @@ _ON_BYTES = (*_NEAREST, "bilinear", "bicubic")
 """The modes that take images of uint8, too."""
 
 Settings = tuple[str, int, int, float | None, bool, bool]
-"""What the taps depend on: mode, extent, new extent, factor, align_corners and antialias."""
+"""What the taps depend on: mode, size, new size, factor, align_corners and antialias."""
 
 _RANKS = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
 """How many dimensions the modes take that do not take any number of them."""
@@ -51,29 +51,29 @@ def interpolate(
     `(i + 0.5) / n`, or for points from corner to corner with `align_corners`.
 
     Args:
-        input: floating-point, shape (batch, channels, *extents), with one to three extents; the
+        input: floating-point, shape (batch, channels, *sizes), with one to three sizes; the
             modes of the nearest, "bilinear" and "bicubic" also take uint8, and round to it, along
             the rows first and then along the columns.
-        size: the new extents, one for all or one for each.
-        scale_factor: what to multiply the extents by, rounding down, in place of `size`.
+        size: the new sizes, one for all or one for each.
+        scale_factor: what to multiply the sizes by, rounding down, instead of `size`.
         mode: "nearest", whose element i is that at `floor(i / factor)`; "nearest-exact", the one
-            whose square holds the new centre; "linear" for one extent, "bilinear" for two and
+            whose square holds the new centre; "linear" for one size, "bilinear" for two and
             "trilinear" for three, on straight lines between neighbours; "bicubic" for two, on
             cubic curves through four (Keys, Cubic convolution interpolation, 1981, with a =
             -0.75); "area", means as in `adaptive_avg_pool2d`.
         align_corners: whether the first and last elements stay where they are; for the linear and
             cubic modes, False if None.
-        recompute_scale_factor: whether the factor is that of the rounded extents, and not the one
+        recompute_scale_factor: whether the factor is that of the rounded sizes, and not the one
             given.
         antialias: whether each element of a smaller image is a mean of all that it stands for; for
             "bilinear" and "bicubic" (then with a = -0.5).
 
     Returns:
-        Shape (batch, channels, *new extents).
+        Shape (batch, channels, *new sizes).
 
     Raises:
         InputError: the input has other dimensions than the mode takes, or nothing in it.
-        SettingError: a setting makes no sense, or not with the others.
+        SettingError: an invalid setting, or not with the others.
     """
     _check_mode(input, mode, align_corners, antialias)
     images = input
@@ -124,10 +124,10 @@ def _check_mode(input: Tensor, mode: str, align_corners: bool | None, antialias:
 def _sizes(
     extents: tuple[int, ...], size: Any, scale_factor: Any
 ) -> tuple[tuple[int, ...], tuple[float | None, ...]]:
-    """Return the new extents, and the factors if these were given.
+    """Return the new sizes, and the factors if these were given.
 
     Raises:
-        SettingError: not just one of them is given, or one that makes no sense.
+        SettingError: not just one of them is given, or one that is invalid.
     """
     dims = len(extents)
     if (size is None) == (scale_factor is None):
@@ -185,7 +185,7 @@ def _weighted_sums(input: Tensor, dim: int, taps: Tensor, weights: Tensor) -> Te
     Args:
         input: any shape.
         dim: a dimension.
-        taps: which elements make one of the result, shape (new extent, taps).
+        taps: which elements make one of the result, shape (new size, taps).
         weights: how much each counts, of the same shape. They get no gradient.
     """
     shape = (-1, *(1,) * (input.ndim - 1 - dim))
@@ -214,9 +214,9 @@ def _taps(
 
 
 def part_taps(extent: int, target: int) -> Array:
-    """Return which elements lie in each of so many parts of an extent, shape (target, taps).
+    """Return which elements lie in each of so many parts of a size, shape (target, taps).
 
-    Part i of n goes from `floor(i extent / n)` to before `ceil((i + 1) extent / n)`. Of a part with
+    Part i of n goes from `floor(i size / n)` to before `ceil((i + 1) size / n)`. Of a part with
     fewer elements than others the last is repeated.
     """
     parts = _numbers(target)
@@ -233,7 +233,7 @@ def _numbers(count: int) -> Array:
 
 
 def _mean_taps(extent: int, target: int) -> tuple[Array, Array]:
-    """Return taps and weights of the means of so many parts of an extent."""
+    """Return taps and weights of the means of so many parts of a size."""
     taps = part_taps(extent, target)
     return taps, _normalized(taps, np.ones(taps.shape))
 

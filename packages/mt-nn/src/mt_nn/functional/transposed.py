@@ -34,11 +34,11 @@ def conv_transpose(
 
     Args:
         dims: 1 in `conv_transpose1d`, 2 in `conv_transpose2d`, 3 in `conv_transpose3d`: how many
-            extents there are.
-        input: shape (batch, in channels, *extents), or without the batch.
-        weight: shape (in channels, out channels / groups, *kernel extents).
+            sizes there are.
+        input: shape (batch, in channels, *sizes), or without the batch.
+        weight: shape (in channels, out channels / groups, *kernel sizes).
         bias: shape (out channels,), or None.
-        stride: how far apart kernels are laid.
+        stride: distance between the positions of kernels.
         padding: how much of the result is cut off on each side.
         output_padding: how much is added to the end, less than the stride or the dilation; of the
             sizes that a convolution of this stride makes equal, it chooses one.
@@ -46,12 +46,12 @@ def conv_transpose(
         dilation: how far apart the elements of a kernel are.
 
     Returns:
-        Shape (batch, out channels, *out extents), where an extent becomes
-        `(extent - 1) stride - 2 padding + dilation (kernel - 1) + output_padding + 1`.
+        Shape (batch, out channels, *out sizes), where a size becomes
+        `(size - 1) stride - 2 padding + dilation (kernel - 1) + output_padding + 1`.
 
     Raises:
         InputError: the shapes do not fit each other, or nothing would be left.
-        SettingError: a setting makes no sense.
+        SettingError: an invalid setting.
         DTypeError: the tensors have different dtypes.
         BackendMismatchError: the tensors belong to different backends.
     """
@@ -127,7 +127,7 @@ def transposed_sizes(
     padding: tuple[int, ...],
     dilation: tuple[int, ...],
 ) -> Shape:
-    """Return the extents of a transposed convolution before anything is added to the end."""
+    """Return the sizes of a transposed convolution before anything is added to the end."""
     every = zip(extents, kernel, stride, padding, dilation, strict=True)
     return tuple(
         (extent - 1) * step - 2 * margin + spread * (size - 1) + 1

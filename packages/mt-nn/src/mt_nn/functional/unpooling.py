@@ -25,23 +25,23 @@ def max_unpool(
     """Undo the pooling to the largest elements, with zeros for what it left out.
 
     Args:
-        dims: 1 in `max_unpool1d`, 2 in `max_unpool2d`, 3 in `max_unpool3d`: how many extents there
+        dims: 1 in `max_unpool1d`, 2 in `max_unpool2d`, 3 in `max_unpool3d`: how many sizes there
             are.
-        input: what the pooling returned, shape (batch, channels, *extents), or without the batch.
+        input: what the pooling returned, shape (batch, channels, *sizes), or without the batch.
         indices: where in the flattened images it came from, int64 of the same shape. Which of
             several elements for one place remains is open.
         kernel_size: that of the pooling, as are the next two.
         stride: how far apart windows were; the kernel's size if None.
         padding: how much was added on each side.
-        output_size: the extents of what was pooled, perhaps after batch and channels; None for
-            `(extent - 1) stride - 2 padding + kernel`, from which it is less than the stride away.
+        output_size: the sizes of what was pooled, perhaps after batch and channels; None for
+            `(size - 1) stride - 2 padding + kernel`, from which it is less than the stride away.
 
     Returns:
         Shape (batch, channels, *output_size).
 
     Raises:
         InputError: the shapes do not fit, or the indices are not int64.
-        SettingError: a setting makes no sense.
+        SettingError: an invalid setting.
         IndexingError: an index lies outside of the images.
     """
     name = f"max_unpool{dims}d"

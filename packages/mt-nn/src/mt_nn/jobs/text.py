@@ -79,7 +79,7 @@ class Text(Job):
         """Return the tokens of what a user has written."""
 
     def remembers(self) -> bool:
-        """Whether the network goes on from window to window."""
+        """Return whether the network goes on from window to window."""
         return self.settings.model == "lstm"
 
     loss = staticmethod(cross_entropy)

@@ -23,7 +23,7 @@ from mt_tensor.extending import require_tensors
 
 
 class _Activation(FunctionLayer):
-    """What activations share: they show their settings, which are their attributes."""
+    """Base of activations: they show their settings, which are their attributes."""
 
     def extra_repr(self) -> str:
         """Show the settings; `inplace` only if it is on."""
@@ -231,7 +231,7 @@ class PReLU(Module):
     Args:
         num_parameters: 1, or the number of channels, dimension 1 of the input, for one slope each.
         init: the slope to begin with.
-        dtype: the element type of the slopes, float32 if None.
+        dtype: the dtype of the slopes, float32 if None.
 
     Attributes:
         weight: the slopes, shape (num_parameters,).

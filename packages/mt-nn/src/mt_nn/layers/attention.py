@@ -27,7 +27,7 @@ class MultiheadAttention(Module):
     Args:
         embed_dim: features of queries and of the result.
         num_heads: into how many heads these are split; divides `embed_dim`.
-        dropout: how likely a weight is set to zero in training.
+        dropout: the probability that a weight is set to zero in training.
         bias: whether the projections add biases.
         add_bias_kv: whether a learned key and value follow those that are given.
         add_zero_attn: whether a key and a value of zeros follow them, so that a query can attend to

@@ -100,7 +100,7 @@ class Embedding(_Table):
         scale_grad_by_freq: whether the gradient of a row is its mean, not its sum, over the places
             where it was looked up.
         sparse: must be False: gradients are never sparse here.
-        dtype: the element type of the table, float32 if None.
+        dtype: the dtype of the table, float32 if None.
 
     Attributes:
         weight: the table, shape (num_embeddings, embedding_dim).
@@ -189,7 +189,7 @@ class EmbeddingBag(_Table):
         include_last_offset: whether the last of the offsets is the end of the last bag.
         padding_idx: the number of a row that is zeros and left out of the bags; from the end if
             negative.
-        dtype: the element type of the table, float32 if None.
+        dtype: the dtype of the table, float32 if None.
 
     Attributes:
         weight: the table, shape (num_embeddings, embedding_dim).

@@ -15,8 +15,8 @@ class _FractionalMaxPool(Module):
     """What both share: their settings.
 
     Args:
-        kernel_size: the extents of the windows.
-        output_size: the extents of the output; or else
+        kernel_size: the sizes of the windows.
+        output_size: the sizes of the output; or else
         output_ratio: these as parts of the input's, above 0 and below 1.
         return_indices: whether to return where the elements were, too.
         _random_samples: the random numbers to use; drawn at each call if None.

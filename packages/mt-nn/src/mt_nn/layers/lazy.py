@@ -90,7 +90,7 @@ class _Lazy(Module):
     size: ClassVar[str]
     """The name of the setting that is found out."""
     dim: ClassVar[int]
-    """The dimension of an input whose extent it is."""
+    """The dimension of an input whose size it is."""
     dims: ClassVar[tuple[int, ...]] = ()
     """How many dimensions inputs may have; any number if empty."""
     defaults: ClassVar[Mapping[str, Any]] = {}
@@ -129,7 +129,7 @@ class _Lazy(Module):
         return self.stands_for(**{self.size: size}, **self._settings)
 
     def has_uninitialized_params(self) -> bool:
-        """Whether a parameter or a buffer has no shape yet."""
+        """Return whether a parameter or a buffer has no shape yet."""
         held = (*self._parameters.values(), *self._buffers.values())
         return any(isinstance(one, UninitializedParameter | UninitializedBuffer) for one in held)
 

@@ -19,11 +19,11 @@ class Bilinear(Module):
     """`input1 @ weight @ input2 + bias`, with a matrix for each output.
 
     Args:
-        in1_features: extent of the last dimension of the first input.
-        in2_features: extent of the last dimension of the second input.
-        out_features: extent of the last dimension of the output.
+        in1_features: size of the last dimension of the first input.
+        in2_features: size of the last dimension of the second input.
+        out_features: size of the last dimension of the output.
         bias: whether to add a bias.
-        dtype: the element type of the parameters, float32 if None.
+        dtype: the dtype of the parameters, float32 if None.
 
     Attributes:
         weight: shape (out_features, in1_features, in2_features).
@@ -62,7 +62,7 @@ class Bilinear(Module):
 
 
 class Unflatten(Module):
-    """One dimension split into several, of which one extent may be -1: what is left for it."""
+    """One dimension split into several, of which one size may be -1: what is left for it."""
 
     def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
         super().__init__()

@@ -114,13 +114,13 @@ class BatchNorm2d(BatchNorm):
 
     Args:
         num_features: the number of channels.
-        eps: keeps the division finite.
+        eps: added to the denominator, so that it is not 0.
         momentum: how far the running statistics move at each step, from 0 to 1; None to let them
             be the mean over all steps.
         affine: whether to scale and shift.
         track_running_stats: whether to remember mean and variance, for evaluation mode.
         bias: whether to shift, if `affine`.
-        dtype: the element type of parameters and statistics, float32 if None.
+        dtype: the dtype of parameters and statistics, float32 if None.
 
     Attributes:
         weight: shape (num_features,), or None.
@@ -217,10 +217,10 @@ class GroupNorm(Module):
     Args:
         num_groups: into how many groups the channels are split.
         num_channels: the number of channels.
-        eps: keeps the division finite.
+        eps: added to the denominator, so that it is not 0.
         affine: whether to scale and shift each channel.
         bias: whether to shift, if `affine`.
-        dtype: the element type of the parameters, float32 if None.
+        dtype: the dtype of the parameters, float32 if None.
 
     Attributes:
         weight: shape (num_channels,), or None.
@@ -265,7 +265,7 @@ class GroupNorm(Module):
 
 
 def _extents(normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
-    """Return the extents of the last dimensions, which are given as one integer or several."""
+    """Return the sizes of the last dimensions, which are given as one integer or several."""
     given = normalized_shape if isinstance(normalized_shape, tuple | list) else (normalized_shape,)
     if not given:
         raise SettingError("normalized_shape needs at least one extent; () was given.")
@@ -276,11 +276,11 @@ class LayerNorm(Module):
     """The last dimensions of each sample normalized together; see `mt_nn.functional.layer_norm`.
 
     Args:
-        normalized_shape: the extents of these dimensions, or that of the last.
-        eps: keeps the division finite.
+        normalized_shape: the sizes of these dimensions, or that of the last.
+        eps: added to the denominator, so that it is not 0.
         elementwise_affine: whether to scale and shift each element.
         bias: whether to shift, if `elementwise_affine`.
-        dtype: the element type of the parameters, float32 if None.
+        dtype: the dtype of the parameters, float32 if None.
 
     Attributes:
         weight: shape `normalized_shape`, or None.
@@ -319,10 +319,10 @@ class RMSNorm(Module):
     """The last dimensions scaled to a mean square of 1; see `mt_nn.functional.rms_norm`.
 
     Args:
-        normalized_shape: the extents of these dimensions, or that of the last.
-        eps: keeps the division finite; that of the input's element type if None.
+        normalized_shape: the sizes of these dimensions, or that of the last.
+        eps: added to the denominator, so that it is not 0; that of the input's dtype if None.
         elementwise_affine: whether to scale each element.
-        dtype: the element type of the parameter, float32 if None.
+        dtype: the dtype of the parameter, float32 if None.
 
     Attributes:
         weight: shape `normalized_shape`, or None.
@@ -362,7 +362,7 @@ class LocalResponseNorm(Module):
         size: how many channels are neighbours.
         alpha: how much they count.
         beta: the exponent.
-        k: keeps the division finite.
+        k: added to the denominator, so that it is not 0.
     """
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:

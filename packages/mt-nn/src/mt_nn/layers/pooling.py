@@ -84,8 +84,8 @@ class _LPPool(FunctionLayer):
 
     Args:
         norm_type: the order of the norm.
-        kernel_size: the extents of the window.
-        stride: how far apart windows are; the kernel's size if None.
+        kernel_size: the sizes of the window.
+        stride: distance between windows; the kernel's size if None.
         ceil_mode: whether there is one more window where elements are left over at the end.
     """
 

@@ -24,7 +24,7 @@ class _Angles(Module):
     """What positions share that are angles, which grow from step to step.
 
     Args:
-        features: extent of the last dimension; even, for two of them share an angle.
+        features: size of the last dimension; even, for two of them share an angle.
         base: how slowly the last angles grow.
         dim: which dimension of the input counts the steps.
     """
@@ -45,7 +45,7 @@ class SinusoidalPositions(_Angles):
     the same angle. There is no limit to the number of steps, and nothing to learn.
 
     Args:
-        features: extent of the last dimension; even.
+        features: size of the last dimension; even.
         base: how slowly the last features turn.
         dim: which dimension of the input counts the steps.
     """
@@ -70,7 +70,7 @@ class LearnedPositions(Module):
 
     Args:
         max_steps: how many positions there are.
-        features: extent of the last dimension.
+        features: size of the last dimension.
         dim: which dimension of the input counts the steps.
 
     Attributes:
@@ -117,7 +117,7 @@ class RotaryPositions(_Angles):
     apart they are, and not on where. To be called on queries and keys, and not on values.
 
     Args:
-        features: extent of the last dimension, that of one head; even.
+        features: size of the last dimension, that of one head; even.
         base: how slowly the last planes turn.
         dim: which dimension of the input counts the steps.
     """

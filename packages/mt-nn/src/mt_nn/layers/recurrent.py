@@ -36,7 +36,7 @@ class RNNBase(Module):
         bias: whether to add biases.
         batch_first: whether input and output have shape (batch, steps, features) instead of
             (steps, batch, features).
-        dropout: how likely an element between two layers is left out in training.
+        dropout: the probability that an element between two layers is left out in training.
         bidirectional: whether each layer also reads backwards, with parameters of its own, and puts
             out both results side by side.
         proj_size: how many features are shown of the state; all of them if 0.
@@ -273,7 +273,7 @@ class RNN(RNNBase):
         nonlinearity: "tanh" or "relu".
         bias: whether to add biases.
         batch_first: whether input and output have shape (batch, steps, features).
-        dropout: how likely an element between two layers is left out in training.
+        dropout: the probability that an element between two layers is left out in training.
         bidirectional: whether each layer also reads backwards.
 
     Attributes: see `RNNBase`; there is one gate.
@@ -321,7 +321,7 @@ class GRU(RNNBase):
         num_layers: how many networks there are, each reading what the one before puts out.
         bias: whether to add biases.
         batch_first: whether input and output have shape (batch, steps, features).
-        dropout: how likely an element between two layers is left out in training.
+        dropout: the probability that an element between two layers is left out in training.
         bidirectional: whether each layer also reads backwards.
 
     Attributes: see `RNNBase`; the three gates r, z and n follow each other in this order.
@@ -375,7 +375,7 @@ class LSTM(RNNBase):
         num_layers: how many networks there are, each reading what the one before puts out.
         bias: whether to add biases.
         batch_first: whether input and output have shape (batch, steps, features).
-        dropout: how likely an element between two layers is left out in training.
+        dropout: the probability that an element between two layers is left out in training.
         bidirectional: whether each layer also reads backwards.
         proj_size: features of h, fewer than `hidden_size`; 0 for as many, without W_hr.
 
@@ -436,7 +436,7 @@ class LSTM(RNNBase):
 
 
 class RNNCellBase(Module):
-    """What the cells share: their parameters.
+    """Base of the cells: their parameters.
 
     Args:
         input_size: features of the input.

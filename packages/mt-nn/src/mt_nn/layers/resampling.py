@@ -16,11 +16,11 @@ class Upsample(FunctionLayer):
     """Inputs made larger, or smaller; see `mt_nn.functional.interpolate`.
 
     Args:
-        size: the new extents, one for all or one for each.
-        scale_factor: what to multiply the extents by, in place of `size`.
+        size: the new sizes, one for all or one for each.
+        scale_factor: what to multiply the sizes by, instead of `size`.
         mode: how.
         align_corners: whether the first and last elements stay where they are.
-        recompute_scale_factor: whether the factor is that of the rounded extents.
+        recompute_scale_factor: whether the factor is that of the rounded sizes.
     """
 
     function = staticmethod(functional.interpolate)

@@ -285,7 +285,7 @@ class Transformer(Module):
         num_encoder_layers: how many layers the encoder has.
         num_decoder_layers: how many the decoder has.
         dim_feedforward: features between the two linear layers of each.
-        dropout: how likely an element is left out in training.
+        dropout: the probability that an element is left out in training.
         activation: between the two linear layers: "relu", "gelu" or a function of a tensor.
         custom_encoder: an encoder instead of the usual one.
         custom_decoder: a decoder instead of the usual one.

@@ -47,11 +47,11 @@ class TransposedConvolution(Kernels):
         return self.in_channels, self.out_channels // self.groups
 
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
-        """Return shape (batch, out_channels, *extents).
+        """Return shape (batch, out_channels, *sizes).
 
         Args:
-            input: shape (batch, in_channels, *extents), or without the batch.
-            output_size: the extents of the output, perhaps after batch and channels; None for those
+            input: shape (batch, in_channels, *sizes), or without the batch.
+            output_size: the sizes of the output, perhaps after batch and channels; None for those
                 that `output_padding` makes. They may exceed those without it by less than the
                 stride.
 
@@ -88,7 +88,7 @@ class TransposedConvolution(Kernels):
 class ConvTranspose1d(TransposedConvolution):
     """Kernels laid down for each element of signals; see `mt_nn.functional.conv_transpose1d`.
 
-    Arguments and attributes are those of `ConvTranspose2d`, with one extent in place of two.
+    Arguments and attributes are those of `ConvTranspose2d`, with one size instead of two.
     """
 
     dims = 1
@@ -102,7 +102,7 @@ class ConvTranspose2d(TransposedConvolution):
         in_channels: channels of the input.
         out_channels: channels of the output.
         kernel_size: height and width of the kernels.
-        stride: how far apart kernels are laid.
+        stride: distance between the positions of kernels.
         padding: how much of the result is cut off on each side.
         output_padding: how much is added to the end, less than the stride or the dilation.
         groups: into how many independent parts the channels are split.
@@ -122,7 +122,7 @@ class ConvTranspose2d(TransposedConvolution):
 class ConvTranspose3d(TransposedConvolution):
     """Kernels laid down for each element of volumes; see `mt_nn.functional.conv_transpose3d`.
 
-    Arguments and attributes are those of `ConvTranspose2d`, with three extents in place of two.
+    Arguments and attributes are those of `ConvTranspose2d`, with three sizes instead of two.
     """
 
     dims = 3

@@ -26,7 +26,7 @@ class _MaxUnpool(Module):
     def forward(
         self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
     ) -> Tensor:
-        """Return shape (batch, channels, *extents), from what the pooling returned."""
+        """Return shape (batch, channels, *sizes), from what the pooling returned."""
         return self.function(
             input, indices, self.kernel_size, self.stride, self.padding, output_size
         )

@@ -36,7 +36,7 @@ def kl_div(
     Args:
         input: log-probabilities.
         target: probabilities, of the same shape.
-        reduction: mean or sum over all, or none; `"batchmean"` divides the sum by the first extent,
+        reduction: mean or sum over all, or none; `"batchmean"` divides the sum by the first size,
             as the divergence is defined.
         log_target: whether the targets are logarithms, too.
 
@@ -126,10 +126,10 @@ def gaussian_nll_loss(
     Args:
         input: means.
         target: what was seen, of the same shape.
-        var: variances, of the same shape, or with a last extent of 1 or none, or with a single
-            other extent of 1; or one number for all.
+        var: variances, of the same shape, or with a last size of 1 or none, or with a single
+            other size of 1; or one number for all.
         full: whether to add the constant `log(2 pi) / 2`.
-        eps: keeps the division finite.
+        eps: added to the denominator, so that it is not 0.
         reduction: mean or sum over all, or none.
 
     Raises:

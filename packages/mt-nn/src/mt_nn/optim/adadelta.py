@@ -19,11 +19,11 @@ class Adadelta(Optimizer):
         params: parameters or groups.
         lr: what steps are multiplied by, not negative.
         rho: how slowly the averages forget, from 0 to 1.
-        eps: keeps the division finite, and makes the first steps.
-        weight_decay: how strongly parameters are pulled towards zero.
-        foreach: makes no difference.
-        capturable: must be False, as must `differentiable`.
-        maximize: whether to climb along the gradient instead.
+        eps: added to the denominator, so that it is not 0, and makes the first steps.
+        weight_decay: the strength of weight decay.
+        foreach: has no effect.
+        capturable, differentiable: must be False.
+        maximize: whether to step along the gradient instead.
     """
 
     kinds: ClassVar[Mapping[str, str]] = {"rho": "from 0 to 1"}
@@ -51,7 +51,7 @@ class Adadelta(Optimizer):
     def update(
         self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
-        """Move one parameter; see the class for the formula."""
+        """Change one parameter; see the class for the formula."""
         rho = group["rho"]
         amount, decay = decay_of(group)
         numbers = group["lr"], rho, 1 - rho, group["eps"], amount
@@ -74,7 +74,7 @@ def adadelta_step(
     *,
     decay: Decay,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the parameter and what is remembered of it after a step; see `Adadelta`."""
+    """Return the parameter and its state after a step; see `Adadelta`."""
     x, grad = decayed(x, grad, amount, decay)
     square = follow(square, grad.square(), kept, taken)
     step = (moved + eps).sqrt() / (square + eps).sqrt() * grad

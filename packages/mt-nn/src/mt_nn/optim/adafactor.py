@@ -27,9 +27,9 @@ class Adafactor(Optimizer):
         eps: what keeps the division finite, the precision of the element type if None; and how
             large a parameter counts at least.
         d: how long a step may be, at least 1.
-        weight_decay: how strongly parameters are pulled towards zero, each by itself.
-        foreach: makes no difference.
-        maximize: whether to climb along the gradient instead.
+        weight_decay: the strength of weight decay, each by itself.
+        foreach: has no effect.
+        maximize: whether to step along the gradient instead.
     """
 
     kinds: ClassVar[Mapping[str, str]] = {
@@ -53,7 +53,7 @@ class Adafactor(Optimizer):
         super().__init__(params, settings_among(locals()))
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
-        """Raise SettingError unless the settings are what the class says."""
+        """Raise SettingError for invalid settings."""
         if settings["beta2_decay"] > 0:
             raise SettingError(f"beta2_decay must be at most 0; got {settings['beta2_decay']}.")
         if settings["d"] < 1:
@@ -73,7 +73,7 @@ class Adafactor(Optimizer):
     def update(
         self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
-        """Move one parameter; see the class for the formula."""
+        """Change one parameter; see the class for the formula."""
         share = state["step"] ** group["beta2_decay"]
         least, smallest = group["eps"]
         if least is None:

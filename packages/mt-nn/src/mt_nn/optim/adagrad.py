@@ -19,11 +19,11 @@ class Adagrad(Optimizer):
         params: parameters or groups.
         lr: the learning rate, not negative.
         lr_decay: how fast the learning rate falls.
-        weight_decay: how strongly parameters are pulled towards zero.
+        weight_decay: the strength of weight decay.
         initial_accumulator_value: what the sums begin with.
-        eps: keeps the division finite.
-        foreach: makes no difference; nor does `fused`.
-        maximize: whether to climb along the gradient instead.
+        eps: added to the denominator, so that it is not 0.
+        foreach, fused: have no effect.
+        maximize: whether to step along the gradient instead.
         differentiable: must be False.
     """
 
@@ -56,7 +56,7 @@ class Adagrad(Optimizer):
     def update(
         self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
-        """Move one parameter; see the class for the formula."""
+        """Change one parameter; see the class for the formula."""
         rate = group["lr"] / (1 + (state["step"] - 1) * group["lr_decay"])
         amount, decay = decay_of(group)
         adagrad_step(parameter, grad, state["sum"], rate, group["eps"], amount, decay=decay)

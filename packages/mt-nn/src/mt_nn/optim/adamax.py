@@ -19,10 +19,10 @@ class Adamax(Optimizer):
         params: parameters or groups.
         lr: the learning rate, not negative.
         betas: how slowly the average and the maximum forget, from 0 up to, but not, 1.
-        eps: keeps the division finite.
-        weight_decay: how strongly parameters are pulled towards zero.
-        foreach: makes no difference.
-        maximize: whether to climb along the gradient instead.
+        eps: added to the denominator, so that it is not 0.
+        weight_decay: the strength of weight decay.
+        foreach: has no effect.
+        maximize: whether to step along the gradient instead.
         differentiable: must be False, as must `capturable`.
     """
 
@@ -50,7 +50,7 @@ class Adamax(Optimizer):
     def update(
         self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
-        """Move one parameter; see the class for the formula."""
+        """Change one parameter; see the class for the formula."""
         beta1, beta2 = group["betas"]
         rate = group["lr"] / (1 - beta1 ** state["step"])
         amount, decay = decay_of(group)
@@ -73,7 +73,7 @@ def adamax_step(
     *,
     decay: Decay,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the parameter and what is remembered of it after a step; see `Adamax`."""
+    """Return the parameter and its state after a step; see `Adamax`."""
     x, grad = decayed(x, grad, amount, decay)
     mean = follow(mean, grad, kept, taken)
     largest = maximum(largest * kept_largest, grad.abs() + eps)

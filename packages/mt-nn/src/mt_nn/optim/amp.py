@@ -44,7 +44,7 @@ class GradScaler:
             `step` only steps.
 
     Raises:
-        SettingError: a factor makes no sense.
+        SettingError: a factor is invalid.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class GradScaler:
         self._infinite: dict[int, bool] = {}
 
     def is_enabled(self) -> bool:
-        """Whether anything is done."""
+        """Return whether anything is done."""
         return self._enabled
 
     def get_scale(self) -> float:

@@ -19,12 +19,12 @@ class ASGD(Optimizer):
     Args:
         params: parameters or groups.
         lr: the learning rate, not negative.
-        lambd: how fast the rate falls, and how strongly parameters are pulled towards zero.
+        lambd: how fast the rate falls, and the strength of weight decay.
         alpha: the power by which the rate falls.
         t0: the step with which the mean begins.
-        weight_decay: how strongly parameters are pulled towards zero, through the gradient.
-        foreach: makes no difference.
-        maximize: whether to climb along the gradient instead.
+        weight_decay: the strength of weight decay, through the gradient.
+        foreach: has no effect.
+        maximize: whether to step along the gradient instead.
         differentiable: must be False, as must `capturable`.
     """
 
@@ -56,7 +56,7 @@ class ASGD(Optimizer):
     def update(
         self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
-        """Move one parameter; see the class for the formula."""
+        """Change one parameter; see the class for the formula."""
         eta, share, step = state["eta"], state["mu"], state["step"]
         lr, lambd = group["lr"], group["lambd"]
         amount, decay = decay_of(group)

@@ -19,10 +19,10 @@ class LAMB(Optimizer):
     Args:
         params: parameters or groups.
         lr: the learning rate, not negative.
-        betas: how slowly the two averages forget, from 0 up to, but not, 1.
-        eps: keeps the division finite.
-        weight_decay: how strongly parameters are pulled towards zero.
-        maximize: whether to climb along the gradient instead.
+        betas: the decay rates of the two averages, from 0 up to, but not, 1.
+        eps: added to the denominator, so that it is not 0.
+        weight_decay: the strength of weight decay.
+        maximize: whether to step along the gradient instead.
     """
 
     kinds: ClassVar[Mapping[str, str]] = {}
@@ -46,7 +46,7 @@ class LAMB(Optimizer):
     def update(
         self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
-        """Move one parameter; see the class for the formula."""
+        """Change one parameter; see the class for the formula."""
         t, (beta1, beta2) = state["step"], group["betas"]
         step = empty_like(parameter)
         lamb_step(

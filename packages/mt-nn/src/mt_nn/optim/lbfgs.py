@@ -69,7 +69,7 @@ class LBFGS(Optimizer):
         super().add_param_group(param_group)
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
-        """Raise SettingError unless the settings are what the class says."""
+        """Raise SettingError for invalid settings."""
         for name in ("max_iter", "max_eval", "history_size"):
             integer(name, settings[name], 1)
         search = settings["line_search_fn"]

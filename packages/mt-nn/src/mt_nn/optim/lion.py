@@ -19,8 +19,8 @@ class Lion(Optimizer):
         params: parameters or groups.
         lr: the learning rate, not negative; a tenth of Adam's is usual.
         betas: how much the average counts in the sign, and how slowly it forgets.
-        weight_decay: how strongly parameters are pulled towards zero.
-        maximize: whether to climb along the gradient instead.
+        weight_decay: the strength of weight decay.
+        maximize: whether to step along the gradient instead.
     """
 
     kinds: ClassVar[Mapping[str, str]] = {}
@@ -43,7 +43,7 @@ class Lion(Optimizer):
     def update(
         self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
-        """Move one parameter; see the class for the formula."""
+        """Change one parameter; see the class for the formula."""
         beta1, beta2 = group["betas"]
         numbers = beta1, 1 - beta1, beta2, 1 - beta2, group["weight_decay"]
         lion_step(parameter, grad, state["exp_avg"], group["lr"], *numbers)

@@ -34,7 +34,7 @@ class Muon(Optimizer):
     Args:
         params: parameters of two dimensions, or groups of them.
         lr: the learning rate, not negative.
-        weight_decay: how strongly parameters are pulled towards zero, each by itself.
+        weight_decay: the strength of weight decay, each by itself.
         momentum: how much of the average is kept.
         nesterov: whether to look ahead.
         ns_coefficients: a, b and c of the polynomial `a s + b s^3 + c s^5` that each step makes of
@@ -46,7 +46,7 @@ class Muon(Optimizer):
             al. 2025, arXiv:2502.16982).
 
     Raises:
-        SettingError: a parameter is no matrix, or a setting makes no sense.
+        SettingError: a parameter is no matrix, or an invalid setting.
     """
 
     kinds: ClassVar[Mapping[str, str]] = {}
@@ -66,7 +66,7 @@ class Muon(Optimizer):
         super().__init__(params, settings_among(locals()))
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
-        """Raise SettingError unless the settings are what the class says."""
+        """Raise SettingError for invalid settings."""
         if integer("ns_steps", settings["ns_steps"], 0) > MOST_STEPS:
             raise SettingError(f"ns_steps must be less than 100; got {settings['ns_steps']}.")
         factors = settings["ns_coefficients"]
@@ -93,7 +93,7 @@ class Muon(Optimizer):
     def update(
         self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
-        """Move one parameter; see the class for the formula."""
+        """Change one parameter; see the class for the formula."""
         rate, momentum = group["lr"], group["momentum"]
         average = state["momentum_buffer"].lerp_(grad, 1 - momentum)
         step = grad.lerp(average, momentum) if group["nesterov"] else average

@@ -18,14 +18,14 @@ class NAdam(Optimizer):
     Args:
         params: parameters or groups.
         lr: the learning rate, not negative.
-        betas: how slowly the two averages forget, from 0 up to, but not, 1.
-        eps: keeps the division finite.
-        weight_decay: how strongly parameters are pulled towards zero.
+        betas: the decay rates of the two averages, from 0 up to, but not, 1.
+        eps: added to the denominator, so that it is not 0.
+        weight_decay: the strength of weight decay.
         momentum_decay: how fast `mu` grows to the first beta.
-        decoupled_weight_decay: whether parameters decay by themselves, as in `AdamW`.
-        foreach: makes no difference.
-        maximize: whether to climb along the gradient instead.
-        capturable: must be False, as must `differentiable`.
+        decoupled_weight_decay: whether parameters decay as in `AdamW`.
+        foreach: has no effect.
+        maximize: whether to step along the gradient instead.
+        capturable, differentiable: must be False.
     """
 
     kinds: ClassVar[Mapping[str, str]] = {"momentum_decay": "at least 0"}
@@ -55,7 +55,7 @@ class NAdam(Optimizer):
     def update(
         self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
-        """Move one parameter; see the class for the formula."""
+        """Change one parameter; see the class for the formula."""
         step, lr, (beta1, beta2) = state["step"], group["lr"], group["betas"]
         mu, following = (
             beta1 * (1 - 0.5 * 0.96 ** (t * group["momentum_decay"])) for t in (step, step + 1)
@@ -98,7 +98,7 @@ def nadam_step(
     *,
     decay: Decay,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the parameter and what is remembered of it after a step; see `NAdam`."""
+    """Return the parameter and its state after a step; see `NAdam`."""
     x, grad = decayed(x, grad, amount, decay)
     mean = follow(mean, grad, kept, taken)
     square = follow(square, grad.square(), kept_square, taken_square)

@@ -19,13 +19,13 @@ class RAdam(Optimizer):
     Args:
         params: parameters or groups.
         lr: the learning rate, not negative.
-        betas: how slowly the two averages forget, from 0 up to, but not, 1.
-        eps: keeps the division finite.
-        weight_decay: how strongly parameters are pulled towards zero.
-        decoupled_weight_decay: whether parameters decay by themselves, as in `AdamW`.
-        foreach: makes no difference.
-        maximize: whether to climb along the gradient instead.
-        capturable: must be False, as must `differentiable`.
+        betas: the decay rates of the two averages, from 0 up to, but not, 1.
+        eps: added to the denominator, so that it is not 0.
+        weight_decay: the strength of weight decay.
+        decoupled_weight_decay: whether parameters decay as in `AdamW`.
+        foreach: has no effect.
+        maximize: whether to step along the gradient instead.
+        capturable, differentiable: must be False.
     """
 
     kinds: ClassVar[Mapping[str, str]] = {}
@@ -53,7 +53,7 @@ class RAdam(Optimizer):
     def update(
         self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
-        """Move one parameter; see the class for the formula."""
+        """Change one parameter; see the class for the formula."""
         step, (beta1, beta2) = state["step"], group["betas"]
         rate, correction = group["lr"] / (1 - beta1**step), 1 - beta2**step
         longest = 2 / (1 - beta2) - 1
@@ -96,7 +96,7 @@ def radam_step(
     scaled: bool,
     decay: Decay,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the parameter and what is remembered of it after a step; see `RAdam`."""
+    """Return the parameter and its state after a step; see `RAdam`."""
     x, grad = decayed(x, grad, amount, decay)
     mean = follow(mean, grad, kept, taken)
     square = follow(square, grad.square(), kept_square, taken_square)

@@ -19,14 +19,14 @@ class RMSprop(Optimizer):
         params: parameters or groups.
         lr: the learning rate, not negative.
         alpha: how slowly the average forgets, from 0 to 1.
-        eps: keeps the division finite.
-        weight_decay: how strongly parameters are pulled towards zero.
+        eps: added to the denominator, so that it is not 0.
+        weight_decay: the strength of weight decay.
         momentum: how much of the velocity is kept.
         centered: whether the mean gradient's square is subtracted from `v`, which makes it the
             variance (Graves 2013, "Generating Sequences", equations 38 to 45).
-        capturable: must be False, as must `differentiable`.
-        foreach: makes no difference.
-        maximize: whether to climb along the gradient instead.
+        capturable, differentiable: must be False.
+        foreach: has no effect.
+        maximize: whether to step along the gradient instead.
     """
 
     kinds: ClassVar[Mapping[str, str]] = {"alpha": "from 0 to 1"}
@@ -57,7 +57,7 @@ class RMSprop(Optimizer):
     def update(
         self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
-        """Move one parameter; see the class for the formula."""
+        """Change one parameter; see the class for the formula."""
         alpha = group["alpha"]
         amount, decay = decay_of(group)
         rmsprop_step(
@@ -92,7 +92,7 @@ def rmsprop_step(
     *,
     decay: Decay,
 ) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
-    """Return the parameter and what is remembered of it after a step; see `RMSprop`."""
+    """Return the parameter and its state after a step; see `RMSprop`."""
     x, grad = decayed(x, grad, amount, decay)
     square = follow(square, grad.square(), kept, taken)
     variance = square

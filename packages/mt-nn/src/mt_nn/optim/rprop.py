@@ -23,9 +23,9 @@ class Rprop(Optimizer):
         lr: the first step size, not negative.
         etas: by what step sizes shrink, between 0 and 1, and grow, above 1.
         step_sizes: the smallest and the largest.
-        capturable: must be False, as must `differentiable`.
-        foreach: makes no difference.
-        maximize: whether to climb along the gradient instead.
+        capturable, differentiable: must be False.
+        foreach: has no effect.
+        maximize: whether to step along the gradient instead.
     """
 
     kinds: ClassVar[Mapping[str, str]] = {}
@@ -45,7 +45,7 @@ class Rprop(Optimizer):
         super().__init__(params, settings_among(locals()))
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
-        """Raise SettingError unless the settings are what the class says."""
+        """Raise SettingError for invalid settings."""
         etas, sizes = settings["etas"], settings["step_sizes"]
         if not is_pair(etas) or not 0 < etas[0] < 1 < etas[1]:
             raise SettingError(f"etas must be one between 0 and 1, and one above 1; got {etas!r}.")
@@ -60,7 +60,7 @@ class Rprop(Optimizer):
     def update(
         self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
-        """Move one parameter; see the class for the formula."""
+        """Change one parameter; see the class for the formula."""
         numbers = *group["etas"], *group["step_sizes"]
         rprop_step(parameter, grad, state["prev"], state["step_size"], *numbers)
 

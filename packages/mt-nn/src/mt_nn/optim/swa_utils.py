@@ -79,7 +79,7 @@ class AveragedModel(Module):
             averaged, and returns the new average.
         multi_avg_fn: how all averages follow: it takes lists, and changes the averages in place.
         use_buffers: whether buffers are averaged, too; else they are those of the model, as those
-            of whole numbers always are.
+            of integers always are.
 
     Attributes:
         module: the copy.

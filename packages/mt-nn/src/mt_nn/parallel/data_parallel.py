@@ -46,7 +46,7 @@ class DataParallel(Module):
 
     Raises:
         RankError: the ranks have different models.
-        SettingError: a setting makes no sense.
+        SettingError: an invalid setting.
     """
 
     def __init__(

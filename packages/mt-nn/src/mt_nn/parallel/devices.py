@@ -23,7 +23,7 @@ VARIABLE = "MT_RANK_LINK"
 
 
 def on_gpu(backend: TensorBackend) -> bool:
-    """Whether the tensors of a backend lie in the memory of a GPU that others can reach."""
+    """Return whether the tensors of a backend lie in the memory of a GPU that others can reach."""
     memory = backend.shared_memory()
     return memory is not None and memory.device[0] == CUDA
 

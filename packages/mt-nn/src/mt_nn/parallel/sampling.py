@@ -34,7 +34,7 @@ class DistributedSampler(Sampler):
         drop_last: whether samples that are left over are left out, instead of repeating the first.
 
     Raises:
-        SettingError: there is no such rank, or a setting makes no sense.
+        SettingError: there is no such rank, or an invalid setting.
     """
 
     def __init__(

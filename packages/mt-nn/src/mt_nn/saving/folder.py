@@ -38,7 +38,7 @@ class Checkpoints:
 
     Raises:
         FileError: the folder cannot be made.
-        SettingError: a number or the mode makes no sense.
+        SettingError: a number or the mode is invalid.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class Checkpoints:
     def _remove_others(self, newest: Path) -> None:
         """Remove what is not to be kept.
 
-        Damaged files are left alone, and none counts in place of a whole one.
+        Damaged files are left alone, and none counts instead of a whole one.
         """
         scores = self._scores()
         kept = {newest, *list(scores)[-self.keep_last :]}

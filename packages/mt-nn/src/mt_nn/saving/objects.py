@@ -39,7 +39,7 @@ def save(obj: Any, f: File, metadata: Mapping[str, str] | None = None) -> None:
     and must not change meanwhile.
 
     Args:
-        obj: None, truth values, numbers of Python and NumPy, strings, element types, tensors on
+        obj: None, truth values, numbers of Python and NumPy, strings, dtypes, tensors on
             any backend and of any layout, NumPy's arrays; and lists, tuples, dictionaries and
             `OrderedDict`s of such, whose keys are strings, numbers or None.
         f: the path, which then has the whole file or the earlier one; or a file that was opened for
@@ -104,7 +104,7 @@ def load(
 
     Raises:
         SettingError: `weights_only` is not True, or `f` is no file.
-        FileError: the file is missing, truncated, damaged, no safetensors file, has an element type
+        FileError: the file is missing, truncated, damaged, no safetensors file, has an dtype
             that tensors have not, or takes more than `mt_nn.limits` allow.
         UnknownBackendError: there is no such backend.
         MissingPackageError: safetensors is not installed.

@@ -31,7 +31,7 @@ def sealed(metadata: Mapping[str, str], arrays: Mapping[str, Array]) -> dict[str
 
 
 def is_sealed(metadata: Mapping[str, str]) -> bool:
-    """Whether metadata are of a file that was written here, and so have check sums."""
+    """Return whether metadata are of a file that was written here, and so have check sums."""
     return any(name.startswith(OWN) for name in metadata)
 
 

@@ -112,7 +112,7 @@ class Encoder:
         return self._encode_other(value, path)
 
     def _encode_other(self, value: Any, path: Path) -> Any:
-        """Return an element type, or what holds other values, as JSON's values."""
+        """Return an dtype, or what holds other values, as JSON's values."""
         kind = type(value)
         if kind is DType:
             return {"dtype": value.name}

@@ -28,7 +28,7 @@ class EarlyStopping(Callback):
         restore_best: whether the model has the parameters of the best epoch in the end.
 
     Raises:
-        SettingError: a setting makes no sense.
+        SettingError: an invalid setting.
     """
 
     everywhere = True
@@ -106,7 +106,7 @@ class SaveCheckpoints(Callback):
 
     Raises:
         FileError: the folder cannot be made.
-        SettingError: a setting makes no sense.
+        SettingError: an invalid setting.
     """
 
     comes_last = True
@@ -147,7 +147,7 @@ class SaveCheckpoints(Callback):
         raise KeyboardInterrupt
 
     def _ends(self, trainer: Trainer) -> bool:
-        """Whether training is to end, which all ranks do at the same step."""
+        """Return whether training is to end, which all ranks do at the same step."""
         if trainer.group.size == 1:
             return self._interrupted
         return any(trainer.group.gather(self._interrupted, "whether to end"))

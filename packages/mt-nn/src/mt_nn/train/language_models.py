@@ -1,6 +1,6 @@
 """Networks that guess each token of a text from those before it: an LSTM, and a transformer.
 
-Both take whole numbers of shape (steps, batch) and give the scores of what comes next after each of
+Both take integers of shape (steps, batch) and give the scores of what comes next after each of
 them, one row for each, in their order. Scores are products with the embeddings of the tokens, so
 that one table serves at both ends (Press and Wolf, Using the output embedding, 2017).
 """
@@ -103,7 +103,7 @@ class TransformerLanguageModel(_LanguageModel):
         layers: how many layers there are.
         heads: how many ways of attention each layer has.
         window: how many steps it can see.
-        dropout: how likely a feature is left out in training.
+        dropout: the probability that a feature is left out in training.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """Metrics: what is measured of a model over many batches.
 
 A metric is told of each batch with `update`, and says with `compute` what it has seen. All samples
-weigh the same, however they came in batches. Counting is done on the host, in whole numbers.
+weigh the same, however they came in batches. Counting is done on the host, in integers.
 """
 
 from __future__ import annotations

@@ -119,7 +119,7 @@ class Trainer:
         should_stop: whether training ends after this epoch; anybody may set it.
 
     Raises:
-        SettingError: a setting makes no sense.
+        SettingError: an invalid setting.
     """
 
     def __init__(
@@ -189,14 +189,14 @@ class Trainer:
             validation: batches that the model is evaluated on after each epoch.
             resume: a checkpoint to go on from; or a folder, for the last one in it, if there is
                 any.
-            steps_per_epoch: how many steps of the optimizer make an epoch, in place of all batches:
+            steps_per_epoch: how many steps of the optimizer make an epoch, instead of all batches:
                 more often validated, or of a stream without end. The next epoch goes on with the
                 batches that are left, and from the first when there are none.
 
         Raises:
             FileError: the checkpoint is missing or damaged.
             InputError: a batch is no tuple of inputs and target; or there is none to make a step.
-            SettingError: the number of epochs makes no sense, or a name to go by does not exist.
+            SettingError: the number of epochs is invalid, or a name to go by does not exist.
             StateDictError: the checkpoint does not fit; nothing has changed.
         """
         self.epochs, self.samples = integer("epochs", epochs, 0), 0

@@ -79,7 +79,7 @@ def spectral_norm(
         dim: the dimension of the weight that is the matrix's rows; None for that of the outputs.
 
     Raises:
-        SettingError: the module has no such parameter, or a setting makes no sense.
+        SettingError: the module has no such parameter, or an invalid setting.
     """
     weight = module._parameters.get(name)
     if weight is None:

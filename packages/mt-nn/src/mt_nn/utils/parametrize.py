@@ -106,7 +106,7 @@ def register_parametrization(
 
 
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
-    """Whether a parameter of a module is computed from others, or any is."""
+    """Return whether a parameter of a module is computed from others, or any is."""
     held = module._modules.get("parametrizations")
     return held is not None and (tensor_name is None or tensor_name in held._modules)
 

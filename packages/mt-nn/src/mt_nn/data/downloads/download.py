@@ -48,7 +48,7 @@ def download(
         DownloadError: there is no connection, the server has no such file or breaks off, a limit is
             reached, or the file has another checksum, and is then deleted; or it cannot be written.
             An earlier file of that name is untouched.
-        SettingError: a setting makes no sense.
+        SettingError: an invalid setting.
     """
     target = Path(path)
     _check_settings(url, target, sha256, timeout)

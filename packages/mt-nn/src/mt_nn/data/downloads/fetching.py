@@ -201,7 +201,7 @@ class _Redirections(urllib.request.HTTPRedirectHandler):
 
 
 def _start_of(response: Any, done: int) -> int:
-    """Return where in the file the answer begins; a server may send all in place of the rest."""
+    """Return where in the file the answer begins; a server may send all instead of the rest."""
     if response.status != PARTIAL_CONTENT:
         return 0
     given = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))

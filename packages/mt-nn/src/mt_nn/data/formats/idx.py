@@ -1,6 +1,6 @@
 """The IDX format of MNIST and Fashion-MNIST: a header with type and shape, then the elements.
 
-Bytes: two zeros, the element type, the number of dimensions; then each extent as a big-endian
+Bytes: two zeros, the dtype, the number of dimensions; then each size as a big-endian
 32-bit integer; then the elements, big-endian, row-major. Files may be compressed with gzip.
 """
 

@@ -60,7 +60,7 @@ def find(folder: Path, name: str) -> Path:
 
 
 def holds(folder: Path, name: str) -> bool:
-    """Whether a folder has a file, or its packed form.
+    """Return whether a folder has a file, or its packed form.
 
     Raises:
         FileError: it cannot be known.

@@ -31,7 +31,7 @@ class Table:
         inputs: float32, shape (rows, columns).
         labels: the class of each row, int64 of shape (rows,); None if there is no such column.
         classes: what stands in the file for each class, in alphabetical order,
-            or by size if they are whole numbers.
+            or by size if they are integers.
     """
 
     columns: list[str]
@@ -59,7 +59,7 @@ def read_csv(
         FileError: it cannot be read, is damaged, no UTF-8, or takes more than `mt_nn.limits` allow;
             it has no rows, or no such column; a row has too many or too few values, or one is
             missing, no number, not finite, or too large for float32. Line and column are named.
-        SettingError: a setting makes no sense.
+        SettingError: an invalid setting.
     """
     if len(delimiter) != 1 or delimiter in '\r\n"':
         raise SettingError(f"delimiter is one character; got {delimiter!r}.")
@@ -150,7 +150,7 @@ def _class_column(path: PathLike, label: str | int, names: list[str], count: int
 
 
 def _in_order(marks: Collection[str]) -> list[str]:
-    """Return the names of classes in alphabetical order, whole numbers by their size."""
+    """Return the names of classes in alphabetical order, integers by their size."""
     if all(mark.isdecimal() and len(mark) < LONGEST_CLASS_NUMBER for mark in marks):
         return sorted(marks, key=lambda mark: (int(mark), mark))
     return sorted(marks)

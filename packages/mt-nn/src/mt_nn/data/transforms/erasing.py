@@ -32,7 +32,7 @@ class RandomErasing(ImageTransform):
         value: what the box holds: a number, one for each channel, or "random" for normal noise.
 
     Raises:
-        SettingError: a setting makes no sense.
+        SettingError: an invalid setting.
     """
 
     def __init__(

@@ -101,7 +101,7 @@ class Resize(_Resizing):
             in the new ones, and not only the nearest to each.
 
     Raises:
-        SettingError: a setting makes no sense.
+        SettingError: an invalid setting.
     """
 
     def __init__(
@@ -159,7 +159,7 @@ class RandomResizedCrop(_Resizing):
         antialias: as of `Resize`.
 
     Raises:
-        SettingError: a setting makes no sense.
+        SettingError: an invalid setting.
     """
 
     def __init__(

@@ -106,7 +106,7 @@ class RandomRotation(_Warp):
         fill: what comes into the frame from outside: a number, or one for each channel.
 
     Raises:
-        SettingError: a setting makes no sense.
+        SettingError: an invalid setting.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class RandomAffine(_Warp):
             if None.
 
     Raises:
-        SettingError: a setting makes no sense.
+        SettingError: an invalid setting.
     """
 
     def __init__(

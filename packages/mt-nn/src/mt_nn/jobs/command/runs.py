@@ -120,7 +120,7 @@ class Run:
         return Checkpoints(self.checkpoints).last()
 
     def has_checkpoint(self) -> bool:
-        """Whether there is something to go on from."""
+        """Return whether there is something to go on from."""
         return self.checkpoint() is not None
 
     def results(self) -> list[Path]:

@@ -10,7 +10,7 @@ that part of the kernels, turned around (Dumoulin and Visin, A guide to convolut
 deep learning, 2016, section 4). A transposed convolution is this gradient, and its own gradients
 are the convolution and the gradient of its kernels.
 
-Arrays have the shapes (batch, channels, *extents) and (out channels, channels / groups, *size).
+Arrays have the shapes (batch, channels, *sizes) and (out channels, channels / groups, *size).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def convolve(
     dilation: Numbers,
     groups: int,
 ) -> Array:
-    """Return images convolved with kernels, of shape (batch, out channels, *out extents)."""
+    """Return images convolved with kernels, of shape (batch, out channels, *out sizes)."""
     seen = _windows(images, kernels.shape[2:], stride, padding, dilation, groups)
     rows = kernels.reshape(groups, len(kernels) // groups, -1)
     out = np.empty((len(images), len(kernels), *seen.shape[3 + len(stride) :]), images.dtype)
@@ -87,7 +87,7 @@ def image_gradient(
     dilation: Numbers,
     groups: int,
 ) -> Array:
-    """Return the gradient of images of some extents, from that of the convolved images."""
+    """Return the gradient of images of some sizes, from that of the convolved images."""
     outputs, channels, *size = kernels.shape
     transposed = kernels.reshape(groups, outputs // groups, channels, *size).swapaxes(1, 2)
     transposed = transposed.reshape(groups * channels, outputs // groups, *size)
@@ -173,7 +173,7 @@ def _layout(
 
 
 def _in_groups(images: Array, groups: int) -> Array:
-    """Return a view of shape (groups, channels / groups, batch, *extents)."""
+    """Return a view of shape (groups, channels / groups, batch, *sizes)."""
     n, channels, *extents = images.shape
     apart = images.reshape(n, groups, channels // groups, *extents)
     return apart.transpose(1, 2, 0, *range(3, apart.ndim))

@@ -172,7 +172,7 @@ class OneCycleLR(_MomentumCycle):
         last_epoch: see `LRScheduler`.
 
     Raises:
-        SettingError: a setting makes no sense; also by `step` after the last one.
+        SettingError: an invalid setting; also by `step` after the last one.
     """
 
     def __init__(

@@ -36,7 +36,7 @@ class ReduceLROnPlateau(Schedule):
         num_bad_epochs: for how many epochs there was no better one.
 
     Raises:
-        SettingError: a setting makes no sense.
+        SettingError: an invalid setting.
     """
 
     def __init__(

@@ -156,7 +156,7 @@ class LRScheduler(Schedule):
 
     @property
     def _beginning(self) -> bool:
-        """Whether these are the rates of the first epoch, which no step has led to."""
+        """Return whether these are the rates of the first epoch, which no step has led to."""
         return self._step_count == 1
 
     def _begin(self) -> None:
