@@ -33,10 +33,10 @@ if find_spec("mt_nn.layers") is not None:  # the core can be imported without th
         course,
         data,
         distributions,
-        extensions,  # noqa: F401 - fills the tables of the core
         functional,
         init,
         optim,
+        registrations,  # noqa: F401 - fills the tables of the core
         utils,
     )
     from mt_nn.errors import (

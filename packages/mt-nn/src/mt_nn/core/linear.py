@@ -37,14 +37,15 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         DTypeError: the tensors have different dtypes.
         BackendMismatchError: the tensors belong to different backends.
     """
-    if weight.ndim != 2 or (bias is not None and bias.shape != weight.shape[:1]):
+    inputs, weights = input._tensor.layout.shape, weight._tensor.layout.shape
+    if len(weights) != 2 or (bias is not None and bias._tensor.layout.shape != weights[:1]):
         raise InputError(
             "linear() takes a weight of shape (outputs, inputs) and a bias of shape (outputs,); "
-            f"shapes {weight.shape}{'' if bias is None else f' and {bias.shape}'} were given."
+            f"shapes {weights}{'' if bias is None else f' and {bias.shape}'} were given."
         )
-    if input.ndim == 0 or input.shape[-1] != weight.shape[-1]:
+    if not inputs or inputs[-1] != weights[-1]:
         raise InputError(
-            f"linear() expects {weight.shape[-1]} inputs in the last dimension; a tensor of shape "
+            f"linear() expects {weights[-1]} inputs in the last dimension; a tensor of shape "
             f"{input.shape} was given."
         )
     check_one_dtype("linear", input, weight, bias)

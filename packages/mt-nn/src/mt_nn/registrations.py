@@ -1,5 +1,7 @@
 """The modules that register functions and kernels in tables: importing this file imports them."""
 
+# ruff: noqa: F401 - they are imported for what they register
+
 from mt_nn.data import loading
 from mt_nn.functional import convolution, pooling, shapes
 from mt_nn.hooks import modules, optimizers
@@ -9,12 +11,5 @@ from mt_nn.optim import loading as loading_of_optimizers
 from mt_nn.saving import modules as saving_of_modules
 from mt_nn.utils import lookup
 from mt_tensor.backends import register_kernels
-
-# fmt: off
-__all__ = [
-    "checks", "convolution", "loading", "loading_of_optimizers", "lookup", "modules", "optimizers",
-    "pooling", "saving_of_modules", "shapes", "soft_targets",
-]
-# fmt: on
 
 register_kernels("numpy", "mt_nn.kernels.numpy")
