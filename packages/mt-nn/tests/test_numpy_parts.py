@@ -7,12 +7,7 @@ import numpy as np
 import pytest
 
 from mt_nn.kernels.numpy.losses import cross_entropies
-from mt_nn.kernels.numpy.normalization import (
-    batch_gradient,
-    batch_norm,
-    layer_gradient,
-    layer_norm,
-)
+from mt_nn.kernels.numpy.normalization import batch_gradient, batch_norm, layer_gradient, layer_norm
 from mt_tensor.extending import Array
 from mt_tensor.library.backends.numpy import blocks
 from mt_tensor.library.backends.numpy.blocks import parts

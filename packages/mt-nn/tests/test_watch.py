@@ -12,10 +12,7 @@ from typing import Any
 import pytest
 
 from mt_nn.errors import SettingError
-from mt_nn.parallel.watch import (
-    Watch,
-    timeout_wanted,
-)
+from mt_nn.parallel.watch import Watch, timeout_wanted
 from mt_nn.parallel.watcher import REMEMBERED, State, Watcher, fault
 
 DONE = {1: "versions", 2: "sum"}

@@ -10,23 +10,12 @@ from mt_nn.core.activation import ReLU
 from mt_nn.core.containers import Sequential
 from mt_nn.core.convolution import Conv2d
 from mt_nn.core.dropout import Dropout
-from mt_nn.core.errors import (
-    InputError,
-    NetworkError,
-    SettingError,
-    SettingTypeError,
-)
-from mt_nn.core.linear import (
-    Flatten,
-    Linear,
-)
+from mt_nn.core.errors import InputError, NetworkError, SettingError, SettingTypeError
+from mt_nn.core.linear import Flatten, Linear
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.pooling import MaxPool2d
-from mt_operators import (
-    Buffer,
-    StateDictError,
-)
+from mt_operators import Buffer, StateDictError
 
 if find_spec("mt_nn.layers") is not None:  # the core can be imported without the rest
     from mt_nn import (
@@ -96,14 +85,8 @@ if find_spec("mt_nn.layers") is not None:  # the core can be imported without th
         ParameterList,
         Residual,
     )
-    from mt_nn.layers.convolution import (
-        Conv1d,
-        Conv3d,
-    )
-    from mt_nn.layers.distance import (
-        CosineSimilarity,
-        PairwiseDistance,
-    )
+    from mt_nn.layers.convolution import Conv1d, Conv3d
+    from mt_nn.layers.distance import CosineSimilarity, PairwiseDistance
     from mt_nn.layers.dropout import (
         AlphaDropout,
         Dropout1d,
@@ -112,18 +95,9 @@ if find_spec("mt_nn.layers") is not None:  # the core can be imported without th
         DropPath,
         FeatureAlphaDropout,
     )
-    from mt_nn.layers.embedding import (
-        Embedding,
-        EmbeddingBag,
-    )
-    from mt_nn.layers.folding import (
-        Fold,
-        Unfold,
-    )
-    from mt_nn.layers.fractional_pooling import (
-        FractionalMaxPool2d,
-        FractionalMaxPool3d,
-    )
+    from mt_nn.layers.embedding import Embedding, EmbeddingBag
+    from mt_nn.layers.folding import Fold, Unfold
+    from mt_nn.layers.fractional_pooling import FractionalMaxPool2d, FractionalMaxPool3d
     from mt_nn.layers.lazy import (
         LazyBatchNorm1d,
         LazyBatchNorm2d,
@@ -141,10 +115,7 @@ if find_spec("mt_nn.layers") is not None:  # the core can be imported without th
         UninitializedBuffer,
         UninitializedParameter,
     )
-    from mt_nn.layers.linear import (
-        Bilinear,
-        Unflatten,
-    )
+    from mt_nn.layers.linear import Bilinear, Unflatten
     from mt_nn.layers.normalization import (
         BatchNorm1d,
         BatchNorm2d,
@@ -184,19 +155,8 @@ if find_spec("mt_nn.layers") is not None:  # the core can be imported without th
         MaxPool1d,
         MaxPool3d,
     )
-    from mt_nn.layers.positions import (
-        LearnedPositions,
-        RotaryPositions,
-        SinusoidalPositions,
-    )
-    from mt_nn.layers.recurrent import (
-        GRU,
-        LSTM,
-        RNN,
-        GRUCell,
-        LSTMCell,
-        RNNCell,
-    )
+    from mt_nn.layers.positions import LearnedPositions, RotaryPositions, SinusoidalPositions
+    from mt_nn.layers.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
     from mt_nn.layers.resampling import (
         ChannelShuffle,
         PixelShuffle,
@@ -212,16 +172,8 @@ if find_spec("mt_nn.layers") is not None:  # the core can be imported without th
         TransformerEncoder,
         TransformerEncoderLayer,
     )
-    from mt_nn.layers.transposed import (
-        ConvTranspose1d,
-        ConvTranspose2d,
-        ConvTranspose3d,
-    )
-    from mt_nn.layers.unpooling import (
-        MaxUnpool1d,
-        MaxUnpool2d,
-        MaxUnpool3d,
-    )
+    from mt_nn.layers.transposed import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
+    from mt_nn.layers.unpooling import MaxUnpool1d, MaxUnpool2d, MaxUnpool3d
     from mt_nn.losses.layers import (
         BCELoss,
         BCEWithLogitsLoss,
@@ -246,14 +198,8 @@ if find_spec("mt_nn.layers") is not None:  # the core can be imported without th
         TripletMarginWithDistanceLoss,
     )
     from mt_nn.optim.amp import GradScaler
-    from mt_nn.saving import (
-        load,
-        save,
-    )
-    from mt_nn.saving.checkpoint import (
-        load_checkpoint,
-        save_checkpoint,
-    )
+    from mt_nn.saving import load, save
+    from mt_nn.saving.checkpoint import load_checkpoint, save_checkpoint
     from mt_nn.saving.folder import Checkpoints
 
 __version__ = "0.1.0"

@@ -1,22 +1,11 @@
 """Data sets, loaders that serve them in batches, transforms, and readers of published formats."""
 
 from mt_nn.core.collate import default_collate
-from mt_nn.core.dataset import (
-    Dataset,
-    TensorDataset,
-)
+from mt_nn.core.dataset import Dataset, TensorDataset
 from mt_nn.core.loader import DataLoader
-from mt_nn.core.samplers import (
-    BatchSampler,
-    RandomSampler,
-    Sampler,
-    SequentialSampler,
-)
+from mt_nn.core.samplers import BatchSampler, RandomSampler, Sampler, SequentialSampler
 from mt_nn.data import transforms
-from mt_nn.data.bptt import (
-    BPTTWindows,
-    batchify,
-)
+from mt_nn.data.bptt import BPTTWindows, batchify
 from mt_nn.data.collate import default_convert, pad_collate
 from mt_nn.data.datasets import (
     ConcatDataset,
@@ -26,45 +15,17 @@ from mt_nn.data.datasets import (
     random_split,
 )
 from mt_nn.data.downloads.download import download
-from mt_nn.data.downloads.published import (
-    PUBLISHED,
-    fetch,
-)
-from mt_nn.data.formats.cifar import (
-    cifar10,
-    cifar100,
-    read_cifar10,
-    read_cifar100,
-)
+from mt_nn.data.downloads.published import PUBLISHED, fetch
+from mt_nn.data.formats.cifar import cifar10, cifar100, read_cifar10, read_cifar100
 from mt_nn.data.formats.digits import digits
-from mt_nn.data.formats.glove import (
-    WordVectors,
-    read_glove,
-)
-from mt_nn.data.formats.idx import (
-    mnist,
-    read_idx,
-)
+from mt_nn.data.formats.glove import WordVectors, read_glove
+from mt_nn.data.formats.idx import mnist, read_idx
 from mt_nn.data.formats.penn_treebank import read_penn_treebank
 from mt_nn.data.formats.reading import read_text
-from mt_nn.data.formats.sentences import (
-    SentenceDataset,
-    Sentences,
-    read_movie_reviews,
-    read_sst2,
-)
-from mt_nn.data.formats.tables import (
-    Table,
-    read_csv,
-)
-from mt_nn.data.samplers import (
-    SubsetRandomSampler,
-    WeightedRandomSampler,
-)
-from mt_nn.data.vocabulary import (
-    Vocabulary,
-    tokenize,
-)
+from mt_nn.data.formats.sentences import SentenceDataset, Sentences, read_movie_reviews, read_sst2
+from mt_nn.data.formats.tables import Table, read_csv
+from mt_nn.data.samplers import SubsetRandomSampler, WeightedRandomSampler
+from mt_nn.data.vocabulary import Vocabulary, tokenize
 
 # fmt: off
 __all__ = [

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mt_nn.distributions.distribution import (
-    Distribution,
-    inside,
-    one_of,
-    parameter,
-)
+from mt_nn.distributions.distribution import Distribution, inside, one_of, parameter
 from mt_nn.errors import InputError
 from mt_nn.functional import binary_cross_entropy_with_logits
 from mt_tensor import Tensor, bernoulli, broadcast_tensors, finfo, gather, multinomial

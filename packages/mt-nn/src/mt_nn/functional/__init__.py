@@ -13,11 +13,7 @@ from mt_nn.core.activation import relu
 from mt_nn.core.convolution import conv2d
 from mt_nn.core.dropout import dropout
 from mt_nn.core.linear import linear
-from mt_nn.core.losses import (
-    accuracy,
-    cross_entropy,
-    nll_loss,
-)
+from mt_nn.core.losses import accuracy, cross_entropy, nll_loss
 from mt_nn.core.pooling import max_pool2d
 from mt_nn.core.windows import windows
 from mt_nn.functional.activation import (
@@ -54,18 +50,9 @@ from mt_nn.functional.dropouts import (
     dropout3d,
     feature_alpha_dropout,
 )
-from mt_nn.functional.embedding import (
-    embedding,
-    embedding_bag,
-)
-from mt_nn.functional.folding import (
-    fold,
-    unfold,
-)
-from mt_nn.functional.fractional_pooling import (
-    fractional_max_pool2d,
-    fractional_max_pool3d,
-)
+from mt_nn.functional.embedding import embedding, embedding_bag
+from mt_nn.functional.folding import fold, unfold
+from mt_nn.functional.fractional_pooling import fractional_max_pool2d, fractional_max_pool3d
 from mt_nn.functional.normalization import (
     batch_norm,
     group_norm,
@@ -86,43 +73,19 @@ from mt_nn.functional.pooling import (
     max_pool1d,
     max_pool3d,
 )
-from mt_nn.functional.rearranging import (
-    channel_shuffle,
-    pixel_shuffle,
-    pixel_unshuffle,
-)
+from mt_nn.functional.rearranging import channel_shuffle, pixel_shuffle, pixel_unshuffle
 from mt_nn.functional.resampling import interpolate
-from mt_nn.functional.transposed import (
-    conv_transpose1d,
-    conv_transpose2d,
-    conv_transpose3d,
-)
-from mt_nn.functional.unpooling import (
-    max_unpool1d,
-    max_unpool2d,
-    max_unpool3d,
-)
-from mt_nn.losses.differences import (
-    huber_loss,
-    l1_loss,
-    mse_loss,
-    smooth_l1_loss,
-)
+from mt_nn.functional.transposed import conv_transpose1d, conv_transpose2d, conv_transpose3d
+from mt_nn.functional.unpooling import max_unpool1d, max_unpool2d, max_unpool3d
+from mt_nn.losses.differences import huber_loss, l1_loss, mse_loss, smooth_l1_loss
 from mt_nn.losses.labels import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
     multilabel_soft_margin_loss,
     soft_margin_loss,
 )
-from mt_nn.losses.likelihoods import (
-    gaussian_nll_loss,
-    kl_div,
-    poisson_nll_loss,
-)
-from mt_nn.losses.margins import (
-    multi_margin_loss,
-    multilabel_margin_loss,
-)
+from mt_nn.losses.likelihoods import gaussian_nll_loss, kl_div, poisson_nll_loss
+from mt_nn.losses.margins import multi_margin_loss, multilabel_margin_loss
 from mt_nn.losses.sequences import ctc_loss
 from mt_nn.losses.similarities import (
     cosine_embedding_loss,

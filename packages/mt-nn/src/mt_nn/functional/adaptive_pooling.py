@@ -9,11 +9,7 @@ from mt_nn.core.settings import integers
 from mt_nn.core.windows import as_batch
 from mt_nn.errors import InputError, SettingError
 from mt_nn.functional.dimensions import over_dimensions
-from mt_nn.functional.pooling import (
-    avg_pool,
-    largest,
-    max_pool,
-)
+from mt_nn.functional.pooling import avg_pool, largest, max_pool
 from mt_nn.functional.resampling import means_of_parts, part_taps
 from mt_nn.functional.shapes import check_not_empty
 from mt_tensor import Tensor

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from mt_nn.core.arguments import checked
 from mt_nn.core.settings import Sizes, integers
-from mt_nn.core.windows import (
-    as_batch,
-    windows,
-)
+from mt_nn.core.windows import as_batch, windows
 from mt_nn.errors import InputError
-from mt_nn.functional.shapes import (
-    check_not_empty,
-    check_windows,
-)
+from mt_nn.functional.shapes import check_not_empty, check_windows
 from mt_tensor import Tensor
 from mt_tensor.extending import Embed, Fold, apart
 

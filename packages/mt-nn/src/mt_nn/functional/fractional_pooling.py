@@ -6,10 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_nn.core.settings import (
-    Sizes,
-    integers,
-)
+from mt_nn.core.settings import Sizes, integers
 from mt_nn.core.windows import as_batch
 from mt_nn.errors import InputError, SettingError
 from mt_nn.functional.dimensions import over_dimensions

@@ -17,17 +17,7 @@ from typing import Any
 
 from mt_nn.core.linear import linear
 from mt_operators import OPERATORS
-from mt_tensor import (
-    Tensor,
-    arange,
-    cat,
-    fuse,
-    fused,
-    relu,
-    stack,
-    tanh,
-    zeros_like,
-)
+from mt_tensor import Tensor, arange, cat, fuse, fused, relu, stack, tanh, zeros_like
 from mt_tensor.extending import BLOCKS, FusedKernel, by_kernel, common_backend
 
 # --- One step -----------------------------------------------------------------------------------

@@ -15,10 +15,7 @@ from typing import Any
 import numpy as np
 
 from mt_nn.core.arguments import checked
-from mt_nn.core.settings import (
-    Sizes,
-    integers,
-)
+from mt_nn.core.settings import Sizes, integers
 from mt_nn.errors import InputError, SettingError, SettingTypeError
 from mt_nn.utils.settings import choice
 from mt_tensor import DType, Tensor, arange, fused, tensor, uint8

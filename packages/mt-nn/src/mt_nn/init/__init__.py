@@ -1,10 +1,6 @@
 """First values of parameters. The names are torch's, and so are the formulas."""
 
-from mt_nn.core.init import (
-    fan_in,
-    init_like_torch,
-    uniform_,
-)
+from mt_nn.core.init import fan_in, init_like_torch, uniform_
 from mt_nn.init.filling import (
     Nonlinearity,
     calculate_gain,
@@ -18,13 +14,7 @@ from mt_nn.init.filling import (
     xavier_uniform_,
     zeros_,
 )
-from mt_nn.init.structured import (
-    dirac_,
-    eye_,
-    orthogonal_,
-    sparse_,
-    trunc_normal_,
-)
+from mt_nn.init.structured import dirac_, eye_, orthogonal_, sparse_, trunc_normal_
 
 # fmt: off
 __all__ = [

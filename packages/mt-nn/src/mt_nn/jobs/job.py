@@ -23,10 +23,7 @@ from mt_nn.errors import InputError, MissingFileError, SettingError
 from mt_nn.parallel.sampling import SharedBatches
 from mt_nn.parallel.world import world
 from mt_nn.train.metrics import Metric
-from mt_nn.utils.settings import (
-    check_flags,
-    number,
-)
+from mt_nn.utils.settings import check_flags, number
 from mt_operators import Module
 from mt_tensor import Tensor
 

@@ -17,10 +17,7 @@ from mt_nn.core.linear import Linear
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.errors import InputError
-from mt_nn.layers.convolution import (
-    Conv1d,
-    Conv3d,
-)
+from mt_nn.layers.convolution import Conv1d, Conv3d
 from mt_nn.layers.normalization import (
     BatchNorm1d,
     BatchNorm2d,

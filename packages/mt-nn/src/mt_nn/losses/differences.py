@@ -4,16 +4,8 @@ from __future__ import annotations
 
 from mt_nn.core.arguments import checked
 from mt_nn.core.errors import InputError
-from mt_nn.core.losses import (
-    REDUCTIONS,
-    Reduction,
-    check_reduction,
-)
-from mt_nn.losses.arguments import (
-    check_at_least,
-    check_one_shape,
-    check_positive,
-)
+from mt_nn.core.losses import REDUCTIONS, Reduction, check_reduction
+from mt_nn.losses.arguments import check_at_least, check_one_shape, check_positive
 from mt_tensor import Tensor, elementwise, fuse
 
 

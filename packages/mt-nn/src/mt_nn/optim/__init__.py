@@ -3,10 +3,7 @@
 from mt_nn.core.adam import Adam
 from mt_nn.core.optimizer import Optimizer
 from mt_nn.core.sgd import SGD
-from mt_nn.optim import (
-    lr_scheduler,
-    swa_utils,
-)
+from mt_nn.optim import lr_scheduler, swa_utils
 from mt_nn.optim.adadelta import Adadelta
 from mt_nn.optim.adafactor import Adafactor
 from mt_nn.optim.adagrad import Adagrad

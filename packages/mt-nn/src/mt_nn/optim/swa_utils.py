@@ -13,12 +13,7 @@ from mt_nn.core.optimizer import Optimizer
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
 from mt_nn.layers.normalization import BatchNorm
-from mt_nn.optim.lr_scheduler.scheduler import (
-    LRScheduler,
-    check,
-    check_optimizer,
-    one_for_each,
-)
+from mt_nn.optim.lr_scheduler.scheduler import LRScheduler, check, check_optimizer, one_for_each
 from mt_tensor import Tensor, no_grad, tensor
 from mt_tensor.backends import TensorBackend
 

@@ -9,10 +9,7 @@ from __future__ import annotations
 from mt_nn.core.activation import ReLU
 from mt_nn.core.containers import Sequential
 from mt_nn.core.convolution import Conv2d
-from mt_nn.core.linear import (
-    Flatten,
-    Linear,
-)
+from mt_nn.core.linear import Flatten, Linear
 from mt_nn.core.module import Module
 from mt_nn.core.pooling import MaxPool2d
 from mt_nn.layers.adaptive_pooling import AdaptiveMaxPool2d

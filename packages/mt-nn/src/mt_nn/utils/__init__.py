@@ -4,11 +4,7 @@ Sequences of different lengths in one batch, parameters that are computed from o
 become one, and what is done with all gradients or parameters.
 """
 
-from mt_nn.utils import (
-    parametrizations,
-    parametrize,
-    rnn,
-)
+from mt_nn.utils import parametrizations, parametrize, rnn
 from mt_nn.utils.clipping import (
     clip_grad_norm_,
     clip_grad_value_,
@@ -21,10 +17,7 @@ from mt_nn.utils.fusing import (
     fuse_linear_bn_eval,
     fuse_linear_bn_weights,
 )
-from mt_nn.utils.vectors import (
-    parameters_to_vector,
-    vector_to_parameters,
-)
+from mt_nn.utils.vectors import parameters_to_vector, vector_to_parameters
 
 # fmt: off
 __all__ = [

@@ -7,21 +7,9 @@ tensors does so. Random numbers come from the current default generator, which i
 to the batch, and which `use_generator` sets elsewhere.
 """
 
-from mt_nn.data.transforms.color import (
-    ColorJitter,
-    Grayscale,
-    RandomGrayscale,
-)
-from mt_nn.data.transforms.composing import (
-    Compose,
-    Lambda,
-    RandomApply,
-    RandomChoice,
-)
-from mt_nn.data.transforms.converting import (
-    Normalize,
-    ToTensor,
-)
+from mt_nn.data.transforms.color import ColorJitter, Grayscale, RandomGrayscale
+from mt_nn.data.transforms.composing import Compose, Lambda, RandomApply, RandomChoice
+from mt_nn.data.transforms.converting import Normalize, ToTensor
 from mt_nn.data.transforms.cropping import (
     CenterCrop,
     Pad,
@@ -30,15 +18,9 @@ from mt_nn.data.transforms.cropping import (
     RandomVerticalFlip,
 )
 from mt_nn.data.transforms.erasing import RandomErasing
-from mt_nn.data.transforms.resizing import (
-    RandomResizedCrop,
-    Resize,
-)
+from mt_nn.data.transforms.resizing import RandomResizedCrop, Resize
 from mt_nn.data.transforms.transform import ImageTransform
-from mt_nn.data.transforms.warping import (
-    RandomAffine,
-    RandomRotation,
-)
+from mt_nn.data.transforms.warping import RandomAffine, RandomRotation
 
 # fmt: off
 __all__ = [

@@ -7,11 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mt_nn.core.settings import (
-    Sizes,
-    integer,
-    integers,
-)
+from mt_nn.core.settings import Sizes, integer, integers
 from mt_nn.data.transforms.transform import ImageTransform, choose, probability
 from mt_nn.errors import InputError, SettingError
 from mt_nn.utils.settings import choice

@@ -11,11 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mt_nn.core.settings import (
-    Sizes,
-    integer,
-    integers,
-)
+from mt_nn.core.settings import Sizes, integer, integers
 from mt_nn.data.transforms.transform import ImageTransform, Numbers, check_real, interval
 from mt_nn.errors import InputError, SettingError
 from mt_nn.utils.settings import choice

@@ -4,10 +4,7 @@ One is made after the optimizer and stepped after it. Each changes the rate that
 several can work on one optimizer.
 """
 
-from mt_nn.optim.lr_scheduler.combined import (
-    ChainedScheduler,
-    SequentialLR,
-)
+from mt_nn.optim.lr_scheduler.combined import ChainedScheduler, SequentialLR
 from mt_nn.optim.lr_scheduler.cycles import (
     CosineAnnealingLR,
     CosineAnnealingWarmRestarts,

@@ -10,12 +10,7 @@ from mt_nn.core.optimizer import Optimizer
 from mt_nn.core.settings import integer
 from mt_nn.errors import SettingError
 from mt_nn.optim.lr_scheduler.plateau import ReduceLROnPlateau
-from mt_nn.optim.lr_scheduler.scheduler import (
-    LRScheduler,
-    Schedule,
-    check_optimizer,
-    set_rate,
-)
+from mt_nn.optim.lr_scheduler.scheduler import LRScheduler, Schedule, check_optimizer, set_rate
 
 Member = Any
 """A scheduler that is stepped without a measure: an `LRScheduler`, or a combination of them."""
