@@ -214,14 +214,14 @@ def counterparts(before: str, after: str) -> dict[str, tuple[str, str | None]]:
         ("fast", "cuda", "simulator.Simulator.launch", "new idea", None),
         ("fast", "cuda", "backend._at", "new idea", None),
         (
-            *("tensor", "nn", "module.Module.load_state_dict", "rewritten"),
+            *("tensor", "nn", "core.module.Module.load_state_dict", "rewritten"),
             "mt_operators.module.Module.load_state_dict",
         ),
-        ("tensor", "nn", "library.layers.activation.Softmax.forward", "new idea", None),
+        ("tensor", "nn", "layers.activation.Softmax.forward", "new idea", None),
         ("tensor", "nn", "layers.function.FunctionLayer.forward", "new idea", None),
-        ("tensor", "nn", "module.Module.cpu", "new idea", None),
-        ("tensor", "nn", "functional.convolution.conv", "new idea", None),
-        ("tensor", "nn", "library.kernels.numpy.losses.CrossEntropy.value", "new idea", None),
+        ("tensor", "nn", "core.module.Module.cpu", "new idea", None),
+        ("tensor", "nn", "core.convolution.convolved", "new idea", None),
+        ("tensor", "nn", "kernels.numpy.losses.CrossEntropy.value", "new idea", None),
     ],
 )
 def test_functions_are_judged_as_a_reader_would(

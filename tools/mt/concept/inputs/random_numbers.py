@@ -27,7 +27,7 @@ def cuda() -> tuple[Any, Any]:
 
 def nn() -> tuple[Any, Any]:
     import mt_tensor as mt
-    from mt_nn.library.saving.checkpoint import Generators
+    from mt_nn.saving.checkpoint import Generators
     from mt_tensor.randomness.generator import use_generator
 
     with use_generator(mt.Generator().manual_seed(SEED)):
