@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mt_operators import OPERATORS
-from mt_operators.extending import nearest
+from mt_operators.core.errors import nearest
 
 LONGEST = 200
 """How many characters an expression may have."""

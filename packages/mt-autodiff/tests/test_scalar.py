@@ -25,11 +25,11 @@ from mt_autodiff import (
     grad,
     no_grad,
 )
-from mt_autodiff.scalar import LIFTED
+from mt_autodiff.core.scalar import LIFTED
 from mt_operators import OPERATORS
-from mt_operators.evaluation import evaluate
+from mt_operators.core.lowering import evaluate
+from mt_operators.core.tracing import trace
 from mt_operators.testing import SPECS, WHOLE_SPECS, OpSpec, high_precision
-from mt_operators.tracing import trace
 
 TRUTHS = {name for name, row in OPERATORS.items() if row.result == "truth"}
 SPEC_ROWS = [pytest.param(spec, id=spec.name) for spec in SPECS.values()]

@@ -10,7 +10,7 @@ from mt_cuda.kernel import Kernel, Parameter, define, numbers, operand
 from mt_cuda.library import inspection
 from mt_cuda.library.c.translation import to_c
 from mt_operators import OPERATORS
-from mt_operators.evaluation import expanded
+from mt_operators.core.lowering import expanded
 from mt_tensor import bfloat16, float16, float32, int32, int64
 
 

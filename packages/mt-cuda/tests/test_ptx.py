@@ -14,7 +14,7 @@ from mt_cuda.errors import KernelError
 from mt_cuda.kernel import Kernel, Parameter
 from mt_cuda.library import inspection
 from mt_operators import OPERATORS
-from mt_operators.errors import UnknownOperatorError
+from mt_operators.core.errors import UnknownOperatorError
 from mt_tensor.extending import DTYPES
 
 OTHERS = (

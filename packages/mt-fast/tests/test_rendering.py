@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from mt_fast.generation.rendering import PYTHON, render
 from mt_fast.generation.spelling import TABLE
 from mt_operators import OPERATORS, Formula
-from mt_operators.elementary import ELEMENTARY, div, where
-from mt_operators.evaluation import expanded
+from mt_operators.core.elementary import ELEMENTARY, div, where
+from mt_operators.core.lowering import expanded
 from mt_operators.testing import SPECIAL, SPECS
 from mt_tensor import bool_, float32, float64, int8, uint8
 from mt_tensor.extending import DTYPES

@@ -17,7 +17,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from mt_operators import OPERATORS, Operator
-from mt_operators.evaluation import evaluate
+from mt_operators.core.lowering import evaluate
 from mt_operators.testing import SPECS, OpSpec, high_precision
 
 SPEC_ROWS = [pytest.param(spec, id=spec.name) for spec in SPECS.values()]

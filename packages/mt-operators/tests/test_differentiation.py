@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mt_operators import OPERATORS, Formula
-from mt_operators.differentiation import derivative, derived
-from mt_operators.elementary import exp, floor, log, maximum, sin, tanh, where
-from mt_operators.evaluation import evaluate
+from mt_operators.core.differentiation import derivative, derived
+from mt_operators.core.elementary import exp, floor, log, maximum, sin, tanh, where
+from mt_operators.core.lowering import evaluate
+from mt_operators.core.tracing import trace
 from mt_operators.testing import high_precision
-from mt_operators.tracing import trace
 
 sigmoid = OPERATORS["sigmoid"].function
 

@@ -5,9 +5,9 @@ import math
 import pytest
 
 from mt_operators import OPERATORS, Formula, TracingError
-from mt_operators.elementary import atan2, exp, where
-from mt_operators.evaluation import evaluate
-from mt_operators.infix import Infix
+from mt_operators.core.elementary import atan2, exp, where
+from mt_operators.core.infix import Infix
+from mt_operators.core.lowering import evaluate
 
 
 class Asked(Infix):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mt_operators import OPERATORS
-from mt_operators.elementary import ELEMENTARY
+from mt_operators.core.elementary import ELEMENTARY
 from mt_operators.testing import SPECIAL, SPECS, WHOLE_SPECS, OpSpec
 
 SPEC_ROWS = [pytest.param(spec, id=spec.name) for spec in SPECS.values()]

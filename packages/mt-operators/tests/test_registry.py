@@ -16,7 +16,7 @@ from mt_operators import (
     TracingError,
     UnknownOperatorError,
 )
-from mt_operators.elementary import exp
+from mt_operators.core.elementary import exp
 
 
 def test_foreign_code_is_refused_when_a_row_is_added() -> None:

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mt_operators import OPERATORS
+from mt_operators.core.tracing import trace
 from mt_operators.testing import SPECS, OpSpec
 from mt_operators.text import formula_of, written, written_partials
-from mt_operators.tracing import trace
 
 
 def dividing(function: Callable[..., float]) -> Callable[..., np.float64]:

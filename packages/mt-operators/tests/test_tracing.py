@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mt_operators import OPERATORS, Formula, TracingError
-from mt_operators.elementary import ELEMENTARY, exp, where
-from mt_operators.evaluation import evaluate, expanded, written_with
-from mt_operators.graph import PYTHON
+from mt_operators.core.elementary import ELEMENTARY, exp, where
+from mt_operators.core.graph import PYTHON
+from mt_operators.core.lowering import evaluate, expanded, written_with
 from mt_operators.testing import SPECIAL, SPECS
 
 

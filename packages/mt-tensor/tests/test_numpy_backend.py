@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import mt_tensor as mt
 from mt_operators import OPERATORS, Formula
-from mt_operators.elementary import where
+from mt_operators.core.elementary import where
 from mt_tensor.backends.extending import FUNCTIONS
 from mt_tensor.backends.quiet import quiet, run_quietly
 from mt_tensor.dtypes import Array, DType, bool_, float32, float64, int32

@@ -4,10 +4,10 @@
 thing, a float that records. Tensors, in the next stage, are the second.
 """
 
-import mt_autodiff.lifted  # noqa: F401 - gives Scalar the operators of the table
-from mt_autodiff.backpropagation import backpropagate, derivatives, topological_sort
-from mt_autodiff.differentiate import grad
-from mt_autodiff.errors import (
+import mt_autodiff.core.lifted  # noqa: F401 - gives Scalar the operators of the table
+from mt_autodiff.core.backpropagation import backpropagate, derivatives, topological_sort
+from mt_autodiff.core.differentiate import grad
+from mt_autodiff.core.errors import (
     AutodiffError,
     CyclicGraphError,
     ForwardError,
@@ -17,17 +17,17 @@ from mt_autodiff.errors import (
     NoGradientError,
     WholeNumberError,
 )
-from mt_autodiff.graph import Context, History, Variable
-from mt_autodiff.mode import (
+from mt_autodiff.core.graph import Context, History, Variable
+from mt_autodiff.core.mode import (
     enable_grad,
     inference_mode,
     is_grad_enabled,
     no_grad,
     set_grad_enabled,
 )
-from mt_autodiff.numeric import central_difference, derivative_check
-from mt_autodiff.scalar import Scalar
-from mt_autodiff.scalar_function import ScalarFunction
+from mt_autodiff.core.numeric import central_difference, derivative_check
+from mt_autodiff.core.scalar import Scalar
+from mt_autodiff.core.scalar_function import ScalarFunction
 
 __version__ = "0.1.0"
 

@@ -25,8 +25,8 @@ from mt_cuda.layout import Layout, Strides, index_type, lies_along, merge
 from mt_cuda.machine import Grid, Machine
 from mt_cuda.machine import Number as Argument
 from mt_operators import OPERATORS, Formula, Operator
-from mt_operators.evaluation import expanded
-from mt_operators.graph import Graph
+from mt_operators.core.graph import Graph
+from mt_operators.core.lowering import expanded
 from mt_tensor import DType, TensorBackend, TensorData
 from mt_tensor.backends.extending import (
     MOST_DIMENSIONS,

@@ -3,7 +3,8 @@
 The last file of the lesson, but for `__init__.py`: all primitives have been read, and stand here
 together. `FastOps` decides as little as it can: empty views, narrow types, and from how many
 elements on a primitive uses all threads. How loops are chosen and run is in the modules named after
-the primitives; what the loops compute comes from the operator table by way of `mt_operators.graph`.
+the primitives; what the loops compute comes from the operator table by way of
+`mt_operators.core.graph`.
 
 The storage of a tensor is a writeable NumPy array, so that views cost nothing and tensors can share
 memory with NumPy. Most CPUs have no fast arithmetic of 16 bits: tensors of float16 and bfloat16 are

@@ -15,7 +15,8 @@ import mt_operators
 from mt_nn.backward_hooks import BackwardPass
 from mt_nn.parameter import Parameter
 from mt_operators import IncompatibleKeys
-from mt_operators.extending import Holder, no_attribute
+from mt_operators.core.errors import no_attribute
+from mt_operators.core.parameter import Holder
 from mt_tensor import Tensor, bfloat16, float16, float32, float64, is_grad_enabled
 from mt_tensor.extending import Backend, Device, RemovableHandle
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mt_nn.errors import SettingError, SettingTypeError
-from mt_operators.errors import nearest
+from mt_operators.core.errors import nearest
 from mt_tensor.errors import DomainError
 from mt_tensor.extending import as_integer
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import argparse
 import math
 
-from mt_operators.errors import UnknownOperatorError
-from mt_operators.formula import EVERYWHERE, Operator
-from mt_operators.table import OPERATORS
+from mt_operators.core.errors import UnknownOperatorError
+from mt_operators.core.formula import EVERYWHERE, Operator
+from mt_operators.core.table import OPERATORS
 from mt_operators.text import written, written_partials
 
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 
-from mt_operators.formula import Operator
-from mt_operators.graph import PYTHON, Graph
-from mt_operators.tracing import trace
+from mt_operators.core.formula import Operator
+from mt_operators.core.graph import PYTHON, Graph
+from mt_operators.core.tracing import trace
 
 COMPARISON, LOGIC, SUM, PRODUCT, ATOM = range(5)
 """How tightly a formula binds its parts; a part that binds less is put in parentheses."""

@@ -9,8 +9,8 @@ def operators() -> tuple[Any, Any]:
     import math
 
     from mt_operators import OPERATORS
-    from mt_operators.differentiation import derivative
-    from mt_operators.evaluation import evaluate
+    from mt_operators.core.differentiation import derivative
+    from mt_operators.core.lowering import evaluate
 
     first = derivative(OPERATORS["sin"].value.graph, 0)
     second = derivative(first, 0)

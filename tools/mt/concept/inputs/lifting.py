@@ -13,8 +13,8 @@ def operators() -> tuple[Any, Any]:
     import math
 
     from mt_operators import OPERATORS
-    from mt_operators.elementary import div, where
-    from mt_operators.evaluation import evaluate
+    from mt_operators.core.elementary import div, where
+    from mt_operators.core.lowering import evaluate
 
     row = OPERATORS["sigmoid"]
     spelling: dict[str, Any] = {"exp": math.exp, "where": where, "div": div}

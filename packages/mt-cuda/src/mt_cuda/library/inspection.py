@@ -15,8 +15,8 @@ from mt_cuda.gpu import THREADS
 from mt_cuda.kernel import Kernel, computed
 from mt_fast.extending import whole
 from mt_operators import OPERATORS, Operator
-from mt_operators.evaluation import expanded
-from mt_operators.extending import zero
+from mt_operators.core.formula import zero
+from mt_operators.core.lowering import expanded
 from mt_tensor import DType, bool_
 from mt_tensor.extending import DTYPES, as_dtype
 

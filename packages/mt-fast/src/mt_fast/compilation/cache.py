@@ -35,7 +35,7 @@ from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import _Cache
 
 from mt_fast.compilation.folder import Folder, hashed
-from mt_operators import table
+from mt_operators.core import table
 
 FOLDER = Folder("mt-fast", "MT_FAST_CACHE")
 """Where the kernels are."""

@@ -15,7 +15,7 @@ from mt_fast.generation.rendering import (
 )
 from mt_fast.generation.source import Source, function, indented
 from mt_operators import Operator
-from mt_operators.graph import Graph
+from mt_operators.core.graph import Graph
 from mt_tensor import DType, bool_
 
 NESTED = 3

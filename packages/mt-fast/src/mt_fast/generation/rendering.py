@@ -19,10 +19,10 @@ from dataclasses import dataclass
 
 from mt_fast.generation import whole
 from mt_operators import OPERATORS, Formula
-from mt_operators.elementary import ELEMENTARY, ROUNDING
-from mt_operators.evaluation import written_with
-from mt_operators.graph import ARITHMETIC, Expression, Graph, Number
-from mt_operators.graph import PYTHON as NOTATION
+from mt_operators.core.elementary import ELEMENTARY, ROUNDING
+from mt_operators.core.graph import ARITHMETIC, Expression, Graph, Number
+from mt_operators.core.graph import PYTHON as NOTATION
+from mt_operators.core.lowering import written_with
 from mt_tensor import DType, float64, int64, uint64
 from mt_tensor.extending import DTYPES
 

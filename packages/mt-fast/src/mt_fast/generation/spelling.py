@@ -2,9 +2,9 @@
 
 The text of kernels is complete but for its names; here they all get their meaning. `TABLE` says how
 each function is written in kernel text, and `NAMESPACE` what the names in that text mean to Numba.
-The meaning is that of `mt_operators.elementary`: IEEE 754 where a function has a pole or no value,
-and nan wins in `maximum` and `minimum`. Kernels are compiled with Numba's `error_model="numpy"`, so
-that division by zero raises nothing.
+The meaning is that of `mt_operators.core.elementary`: IEEE 754 where a function has a pole or no
+value, and nan wins in `maximum` and `minimum`. Kernels are compiled with Numba's
+`error_model="numpy"`, so that division by zero raises nothing.
 
 `maximum` and `minimum` are LLVM's own instructions: written as a comparison, they would either lose
 nan or keep LLVM from vectorising a fold with them. All else is C's, one element after the other;
@@ -29,7 +29,7 @@ from mt_fast import additions
 from mt_fast.compilation.jit import jit
 from mt_fast.generation import positions, transposition, whole
 from mt_fast.generation.rendering import COMPUTED, call
-from mt_operators.elementary import ELEMENTARY, ROUNDING
+from mt_operators.core.elementary import ELEMENTARY, ROUNDING
 from mt_tensor.extending import DTYPES
 
 

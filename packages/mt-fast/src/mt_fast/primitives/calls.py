@@ -23,7 +23,7 @@ from mt_fast.primitives.elementwise import Plan, elementwise_kernel, plan
 from mt_fast.primitives.layouts import REMEMBERED
 from mt_fast.primitives.updates import update
 from mt_operators import Formula, TracingError
-from mt_operators.evaluation import expanded
+from mt_operators.core.lowering import expanded
 from mt_tensor import TensorData
 
 # `shorter_for_two` and `running` are not the lesson's: mt_tensor/library/backends/numpy/calls.py.

@@ -16,7 +16,7 @@ import pytest
 
 import mt_tensor as mt
 from mt_operators import OPERATORS, Formula
-from mt_operators.elementary import sqrt
+from mt_operators.core.elementary import sqrt
 from mt_operators.testing import SPECS
 from mt_tensor.backends import TensorBackend
 from mt_tensor.backends.numpy.functions import UFUNCS

@@ -17,7 +17,7 @@ from hypothesis.extra.numpy import broadcastable_shapes, mutually_broadcastable_
 
 import mt_tensor as mt
 from mt_operators import OPERATORS, Formula
-from mt_operators.elementary import div, floor
+from mt_operators.core.elementary import div, floor
 from mt_operators.testing import SPECIAL, SPECS, TOLERANCE, WHOLE_SPECS, OpSpec
 from mt_tensor.backends import TensorBackend, use_backend
 from mt_tensor.conformance.layouts import LAYOUTS

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_tensor.errors import DomainError, IndexingError
 from mt_tensor.public import method
 from mt_tensor.recording.function import Function

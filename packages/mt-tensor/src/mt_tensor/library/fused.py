@@ -18,7 +18,7 @@ from copy import copy
 from itertools import compress
 from typing import Any, ParamSpec, TypeAlias
 
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_tensor.library.recording.towards import derivatives_towards
 from mt_tensor.public import function
 from mt_tensor.recording.function import changed_in_place, changes, require_tensors

@@ -11,7 +11,7 @@ import functools
 import math
 from typing import Any
 
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_operators import OPERATORS, Operator
 from mt_tensor.arguments import check_not_bool
 from mt_tensor.backends.computing import Computing

@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any
 
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_operators import Operator
-from mt_operators.extending import one
+from mt_operators.core.formula import one
 from mt_tensor.backends.computing import Computing
 from mt_tensor.recording.function import changed_in_place
 from mt_tensor.recording.graph import Node, connect
@@ -98,7 +98,7 @@ class Gradients:
         """
         if self._computing is None:
             return []
-        from mt_operators.differentiation import derived  # when first needed only
+        from mt_operators.core.differentiation import derived  # when first needed only
 
         formula = self._computing.formula
         operations = []

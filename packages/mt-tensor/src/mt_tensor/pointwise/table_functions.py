@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_operators import OPERATORS, Operator
 from mt_tensor.dtypes import DTYPES, DType, Number, bool_, is_exact
 from mt_tensor.layout import row_major

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_tensor.arguments import check_not_bool
 from mt_tensor.dtypes import result_type
 from mt_tensor.errors import ShapeError

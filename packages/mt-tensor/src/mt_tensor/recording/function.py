@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from mt_autodiff import Context
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.errors import BackendMismatchError, DTypeError, InPlaceError
 from mt_tensor.recording.graph import Node, connect

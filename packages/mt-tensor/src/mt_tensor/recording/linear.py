@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from mt_autodiff import GradientError
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_tensor.recording.graph import Node, connect
 from mt_tensor.strides import Shape
 from mt_tensor.tensor import VIEW, Tensor

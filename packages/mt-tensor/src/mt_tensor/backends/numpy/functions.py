@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mt_operators import OPERATORS, Formula, TracingError
-from mt_operators.elementary import ROUNDING
+from mt_operators.core.elementary import ROUNDING
 from mt_tensor.backends.quiet import quiet
 from mt_tensor.dtypes import Array, DType, Number
 from mt_tensor.widening import numbers
@@ -94,7 +94,7 @@ def function_of(
 
     There is for the values of most operators, and for a few gradients: that of `exp` is a product.
     """
-    from mt_operators.evaluation import written_with  # when first needed only
+    from mt_operators.core.lowering import written_with  # when first needed only
 
     try:
         graph = written_with(formula, functions)
@@ -122,7 +122,7 @@ def on_arrays(formula: Formula, dtype: DType) -> Callable[..., Any]:
     """
     from dataclasses import replace  # these when first needed only
 
-    from mt_operators.evaluation import evaluate, written_with
+    from mt_operators.core.lowering import evaluate, written_with
 
     computed = dtype.computed.numpy
     graph = written_with(formula, SPELLING)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mt_autodiff.library.drawing.svg import Svg, document, text, text_width
+from mt_autodiff.drawing.svg import Svg, document, text, text_width
 from mt_tensor.dtypes import Array
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import index_to_position, size_of, to_index

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mt_autodiff import GradientError
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_tensor.dtypes import Array
 from mt_tensor.library.arguments import check_choice
 from mt_tensor.library.linalg.lapack import check_matrices, finite, lapack

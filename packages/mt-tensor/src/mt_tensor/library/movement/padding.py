@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_tensor.arguments import as_integers
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import ShapeError

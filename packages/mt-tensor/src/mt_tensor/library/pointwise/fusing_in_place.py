@@ -20,10 +20,10 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_operators import Formula
-from mt_operators.evaluation import Evaluation
-from mt_operators.tracing import Recorder
+from mt_operators.core.lowering import Evaluation
+from mt_operators.core.tracing import Recorder
 from mt_tensor.backends.computing import Computing
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import as_number

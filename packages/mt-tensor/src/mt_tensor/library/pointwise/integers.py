@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from mt_operators import Operator
-from mt_operators.elementary import div as quotient
-from mt_operators.elementary import trunc
-from mt_operators.extending import zero
+from mt_operators.core.elementary import div as quotient
+from mt_operators.core.elementary import trunc
+from mt_operators.core.formula import zero
 from mt_tensor.dtypes import Number
 from mt_tensor.errors import DivisionByZeroError, DTypeError
 from mt_tensor.library.arguments import check_choice

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.backends.registry import current_backend
 from mt_tensor.dtypes import get_default_dtype

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from mt_autodiff import AutodiffError, GradientError, GraphFreedError, derivatives
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_tensor.errors import CompileError, TensorError
 from mt_tensor.layout import row_major
 from mt_tensor.library.programs.addresses import Addresses

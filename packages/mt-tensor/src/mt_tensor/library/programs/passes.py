@@ -7,7 +7,7 @@ from typing import Any
 from zlib import crc32
 
 from mt_operators import Formula
-from mt_operators.tracing import trace
+from mt_operators.core.tracing import trace
 from mt_tensor.dtypes import bool_, float32, float64
 from mt_tensor.layout import Layout
 from mt_tensor.library.programs.program import Instruction, View

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_tensor.library.programs.addresses import Addresses
 from mt_tensor.library.programs.gradients import Gradients
 from mt_tensor.library.programs.guard import ask

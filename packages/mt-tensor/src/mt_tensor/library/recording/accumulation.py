@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_tensor.public import method
 from mt_tensor.tensor import Tensor
 

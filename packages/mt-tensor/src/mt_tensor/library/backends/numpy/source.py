@@ -1,6 +1,6 @@
 """Formulas as NumPy code: what the `numpy` backend runs for operators that NumPy does not have.
 
-The graph of a formula (`mt_operators.graph`) is written down as one function of
+The graph of a formula (`mt_operators.core.graph`) is written down as one function of
 arrays, in which NumPy's own functions and operators do each step:
 
 >>> from mt_operators import OPERATORS
@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from mt_operators import Formula
-from mt_operators.evaluation import written_with
-from mt_operators.graph import PYTHON, Expression, Graph, Number
+from mt_operators.core.graph import PYTHON, Expression, Graph, Number
+from mt_operators.core.lowering import written_with
 from mt_tensor.backends.numpy.functions import typed
 from mt_tensor.library.backends.numpy.blocks import LARGE, in_blocks
 from mt_tensor.library.backends.numpy.choices import choose, keep

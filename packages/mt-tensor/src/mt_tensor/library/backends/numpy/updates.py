@@ -29,8 +29,8 @@ from typing import Any, Literal
 import numpy as np
 
 from mt_operators import Formula
-from mt_operators.evaluation import written_with
-from mt_operators.graph import PYTHON, Expression, Graph
+from mt_operators.core.graph import PYTHON, Expression, Graph
+from mt_operators.core.lowering import written_with
 from mt_tensor.backends.numpy.functions import UFUNCS
 from mt_tensor.backends.quiet import quiet
 from mt_tensor.dtypes import Number

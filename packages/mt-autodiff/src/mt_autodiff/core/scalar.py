@@ -1,0 +1,259 @@
+"""`Scalar`: a float that records how it was computed.
+
+The first `Variable` (`graph.py`), which `backpropagation.py` can walk behind. Here are the class
+itself, what backpropagation asks of it, and what it answers to Python's operators and to elementary
+functions: it looks the operator up in `LIFTED`, a dictionary that the next file fills from the
+table.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import threading
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Self, SupportsFloat
+
+from mt_autodiff.core.backpropagation import backpropagate
+from mt_autodiff.core.errors import AutodiffError, NoGradientError
+from mt_autodiff.core.graph import History
+from mt_operators.core.infix import Infix
+
+_ids = itertools.count(1)
+
+_adding = threading.RLock()
+"""Held while a leaf adds to its derivative, for threads may share the leaf."""
+
+
+class Scalar(Infix):
+    """A float that takes part in automatic differentiation.
+
+        >>> x = Scalar(2.0)
+        >>> y = x * x + x
+        >>> y.backward()
+        >>> x.derivative
+        5.0
+
+    Every operator of the table is a method (`x.tanh()`), and Python's arithmetic and comparison
+    operators work with plain numbers on either side. A comparison yields a Scalar 1.0 or 0.0;
+    `float`, `int`, `round`, `math.floor` and their like yield plain numbers and record nothing.
+    A copy, by `copy` or `pickle`, is a new leaf with the same value.
+
+    Args:
+        data: the value, a number.
+        name: what to call it in messages and pictures.
+        requires_grad: whether its derivative is wanted. True for a Scalar made by hand; a plain
+            number in an expression becomes a constant.
+
+    Attributes:
+        data: the value; assigning another one is not recorded.
+        derivative: the derivative that `backward` has accumulated; None before.
+        history: how it was computed; None for a leaf.
+
+    Raises:
+        TypeError: `data` is no number, or `name` no string.
+    """
+
+    __slots__ = ("_data", "derivative", "history", "name", "requires_grad", "unique_id")
+
+    def __init__(
+        self, data: SupportsFloat, name: str | None = None, requires_grad: bool = True
+    ) -> None:
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"the name of a Scalar is a string; {name!r} was given.")
+        self._data = data if type(data) is float else _as_float(data)
+        self.unique_id = next(_ids)
+        self.name = name
+        self.requires_grad = requires_grad
+        self.derivative: Any = None
+        self.history: History | None = None
+
+    @property
+    def data(self) -> float:
+        """The value."""
+        return self._data
+
+    @data.setter
+    def data(self, value: SupportsFloat) -> None:
+        self._data = _as_float(value)
+
+    @property
+    def grad(self) -> Any:
+        """The same as `derivative`, by torch's name."""
+        return self.derivative
+
+    @grad.setter
+    def grad(self, value: Any) -> None:
+        self.derivative = value
+
+    # --- What backpropagation asks (the Variable protocol) --------------------------------------
+
+    @property
+    def parents(self) -> Iterable[Scalar]:
+        """The Scalars that this one was computed from."""
+        return self.history.inputs if self.history else ()
+
+    def is_leaf(self) -> bool:
+        """Whether nothing recorded produced this Scalar."""
+        return self.history is None
+
+    def is_constant(self) -> bool:
+        """Whether no derivative is wanted with respect to this Scalar."""
+        return not self.requires_grad
+
+    def completed(self, derivative: Any) -> Any:
+        """Return the derivative itself."""
+        return derivative
+
+    def chain_rule(self, derivative: Any) -> Iterable[tuple[Scalar, Any]]:
+        """Return each parent with its share of the derivative."""
+        return self.history.chain_rule(derivative) if self.history else ()
+
+    def accumulate_derivative(self, derivative: Any) -> None:
+        """Add to `derivative`, if this is a leaf; others store nothing."""
+        if self.history is None:
+            with _adding:
+                known = self.derivative
+                self.derivative = derivative if known is None else known + derivative
+
+    def free_graph(self) -> None:
+        """Forget what was saved for the chain rule."""
+        if self.history:
+            self.history.free()
+
+    # --- Differentiation ------------------------------------------------------------------------
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Say whether a derivative is wanted, and return self.
+
+        Raises:
+            AutodiffError: it is not, but this Scalar was computed from others that want one.
+        """
+        if self.history and not requires_grad:
+            raise AutodiffError(
+                f"{self!r} was computed from others, whose derivatives would be lost without it. "
+                "Go on with x.detach(), through which nothing is differentiated."
+            )
+        self.requires_grad = requires_grad
+        return self
+
+    def copy_(self, other: SupportsFloat) -> Self:
+        """Take over the value of `other`, unrecorded, and return self."""
+        self.data = other
+        return self
+
+    def detach(self) -> Scalar:
+        """Return a constant Scalar of the same value, through which nothing is differentiated."""
+        return constant(self.data)
+
+    def clone(self) -> Scalar:
+        """Return a Scalar of the same value, recorded as computed from this one."""
+        return LIFTED["id"](self)
+
+    def backward(
+        self,
+        d_output: float | None = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+    ) -> None:
+        """Add the derivative of this Scalar to every leaf that it was computed from.
+
+        Several calls accumulate: set `x.derivative = None` to begin anew.
+
+        Args:
+            d_output: what to multiply all derivatives with; 1 if not given.
+            retain_graph: whether the graph can be differentiated again.
+            create_graph: whether the derivatives become Scalars that can be differentiated.
+
+        Raises:
+            NoGradientError: nothing was recorded for this Scalar.
+            GraphFreedError: an earlier call freed the graph.
+            GradientError: the backward of a function does not fit, or cannot be recorded.
+            CyclicGraphError: a Scalar was computed from itself.
+        """
+        self.check_recorded()
+        start: Any = 1.0 if d_output is None else d_output
+        start = as_scalar(start) if create_graph else _as_float(start)
+        backpropagate(self, start, retain_graph, create_graph)
+
+    def check_recorded(self) -> None:
+        """Raise NoGradientError if nothing was recorded for this Scalar."""
+        if not self.requires_grad:
+            raise NoGradientError(
+                f"{self!r} has no derivative: it was computed from constants only, or inside "
+                "no_grad(). Make its inputs with Scalar(value), or call requires_grad_() on them."
+            )
+
+    # --- Python's operators ---------------------------------------------------------------------
+
+    def __operator__(self, name: str, operands: tuple[Any, ...]) -> Scalar:
+        """Return the value of an operator, recorded; leave other operands to their own types."""
+        for operand in operands:
+            if not isinstance(operand, _NUMBERS) and not hasattr(operand, "__float__"):
+                return NotImplemented  # type: ignore[no-any-return]
+        return LIFTED[name](*operands)
+
+    def where(self, condition: SupportsFloat, other: SupportsFloat) -> Scalar:
+        """Return this Scalar where the condition holds, and `other` elsewhere."""
+        return LIFTED["where"](condition, self, other)
+
+    def __bool__(self) -> bool:
+        return bool(self.data)
+
+    def __float__(self) -> float:
+        return self.data
+
+    def __int__(self) -> int:
+        return int(self.data)
+
+    def __trunc__(self) -> int:
+        return math.trunc(self.data)
+
+    def __floor__(self) -> int:
+        return math.floor(self.data)
+
+    def __ceil__(self) -> int:
+        return math.ceil(self.data)
+
+    def __round__(self, ndigits: int | None = None) -> float:
+        return round(self.data, ndigits)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.data, spec) if spec else str(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Scalar, (self.data, self.name, self.requires_grad)
+
+    def __repr__(self) -> str:
+        name = f", name={self.name!r}" if self.name else ""
+        made_by = f", made by {self.history.name}" if self.history else ""
+        return f"Scalar({self.data!r}{name}{made_by})"
+
+    if TYPE_CHECKING:  # `lifted.py` adds a method for each row of the table
+
+        def __getattr__(self, name: str) -> Callable[..., Scalar]: ...
+
+
+def _as_float(value: Any) -> float:
+    """Return a number as a float; text, None and the like are no numbers."""
+    if isinstance(value, str | bytes | bytearray) or not hasattr(value, "__float__"):
+        raise TypeError(
+            f"a Scalar holds one number; {value!r} of type {type(value).__name__} was given."
+        )
+    return float(value)
+
+
+def constant(value: SupportsFloat) -> Scalar:
+    """Return a Scalar that wants no derivative."""
+    return Scalar(value, requires_grad=False)
+
+
+def as_scalar(value: SupportsFloat) -> Scalar:
+    """Return `value` itself if it is a Scalar, else a constant Scalar of it."""
+    return value if isinstance(value, Scalar) else constant(value)
+
+
+LIFTED: dict[str, Callable[..., Scalar]] = {}
+"""Every operator of the table on Scalars, by name; `mt_autodiff.core.lifted` fills it in."""
+
+_NUMBERS = (Scalar, int, float)

@@ -1,0 +1,109 @@
+"""Functions of Scalars whose backward is written by hand.
+
+All so far were rows of the table. Whatever is composed of the table's operators needs no backward
+of its own. One is for what the table does not have, or where a derivative is known in a better
+form.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, SupportsFloat
+
+from mt_autodiff.core.errors import ForwardError, GradientError
+from mt_autodiff.core.graph import Context, History
+from mt_autodiff.core.mode import is_grad_enabled
+from mt_autodiff.core.scalar import Scalar, as_scalar
+
+
+class ScalarFunction:
+    """A function of Scalars with its own backward; subclass it and call `apply`.
+
+    It computes with floats, forward and backward. Nothing records those, so a ScalarFunction has no
+    second derivative, and an attempt to take one is an error.
+
+    >>> class Cube(ScalarFunction):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x**3
+    ...
+    ...     @staticmethod
+    ...     def backward(ctx, derivative):
+    ...         (x,) = ctx.saved_values
+    ...         return derivative * 3 * x**2
+    >>> x = Scalar(2.0)
+    >>> Cube.apply(x).backward()
+    >>> x.derivative
+    12.0
+    """
+
+    @staticmethod
+    def forward(ctx: Context, *inputs: float) -> float:
+        """Compute the value from floats, and save on `ctx` what backward needs."""
+        raise NotImplementedError(
+            "a ScalarFunction must define a static method forward(ctx, *inputs)."
+        )
+
+    @staticmethod
+    def backward(ctx: Context, derivative: float) -> Any:
+        """Return the derivative for each input, a tuple if there are several.
+
+        Args:
+            ctx: what forward has saved.
+            derivative: that of the final result with respect to the value.
+        """
+        raise NotImplementedError(
+            "a ScalarFunction must define a static method backward(ctx, derivative)."
+        )
+
+    @classmethod
+    def apply(cls, *values: SupportsFloat) -> Scalar:
+        """Run forward on the values, and record it.
+
+        Raises:
+            ForwardError: forward returned something else than a real number.
+        """
+        inputs = tuple(as_scalar(value) for value in values)
+        recording = is_grad_enabled()
+        ctx = Context(tuple(recording and scalar.requires_grad for scalar in inputs))
+        value: object = cls.forward(ctx, *(scalar.data for scalar in inputs))
+        if not isinstance(value, Real):
+            raise ForwardError(
+                f"the forward of {cls.__name__!r} returned {value!r} of type "
+                f"{type(value).__name__}; it is given floats and must return one."
+            )
+        result = as_scalar(float(value))
+        if any(ctx.needs_input_grad):
+            result.requires_grad = True
+            result.history = History(_OnFloats(cls), ctx, inputs, cls.__name__)
+        return result
+
+
+class _OnFloats:
+    """A function's backward, and checks of what goes in and of what comes out."""
+
+    def __init__(self, function: type[ScalarFunction]) -> None:
+        self.function = function
+
+    def backward(self, ctx: Context, derivative: Any, /) -> Any:
+        """Return the derivative for each input.
+
+        Raises:
+            GradientError: the derivative should be recorded, or one that comes out is no number.
+        """
+        name = self.function.__name__
+        if not isinstance(derivative, Real):
+            raise GradientError(
+                f"the backward of {name!r} computes with floats, so that its derivative cannot be "
+                "differentiated again, as create_graph asks for. Compose the function of "
+                "operators, which can."
+            )
+        shares = self.function.backward(ctx, float(derivative))
+        for share in shares if isinstance(shares, tuple) else (shares,):
+            if not isinstance(share, Real | None):
+                raise GradientError(
+                    f"the backward of {name!r} returned {share!r} of type {type(share).__name__} "
+                    "as a derivative; return a number for each input, or None where none is needed."
+                )
+        return shares
