@@ -180,7 +180,7 @@ def _checked(name: str) -> str:
 
 
 def _operator(name: str) -> Any:
-    known = {key for key, row in OPERATORS.items() if row.result != "whole"}
+    known = {key for key, row in OPERATORS.items() if row.result != "integer"}
     name = OPERATORS.aliases.get(name, name)
     if name not in known:
         why = "takes whole numbers only" if name in OPERATORS else "is no operator of the table"

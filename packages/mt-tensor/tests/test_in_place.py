@@ -10,6 +10,7 @@ import mt_tensor as mt
 from mt_operators import OPERATORS
 from mt_tensor.errors import DomainError, DTypeError, InPlaceError, ShapeError
 from mt_tensor.library.pointwise.in_place import PYTHON, VIEWS
+from mt_tensor.pointwise.facts import facts_of
 
 torch = pytest.importorskip("torch")
 
@@ -19,11 +20,19 @@ TENSORS_ONLY = ("atan2", "gcd", "hypot", "lcm", "logical_and", "logical_or", "lo
 
 OTHER_NAMES = {**OPERATORS.aliases, "clip": "clamp"}
 UNARY = [
-    *(name for name, operator in OPERATORS.items() if operator.in_place and operator.arity == 1),
+    *(
+        name
+        for name, operator in OPERATORS.items()
+        if facts_of(operator).in_place and operator.arity == 1
+    ),
     *("deg2rad", "frac", "logit", "nan_to_num", "rad2deg", "reciprocal"),
 ]
 BINARY = [
-    *(name for name, operator in OPERATORS.items() if operator.in_place and operator.arity == 2),
+    *(
+        name
+        for name, operator in OPERATORS.items()
+        if facts_of(operator).in_place and operator.arity == 2
+    ),
     *("clamp", "heaviside", "ldexp"),
 ]
 POINTWISE = [

@@ -138,7 +138,7 @@ def _arguments(arity: int, size: int) -> list[Array]:
 def _formulas() -> Iterator[Formula]:
     for name in OPERATORS:
         operator = OPERATORS[name]
-        if operator.result != "whole":
+        if operator.result != "integer":
             yield operator.value
             yield operator.gradient((True,) * operator.arity)
 

@@ -7,13 +7,13 @@ import textwrap
 BEGIN, END = "<!-- operators: `hatch run mt declare` writes this list -->", "<!-- end -->"
 """The lines of the README between which the list stands."""
 
-KINDS = {
-    "number": "numbers, whole where all arguments are",
+RESULTS = {
+    "number": "numbers, integers where all arguments are",
     "real": "real numbers",
-    "truth": "truth values",
-    "whole": "whole numbers, which the arguments must be too",
+    "bool": "bools",
+    "integer": "integers, which the arguments must be too",
 }
-"""What operators yield, by the `result` of their rows."""
+"""What operators return, by the `result` of their rows."""
 
 
 def with_operators(readme: str) -> str:
@@ -29,7 +29,7 @@ def with_operators(readme: str) -> str:
     if not (begin and end):
         raise ValueError(f"the README needs the lines {BEGIN} and {END}, for the operators.")
     lines = []
-    for kind, yields in KINDS.items():
-        names = " ".join(name for name, row in OPERATORS.items() if row.result == kind)
-        lines += textwrap.wrap(f"- {yields}: `{names}`", 100, subsequent_indent="  ")
+    for result, returns in RESULTS.items():
+        names = " ".join(name for name, row in OPERATORS.items() if row.result == result)
+        lines += textwrap.wrap(f"- {returns}: `{names}`", 100, subsequent_indent="  ")
     return "\n".join([before + begin, "", *lines, "", end + after])

@@ -29,7 +29,7 @@ ALIKE = 0.2
 
 KIN = {
     ("History", "Node"),
-    ("LiftedOperator", "ElementwiseOperation"),
+    ("ScalarOperator", "ElementwiseOperation"),
     ("Scalar", "Node"),
     ("Scalar", "Tensor"),
     ("ScalarFunction", "Function"),

@@ -1,10 +1,12 @@
-"""Stage 1: remember the computation, then differentiate it backwards.
+"""Stage 1: record the computation, then differentiate it backwards.
 
-`backpropagate` is written once, for anything that is a `Variable`; `Scalar` is the first such
-thing, a float that records. Tensors, in the next stage, are the second.
+`backpropagate` is written once, for every type that is a `Variable`. `Scalar`, a float that
+records, is the first. Tensors, in the next stage, are the second.
 """
 
-import mt_autodiff.core.lifted  # noqa: F401 - gives Scalar the operators of the table
+from importlib.util import find_spec
+
+import mt_autodiff.core.scalar_operators  # noqa: F401 - makes the rows of the table methods
 from mt_autodiff.core.backpropagation import backpropagate, derivatives, topological_sort
 from mt_autodiff.core.differentiate import grad
 from mt_autodiff.core.errors import (
@@ -27,7 +29,10 @@ from mt_autodiff.core.mode import (
 )
 from mt_autodiff.core.numeric import central_difference, derivative_check
 from mt_autodiff.core.scalar import Scalar
-from mt_autodiff.core.scalar_function import ScalarFunction
+
+# What lies beside the core. The core works without it: `hatch run core:prove` deletes it.
+if find_spec("mt_autodiff.scalar_function") is not None:
+    from mt_autodiff.scalar_function import ScalarFunction
 
 __version__ = "0.1.0"
 

@@ -18,16 +18,16 @@ from mt_operators.core.errors import (
     TracingError,
     UnknownOperatorError,
 )
-from mt_operators.core.formula import Formula, Operator
-from mt_operators.core.module import Module
+from mt_operators.core.module import IncompatibleKeys, Module
 from mt_operators.core.parameter import Buffer, Parameter
-from mt_operators.core.registry import OperatorTable
-from mt_operators.core.state_dict import IncompatibleKeys
+from mt_operators.core.row import Formula, Operator, OperatorTable
 from mt_operators.core.table import OPERATORS
 
 # What lies beside the core. The core works without it: `hatch run core:prove` deletes it.
 if find_spec("mt_operators.functions") is not None:
-    from mt_operators import functions as functions  # adds its rows to the table
+    from mt_operators import functions as functions  # adds rows to the table
+if find_spec("mt_operators.simplification") is not None:
+    from mt_operators import simplification as simplification  # shortens graphs
 if find_spec("mt_operators.validation") is not None:
     from mt_operators import validation as validation  # checks the rows that users add
 

@@ -803,7 +803,7 @@ def bitwise_xor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Element by element: the bits that exactly one has."""
 bool = _bool_
 def ceil(input: Tensor) -> Tensor:
-    """Element by element: the smallest whole number not below x; derivative 0."""
+    """Element by element: the smallest integer not below x; derivative 0."""
 clip = _clamp
 concat = _cat
 concatenate = _cat
@@ -837,7 +837,7 @@ def fix(input: Tensor) -> Tensor:
     """Element by element: x without its fraction; derivative 0."""
 float = _float32
 def floor(input: Tensor) -> Tensor:
-    """Element by element: the largest whole number not above x; derivative 0."""
+    """Element by element: the largest integer not above x; derivative 0."""
 def floor_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Element by element: x / y rounded down; derivative 0."""
 def fmod(input: Tensor | Number, other: Tensor | Number) -> Tensor:
@@ -907,9 +907,9 @@ long = _int64
 def lt(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Element by element: x < y."""
 def maximum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
-    """Element by element: the larger; nan if either is nan; equal arguments share the derivative."""
+    """Element by element: the larger; nan if either is nan; derivative 1/2 for each of equal arguments."""
 def minimum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
-    """Element by element: the smaller; nan if either is nan; equal arguments share the derivative."""
+    """Element by element: the smaller; nan if either is nan; derivative 1/2 for each of equal arguments."""
 def mish(input: Tensor) -> Tensor:
     """Element by element: x tanh(softplus(x))."""
 moveaxis = _movedim

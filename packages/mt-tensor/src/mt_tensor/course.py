@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mt_operators import Formula, Operator
-from mt_operators.core.formula import zero
+from mt_operators.core.row import zero
 from mt_tensor.backends import TensorBackend, get_backend
 from mt_tensor.dtypes import Number, result_type
 from mt_tensor.errors import BackendMismatchError

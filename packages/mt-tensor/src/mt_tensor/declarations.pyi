@@ -140,7 +140,7 @@ class Methods:
     def __pos__(self) -> Tensor:
         ...
     def __pow__(self, exponent: Any) -> Self:
-        """Element by element: x to the power y; nan for x < 0 unless y is whole."""
+        """Element by element: x to the power y; nan for x < 0 unless y is an integer."""
     def __radd__(self, other: Any) -> Tensor:
         ...
     def __rand__(self, other: Any) -> Tensor:
@@ -406,7 +406,7 @@ class Methods:
     def byte(self) -> Tensor:
         """Return the tensor as uint8."""
     def ceil(self) -> Tensor:
-        """Element by element: the smallest whole number not below x; derivative 0."""
+        """Element by element: the smallest integer not below x; derivative 0."""
     def ceil_(self) -> Self:
         """Store the result of `ceil` in place, and return self."""
     def celu(self, alpha: Number = ...) -> Tensor:
@@ -592,7 +592,7 @@ class Methods:
     def float_power_(self, exponent: Any) -> Self:
         """Raise to a power in place, and return self."""
     def floor(self) -> Tensor:
-        """Element by element: the largest whole number not above x; derivative 0."""
+        """Element by element: the largest integer not above x; derivative 0."""
     def floor_(self) -> Self:
         """Store the result of `floor` in place, and return self."""
     def floor_divide(self, other: Any) -> Tensor:
@@ -847,7 +847,7 @@ class Methods:
     def max(self, dim: Any = ..., keepdim: builtins.bool = ..., *, other: Tensor | None = ...) -> Any:
         """Return the largest element, the largest along a dimension, or the larger of two tensors."""
     def maximum(self, other: Any) -> Tensor:
-        """Element by element: the larger; nan if either is nan; equal arguments share the derivative."""
+        """Element by element: the larger; nan if either is nan; derivative 1/2 for each of equal arguments."""
     def mean(self, dim: Dims = ..., keepdim: builtins.bool = ..., *, dtype: Any = ...) -> Tensor:
         """Return the sum over dimensions divided by the number of elements; nan of none."""
     def median(self, dim: builtins.int | None = ..., keepdim: builtins.bool = ...) -> Any:
@@ -855,7 +855,7 @@ class Methods:
     def min(self, dim: Any = ..., keepdim: builtins.bool = ..., *, other: Tensor | None = ...) -> Any:
         """Return the smallest element, the smallest along a dimension, or the smaller of two tensors."""
     def minimum(self, other: Any) -> Tensor:
-        """Element by element: the smaller; nan if either is nan; equal arguments share the derivative."""
+        """Element by element: the smaller; nan if either is nan; derivative 1/2 for each of equal arguments."""
     def mish(self) -> Tensor:
         """Element by element: x tanh(softplus(x))."""
     def mm(self, mat2: Tensor) -> Tensor:

@@ -1,10 +1,10 @@
 """Backpropagation: from one result back to everything it was computed from.
 
-The second idea: what was remembered is followed back. Each variable must be visited after all that
-were computed from it, when its derivative is complete. A walk that goes on as soon as a first share
-has come gets this wrong already for `b = a + a; c = b + b`: of the two shares of `b` only one would
-reach `a`. The reverse of the order in which a depth-first walk *finishes* is right. The walk keeps
-its own stack, so that a chain of a hundred thousand operations does not exhaust Python's.
+Each variable must be visited after all that were computed from it, when its derivative is complete.
+Going on as soon as a first part has arrived is wrong already for `b = a + a; c = b + b`: `b` gets
+its derivative in two parts, and only one of them would reach `a`. The right order is the reverse of
+that in which a depth-first search *finishes* variables. The search keeps its own stack, as a chain
+of a hundred thousand operations would exceed Python's recursion limit.
 """
 
 from __future__ import annotations
@@ -20,34 +20,34 @@ V = TypeVar("V", bound=Variable)
 
 
 def topological_sort(variable: V, leaves: Container[Any] = ()) -> list[V]:
-    """Return the non-constant variables behind `variable`, each before those it came from.
+    """Return `variable` and its non-constant ancestors, each before those it was computed from.
 
     Args:
         variable: the final result.
-        leaves: variables to take for leaves, and not to look behind.
+        leaves: variables to treat as leaves, whose ancestors are not visited.
 
     Raises:
         CyclicGraphError: a variable was computed from itself.
     """
     finished: list[V] = []
-    on_path: dict[V, bool] = {}  # whether the walk is still behind it; False once it has finished
+    on_path: dict[V, bool] = {}  # False once it is finished
     stack = [variable]
     while stack:
         current = stack[-1]
         state = on_path.get(current)
         if state is None and not current.is_constant():
             on_path[current] = state = True
-            behind: Iterable[Any] = () if current in leaves else current.parents
-            for parent in reversed(tuple(behind)):  # the last one pushed is the first one walked to
-                walked = on_path.get(parent)
-                if walked is None:
+            parents: Iterable[Any] = () if current in leaves else current.parents
+            for parent in reversed(tuple(parents)):  # the last one pushed is the first one visited
+                visited = on_path.get(parent)
+                if visited is None:
                     stack.append(parent)
-                elif walked:
+                elif visited:
                     raise CyclicGraphError(
                         f"{parent!r} was computed from itself. A recorded history must not be "
                         "assigned to one of its own inputs."
                     )
-            if stack[-1] is not current:  # first what lies behind it
+            if stack[-1] is not current:  # its parents come first
                 continue
         stack.pop()
         if state:
@@ -60,15 +60,13 @@ def topological_sort(variable: V, leaves: Container[Any] = ()) -> list[V]:
 def derivatives(
     variable: V, derivative: Any, retain_graph: bool = False, leaves: Container[Any] = ()
 ) -> Iterator[tuple[V, Any]]:
-    """Yield every variable behind `variable` with its complete derivative, each before its inputs.
+    """Yield the variables of `topological_sort`, each with its complete derivative.
 
     Args:
         variable: the final result.
-        derivative: what to start with: the derivative of the final result by itself, or the
-            weights of its elements.
-        retain_graph: whether to keep what was saved, so that it can be differentiated again.
-        leaves: variables to take for leaves. Their derivatives are yielded without asking
-            `completed`, and not followed further.
+        derivative: its derivative to start with: 1, or weights of its elements.
+        retain_graph: whether to keep saved values, so that the graph can be differentiated again.
+        leaves: variables to treat as leaves: `completed` is not called for them.
     """
     complete: dict[Any, Any] = {variable: derivative}
     for current in topological_sort(variable, leaves):
@@ -80,8 +78,8 @@ def derivatives(
             continue
         total = current.completed(total)
         yield current, total
-        for parent, share in current.chain_rule(total):
-            complete[parent] = complete[parent] + share if parent in complete else share
+        for parent, part in current.chain_rule(total):
+            complete[parent] = complete[parent] + part if parent in complete else part
         if not retain_graph:
             current.free_graph()
 
@@ -98,14 +96,14 @@ def backpropagate(
 
     Args:
         variable: the final result.
-        derivative: what to start with, of the kind that the variable's `chain_rule` takes.
+        derivative: its derivative to start with, as its `chain_rule` takes it.
         retain_graph: whether the graph can be differentiated again; as `create_graph` if None.
         create_graph: whether the derivatives are recorded, to be differentiated in turn.
 
     Raises:
         CyclicGraphError: a variable was computed from itself.
         GraphFreedError: the graph was freed by an earlier call.
-        GradientError: a function's backward returned something that does not fit.
+        GradientError: a function's backward returned gradients that do not fit.
     """
     keep = create_graph if retain_graph is None else retain_graph
     before = recording.set(create_graph)

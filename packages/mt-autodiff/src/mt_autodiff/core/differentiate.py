@@ -1,7 +1,4 @@
-"""Derivatives as results, instead of as what is stored with the inputs.
-
-The walk back is `backpropagation.py`'s; here its results are returned.
-"""
+"""`grad`: derivatives as results, instead of stored with the inputs."""
 
 from __future__ import annotations
 
@@ -20,9 +17,9 @@ def grad(
     create_graph: bool = False,
     allow_unused: bool = False,
 ) -> tuple[Scalar, ...]:
-    """Return the derivatives of `output` with respect to `inputs`, and add to none that is stored.
+    """Return the derivatives of `output` with respect to `inputs`; stored ones do not change.
 
-    The graph stays. With `create_graph` the results can be differentiated again:
+    The graph is kept. With `create_graph` the results can be differentiated again:
 
         >>> x = Scalar(2.0)
         >>> (first,) = grad(x * x * x, x, create_graph=True)
@@ -32,16 +29,9 @@ def grad(
 
     Args:
         output: the result.
-        inputs: what to differentiate by: leaves or anything on the way to the result.
+        inputs: leaves or intermediate results.
         create_graph: whether the derivatives are recorded.
-        allow_unused: whether the result may not depend on an input; its derivative is 0 then.
-
-    Raises:
-        NoGradientError: nothing was recorded for the output, an input is a constant, or the output
-            was not computed from it.
-        GraphFreedError: an earlier backward freed the graph.
-        GradientError: the backward of a function does not fit, or cannot be recorded.
-        CyclicGraphError: a Scalar was computed from itself.
+        allow_unused: whether the output may not depend on an input; its derivative is 0 then.
     """
     inputs = (inputs,) if isinstance(inputs, Scalar) else tuple(inputs)
     for scalar in (output, *inputs):
@@ -50,11 +40,11 @@ def grad(
         scalar.check_recorded()
     start: Any = constant(1.0) if create_graph else 1.0
     with set_grad_enabled(create_graph):
-        by_variable = dict(derivatives(output, start, retain_graph=True))
+        found = dict(derivatives(output, start, retain_graph=True))
     for scalar in inputs:
-        if scalar not in by_variable and not allow_unused:
+        if scalar not in found and not allow_unused:
             raise NoGradientError(
                 f"{output!r} was not computed from {scalar!r}. Pass allow_unused=True if its "
                 "derivative is to be 0."
             )
-    return tuple(as_scalar(by_variable.get(scalar, 0.0)) for scalar in inputs)
+    return tuple(as_scalar(found.get(scalar, 0.0)) for scalar in inputs)

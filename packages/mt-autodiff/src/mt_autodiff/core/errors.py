@@ -1,7 +1,4 @@
-"""The errors of this stage, nearly all of differentiation.
-
-Here the lesson begins: what can go wrong once values remember how they were computed.
-"""
+"""The errors of stage 1."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ class AutodiffError(RuntimeError):
 
 
 class NoGradientError(AutodiffError):
-    """A derivative was asked of something that no computation was recorded for."""
+    """No computation was recorded for the value that should be differentiated."""
 
 
 class GraphFreedError(AutodiffError):
@@ -27,12 +24,12 @@ class GradientError(AutodiffError):
 
 
 class ForwardError(AutodiffError, TypeError):
-    """A forward function returned something that is not a number."""
+    """A forward function returned something other than a number."""
 
 
 class WholeNumberError(AutodiffError, TypeError):
-    """An operator of whole numbers was given Scalars, which hold floats."""
+    """An operator of integers was applied to Scalars, which hold floats."""
 
 
 class GraphTooLargeError(AutodiffError, ValueError):
-    """A graph has more variables than were asked to be drawn."""
+    """A graph has more variables than the limit for a drawing."""

@@ -1,10 +1,8 @@
-"""The recorded computation: variables, and how each one came about.
+"""The recorded computation: variables, and the history of each.
 
-The first idea of this stage: values remember. `Variable` is all that backpropagation asks of a
-value, before there is any such value; `Scalar` comes three files on. A variable that was computed
-from others has a `History`: the function that made it, what that function saved (its `Context`) and
-its inputs. Following histories backwards is all that backpropagation needs, whatever the values
-are.
+A variable that was computed from others has a `History`: the function, the values that it saved
+for its backward (its `Context`), and its inputs. Backpropagation follows histories backwards,
+whatever the values are: Scalars here, tensors in stage 2.
 """
 
 from __future__ import annotations
@@ -16,48 +14,44 @@ from mt_autodiff.core.errors import GradientError, GraphFreedError
 
 
 class Variable(Protocol):
-    """What backpropagation needs to know of a value.
-
-    A variable can be the key of a dict, in which it is equal to none but itself.
-    """
+    """What backpropagation needs of a value. As the key of a dict it equals only itself."""
 
     def __hash__(self) -> int:
-        """A number that goes with the object, whatever its value."""
+        """Return a number that depends on the object, not on its value."""
 
     @property
     def parents(self) -> Iterable[Variable]:
         """The variables that this one was computed from."""
 
     def is_constant(self) -> bool:
-        """Whether no derivative is wanted with respect to this value."""
+        """Whether no derivative with respect to this value is needed."""
 
     def completed(self, derivative: Any) -> Any:
-        """Return the derivative with which to go on, now that all shares of it are added up.
+        """Return the derivative to continue with, once it is the sum over all uses.
 
-        That is `derivative` itself, unless a hook on this variable replaces it; Scalars have none,
-        tensors of stage 2 do.
+        A tensor may have hooks that replace it; a Scalar returns it unchanged.
         """
 
     def chain_rule(self, derivative: Any) -> Iterable[tuple[Variable, Any]]:
-        """Return each parent with its share of the derivative; nothing for an input.
+        """Return each parent with the part of its derivative from this use; nothing for a leaf.
 
         Args:
             derivative: the derivative of the final result with respect to this variable.
         """
 
     def accumulate_derivative(self, derivative: Any) -> None:
-        """Take note of the derivative of the final result; inputs add it to what they store."""
+        """Receive the derivative of the final result; leaves add it to the one they store."""
 
     def free_graph(self) -> None:
-        """Forget what was saved for `chain_rule`, so that memory can be reused."""
+        """Free the values that were saved for `chain_rule`."""
 
 
 class Context:
     """What a function's forward keeps for its backward.
 
     Attributes:
-        needs_input_grad: for each input of the function, whether its gradient is wanted.
-        saved_values: what `save_for_backward` was given. Any other attribute may be set too.
+        needs_input_grad: for each input of the function, whether its gradient is needed.
+        saved_values: the arguments of `save_for_backward`. Other attributes may be set, too.
     """
 
     __slots__ = ("__dict__", "needs_input_grad", "saved_values")
@@ -93,21 +87,17 @@ class History:
     def __init__(
         self, last_fn: Differentiable | None, ctx: Context, inputs: Sequence[Any], name: str
     ) -> None:
-        self.last_fn = last_fn
-        self.ctx = ctx
-        self.inputs = inputs
-        self.name = name
+        self.last_fn, self.ctx, self.inputs, self.name = last_fn, ctx, inputs, name
 
     def shares(self, derivative: Any) -> tuple[Any, ...]:
-        """Return the derivative for each input, None where there is none.
+        """Run the function's backward: return the derivative for each input, None where none is.
 
         Raises:
             GraphFreedError: the graph was freed by an earlier backward.
-            GradientError: the function's backward returned another number of derivatives than
-                it has inputs.
+            GradientError: the backward returned another number of derivatives.
         """
         ctx = self.ctx
-        function = self.last_fn  # read last: a thread that frees the graph forgets it first
+        function = self.last_fn  # read last: a thread that frees the graph sets it to None first
         if function is None:
             raise self.freed()
         results: Any = function.backward(ctx, derivative)
@@ -116,11 +106,7 @@ class History:
         return tuple(self.one_for_each(results, ctx.needs_input_grad))
 
     def one_for_each(self, results: Sequence[Any], inputs: Sequence[Any]) -> Sequence[Any]:
-        """Return `results`, what a backward returned, if there is one for each of the inputs.
-
-        Raises:
-            GradientError: there is not.
-        """
+        """Return the results of a backward, or raise if there is not one for each input."""
         if len(results) != len(inputs):
             raise GradientError(
                 f"the backward of {self.name!r} returned {len(results)} derivative(s) for "
@@ -129,13 +115,7 @@ class History:
         return results
 
     def chain_rule(self, derivative: Any) -> list[tuple[Any, Any]]:
-        """Return each input that wants a derivative, with its derivative.
-
-        Raises:
-            GraphFreedError: the graph was freed by an earlier backward.
-            GradientError: the function's backward returned another number of derivatives than
-                it has inputs.
-        """
+        """Return each input that needs a derivative, with its derivative; see `shares`."""
         inputs, needs = self.inputs, self.ctx.needs_input_grad
         shares = self.shares(derivative)
         return [
@@ -152,7 +132,7 @@ class History:
         )
 
     def free(self) -> None:
-        """Forget function, saved values and inputs; `chain_rule` raises from now on."""
+        """Free function, saved values and inputs; `chain_rule` raises from now on."""
         self.last_fn = None
         self.ctx = _NOTHING_SAVED
         self.inputs = ()

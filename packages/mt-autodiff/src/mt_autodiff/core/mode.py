@@ -1,9 +1,8 @@
-"""Whether computations are recorded at the moment: a setting of the running thread or task.
+"""Whether computations are recorded: a setting of the running thread or asyncio task.
 
-Values remember unless they are told not to: this is what tells them. Recording is on unless
-switched off, as in torch: `with no_grad():` for evaluation and parameter updates, `with
-enable_grad():` to switch it on again inside. Each thread begins with recording on. A task of
-asyncio begins as the one that made it, and what it switches no other task notices.
+Recording is on unless switched off, as in torch: `with no_grad():` for evaluation and parameter
+updates, `with enable_grad():` to switch it on again inside. Each thread begins with recording on;
+an asyncio task begins with the setting of its creator, and changes it for itself only.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
 recording: ContextVar[bool] = ContextVar("mt_autodiff_recording", default=True)
-"""The mode, for code that cannot afford a call of a function in Python: `recording.get()`."""
+"""The setting: `recording.get()` reads it without the cost of a call in Python."""
 
 
 def is_grad_enabled() -> bool:
@@ -27,14 +26,14 @@ def is_grad_enabled() -> bool:
 
 
 def undo(variable: ContextVar[T], tokens: list[Token[T]]) -> None:
-    """Undo the last setting of a context variable that the running thread or task has made.
+    """Undo the last setting of a context variable by the running thread or task.
 
-    Threads and tasks may enter one `with` object at the same time, and each undoes its own setting.
+    Threads and tasks may enter one `with` object at the same time; each undoes its own setting.
 
     Args:
-        variable: what was set.
-        tokens: what `variable.set` returned, the latest last, of all of them. That of the undone
-            setting is removed.
+        variable: the context variable.
+        tokens: the results of `variable.set`, the latest last; that of the undone setting is
+            removed.
     """
     for token in reversed(tokens):
         try:
@@ -46,27 +45,21 @@ def undo(variable: ContextVar[T], tokens: list[Token[T]]) -> None:
 
 
 class _Switch(ContextDecorator):
-    """Sets the mode inside a `with` block or a decorated function, and sets it back after."""
+    """Switch recording in a `with` block or a decorated function, and back after it."""
 
     def __init__(self, enabled: bool) -> None:
         self._enabled = enabled
         self._before: list[Token[bool]] = []
 
     def __enter__(self) -> Self:
-        """Switch, and remember what was before."""
         self._before.append(recording.set(self._enabled))
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Switch back."""
         undo(recording, self._before)
 
     def __call__(self, function: F) -> F:
-        """Return `function`, run in this mode.
-
-        Raises:
-            TypeError: it is a generator or a coroutine function, whose body runs after it returned.
-        """
+        """Decorate a function, but not one whose body runs after it has returned."""
         if (
             inspect.isgeneratorfunction(function)
             or inspect.iscoroutinefunction(function)
@@ -79,35 +72,30 @@ class _Switch(ContextDecorator):
         return super().__call__(function)
 
     def _recreate_cm(self) -> _Switch:
-        """Return a fresh instance: `ContextDecorator` asks for one at each call, in any thread."""
+        """Return a new instance, which `ContextDecorator` uses for each call, in any thread."""
         return _Switch(self._enabled)
 
 
 class set_grad_enabled(_Switch):  # noqa: N801 - torch's name
-    """Switch recording on or off: at once, and inside a `with` block only for that block.
-
-    Raises:
-        TypeError: `mode` is no bool.
-    """
+    """Switch recording on or off: at once, and in a `with` block only until its end."""
 
     def __init__(self, mode: bool) -> None:
-        _require_bool("set_grad_enabled", mode)
-        super().__init__(mode)
+        super().__init__(_checked("set_grad_enabled", mode))
         super().__enter__()
 
     def __enter__(self) -> Self:
-        """Stay switched: that was done when this was made."""
-        return self
+        return self  # already switched
 
     def __call__(self, function: F) -> F:
-        """Return `function`, run in this mode; outside of it nothing is switched."""
+        """Decorate a function; outside of it nothing is switched."""
         self.__exit__()
         return super().__call__(function)
 
 
-def _require_bool(name: str, mode: Any) -> None:
+def _checked(name: str, mode: Any) -> bool:
     if not isinstance(mode, bool):
         raise TypeError(f"{name}() takes True or False; {mode!r} was given.")
+    return mode
 
 
 class _Fixed(_Switch):
@@ -124,28 +112,21 @@ class _Fixed(_Switch):
 
 
 class no_grad(_Fixed):  # noqa: N801 - torch's name
-    """Do not record inside this block or function."""
+    """Do not record in this block or function."""
 
     mode = False
 
 
 class enable_grad(_Fixed):  # noqa: N801 - torch's name
-    """Record inside this block or function."""
+    """Record in this block or function."""
 
     mode = True
 
 
 class inference_mode(_Switch):  # noqa: N801 - torch's name
-    """Do not record inside this block or function, as with `no_grad`.
+    """Do not record in this block or function, as with `no_grad`; with `mode=False`, record.
 
-    In torch the results may never be recorded, which saves time there. Here nothing marks them.
-
-    Args:
-        mode: False to record instead, as with `enable_grad`. A function that is decorated without
-            parentheses may stand here.
-
-    Raises:
-        TypeError: `mode` is neither a bool nor a function.
+    In torch the results can never be recorded, which saves time there; here nothing marks them.
     """
 
     def __new__(cls, mode: bool | Callable[..., Any] = True) -> Any:
@@ -153,5 +134,4 @@ class inference_mode(_Switch):  # noqa: N801 - torch's name
         return cls()(mode) if callable(mode) else super().__new__(cls)
 
     def __init__(self, mode: bool = True) -> None:
-        _require_bool("inference_mode", mode)
-        super().__init__(not mode)
+        super().__init__(not _checked("inference_mode", mode))

@@ -1,8 +1,4 @@
-"""Derivatives by finite differences, to check the exact ones against.
-
-The last file of the lesson, but for `__init__.py`, and its proof: what backpropagation yields is
-compared with slopes that need no calculus.
-"""
+"""Derivatives by finite differences, to check those of backpropagation."""
 
 from __future__ import annotations
 
@@ -21,17 +17,14 @@ def central_difference(
     """Return an approximation of the partial derivative of `f` at `vals`.
 
     That is `(f(..., x + epsilon, ...) - f(..., x - epsilon, ...)) / (2 epsilon)`, with an error
-    of the order of epsilon squared, and one from rounding of the order of `1e-16 f / epsilon`.
-    Instead of 2 epsilon it is divided by how far apart the two places are after rounding.
+    of the order of epsilon squared, and a rounding error of the order of `1e-16 f / epsilon`. The
+    divisor is the distance of the two points after rounding, not exactly 2 epsilon.
 
     Args:
-        f: a function of numbers, or of anything that adds and subtracts numbers.
-        *vals: where to differentiate.
-        arg: the index of the argument to differentiate by; a negative one counts from the end.
+        f: a function of numbers, or of any type that adds and subtracts numbers.
+        *vals: the point at which to differentiate.
+        arg: the index of the argument; a negative one counts from the end.
         epsilon: half the width of the difference.
-
-    Raises:
-        ValueError: there is no such argument, or `epsilon` is lost beside its size.
     """
     if not -len(vals) <= arg < len(vals):
         raise ValueError(f"there are {len(vals)} value(s), but none of index {arg}.")
@@ -49,17 +42,14 @@ def derivative_check(
 ) -> None:
     """Check the derivatives of `f` at `scalars` against central differences.
 
-    An argument that the result does not depend on has derivative 0.
-
     Args:
         f: from Scalars to a Scalar.
-        *scalars: where to check.
-        rel: how much may be wrong, relative to the larger of both numbers.
-        tolerance: how much may be wrong in any case.
+        *scalars: the point at which to check.
+        rel: the relative tolerance.
+        tolerance: the absolute tolerance.
 
     Raises:
-        GradientError: a derivative differs by more; the message gives the argument and both
-            numbers.
+        GradientError: a derivative differs by more than both tolerances.
     """
     with enable_grad():
         inputs = [Scalar(float(scalar)) for scalar in scalars]

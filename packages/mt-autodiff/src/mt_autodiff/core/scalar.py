@@ -1,9 +1,7 @@
-"""`Scalar`: a float that records how it was computed.
+"""`Scalar`: a float that records how it was computed, the first `Variable`.
 
-The first `Variable` (`graph.py`), which `backpropagation.py` can walk behind. Here are the class
-itself, what backpropagation asks of it, and what it answers to Python's operators and to elementary
-functions: it looks the operator up in `LIFTED`, a dictionary that the next file fills from the
-table.
+Python's operators and elementary functions look up their operator in `SCALAR_OPERATORS`, which the
+next file fills from the operator table.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ from mt_operators.core.infix import Infix
 _ids = itertools.count(1)
 
 _adding = threading.RLock()
-"""Held while a leaf adds to its derivative, for threads may share the leaf."""
+"""Held while a leaf adds to its derivative, because threads may share the leaf."""
 
 
 class Scalar(Infix):
@@ -34,24 +32,20 @@ class Scalar(Infix):
         >>> x.derivative
         5.0
 
-    Every operator of the table is a method (`x.tanh()`), and Python's arithmetic and comparison
-    operators work with plain numbers on either side. A comparison yields a Scalar 1.0 or 0.0;
-    `float`, `int`, `round`, `math.floor` and their like yield plain numbers and record nothing.
-    A copy, by `copy` or `pickle`, is a new leaf with the same value.
+    Every operator of the table is a method (`x.tanh()`), and Python's operators accept plain
+    numbers on either side, as constants. A comparison returns a constant Scalar 1.0 or 0.0.
+    `float`, `int`, `round` and the like return plain numbers and record nothing. A copy, by `copy`
+    or `pickle`, is a new leaf.
 
     Args:
         data: the value, a number.
-        name: what to call it in messages and pictures.
-        requires_grad: whether its derivative is wanted. True for a Scalar made by hand; a plain
-            number in an expression becomes a constant.
+        name: its name in messages and pictures.
+        requires_grad: whether its derivative is needed; if not, it is a constant.
 
     Attributes:
         data: the value; assigning another one is not recorded.
         derivative: the derivative that `backward` has accumulated; None before.
         history: how it was computed; None for a leaf.
-
-    Raises:
-        TypeError: `data` is no number, or `name` no string.
     """
 
     __slots__ = ("_data", "derivative", "history", "name", "requires_grad", "unique_id")
@@ -86,7 +80,7 @@ class Scalar(Infix):
     def grad(self, value: Any) -> None:
         self.derivative = value
 
-    # --- What backpropagation asks (the Variable protocol) --------------------------------------
+    # --- The Variable protocol ------------------------------------------------------------------
 
     @property
     def parents(self) -> Iterable[Scalar]:
@@ -98,7 +92,7 @@ class Scalar(Infix):
         return self.history is None
 
     def is_constant(self) -> bool:
-        """Whether no derivative is wanted with respect to this Scalar."""
+        """Whether no derivative with respect to this Scalar is needed."""
         return not self.requires_grad
 
     def completed(self, derivative: Any) -> Any:
@@ -106,7 +100,7 @@ class Scalar(Infix):
         return derivative
 
     def chain_rule(self, derivative: Any) -> Iterable[tuple[Scalar, Any]]:
-        """Return each parent with its share of the derivative."""
+        """Return each parent with the part of its derivative from this use."""
         return self.history.chain_rule(derivative) if self.history else ()
 
     def accumulate_derivative(self, derivative: Any) -> None:
@@ -117,38 +111,34 @@ class Scalar(Infix):
                 self.derivative = derivative if known is None else known + derivative
 
     def free_graph(self) -> None:
-        """Forget what was saved for the chain rule."""
+        """Free the values that were saved for the chain rule."""
         if self.history:
             self.history.free()
 
     # --- Differentiation ------------------------------------------------------------------------
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Say whether a derivative is wanted, and return self.
-
-        Raises:
-            AutodiffError: it is not, but this Scalar was computed from others that want one.
-        """
+        """Set whether a derivative is needed, and return self; a computed Scalar needs it."""
         if self.history and not requires_grad:
             raise AutodiffError(
                 f"{self!r} was computed from others, whose derivatives would be lost without it. "
-                "Go on with x.detach(), through which nothing is differentiated."
+                "Use x.detach(), which is a constant."
             )
         self.requires_grad = requires_grad
         return self
 
     def copy_(self, other: SupportsFloat) -> Self:
-        """Take over the value of `other`, unrecorded, and return self."""
+        """Copy the value of `other`, unrecorded, and return self."""
         self.data = other
         return self
 
     def detach(self) -> Scalar:
-        """Return a constant Scalar of the same value, through which nothing is differentiated."""
+        """Return a constant Scalar of the same value."""
         return constant(self.data)
 
     def clone(self) -> Scalar:
         """Return a Scalar of the same value, recorded as computed from this one."""
-        return LIFTED["id"](self)
+        return SCALAR_OPERATORS["id"](self)
 
     def backward(
         self,
@@ -158,18 +148,12 @@ class Scalar(Infix):
     ) -> None:
         """Add the derivative of this Scalar to every leaf that it was computed from.
 
-        Several calls accumulate: set `x.derivative = None` to begin anew.
+        Several calls accumulate: set `x.derivative = None` to start again.
 
         Args:
-            d_output: what to multiply all derivatives with; 1 if not given.
+            d_output: a factor of all derivatives; 1 if not given.
             retain_graph: whether the graph can be differentiated again.
-            create_graph: whether the derivatives become Scalars that can be differentiated.
-
-        Raises:
-            NoGradientError: nothing was recorded for this Scalar.
-            GraphFreedError: an earlier call freed the graph.
-            GradientError: the backward of a function does not fit, or cannot be recorded.
-            CyclicGraphError: a Scalar was computed from itself.
+            create_graph: whether the derivatives are recorded Scalars, to be differentiated again.
         """
         self.check_recorded()
         start: Any = 1.0 if d_output is None else d_output
@@ -177,7 +161,7 @@ class Scalar(Infix):
         backpropagate(self, start, retain_graph, create_graph)
 
     def check_recorded(self) -> None:
-        """Raise NoGradientError if nothing was recorded for this Scalar."""
+        """Raise NoGradientError if this Scalar is a constant."""
         if not self.requires_grad:
             raise NoGradientError(
                 f"{self!r} has no derivative: it was computed from constants only, or inside "
@@ -187,15 +171,15 @@ class Scalar(Infix):
     # --- Python's operators ---------------------------------------------------------------------
 
     def __operator__(self, name: str, operands: tuple[Any, ...]) -> Scalar:
-        """Return the value of an operator, recorded; leave other operands to their own types."""
+        """Apply an operator and record it; return NotImplemented if an operand is no number."""
         for operand in operands:
             if not isinstance(operand, _NUMBERS) and not hasattr(operand, "__float__"):
                 return NotImplemented  # type: ignore[no-any-return]
-        return LIFTED[name](*operands)
+        return SCALAR_OPERATORS[name](*operands)
 
     def where(self, condition: SupportsFloat, other: SupportsFloat) -> Scalar:
         """Return this Scalar where the condition holds, and `other` elsewhere."""
-        return LIFTED["where"](condition, self, other)
+        return SCALAR_OPERATORS["where"](condition, self, other)
 
     def __bool__(self) -> bool:
         return bool(self.data)
@@ -229,13 +213,13 @@ class Scalar(Infix):
         made_by = f", made by {self.history.name}" if self.history else ""
         return f"Scalar({self.data!r}{name}{made_by})"
 
-    if TYPE_CHECKING:  # `lifted.py` adds a method for each row of the table
+    if TYPE_CHECKING:  # the next file adds a method for each row of the table
 
         def __getattr__(self, name: str) -> Callable[..., Scalar]: ...
 
 
 def _as_float(value: Any) -> float:
-    """Return a number as a float; text, None and the like are no numbers."""
+    """Convert a number to float; strings are refused."""
     if isinstance(value, str | bytes | bytearray) or not hasattr(value, "__float__"):
         raise TypeError(
             f"a Scalar holds one number; {value!r} of type {type(value).__name__} was given."
@@ -244,16 +228,16 @@ def _as_float(value: Any) -> float:
 
 
 def constant(value: SupportsFloat) -> Scalar:
-    """Return a Scalar that wants no derivative."""
+    """Return a constant Scalar."""
     return Scalar(value, requires_grad=False)
 
 
 def as_scalar(value: SupportsFloat) -> Scalar:
-    """Return `value` itself if it is a Scalar, else a constant Scalar of it."""
+    """Return a Scalar itself, or a constant Scalar of a number."""
     return value if isinstance(value, Scalar) else constant(value)
 
 
-LIFTED: dict[str, Callable[..., Scalar]] = {}
-"""Every operator of the table on Scalars, by name; `mt_autodiff.core.lifted` fills it in."""
+SCALAR_OPERATORS: dict[str, Callable[..., Scalar]] = {}
+"""Every operator of the table on Scalars, by name."""
 
 _NUMBERS = (Scalar, int, float)

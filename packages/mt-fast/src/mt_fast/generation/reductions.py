@@ -69,7 +69,7 @@ class _Combining:
         self.source = source
         self.target = target
         self.computed = computation_type((source,))
-        self.truth = self.graph.expressions[self.graph.outputs[0]].truth
+        self.truth = self.graph.expressions[self.graph.outputs[0]].is_bool
         self.held = bool_ if self.truth else self.computed
         last = self.graph.expressions[-1].operation
         bare = len(self.graph.expressions) == 3

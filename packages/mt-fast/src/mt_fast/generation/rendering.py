@@ -22,7 +22,7 @@ from mt_operators import OPERATORS, Formula
 from mt_operators.core.elementary import ELEMENTARY, ROUNDING
 from mt_operators.core.graph import ARITHMETIC, Expression, Graph, Number
 from mt_operators.core.graph import PYTHON as NOTATION
-from mt_operators.core.lowering import written_with
+from mt_operators.core.lowering import lowered
 from mt_tensor import DType, float64, int64, uint64
 from mt_tensor.extending import DTYPES
 
@@ -50,7 +50,7 @@ def call(name: str) -> str:
 
 def traced(formula: Formula, table: Table) -> Graph:
     """Return the graph of a formula, in which every operator that the target has is one step."""
-    return written_with(formula, table.keys())
+    return lowered(formula, table.keys())
 
 
 COMPUTED = tuple(name for name, t in DTYPES.items() if not t.is_narrow and name != "bool")
@@ -61,7 +61,7 @@ _REAL = frozenset(name for name, operator in OPERATORS.items() if operator.resul
 
 
 _WIDENED = frozenset(
-    (*ARITHMETIC, *whole.NAMES, *(n for n in ELEMENTARY if OPERATORS[n].result == "whole"))
+    (*ARITHMETIC, *whole.NAMES, *(n for n in ELEMENTARY if OPERATORS[n].result == "integer"))
 )
 """Operations that compilers, or our own functions, compute in int64 among integers."""
 
@@ -159,7 +159,7 @@ def render(
 
 
 def _type(expression: Expression, operands: Sequence[str], dtype: DType) -> str:
-    if expression.truth:
+    if expression.is_bool:
         return "truth"
     if dtype.kind != "integer":
         return "number"

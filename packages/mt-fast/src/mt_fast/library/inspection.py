@@ -28,7 +28,7 @@ def kernel_source(
     operator = OPERATORS[what] if isinstance(what, str) else operator_of(what)
     name = operator.name
     element = as_dtype(dtype)
-    stored = bool_ if operator.result == "truth" else element
+    stored = bool_ if operator.result == "bool" else element
     if layout not in LAYOUTS:
         raise ValueError(f"no layout is called {layout!r}: choose one of {', '.join(LAYOUTS)}.")
     if element.is_narrow:

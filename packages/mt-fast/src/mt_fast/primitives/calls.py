@@ -24,6 +24,7 @@ from mt_fast.primitives.layouts import REMEMBERED
 from mt_fast.primitives.updates import update
 from mt_operators import Formula, TracingError
 from mt_operators.core.lowering import expanded
+from mt_operators.core.tracing import graph_of
 from mt_tensor import TensorData
 
 # `shorter_for_two` and `running` are not the lesson's: mt_tensor/library/backends/numpy/calls.py.
@@ -73,7 +74,7 @@ EXACT = {name: UFUNCS[name] for name in EXACT_STEPS}
 def _is_exact(formula: Formula) -> bool:
     """Whether each result is one such operator of arguments, as in the gradient of a product."""
     try:
-        steps = expanded(formula.graph).expressions[formula.arity :]
+        steps = expanded(graph_of(formula)).expressions[formula.arity :]
     except TracingError:  # which the kernel will raise, if it is asked for
         return False
     return len(steps) == formula.outputs and all(step.operation in EXACT_STEPS for step in steps)

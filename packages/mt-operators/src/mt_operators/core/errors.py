@@ -1,8 +1,7 @@
-"""The errors of stage 0, and the one way every stage suggests a nearest name.
+"""The errors of stage 0, and the suggestion of a similar name, which every stage uses.
 
-Here the lesson begins. Each error says what was wrong, what was given and what to do, and derives
-from the builtin exception that fits, so that code which catches `KeyError` or `ValueError` keeps
-working.
+Each error says what was wrong, what was given and what to do, and derives from the built-in
+exception that fits, so that `except KeyError` and `except ValueError` keep working.
 """
 
 from __future__ import annotations
@@ -15,54 +14,53 @@ class OperatorError(ValueError):
 
 
 class UnknownOperatorError(OperatorError, KeyError):
-    """An operator was asked for under a name that the table does not hold."""
+    """No operator has the given name."""
 
     __str__ = Exception.__str__  # KeyError would show the message in quotes
 
 
 class OperatorExistsError(OperatorError):
-    """An operator was registered under a name that is taken."""
+    """The name of a new operator is already in use."""
 
 
 class TracingError(OperatorError, TypeError):
-    """A function leaves no graph of operations, for example because it branches on a value."""
+    """A function cannot be traced, for example because it branches on a value."""
 
 
 class ModuleError(RuntimeError, ValueError):
-    """Base of the errors raised about trees of modules; torch raises either of both for most."""
+    """Base of the errors raised about modules; torch raises one or the other for most."""
 
 
 class MemberError(ModuleError, TypeError):
-    """Something was to become a member of a module that cannot be one."""
+    """The value cannot become a member of a module."""
 
 
 class MemberNameError(ModuleError, KeyError):
-    """A member of a module was to have a name under which it could not be held or found."""
+    """Invalid name for a submodule, parameter or buffer."""
 
-    __str__ = Exception.__str__  # as above
+    __str__ = Exception.__str__
 
 
 class StateDictError(ModuleError):
     """A state dictionary does not fit the module that should load it."""
 
 
-def no_attribute(owner: object, name: str) -> AttributeError:
-    """Return the error for an attribute that is not there, with the nearest name that is.
-
-    Names that begin with an underscore get no hint: they are not misspelt by people but asked for
-    by programs, often, and searching would cost those dearly.
-    """
-    if hasattr(type(owner), name):  # a property, which failed for want of another attribute
-        return AttributeError(f"{type(owner).__name__}.{name} uses an attribute that is not there.")
-    hint = "" if name.startswith("_") else nearest(name, dir(owner))
-    return AttributeError(f"{type(owner).__name__} has no attribute {name!r}.{hint}")
-
-
 def nearest(name: object, known: Iterable[str]) -> str:
-    """Return `" Did you mean 'x'?"` for the known name closest to `name`, or `""`."""
+    """Return `" Did you mean 'x'?"` for the most similar known name, or `""`."""
     if not isinstance(name, str):
         return ""
     import difflib  # only when something went wrong
 
     matches = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
     return f" Did you mean {matches[0]!r}?" if matches else ""
+
+
+def no_attribute(owner: object, name: str) -> AttributeError:
+    """Return the error for a missing attribute, with the most similar name that exists.
+
+    Names with an underscore get no suggestion: programs probe for them often, and a search is slow.
+    """
+    if hasattr(type(owner), name):  # a property, whose code failed with an AttributeError
+        return AttributeError(f"{type(owner).__name__}.{name} uses an attribute that is not there.")
+    hint = "" if name.startswith("_") else nearest(name, dir(owner))
+    return AttributeError(f"{type(owner).__name__} has no attribute {name!r}.{hint}")

@@ -1,8 +1,8 @@
 """The graph of a formula: its arguments, constants and operations, each expression once.
 
-So far a function can compute. A compiler needs to *see* it: in what order which operations are
-applied to what. Such a graph of `1.0 - x * x`, made by hand, is this; two files on, in
-`tracing.py`, functions leave theirs by themselves, being asked for nothing but their result.
+So far a function can only be run. A compiler must see which operations it applies in which order.
+This is the graph of `1.0 - x * x`, made by hand; `tracing.py`, the next file, makes it from the
+function.
 
     >>> x, one = Expression("argument", number=0), Expression("constant", number=1.0)
     >>> square, difference = Expression("mul", (0, 0)), Expression("sub", (2, 1))
@@ -13,9 +13,7 @@ applied to what. Such a graph of `1.0 - x * x`, made by hand, is this; two files
     e3 = sub e2 e1
     return e3
 
-Everything that compiles, differentiates or prints a formula is a walk over its graph: three follow
-in this stage, and the kernel generators in later ones. The graph knows nothing of element types or
-machines.
+Code that compiles, differentiates or prints a formula goes through these expressions in order.
 """
 
 from __future__ import annotations
@@ -26,10 +24,10 @@ from dataclasses import dataclass, replace
 Number = bool | int | float
 
 ARITHMETIC = ("add", "sub", "mul", "neg", "abs")
-"""Operations that come from Python's operators and yield numbers."""
+"""Operations of Python that return numbers."""
 
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
-"""Operations that come from Python's operators and yield truth values."""
+"""Operations of Python that return bools."""
 
 PYTHON = {
     "add": "{0} + {1}",
@@ -45,7 +43,7 @@ PYTHON = {
     "and": "{0} & {1}",
     "or": "{0} | {1}",
 }
-"""Templates of the operations that every stage writes with Python's operators."""
+"""How every compiler writes the operations that are Python's operators."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +51,17 @@ class Expression:
     """One value of a graph.
 
     Attributes:
-        operation: `"argument"`, `"constant"`, `"and"` or `"or"` of truth values, or the name of an
+        operation: `"argument"`, `"constant"`, `"and"` or `"or"` of bools, or the name of an
             operator of the table.
         operands: the positions of its operands in the graph, all before its own.
         number: the number of the argument, or the value of the constant.
-        truth: whether it is a truth value. An argument counts as a number.
+        is_bool: whether it is a bool. An argument counts as a number.
     """
 
     operation: str
     operands: tuple[int, ...] = ()
     number: Number = 0
-    truth: bool = False
+    is_bool: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +69,9 @@ class Graph:
     """What a formula computes.
 
     Attributes:
-        arity: how many arguments it takes; they are the first expressions.
-        expressions: in an order in which they can be evaluated; all of them are needed for an
-            output, except perhaps arguments.
+        arity: the number of arguments, which are the first expressions.
+        expressions: in an order in which they can be evaluated. An output depends on each of them,
+            except perhaps on some arguments.
         outputs: the positions of the results.
     """
 
@@ -83,7 +81,7 @@ class Graph:
 
     @property
     def reads(self) -> tuple[int, ...]:
-        """Which arguments an output depends on."""
+        """The arguments that an output depends on."""
         used = {operand for expression in self.expressions for operand in expression.operands}
         return tuple(i for i in range(self.arity) if i in used or i in self.outputs)
 
@@ -95,18 +93,19 @@ class Graph:
         """Show one expression a line."""
         lines = []
         for position, expression in enumerate(self.expressions):
-            if expression.operation == "constant":
-                text = str(expression.number)
-            elif expression.operation == "argument":
-                text = f"argument {expression.number}"
-            else:
-                text = " ".join((expression.operation, *(f"e{i}" for i in expression.operands)))
+            match expression.operation:
+                case "constant":
+                    text = str(expression.number)
+                case "argument":
+                    text = f"argument {expression.number}"
+                case operation:
+                    text = " ".join((operation, *(f"e{i}" for i in expression.operands)))
             lines.append(f"e{position} = {text}")
         return "\n".join((*lines, "return " + ", ".join(f"e{i}" for i in self.outputs)))
 
 
 def pruned(expressions: Sequence[Expression], outputs: Sequence[int], arity: int) -> Graph:
-    """Return the graph of some outputs, without what none of them needs."""
+    """Return the graph of some outputs, without expressions that none of them needs."""
     needed = set(range(arity))
     waiting = list(outputs)
     while waiting:

@@ -1,8 +1,8 @@
-"""Python's operators on values that say by themselves what an operator makes of them.
+"""`Infix`: Python's operators for types that define `__operator__`.
 
-With `elementary.py` this is all that a formula can ask of a value. `x + 1` is
-`x.__operator__("add", (x, 1))`: the same question that the functions of `core/elementary.py`
-ask, by the names of the operator table. Scalars and symbols differ in their answers only.
+With `elementary.py` this is all that a formula applies to a value: `x + 1` is
+`x.__operator__("add", (x, 1))`, by the names of the operator table. The scalars of stage 1 and the
+symbols of a compiler differ only in their `__operator__`.
 """
 
 from __future__ import annotations
@@ -12,20 +12,16 @@ from typing import Any, Self
 
 
 class Infix:
-    """Base of values on which Python's operators are those of the operator table.
+    """Base of types on which Python's operators are those of the operator table.
 
-    Truth values are joined by `&` and `|`; `and`, `or` and `if` need a value that is known.
+    Join bools with `&` and `|`; `and`, `or` and `if` need a known value.
     """
 
     __slots__ = ()
 
     @abstractmethod
     def __operator__(self, name: str, operands: tuple[Any, ...]) -> Self:
-        """Return what the operator called `name` makes of operands, of which this is one.
-
-        Returns:
-            NotImplemented, if an operand is to be asked instead.
-        """
+        """Apply the operator called `name`; or return NotImplemented, for the other operand's."""
 
     def __add__(self, other: Any) -> Self:
         return self.__operator__("add", (self, other))
@@ -102,7 +98,7 @@ class Infix:
     def __ne__(self, other: object) -> Self:  # type: ignore[override]
         return self.__operator__("ne", (self, other))
 
-    __hash__ = object.__hash__  # a value is equal to none but itself where it is a key
+    __hash__ = object.__hash__  # as the key of a dict, a value equals only itself
 
     def __and__(self, other: Any) -> Self:
         return self.__operator__("logical_and", (self, other))

@@ -1,8 +1,6 @@
-"""Trees of modules and what they hold.
+"""`Module`: a tree of parameters, buffers and submodules, with torch's names and order.
 
-The last file of the lesson, but for `__init__.py`. A `Module` is a node: it finds its parameters,
-buffers and child modules by watching what is assigned to its attributes. What a `Parameter` or a
-`Buffer` holds is open, so one `Module` serves every stage. Names and order are torch's.
+A module finds its members by intercepting assignments to its attributes.
 """
 
 from __future__ import annotations
@@ -10,16 +8,23 @@ from __future__ import annotations
 import reprlib
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from mt_operators.core.errors import (
     MemberError,
     MemberNameError,
     ModuleError,
+    StateDictError,
     no_attribute,
 )
 from mt_operators.core.parameter import Buffer, Holder, Parameter
-from mt_operators.core.state_dict import IncompatibleKeys, load
+
+
+class IncompatibleKeys(NamedTuple):
+    """The names on which a module and a state dictionary disagree."""
+
+    missing_keys: list[str]
+    unexpected_keys: list[str]
 
 
 class Module:
@@ -35,10 +40,8 @@ class Module:
         ...     def forward(self, x: float) -> float:
         ...         return self.slope.value * x
         >>> line = Line()
-        >>> line(3.0)
-        6.0
-        >>> [name for name, _ in line.named_parameters()]
-        ['slope']
+        >>> line(3.0), [name for name, _ in line.named_parameters()]
+        (6.0, ['slope'])
         >>> line
         Line(slope=2.0)
 
@@ -55,109 +58,88 @@ class Module:
         for store in _STORES.values():
             self.__dict__[store] = {}
 
-    # --- Attributes -----------------------------------------------------------------------------
+    # --- Members as attributes ------------------------------------------------------------------
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set an attribute; parameters, buffers and modules become part of the tree.
+        """Set an attribute; members join the tree, and a buffer takes a new value.
 
-        A plain value that is assigned to a buffer's name becomes the value of the buffer.
-
-        Raises:
-            AttributeError: `super().__init__()` has not been called yet.
-            MemberError: a parameter, buffer or module would silently leave the tree, or a module
-                would become part of itself.
-            MemberNameError: nothing can be held, and found again, under this name.
+        It is an error if a member would silently leave the tree, or a module contain itself.
         """
         if "_modules" not in self.__dict__:
             raise _not_initialized(self, name)
-        if isinstance(value, (Parameter, Buffer, Module)):
-            self._hold(name, value)
-        elif name in self._buffers:
-            self._buffers[name].update(value)
-        elif name in self._parameters or name in self._modules:
-            self._let_go(name, value)
+        held = self._member(name)
+        kind = next((kind for kind in _STORES if isinstance(value, kind)), None)
+        if kind is not None:
+            self._check_name(name)
+            if held is not None and not isinstance(held, kind):
+                raise _kind_changes(self, name, held, value)
+            if isinstance(value, Module):
+                self._check_no_cycle(name, value)
+            self.__dict__.pop(name, None)
+            self.__dict__[_STORES[kind]][name] = value
+        elif isinstance(held, Buffer):
+            held.update(value)
+        elif held is not None and value is not None:
+            raise _kind_changes(self, name, held, value)
         elif name in _STORES.values():
             raise _bad_name(self, name, "which keeps its members there: choose another name")
         else:
+            if held is not None:
+                delattr(self, name)
             object.__setattr__(self, name, value)
-
-    def _hold(self, name: str, member: Parameter | Buffer | Module) -> None:
-        """Make `member` part of the tree, in the place of a member of its kind if there is one."""
-        self._check_name(name)
-        kind = _kind_of(member)
-        held = self._member(name)
-        if held is not None and not isinstance(held, kind):
-            raise _kind_changes(self, name, held, member)
-        if isinstance(member, Module):
-            self._check_no_cycle(name, member)
-        self.__dict__.pop(name, None)
-        self.__dict__[_STORES[kind]][name] = member
-
-    def _let_go(self, name: str, value: Any) -> None:
-        """Replace a parameter or module by None; by anything else it is probably a mistake."""
-        if value is not None:
-            raise _kind_changes(self, name, self._member(name), value)
-        delattr(self, name)
-        object.__setattr__(self, name, None)
 
     def _member(self, name: str) -> Any:
         """Return the member of this name, or None."""
-        attributes = self.__dict__
         for store in _STORES.values():
-            members = attributes.get(store)
+            members = self.__dict__.get(store)
             if members and name in members:
                 return members[name]
         return None
 
     def __getattr__(self, name: str) -> Any:
-        """Find a member of the tree; only called when there is no plain attribute.
-
-        Raises:
-            AttributeError: there is no such attribute; the message names the nearest.
-        """
+        """Return a member; Python calls this only if there is no plain attribute."""
         member = self._member(name)
         if member is not None:
             return member.value if isinstance(member, Buffer) else member
-        if "_modules" not in self.__dict__:
-            raise _not_initialized(self, name)
-        raise no_attribute(self, name)
+        raise (no_attribute if "_modules" in self.__dict__ else _not_initialized)(self, name)
 
     def __delattr__(self, name: str) -> None:
-        """Remove an attribute or a member of the tree."""
+        """Remove a member or an attribute."""
         for store in _STORES.values():
             if self.__dict__.get(store, {}).pop(name, None) is not None:
                 return
         object.__delattr__(self, name)
 
     def __dir__(self) -> Iterable[str]:
-        """Names of attributes and of members of the tree."""
         members = (self.__dict__.get(store, {}) for store in _STORES.values())
         return sorted({*object.__dir__(self)}.union(*members))
 
-    # --- Growing the tree -----------------------------------------------------------------------
+    def _check_name(self, name: object) -> None:
+        if not isinstance(name, str) or not name or "." in name:
+            rule = "a name must be a string, must not be empty and must not contain a dot"
+            raise _bad_name(self, name, rule)
+        if name in _STORES.values() or any(name in vars(c) for c in type(self).__mro__):
+            rule = "whose class has an attribute of that name: choose another name"
+            raise _bad_name(self, name, rule)
+
+    def _check_no_cycle(self, name: str, module: Module) -> None:
+        for path, below in module.named_modules(prefix=name):
+            if below is self:
+                raise MemberError(
+                    f"{type(self).__name__}.{path} would be the {type(self).__name__} itself. Pass "
+                    "it to forward(), or keep it in a tuple, which is not part of the tree."
+                )
+
+    # --- Members by name ------------------------------------------------------------------------
 
     def add_module(self, name: str, module: Module) -> None:
-        """Make `module` a child under `name`, which may be any string without a dot.
-
-        Raises:
-            MemberError: `module` is no module.
-            MemberNameError: the name is taken or cannot be one.
-        """
+        """Add a submodule; like the following methods, under any string without a dot."""
         if not isinstance(module, Module):
             raise _wrong_kind("add_module", "a Module", module)
         self._add(Module, name, module)
 
     def add_parameter(self, name: str, value: Any) -> Parameter:
-        """Hold `value` as a new parameter under `name`, and return the parameter.
-
-        Args:
-            name: any string without a dot.
-            value: a `Parameter`, which is held as it is, or the value for one.
-
-        Raises:
-            MemberError: `value` is a buffer or a module.
-            MemberNameError: the name is taken or cannot be one.
-        """
+        """Add a `Parameter`, or a new one that holds `value`, and return it."""
         if isinstance(value, (Buffer, Module)):
             raise _wrong_kind("add_parameter", "a Parameter or the value for one", value)
         parameter = value if isinstance(value, Parameter) else Parameter(value, name)
@@ -165,35 +147,19 @@ class Module:
         return parameter
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
-        """Make `param` a parameter under `name`; None says that there is none.
-
-        Raises:
-            MemberError: `param` is neither.
-            MemberNameError: the name is taken or cannot be one.
-        """
+        """Add a parameter, or None where the module has none."""
         if param is not None and not isinstance(param, Parameter):
             raise _wrong_kind("register_parameter", "a Parameter or None", param)
         self._add(Parameter, name, param)
 
     def register_buffer(self, name: str, value: Any, persistent: bool = True) -> None:
-        """Hold `value` as a buffer under `name`.
+        """Add a `Buffer`, or a new one that holds `value`; the attribute is then its value.
 
-        The attribute of that name then reads and writes the value:
-
-            >>> counter = Module()
-            >>> counter.register_buffer("steps", 0)
-            >>> counter.steps += 1
-            >>> counter.state_dict()
-            {'steps': 1}
-
-        Args:
-            name: any string without a dot.
-            value: a `Buffer`, which is held itself, or the value for one.
-            persistent: whether the buffer is part of the state dictionary; a `Buffer` knows itself.
-
-        Raises:
-            MemberError: `value` is a parameter or a module.
-            MemberNameError: the name is taken or cannot be one.
+        >>> counter = Module()
+        >>> counter.register_buffer("steps", 0)
+        >>> counter.steps += 1
+        >>> counter.state_dict()
+        {'steps': 1}
         """
         if isinstance(value, (Parameter, Module)):
             raise _wrong_kind("register_buffer", "a Buffer or the value for one", value)
@@ -201,43 +167,16 @@ class Module:
         self._add(Buffer, name, buffer)
 
     def _add(self, kind: type, name: str, member: Parameter | Buffer | Module | None) -> None:
-        """Hold a member under a name that is free, or that a member of its kind has."""
         self._check_name(name)
         held = self._member(name)
-        changes_kind = held is not None and not isinstance(held, kind)
-        if changes_kind or self.__dict__.get(name) is not None:
+        if (held is not None and not isinstance(held, kind)) or self.__dict__.get(name) is not None:
             raise _bad_name(self, name, "which has an attribute of that name: delete it first")
         setattr(self, name, member)
-
-    def _check_name(self, name: object) -> None:
-        if not isinstance(name, str) or not name or "." in name:
-            raise _bad_name(
-                self,
-                name,
-                "for it must be a string, must not be empty and must not hold a dot, which "
-                "separates the levels in a state dictionary",
-            )
-        if name in _STORES.values() or any(name in vars(c) for c in type(self).__mro__):
-            raise _bad_name(
-                self,
-                name,
-                "whose class has an attribute of that name, which would hide it: choose another "
-                "name, or remove it from the class",
-            )
-
-    def _check_no_cycle(self, name: str, module: Module) -> None:
-        for path, below in module.named_modules(prefix=name):
-            if below is self:
-                raise MemberError(
-                    f"{type(self).__name__}.{path} would be the {type(self).__name__} itself, in a "
-                    "tree without end. Hand the module to forward(), or keep it out of the tree "
-                    "in a tuple."
-                )
 
     # --- Walking the tree -----------------------------------------------------------------------
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        """Iterate over the direct child modules with their names, each one once."""
+        """Iterate over the direct submodules with their names, each once."""
         seen: set[int] = set()
         for name, module in self._modules.items():
             if id(module) not in seen:
@@ -245,7 +184,7 @@ class Module:
                 yield name, module
 
     def children(self) -> Iterator[Module]:
-        """Iterate over the direct child modules, each one once."""
+        """Iterate over the direct submodules, each once."""
         for _, module in self.named_children():
             yield module
 
@@ -254,9 +193,8 @@ class Module:
     ) -> Iterator[tuple[str, Module]]:
         """Iterate over this module and all below it with their dotted names, parents first.
 
-        Args:
-            prefix: the name of this module, with which all others begin.
-            remove_duplicate: whether a module with several names is listed under the first only.
+        All names begin with `prefix`. Without `remove_duplicate` a shared module is listed under
+        each of its names.
         """
         seen: set[int] = set()
         pending: list[tuple[str, Module]] = [(prefix, self)]
@@ -270,43 +208,31 @@ class Module:
                 pending.append((_joined(path, name), child))
 
     def modules(self) -> Iterator[Module]:
-        """Iterate over this module and all modules below it, each one once."""
+        """Iterate over this module and all below it, each once."""
         for _, module in self.named_modules():
             yield module
 
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
-        """Iterate over the parameters with their dotted names.
-
-        Args:
-            prefix: what all names begin with.
-            recurse: whether those of the modules below are listed too.
-            remove_duplicate: whether one with several names is listed under the first only.
-        """
+        """Iterate over the parameters with their dotted names; without `recurse` only its own."""
         return self._named_holders("_parameters", prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-        """Iterate over the parameters, each one once; without `recurse`, this module's own."""
+        """Iterate over the parameters, each once."""
         for _, parameter in self.named_parameters(recurse=recurse):
             yield parameter
 
     def named_buffers(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Any]]:
-        """Iterate over the values of the buffers with their dotted names; empty ones are left out.
-
-        Args:
-            prefix: what all names begin with.
-            recurse: whether those of the modules below are listed too.
-            remove_duplicate: whether one with several names is listed under the first only.
-        """
+        """Iterate over the values of the buffers that are not empty; see `named_parameters`."""
         for name, buffer in self._named_holders("_buffers", prefix, recurse, remove_duplicate):
             if buffer.value is not None:
                 yield name, buffer.value
 
     def buffers(self, recurse: bool = True) -> Iterator[Any]:
-        """Iterate over the values of the buffers, each one once; see `named_buffers`."""
+        """Iterate over the values of the buffers, each once."""
         for _, value in self.named_buffers(recurse=recurse):
             yield value
 
@@ -329,16 +255,8 @@ class Module:
         fn(self)
         return self
 
-    # --- Modes ----------------------------------------------------------------------------------
-
     def train(self, mode: bool = True) -> Self:
-        """Put the whole tree into training mode (or out of it) and return self.
-
-        Every child's own `train` is called, so that a module can override it to stay as it is.
-
-        Raises:
-            ModuleError: `mode` is no bool.
-        """
+        """Set training mode in the whole tree and return self; submodules may override it."""
         if not isinstance(mode, bool):
             raise ModuleError(
                 f"train() takes True or False; {mode!r} was given. To train a model, write the "
@@ -350,7 +268,7 @@ class Module:
         return self
 
     def eval(self) -> Self:
-        """Put the whole tree into evaluation mode and return self."""
+        """Set evaluation mode in the whole tree and return self."""
         return self.train(False)
 
     # --- Saving and loading ---------------------------------------------------------------------
@@ -358,30 +276,37 @@ class Module:
     def state_dict(self, prefix: str = "") -> dict[str, Any]:
         """Return the values of all parameters and persistent buffers by dotted name.
 
-        What is shared is listed under each of its names. Values that record computations are
-        detached; tensors share their memory with the module.
-
-        Args:
-            prefix: what all names begin with.
+        Shared values appear under each of their names; tensors share memory with the module.
         """
         return {prefix + name: holder.state() for name, holder in self._saved_holders()}
 
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True
     ) -> IncompatibleKeys:
-        """Take over the values of a state dictionary. If anything does not fit, nothing changes.
+        """Load copies of the values of a state dictionary. If any does not fit, nothing changes.
 
-        Args:
-            state_dict: values by dotted name, as `state_dict` returns them.
-            strict: whether the names must match exactly; otherwise only common ones are loaded.
-
-        Returns:
-            The names that are missing in `state_dict`, and those in it that the module lacks.
-
-        Raises:
-            StateDictError: names are missing or unexpected, or a value does not fit.
+        With `strict` the names must match exactly; otherwise the common ones are loaded. Return
+        the names missing in `state_dict`, and its names that the module does not have.
         """
-        return load(type(self).__name__, dict(self._saved_holders()), state_dict, strict)
+        own = dict(self._saved_holders())
+        keys = _incompatible_keys(own, state_dict)
+        if strict and any(keys):
+            kinds = zip(("missing", "unexpected"), keys, strict=True)
+            problems = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in kinds if names)
+            raise StateDictError(
+                f"the state dictionary does not fit {type(self).__name__}: {problems}. Load it "
+                "into the architecture it was saved from, or pass strict=False to load what fits."
+            )
+        fitting = {}
+        for name, holder in own.items():  # all are prepared before the first is changed
+            if name in state_dict:
+                try:
+                    fitting[name] = holder.fitting(state_dict[name])
+                except StateDictError as error:
+                    raise StateDictError(f"{name}: {error}") from error
+        for name, value in fitting.items():
+            own[name].load(value)
+        return keys
 
     def _saved_holders(self) -> list[tuple[str, Holder]]:
         """Return what is saved of the tree, with dotted names."""
@@ -409,12 +334,10 @@ class Module:
         return self.forward(*args, **kwargs)
 
     def extra_repr(self) -> str:
-        """Return what `repr` shows of the module itself: by default, its parameters and buffers.
-
-        A layer shows its settings instead.
-        """
+        """Return what `repr` shows in parentheses: by default the parameters and buffers."""
         holders = {**self._parameters, **self._buffers}
-        return ", ".join(f"{name}={_short(holder.value)}" for name, holder in holders.items())
+        shown = {name: " ".join(_SHORT.repr(h.value).split()) for name, h in holders.items()}
+        return ", ".join(f"{name}={value}" for name, value in shown.items())
 
     def __repr__(self) -> str:
         """Show the tree, one module a line."""
@@ -426,13 +349,7 @@ class Module:
         return f"{type(self).__name__}(\n{lines}\n)"
 
 
-# --- Names, kinds and their errors --------------------------------------------------------------
-
-_STORES: dict[type, str] = {
-    Parameter: "_parameters",
-    Buffer: "_buffers",
-    Module: "_modules",
-}
+_STORES: dict[type, str] = {Parameter: "_parameters", Buffer: "_buffers", Module: "_modules"}
 """The kinds of members, and the attribute in which a module keeps those of each."""
 
 
@@ -440,8 +357,19 @@ def _joined(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def _kind_of(member: object) -> type:
-    return next(kind for kind in _STORES if isinstance(member, kind))
+def _incompatible_keys(own: Mapping[str, Holder], state: object) -> IncompatibleKeys:
+    """Return the names on which both disagree; raise if it is not a state dictionary."""
+    if not isinstance(state, Mapping):
+        raise TypeError(
+            f"load_state_dict() takes a dictionary of values by name; {type(state).__name__} was "
+            "given. Pass the result of state_dict() of another model."
+        )
+    for name in state:
+        if not isinstance(name, str):
+            raise StateDictError(f"names in a state dictionary are strings; {name!r} was found.")
+    return IncompatibleKeys(
+        [name for name in own if name not in state], [name for name in state if name not in own]
+    )
 
 
 def _not_initialized(module: Module, name: str) -> AttributeError:
@@ -452,7 +380,7 @@ def _not_initialized(module: Module, name: str) -> AttributeError:
 
 
 def _kind_changes(module: Module, name: str, held: Any, value: Any) -> MemberError:
-    kind = _kind_of(held).__name__
+    kind = next(kind for kind in _STORES if isinstance(held, kind)).__name__
     return MemberError(
         f"{type(module).__name__}.{name} is a {kind} and cannot become a {type(value).__name__}: "
         f"assign a {kind} or None, or delete it first."
@@ -469,7 +397,3 @@ def _bad_name(module: Module, name: object, reason: str) -> MemberNameError:
 
 _SHORT = reprlib.Repr()
 _SHORT.maxother = 60
-
-
-def _short(value: object) -> str:
-    return " ".join(_SHORT.repr(value).split())

@@ -1,9 +1,7 @@
 """What modules hold: parameters, which training changes, and buffers, which it leaves alone.
 
-Here the second half of the lesson begins; of the first it needs the errors only. Both are holders
-of a value, and what the value is stays open: a float here, a recorded scalar in stage 1, a tensor
-later. A holder asks its value what it can do (`detach`, `clone`, `copy_`, `requires_grad_`), and so
-serves every stage.
+Both hold a value of any type: a float here, a recorded scalar in stage 1, a tensor later. If the
+value has the methods `detach`, `clone`, `copy_` or `requires_grad_`, they are used.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from mt_operators.core.errors import StateDictError
 
 
 class Holder:
-    """What `Parameter` and `Buffer` share: a value that can be replaced, saved and loaded."""
+    """Base of `Parameter` and `Buffer`: a value that can be replaced, saved and loaded."""
 
     def __init__(self, value: Any) -> None:
         self.update(value)
@@ -27,19 +25,19 @@ class Holder:
         return self._value
 
     def update(self, value: Any) -> None:
-        """Hold another value from now on."""
+        """Replace the value."""
         self._value = value
 
     def state(self) -> Any:
-        """Return the value as a state dictionary holds it: detached, if it records anything."""
+        """Return the value for a state dictionary, detached from recorded computations."""
         value = self.value
         return value.detach() if hasattr(value, "detach") else value
 
     def fitting(self, saved: Any) -> Any:
-        """Return a saved value as `load` takes it: a copy that later changes of either spare.
+        """Return an independent copy of a saved value, which `load` then takes.
 
         Raises:
-            StateDictError: it is no number where one is held, or has another shape.
+            StateDictError: it is not a number where one is held, or has another shape.
         """
         value = self.value
         if _is_number(value) and not _is_number(saved):
@@ -57,10 +55,10 @@ class Holder:
             raise StateDictError(f"{_described(saved)} cannot be copied: {error}.") from error
 
     def load(self, fitting: Any) -> None:
-        """Take over a value that `fitting` returned.
+        """Take a value that `fitting` returned.
 
-        What can be overwritten (a Scalar, a tensor) is, so that it stays where it is, stays frozen
-        if it is, and whoever else holds it, such as an optimizer, sees the change.
+        A Scalar or tensor is overwritten in place, so that an optimizer that refers to it sees the
+        new value. It stays frozen if it was.
         """
         if not hasattr(self.value, "copy_"):
             self.update(fitting)
@@ -69,18 +67,15 @@ class Holder:
         self.value.requires_grad_(False).copy_(fitting).requires_grad_(requires_grad)
 
     def __repr__(self) -> str:
-        """Show the value."""
         return f"{type(self).__name__}({self.value!r})"
 
 
 class Parameter(Holder):
-    """A value that training changes.
-
-    If the value records computations (it has `requires_grad_`), it is asked to.
+    """A value that training changes; a Scalar or tensor is set to require a gradient.
 
     Args:
-        value: what to hold.
-        name: what to call the value in pictures, if it has a name.
+        value: the value.
+        name: what to call a Scalar in messages and pictures.
     """
 
     def __init__(self, value: Any, name: str | None = None) -> None:
@@ -88,7 +83,7 @@ class Parameter(Holder):
         super().__init__(value)
 
     def update(self, value: Any) -> None:
-        """Hold another value from now on."""
+        """Replace the value."""
         super().update(value)
         if hasattr(value, "requires_grad_"):
             value.requires_grad_(True)
@@ -99,10 +94,8 @@ class Parameter(Holder):
 class Buffer(Holder):
     """A value that belongs to a module's state but is not trained, such as a running mean.
 
-    A module that holds one reads and writes its value as if it were a plain attribute.
-
     Args:
-        value: what to hold; a buffer that holds None is empty, and neither listed nor saved.
+        value: the value; a buffer that holds None is empty, and neither listed nor saved.
         persistent: whether it is part of the state dictionary.
     """
 
@@ -112,7 +105,7 @@ class Buffer(Holder):
 
 
 def _is_number(value: Any) -> bool:
-    """Whether a value is a plain number, or records one: a Scalar is a number, a tensor is not."""
+    """Whether a value is a plain number or a Scalar, which has a gradient but no shape."""
     if hasattr(value, "requires_grad_"):
         return not hasattr(value, "shape")
     return isinstance(value, Real)

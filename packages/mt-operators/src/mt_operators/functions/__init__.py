@@ -1,4 +1,113 @@
-"""Further rows of the operator table: activations of networks, and special functions."""
+"""All functions to write formulas with, and further rows of the operator table.
 
+The functions of the core are here too: `from mt_operators.functions import exp, where`.
+"""
+
+from mt_operators.core.elementary import (
+    ELEMENTARY,
+    cos,
+    div,
+    exp,
+    log,
+    maximum,
+    minimum,
+    pow,
+    sin,
+    sqrt,
+    tanh,
+    where,
+)
+from mt_operators.core.table import sigmoid, sign
 from mt_operators.functions import activations as activations
-from mt_operators.functions import special as special
+from mt_operators.functions.arithmetic import (
+    ceil,
+    floor,
+    floor_divide,
+    fmod,
+    hypot,
+    remainder,
+    round,
+    signbit,
+    trunc,
+)
+from mt_operators.functions.exponential import exp2, expm1, log1p, log2, log10, softplus
+from mt_operators.functions.integers import (
+    bitwise_and,
+    bitwise_left_shift,
+    bitwise_not,
+    bitwise_or,
+    bitwise_right_shift,
+    bitwise_xor,
+    gcd,
+    lcm,
+)
+from mt_operators.functions.special import digamma, erf, erfc, erfinv, lgamma, ndtr, sinc
+from mt_operators.functions.trigonometric import (
+    acos,
+    acosh,
+    asin,
+    asinh,
+    atan,
+    atan2,
+    atanh,
+    cosh,
+    sinh,
+    tan,
+)
+
+__all__ = [
+    "ELEMENTARY",
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "bitwise_and",
+    "bitwise_left_shift",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
+    "ceil",
+    "cos",
+    "cosh",
+    "digamma",
+    "div",
+    "erf",
+    "erfc",
+    "erfinv",
+    "exp",
+    "exp2",
+    "expm1",
+    "floor",
+    "floor_divide",
+    "fmod",
+    "gcd",
+    "hypot",
+    "lcm",
+    "lgamma",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "maximum",
+    "minimum",
+    "ndtr",
+    "pow",
+    "remainder",
+    "round",
+    "sigmoid",
+    "sign",
+    "signbit",
+    "sin",
+    "sinc",
+    "sinh",
+    "softplus",
+    "sqrt",
+    "tan",
+    "tanh",
+    "trunc",
+    "where",
+]

@@ -1,23 +1,20 @@
-"""The rows of the operator table that stand between the layers of networks.
+"""Activation functions of networks.
 
-They are written with those of `core/table.py`, whose conventions hold here too. At a kink the
-derivative is torch's, which takes one of the two sides.
+At a kink the derivative is torch's, which takes one of the two sides.
 
 Many are x times a weight that vanishes exponentially on the left, where an infinite x would give
-infinity times 0, which is nan. The factor is kept `moderate` there: far beyond the point where the
-weight is 0 in every element type, the exact product is 0 too.
+infinity times 0, which is nan. There x is cut (`moderate`) at a point where the weight is already 0
+in every dtype, so that the product is 0, as it should be.
 """
 
 from __future__ import annotations
 
 import math
-from functools import partial
 
-from mt_operators.core.elementary import div, exp, expm1, log1p, maximum, minimum, where
-from mt_operators.core.table import OPERATORS, ndtr, normal_density, sigmoid, sign
-
-define = partial(OPERATORS.add, trial=False, in_place=False)
-define_real = partial(define, result="real")
+from mt_operators.core.elementary import div, exp, maximum, minimum, where
+from mt_operators.core.table import define, define_real, sigmoid, sign
+from mt_operators.functions.exponential import expm1, log1p
+from mt_operators.functions.special import ndtr, normal_density
 
 FAR = 1000.0
 """Beyond it every exponential used here is 0, in float64 too."""
@@ -123,7 +120,7 @@ define_real(
     "hardsigmoid",
     lambda x: minimum(maximum(x + 3.0, 0.0), 6.0) / 6.0,
     lambda x, out: where((x > -3.0) & (x < 3.0), 1.0 / 6.0, 0.0),
-    gates=True,
+    selects=True,
     note="x / 6 + 1/2 between 0 and 1; derivative 0 at the kinks",
 )
 
@@ -146,16 +143,14 @@ define(
     lambda x, low, high, out: where((x > low) & (x < high), 1.0, 0.0),
     lambda x, low, high, out: where((x <= low) & (low < high), 1.0, 0.0),
     lambda x, low, high, out: where((x >= high) | (low >= high), 1.0, 0.0),
-    gates=True,
-    takes_bool=False,
+    selects=True,
     note="x between `low` and `high`; at a bound the bound has the derivative",
 )
 define(
     "relu6",
     lambda x: minimum(maximum(x, 0.0), 6.0),
     lambda x, out: where((x > 0.0) & (x < 6.0), 1.0, 0.0),
-    gates=True,
-    takes_bool=False,
+    selects=True,
     note="x between 0 and 6; derivative 0 at both",
 )
 

@@ -1,9 +1,9 @@
-"""The rows of the operator table that are special functions: sinc, erfinv, lgamma and digamma.
+"""Special functions: erf, ndtr, sinc, erfinv, lgamma and digamma.
 
-They are written with those of `core/table.py`, whose conventions hold here too. No library has
-to know them: series and iterations lead to sines, logarithms and error functions, accurate to a few
-units of the last digit in float64. Where a series holds only in part of the line, the argument is
-replaced elsewhere by one that it can bear, and `where` takes another formula.
+Except for erf and erfc, no compiler has to know them: series and iterations reduce them to sines,
+logarithms and error functions, accurate to a few units of the last digit in float64. Where a series
+converges only on a part of the line, `where` replaces the argument elsewhere and takes another
+formula there.
 """
 
 from __future__ import annotations
@@ -11,20 +11,62 @@ from __future__ import annotations
 import math
 
 from mt_operators.core.elementary import (
-    asking,
+    dispatched,
     div,
-    erf,
-    erfc,
     exp,
-    floor,
+    from_math,
     log,
-    log1p,
-    round,
     sin,
     sqrt,
     where,
 )
-from mt_operators.core.table import ROOT_PI_BY_2, WITHIN_1, define_real
+from mt_operators.core.table import define_real
+from mt_operators.functions.arithmetic import floor, round
+from mt_operators.functions.exponential import log1p
+from mt_operators.functions.trigonometric import WITHIN_1
+
+TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
+ROOT_PI_BY_2 = math.sqrt(math.pi) / 2.0
+ROOT_HALF = math.sqrt(0.5)
+ONE_OVER_ROOT_2_PI = 1.0 / math.sqrt(2.0 * math.pi)
+
+# --- The error functions and the normal distribution ---------------------------------------------
+
+erf = from_math(math.erf, "Return the integral of 2 / sqrt(pi) exp(-t t) from 0 to x.")
+erfc = from_math(math.erfc, "Return 1 - erf(x), exact also where erf(x) is almost 1.")
+
+
+@dispatched
+def ndtr(x: float) -> float:
+    """Return the share of the normal distribution below `x`: by erfc, which keeps its digits."""
+    return 0.5 * erfc(-ROOT_HALF * x)
+
+
+def normal_density(x: float) -> float:
+    """Return the density of the normal distribution at `x`."""
+    return ONE_OVER_ROOT_2_PI * exp(-0.5 * (x * x))
+
+
+define_real(
+    "erf",
+    erf,
+    lambda x, out: TWO_OVER_ROOT_PI * exp(-(x * x)),
+    note="error function: the integral of 2 / sqrt(pi) exp(-t t) from 0 to x",
+)
+define_real(
+    "erfc",
+    erfc,
+    lambda x, out: -TWO_OVER_ROOT_PI * exp(-(x * x)),
+    note="1 - erf(x), exact also where erf(x) is almost 1",
+)
+define_real(
+    "ndtr",
+    ndtr,
+    lambda x, out: normal_density(x),
+    note="the share of the normal distribution of mean 0 and variance 1 that lies below x",
+)
+
+# --- Sines of pi x --------------------------------------------------------------------------------
 
 
 def polynomial(x: float, coefficients: tuple[float, ...]) -> float:
@@ -35,29 +77,26 @@ def polynomial(x: float, coefficients: tuple[float, ...]) -> float:
     return total
 
 
-# --- Half turns: sines of pi x ------------------------------------------------------------------
-
-
 def half_turns(x: float) -> float:
-    """Return what `x` is beyond the nearest whole number, exactly: from -1/2 to 1/2."""
+    """Return what `x` is beyond the nearest integer, exactly: from -1/2 to 1/2."""
     return x - round(x)
 
 
 def sine_of_half_turns(x: float) -> float:
-    """Return sin(pi x), which is exactly 0 at whole numbers, however large."""
+    """Return sin(pi x), which is exactly 0 at integers, however large."""
     turns = 0.5 * round(x)
     sine = sin(math.pi * half_turns(x))
     return where(turns == floor(turns), sine, -sine)
 
 
 def cosine_of_half_turns(x: float) -> float:
-    """Return cos(pi x), which is exactly 0 halfway between whole numbers."""
+    """Return cos(pi x), which is exactly 0 halfway between integers."""
     turns = 0.5 * round(x)
     cosine = sin(math.pi * (0.5 - abs(half_turns(x))))
     return where(turns == floor(turns), cosine, -cosine)
 
 
-@asking
+@dispatched
 def sinc(x: float) -> float:
     """Return `sin(pi x) / (pi x)`, and 1 at 0."""
     divisor = math.pi * where(x == 0.0, 1.0, x)
@@ -237,7 +276,7 @@ def digamma_from_0(x: float) -> float:
     return log(y) - series - where(few, steps, 0.0)
 
 
-@asking
+@dispatched
 def digamma(x: float) -> float:
     """Return the derivative of lgamma: nan at -1, -2, ... and infinite at 0."""
     left, value = left_of_0(x), digamma_from_0(reflected(x))

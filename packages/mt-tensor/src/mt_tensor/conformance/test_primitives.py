@@ -16,7 +16,7 @@ from hypothesis.extra.numpy import array_shapes
 import mt_tensor as mt
 from mt_operators import OPERATORS, Formula, Operator
 from mt_operators.core.elementary import sqrt
-from mt_operators.core.formula import zero
+from mt_operators.core.row import zero
 from mt_tensor.backends import TensorBackend, get_backend, use_backend
 from mt_tensor.conformance.layouts import LAYOUTS
 from mt_tensor.dtypes import DTYPES, Array

@@ -12,6 +12,7 @@ from typing import Any
 from mt_operators import OPERATORS, Operator
 from mt_tensor.library import deferred_names
 from mt_tensor.library.signatures import for_users
+from mt_tensor.pointwise.facts import facts_of
 from mt_tensor.public import ADAPTERS, FUNCTIONS
 from mt_tensor.tensor import Tensor
 
@@ -60,7 +61,7 @@ def _defer_row(row: Operator) -> None:
     for name in (row.name, *row.aliases):
         MODULE_OF.setdefault(name, "mt_tensor.pointwise.table_functions")
         _defer(name, "mt_tensor.pointwise.table_functions")
-        if row.in_place:
+        if facts_of(row).in_place:
             _defer(f"{name}_", "mt_tensor.library.pointwise.in_place")
 
 

@@ -128,15 +128,15 @@ def of_any(operation: ElementwiseOperation) -> Callable[..., Any]:
 
 def _facts(operation: ElementwiseOperation) -> tuple[Any, Any, bool, set[DType]]:
     """Return how to compute and to record, whether the result is a truth value, and of what."""
-    operator = operation.operator
-    truth = operator.result == "truth"
-    kinds = set() if operator.result == "whole" else {"float"}  # that need no conversion or check
-    if operator.result != "real" and operator.takes_integers and operator.closed:
+    operator, facts = operation.operator, operation.facts
+    truth = operator.result == "bool"
+    kinds = set() if operator.result == "integer" else {"float"}  # that need no conversion or check
+    if operator.result != "real" and facts.takes_integers and facts.closed:
         kinds.add("integer")
-    if truth and operator.takes_bool:
+    if truth and facts.takes_bool:
         kinds.add("bool")
     direct = {dtype for dtype in DTYPES.values() if dtype.kind in kinds}
-    if not operator.closed or operator.result == "real":
+    if not facts.closed or operator.result == "real":
         direct = {dtype for dtype in direct if not dtype.is_narrow}  # see `precision.py`
     return operation.computing, operation.record, truth, direct
 

@@ -94,10 +94,10 @@ def function_of(
 
     There is for the values of most operators, and for a few gradients: that of `exp` is a product.
     """
-    from mt_operators.core.lowering import written_with  # when first needed only
+    from mt_operators.core.lowering import lowered  # when first needed only
 
     try:
-        graph = written_with(formula, functions)
+        graph = lowered(formula, functions)
     except TracingError:  # whoever computes it will raise it
         return None
     step, inputs = graph.expressions[-1], tuple(range(graph.arity))
@@ -122,10 +122,10 @@ def on_arrays(formula: Formula, dtype: DType) -> Callable[..., Any]:
     """
     from dataclasses import replace  # these when first needed only
 
-    from mt_operators.core.lowering import evaluate, written_with
+    from mt_operators.core.lowering import evaluate, lowered
 
     computed = dtype.computed.numpy
-    graph = written_with(formula, SPELLING)
+    graph = lowered(formula, SPELLING)
     graph = replace(
         graph,
         expressions=tuple(

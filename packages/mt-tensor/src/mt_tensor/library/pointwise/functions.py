@@ -11,7 +11,8 @@ import numpy as np
 
 from mt_operators import OPERATORS, Operator
 from mt_operators.core.elementary import div as quotient
-from mt_operators.core.elementary import log, log1p, where
+from mt_operators.core.elementary import log, where
+from mt_operators.functions import log1p
 from mt_tensor.arguments import check_floating, check_not_bool
 from mt_tensor.dtypes import DType, Number, as_number, plain, result_type
 from mt_tensor.errors import DomainError, DTypeError

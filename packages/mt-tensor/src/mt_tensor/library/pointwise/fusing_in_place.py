@@ -22,8 +22,8 @@ from typing import Any
 
 from mt_autodiff.core.mode import recording
 from mt_operators import Formula
-from mt_operators.core.lowering import Evaluation
-from mt_operators.core.tracing import Recorder
+from mt_operators.core.differentiation import Evaluation
+from mt_operators.core.tracing import Recorder, narrowed
 from mt_tensor.backends.computing import Computing
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import as_number
@@ -138,7 +138,7 @@ class Change:
         changed = [place for place in places if not absent[place]]
         computed = Evaluation(name, [names[place] for place in present], graph)
         whole = Formula(name, graph.arity, len(graph.outputs), computed)
-        self.formula, reads = whole.narrowed([present.index(place) for place in changed])
+        self.formula, reads = narrowed(whole, [present.index(place) for place in changed])
         self.reads = [present[i] for i in reads]
         self.changed = tuple([self.reads.index(place) for place in changed])
         self.computing = Computing(self.formula)

@@ -36,6 +36,7 @@ from mt_tensor.pointwise.elementwise import (
     constant,
     elementwise,
 )
+from mt_tensor.pointwise.facts import facts_of
 from mt_tensor.public import method
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import shape_broadcast
@@ -348,7 +349,7 @@ def give_in_place_forms(cls: type[Any]) -> None:
             setattr(cls, f"{name}_", form)
 
     def give_form_of(operator: Operator) -> None:
-        for name in (operator.name, *operator.aliases) if operator.in_place else ():
+        for name in (operator.name, *operator.aliases) if facts_of(operator).in_place else ():
             give(name, form_of(operator.name) or _changing(operator.name))
 
     OPERATORS.for_each(give_form_of)

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from mt_operators import Operator
 from mt_operators.core.elementary import div as quotient
-from mt_operators.core.elementary import trunc
-from mt_operators.core.formula import zero
+from mt_operators.core.row import zero
+from mt_operators.functions import trunc
 from mt_tensor.dtypes import Number
 from mt_tensor.errors import DivisionByZeroError, DTypeError
 from mt_tensor.library.arguments import check_choice
@@ -90,7 +90,7 @@ def div(input: Any, other: Any, *, rounding_mode: RoundingMode = None) -> Tensor
 
 _TRUNCATED = ElementwiseOperation(
     Operator(
-        "div_trunc", lambda x, y: trunc(quotient(x, y)), (zero, zero), result="real", gates=True
+        "div_trunc", lambda x, y: trunc(quotient(x, y)), (zero, zero), result="real", selects=True
     )
 )
 

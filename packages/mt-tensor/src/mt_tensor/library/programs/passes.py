@@ -131,7 +131,7 @@ def composed(producer: Instruction, reader: Instruction) -> Instruction | None:
     if made.layout.dtype is not bool_ and made.layout.dtype not in types:
         return None
     if made.layout.dtype is bool_ and not all(
-        e.truth for e in (first.graph.expressions[at] for at in first.graph.outputs)
+        e.is_bool for e in (first.graph.expressions[at] for at in first.graph.outputs)
     ):
         return None
     inputs: list[Any] = []

@@ -23,7 +23,7 @@ import numpy as np
 
 from mt_operators import Formula
 from mt_operators.core.graph import PYTHON, Expression, Graph, Number
-from mt_operators.core.lowering import written_with
+from mt_operators.core.lowering import lowered
 from mt_tensor.backends.numpy.functions import typed
 from mt_tensor.library.backends.numpy.blocks import LARGE, in_blocks
 from mt_tensor.library.backends.numpy.choices import choose, keep
@@ -44,7 +44,7 @@ def numpy_source(formula: Formula) -> str:
     Raises:
         TracingError: the formula branches on a value, or uses something that arrays do not have.
     """
-    return _written(written_with(formula, ATOMIC), formula.name, repr)
+    return _written(lowered(formula, ATOMIC), formula.name, repr)
 
 
 def numpy_function(
@@ -75,7 +75,7 @@ def numpy_function(
         namespace[name] = typed(number, dtype)
         return name
 
-    graph = written_with(formula, ATOMIC)
+    graph = lowered(formula, ATOMIC)
     steps = sum(bool(expression.operands) for expression in graph.expressions)
     text = _written(graph, "on_arrays", named, _ON_MANY if steps > 1 else "")
     if steps > 1:

@@ -1,9 +1,8 @@
-"""The operator table lifted to Scalars.
+"""The operators of the table on Scalars.
 
-A Scalar can record; this is what it records. Every row's value runs on the floats inside, and its
-partial derivatives, run on the same floats, are its backward. Under `create_graph` the partial
-derivatives run on Scalars instead, as they stand: asked for their operators, Scalars record them.
-That is all that higher derivatives take.
+The function of a row runs on the floats inside; its partial derivatives, on the same floats, are
+its backward. With `create_graph` the partial derivatives run on the Scalars themselves, which
+record them, so that they can be differentiated again.
 """
 
 from __future__ import annotations
@@ -14,44 +13,38 @@ from typing import Any, SupportsFloat
 from mt_autodiff.core.errors import GradientError, WholeNumberError
 from mt_autodiff.core.graph import Context, History
 from mt_autodiff.core.mode import is_grad_enabled
-from mt_autodiff.core.scalar import LIFTED, Scalar, constant
+from mt_autodiff.core.scalar import SCALAR_OPERATORS, Scalar, constant
 from mt_operators import OPERATORS, Operator
 
 
-class LiftedOperator:
-    """A row of the operator table, lifted to Scalars."""
+class ScalarOperator:
+    """A row of the operator table as a function of Scalars."""
 
     def __init__(self, operator: Operator) -> None:
         self.operator = operator
 
     def __call__(self, *values: SupportsFloat) -> Scalar:
-        """Apply the operator to Scalars and numbers. A truth value is a constant.
-
-        Raises:
-            TypeError: there is not one value for each argument.
-            WholeNumberError: the operator works on whole numbers only.
-        """
+        """Apply the operator to Scalars and numbers. A bool is returned as a constant."""
         operator = self.operator
         inputs = tuple([v if isinstance(v, Scalar) else constant(v) for v in values])
         if len(inputs) != len(operator.partials):
             raise TypeError(
                 f"{operator.name} takes {operator.arity} argument(s); {len(inputs)} were given."
             )
-        if operator.result == "whole":
+        if operator.result == "integer":
             raise WholeNumberError(
-                f"{operator.name} works on whole numbers, and a Scalar holds a float: call "
+                f"{operator.name} works on integers, and a Scalar holds a float: call "
                 f"OPERATORS[{operator.name!r}].function with integers."
             )
-        if operator.result == "truth":
+        if operator.result == "bool":
             return constant(operator.function(*[scalar._data for scalar in inputs]))
         return self.record(inputs)
 
     def record(self, inputs: tuple[Scalar, ...]) -> Scalar:
-        """Return the value of the operator, which remembers how it was computed.
+        """Return the value of the operator, with a history if an input needs its derivative.
 
-        It has a history if recording is on and an input wants its derivative. What is saved for
-        backward are the inputs, and the floats that the partial derivatives take: those of the
-        inputs, and the value. Otherwise it is a constant.
+        The history saves the inputs, and the floats that the partial derivatives take: those of the
+        inputs and the value. Without recording the result is a constant.
         """
         known = [scalar._data for scalar in inputs]
         result = constant(self.operator.function(*known))
@@ -66,20 +59,20 @@ class LiftedOperator:
     def backward(self, ctx: Context, derivative: Any, /) -> tuple[Any, ...]:
         """Return the derivative for each input: floats, or Scalars if given a Scalar."""
         inputs, known = ctx.saved_values
-        partials, share = self.operator.partials, self.operator.share
+        partials, vjp = self.operator.partials, self.operator.vjp
         if isinstance(derivative, Scalar):
             _check_unchanged(self.operator.name, inputs, known)
             known = (*inputs, self(*inputs))  # recorded, so that it can be differentiated again
         return tuple(
             [
-                share(derivative, partials[i](*known)) if needed else None
+                vjp(derivative, partials[i](*known)) if needed else None
                 for i, needed in enumerate(ctx.needs_input_grad)
             ]
         )
 
 
 def _check_unchanged(name: str, inputs: Iterable[Scalar], known: Iterable[float]) -> None:
-    """Raise if an input has changed since: a recorded derivative would be that at another point."""
+    """Raise if an input has changed: a recorded derivative would be that at another point."""
     for scalar, before in zip(inputs, known, strict=False):
         if scalar._data != before and before == before:
             raise GradientError(
@@ -89,11 +82,11 @@ def _check_unchanged(name: str, inputs: Iterable[Scalar], known: Iterable[float]
 
 
 def _install(operator: Operator) -> None:
-    """Lift one row of the table and make it a method of Scalar, by all of its names."""
-    lifted = LIFTED[operator.name] = LiftedOperator(operator)
+    """Make one row of the table a method of Scalar, under all of its names."""
+    function = SCALAR_OPERATORS[operator.name] = ScalarOperator(operator)
 
     def method(self: Scalar, *others: SupportsFloat) -> Scalar:
-        return lifted(self, *others)
+        return function(self, *others)
 
     method.__name__ = operator.name
     method.__qualname__ = f"Scalar.{operator.name}"

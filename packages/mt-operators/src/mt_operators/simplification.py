@@ -1,0 +1,113 @@
+"""Simplification: replace an expression by a simpler one of exactly the same value.
+
+Exactly means with nan, infinities and signed zeros: `x * 1` is `x`, but `x + 0` is not, since
+-0 + 0 is 0, nor is `x * 0` zero, since nan * 0 is nan. The rules are applied to each operation when
+it is traced.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from mt_operators.core.elementary import where
+from mt_operators.core.graph import Number
+from mt_operators.core.tracing import REWRITES, Symbol
+
+
+def simpler(operation: str, operands: Sequence[Symbol]) -> Symbol | None:
+    """Return a simpler symbol for an operation; None if there is none."""
+    if operation == "where":
+        return _choice(*operands)
+    if len(operands) == 1:
+        return _of_one(operation, *operands)
+    if len(operands) == 2:
+        return _of_two(operation, *operands)
+    return None
+
+
+REWRITES.append(simpler)
+
+
+def _constant(x: Symbol) -> Number | None:
+    """Return the value of a symbol, if it is known."""
+    return x.expression.number if x.expression.operation == "constant" else None
+
+
+def _operands(x: Symbol, operation: str) -> tuple[Symbol, ...]:
+    """Return the operands of a symbol that was computed by an operation, else nothing."""
+    expression = x.expression
+    if expression.operation != operation:
+        return ()
+    return tuple([Symbol(x.recorder, position) for position in expression.operands])
+
+
+def _of_one(operation: str, x: Symbol) -> Symbol | None:
+    for inner in _operands(x, "neg"):
+        return inner if operation == "neg" else abs(inner) if operation == "abs" else None
+    if operation == "neg" and (choice := _operands(x, "where")):
+        numbers = [-number for side in choice[1:] if (number := _constant(side)) is not None]
+        if len(numbers) == 2:
+            return _chosen(choice[0], *numbers)
+    return None
+
+
+def _of_two(operation: str, x: Symbol, y: Symbol) -> Symbol | None:
+    a, b = _constant(x), _constant(y)
+    if operation == "mul":
+        if a == 1.0:
+            return y
+        if a == -1.0:
+            return -y
+        if b == -1.0:
+            return -x
+    if operation in ("mul", "div") and b == 1.0:
+        return x
+    if operation == "sub" and b == 0.0 and math.copysign(1.0, b) > 0.0:
+        return x
+    return None
+
+
+def _choice(condition: Symbol, if_true: Symbol, if_false: Symbol) -> Symbol | None:
+    """Return a simpler symbol for `where(condition, if_true, if_false)`; None if there is none.
+
+    `where(slope == 0, 0, upstream * slope)` is the gradient of operators whose partial derivatives
+    only select an argument (`Operator.vjp`). Often the slope is itself a choice between two
+    constants, one of them 0. Then the slope's condition decides, and no comparison with 0 is left.
+    """
+    x, y = _decided(condition, if_true, 1), _decided(condition, if_false, 2)
+    if x.position == y.position:
+        return x
+    comparison = _operands(condition, "eq")
+    slope = _operands(comparison[0], "where") if comparison else ()
+    if slope and _constant(comparison[1]) == 0.0:
+        decides, *slopes = slope
+        constants = [_constant(side) for side in slopes]
+        zeros = [constant == 0.0 for constant in constants]
+        if None not in constants and sum(zeros) == 1:
+            product = _product(decides, y, 1 + zeros.index(False))
+            return _chosen(decides, *((product, x) if zeros[1] else (x, product)))
+    if x.position != if_true.position or y.position != if_false.position:
+        return _chosen(condition, x, y)
+    return None
+
+
+def _chosen(condition: Symbol, if_true: Symbol | Number, if_false: Symbol | Number) -> Symbol:
+    chosen: Symbol = where(condition, if_true, if_false)  # type: ignore[arg-type, assignment]
+    return chosen
+
+
+def _decided(condition: Symbol, side: Symbol, index: int) -> Symbol:
+    """Return what remains of a side that is chosen by the same condition once more."""
+    while (choice := _operands(side, "where")) and choice[0].position == condition.position:
+        side = choice[index]
+    return side
+
+
+def _product(condition: Symbol, product: Symbol, index: int) -> Symbol:
+    """Return a product where a condition is decided: `x * where(condition, 1, 0)` is `x` or 0."""
+    for x, factor in [_operands(product, "mul")] if _operands(product, "mul") else []:
+        choice = _operands(factor, "where")
+        if choice and choice[0].position == condition.position:
+            return choice[index] * x
+    return product
