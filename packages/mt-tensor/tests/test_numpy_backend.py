@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import mt_tensor as mt
 from mt_operators import OPERATORS, Formula
-from mt_operators.elementary import where
+from mt_operators.core.elementary import where
 from mt_tensor.backends.extending import FUNCTIONS
 from mt_tensor.core.dtypes import Array, DType, bool_, float32, float64, int32
 from mt_tensor.core.errstate import quiet, run_quietly
@@ -138,7 +138,7 @@ def _arguments(arity: int, size: int) -> list[Array]:
 def _formulas() -> Iterator[Formula]:
     for name in OPERATORS:
         operator = OPERATORS[name]
-        if operator.result != "whole":
+        if operator.result != "integer":
             yield operator.value
             yield operator.gradient((True,) * operator.arity)
 

@@ -26,6 +26,7 @@ from mt_tensor.core import (
     views,
 )
 from mt_tensor.core import matmul as products
+from mt_tensor.core.dtype_rules import dtype_rules_of
 from mt_tensor.core.dtypes import (
     bfloat16,
     bool_,
@@ -792,7 +793,7 @@ def _register_row(row: Operator) -> None:
     for name in (row.name, *row.aliases):
         if name not in vars(Tensor):
             register_method(name, rows.FUNCTIONS[name])
-        if row.in_place and f"{name}_" not in vars(Tensor):
+        if dtype_rules_of(row).in_place and f"{name}_" not in vars(Tensor):
             register_method(f"{name}_", changing(rows.FUNCTIONS[row.name]))
 
 

@@ -19,7 +19,8 @@ from mt_fast.core.elementwise import Plan, elementwise_kernel, plan
 from mt_fast.core.kernel import Kernel
 from mt_fast.core.tables import SPECIAL_CASES, empty
 from mt_operators import Formula, TracingError
-from mt_operators.evaluation import expanded
+from mt_operators.core.lowering import expanded
+from mt_operators.core.tracing import graph_of
 from mt_tensor import TensorData
 from mt_tensor.backends.extending import UFUNCS, Layout, Layouts, function_of, row_major
 from mt_tensor.backends.extending import Running as RunningNumpy
@@ -177,7 +178,7 @@ EXACT = {name: UFUNCS[name] for name in EXACT_STEPS}
 def _is_exact(formula: Formula) -> bool:
     """Whether each result is one such operator of arguments, as in the gradient of a product."""
     try:
-        steps = expanded(formula.graph).expressions[formula.arity :]
+        steps = expanded(graph_of(formula)).expressions[formula.arity :]
     except TracingError:  # which the kernel will raise, if it is asked for
         return False
     return len(steps) == formula.outputs and all(step.operation in EXACT_STEPS for step in steps)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_tensor.core.tensor import Tensor
 
 _making_locks = threading.Lock()

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mt_autodiff import NoGradientError, enable_grad, no_grad
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_tensor.core.dtypes import Array
 from mt_tensor.core.errors import InPlaceError
 from mt_tensor.core.function import Function

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mt_operators import OPERATORS, Formula, TracingError
-from mt_operators.elementary import ROUNDING
+from mt_operators.core.elementary import ROUNDING
 from mt_tensor.core.dtypes import Array, Number
 from mt_tensor.core.errstate import quiet
 from mt_tensor.core.numpy_blocks import LARGE, in_blocks
@@ -106,10 +106,10 @@ def function_of(
 
     There is for the values of most operators, and for a few gradients: that of `exp` is a product.
     """
-    from mt_operators.evaluation import written_with  # when first needed only
+    from mt_operators.core.lowering import lowered  # when first needed only
 
     try:
-        graph = written_with(formula, functions)
+        graph = lowered(formula, functions)
     except TracingError:  # whoever computes it will raise it
         return None
     step, inputs = graph.expressions[-1], tuple(range(graph.arity))

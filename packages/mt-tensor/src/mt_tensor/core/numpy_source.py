@@ -1,6 +1,6 @@
 """Formulas as NumPy code: what the `numpy` backend runs for operators that NumPy does not have.
 
-The graph of a formula (`mt_operators.graph`) is written down as one function of
+The graph of a formula (`mt_operators.core.graph`) is written down as one function of
 arrays, in which NumPy's own functions and operators do each step:
 
 >>> from mt_operators import OPERATORS
@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from mt_operators import Formula
-from mt_operators.evaluation import written_with
-from mt_operators.graph import PYTHON, Expression, Graph, Number
+from mt_operators.core.graph import PYTHON, Expression, Graph, Number
+from mt_operators.core.lowering import lowered
 from mt_tensor.core.numpy_blocks import LARGE, in_blocks
 from mt_tensor.core.numpy_choices import choose, keep
 from mt_tensor.core.numpy_functions import typed
@@ -44,7 +44,7 @@ def numpy_source(formula: Formula) -> str:
     Raises:
         TracingError: the formula branches on a value, or uses something that arrays do not have.
     """
-    return _written(written_with(formula, ATOMIC), formula.name, repr)
+    return _written(lowered(formula, ATOMIC), formula.name, repr)
 
 
 def numpy_function(
@@ -75,7 +75,7 @@ def numpy_function(
         namespace[name] = typed(number, dtype)
         return name
 
-    graph = written_with(formula, ATOMIC)
+    graph = lowered(formula, ATOMIC)
     steps = sum(bool(expression.operands) for expression in graph.expressions)
     text = _written(graph, "on_arrays", named, _ON_MANY if steps > 1 else "")
     if steps > 1:

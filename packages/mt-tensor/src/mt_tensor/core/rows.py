@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar, cast
 
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_operators import OPERATORS, Operator
 from mt_tensor.core.dtypes import DTYPES, DType, Number, bool_, is_exact
 from mt_tensor.core.elementwise import (
@@ -42,7 +42,7 @@ def of_one(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Ca
         operation: of a row of the table.
         otherwise: the same for what needs conversion or a check, or is no tensor.
     """
-    plans, record, truth, direct = _facts(operation)
+    plans, record, truth, direct = _how(operation)
 
     def function(input: Any) -> Tensor:
         if not isinstance(input, Tensor) or input._tensor.layout.dtype not in direct:
@@ -61,7 +61,7 @@ def of_one(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Ca
 
 def of_two(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Callable[..., Any]:
     """Return an operation of two arguments as a function; see `of_one`."""
-    plans, record, truth, direct = _facts(operation)
+    plans, record, truth, direct = _how(operation)
 
     def function(input: Any, other: Any) -> Tensor:
         x = input if input.__class__ is Tensor else _operand(input, other)
@@ -114,17 +114,17 @@ def of_any(operation: ElementwiseOperation) -> Callable[..., Any]:
     return function
 
 
-def _facts(operation: ElementwiseOperation) -> tuple[Any, Any, bool, set[DType]]:
+def _how(operation: ElementwiseOperation) -> tuple[Any, Any, bool, set[DType]]:
     """Return how to compute and to record, whether the result is a truth value, and of what."""
-    operator = operation.operator
-    truth = operator.result == "truth"
-    kinds = set() if operator.result == "whole" else {"float"}  # that need no conversion or check
-    if operator.result != "real" and operator.takes_integers and operator.closed:
+    operator, rules = operation.operator, operation.rules
+    truth = operator.result == "bool"
+    kinds = set() if operator.result == "integer" else {"float"}  # that need no conversion or check
+    if operator.result != "real" and rules.takes_integers and rules.closed:
         kinds.add("integer")
-    if truth and operator.takes_bool:
+    if truth and rules.takes_bool:
         kinds.add("bool")
     direct = {dtype for dtype in DTYPES.values() if dtype.kind in kinds}
-    if not operator.closed or operator.result == "real":
+    if not rules.closed or operator.result == "real":
         direct = {dtype for dtype in direct if not dtype.is_narrow}  # see `precision.py`
     return operation.plans, operation.record, truth, direct
 

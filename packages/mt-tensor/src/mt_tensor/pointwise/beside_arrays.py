@@ -28,7 +28,7 @@ def _operate_foreign(self: Tensor, operator: Operator, other: Any) -> Any:
     Raises:
         TypeError: an array is compared in another way.
     """
-    if operator.result != "truth" or not isinstance(other, np.ndarray):
+    if operator.result != "bool" or not isinstance(other, np.ndarray):
         return NotImplemented
     if operator.name in ("eq", "ne"):
         return OPERATIONS[operator.name](self, self._uploaded(np.array(other)))

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from mt_operators import Operator
-from mt_operators.elementary import div as quotient
-from mt_operators.elementary import trunc
-from mt_operators.extending import zero
+from mt_operators.core.elementary import div as quotient
+from mt_operators.core.row import zero
+from mt_operators.functions import trunc
 from mt_tensor.checks import check_choice
 from mt_tensor.core.dtypes import Number
 from mt_tensor.core.elementwise import ElementwiseOperation, elementwise
@@ -91,7 +91,7 @@ divide = div
 
 _TRUNCATED = ElementwiseOperation(
     Operator(
-        "div_trunc", lambda x, y: trunc(quotient(x, y)), (zero, zero), result="real", gates=True
+        "div_trunc", lambda x, y: trunc(quotient(x, y)), (zero, zero), result="real", selects=True
     )
 )
 
