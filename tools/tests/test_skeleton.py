@@ -499,7 +499,7 @@ def test_line_endings_and_rights_of_a_file_stay_as_they_are(tmp_path: Path) -> N
             lambda text: text.replace(
                 MINE, "from mt_operators.functions.special import erf as prod\n"
             ),
-            r"operators.prod is now mt_operators.core.elementary.erf \(.*elementary.py, line \d+\)",
+            r"operators.prod is now mt_operators.functions.special.erf \(.*special.py, line \d+\)",
         ),
         (
             lambda text: f"{text}prod = max\n",
