@@ -211,12 +211,11 @@ class Symbol(Infix):
     __index__ = _refusal(
         "asks for the value of an integer", "use arithmetic and elementary functions only"
     )
-    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __xor__ = __rxor__ = __lshift__ = (
-        __rlshift__
-    ) = __rshift__ = __rrshift__ = __invert__ = __round__ = __trunc__ = __floor__ = __ceil__ = (
-        __int__
-    ) = _refusal(
+    _ambiguous = _refusal(
         "uses an operator that does not mean the same on floats and in kernels (//, %, ~, ^, <<, "
         ">>, round(), int(), ...)",
         "call floor_divide(x, y) and the like of mt_operators.functions",
     )
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _ambiguous
+    __xor__ = __rxor__ = __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = _ambiguous
+    __invert__ = __round__ = __trunc__ = __floor__ = __ceil__ = __int__ = _ambiguous
