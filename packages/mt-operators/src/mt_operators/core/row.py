@@ -140,9 +140,10 @@ class Operator:
         """
         if needed not in self._gradients:
             partials = [p for p, need in zip(self.partials, needed, strict=True) if need]
+            vjp = self.vjp
 
             def gradients(upstream: Any, *known: Any) -> Any:
-                parts = [0.0 if p is zero else self.vjp(upstream, p(*known)) for p in partials]
+                parts = [0.0 if p is zero else vjp(upstream, p(*known)) for p in partials]
                 return parts[0] if len(parts) == 1 else tuple(parts)
 
             which = "".join(str(i) for i, need in enumerate(needed) if need)
