@@ -176,17 +176,17 @@ def counterparts(before: str, after: str) -> dict[str, tuple[str, str | None]]:
 @pytest.mark.parametrize(
     ("before", "after", "function", "fate", "counterpart"),
     [
-        ("operators", "autodiff", "scalar.Scalar.backward", "new idea", None),
-        ("operators", "autodiff", "scalar.Scalar.__init__", "new idea", None),
-        ("operators", "autodiff", "backpropagation.topological_sort", "new idea", None),
-        ("operators", "autodiff", "mode.set_grad_enabled.__call__", "new idea", None),
+        ("operators", "autodiff", "core.scalar.Scalar.backward", "new idea", None),
+        ("operators", "autodiff", "core.scalar.Scalar.__init__", "new idea", None),
+        ("operators", "autodiff", "core.backpropagation.topological_sort", "new idea", None),
+        ("operators", "autodiff", "core.mode.set_grad_enabled.__call__", "new idea", None),
         *(
             ("autodiff", "tensor", f"{place}.{name}", "rewritten", f"mt_autodiff.{counterpart}")
             for place, name, counterpart in [
-                ("tensor.Tensor", "backward", "scalar.Scalar.backward"),
-                ("tensor.Tensor", "detach", "scalar.Scalar.detach"),
+                ("tensor.Tensor", "backward", "core.scalar.Scalar.backward"),
+                ("tensor.Tensor", "detach", "core.scalar.Scalar.detach"),
                 ("recording.function.Function", "apply", "scalar_function.ScalarFunction.apply"),
-                ("recording.graph.Node", "chain_rule", "graph.History.chain_rule"),
+                ("recording.graph.Node", "chain_rule", "core.graph.History.chain_rule"),
             ]
         ),
         ("autodiff", "tensor", "strides.shape_broadcast", "new idea", None),

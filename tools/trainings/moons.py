@@ -43,8 +43,7 @@ class Network(Module):
 
     def forward(self, x: float, y: float) -> Scalar:
         """Return the score of a point."""
-        scores: list[Scalar] = self.second(*[sum_.relu() for sum_ in self.first(x, y)])
-        return scores[0]
+        return self.second.forward(*[total.relu() for total in self.first.forward(x, y)])[0]
 
 
 def moons(count: int) -> list[tuple[float, float, int]]:
@@ -64,7 +63,7 @@ def main() -> None:
     for _ in range(EPOCHS):
         RNG.shuffle(points)
         for x, y, label in points:
-            score = network(x, y)
+            score = network.forward(x, y)
             ((1.0 - score) if label else (1.0 + score)).relu().backward()  # the hinge loss
             for parameter in parameters:
                 scalar = parameter.value

@@ -7,7 +7,6 @@ them writes the mathematics again.
 
 from importlib.util import find_spec
 
-from mt_operators.core import operators
 from mt_operators.core.errors import (
     MemberError,
     MemberNameError,
@@ -26,6 +25,8 @@ from mt_operators.core.table import OPERATORS
 # What lies beside the core. The core works without it: `hatch run core:prove` deletes it.
 if find_spec("mt_operators.functions") is not None:
     from mt_operators import functions as functions  # adds rows to the table
+if find_spec("mt_operators.operators") is not None:
+    from mt_operators import operators as operators  # the names of the MiniTorch course
 if find_spec("mt_operators.simplification") is not None:
     from mt_operators import simplification as simplification  # shortens graphs
 if find_spec("mt_operators.validation") is not None:
@@ -51,5 +52,4 @@ __all__ = [
     "TracingError",
     "UnknownOperatorError",
     "__version__",
-    "operators",
 ]

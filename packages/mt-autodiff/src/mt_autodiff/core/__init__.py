@@ -1,1 +1,1 @@
-"""The lesson of stage 1; the README gives the order in which to read it."""
+"""The core of stage 1; the README lists its files in the order of reading."""

@@ -1,1 +1,1 @@
-"""The lesson of stage 0; the README gives the order in which to read it."""
+"""The core of stage 0; the README lists its files in the order of reading."""

@@ -74,11 +74,7 @@ def from_math(
 ) -> Callable[[float], float]:
     """Register a function of `math` as elementary, with IEEE 754's values instead of errors.
 
-    Args:
-        function: the function of `math`.
-        summary: its docstring.
-        poles: the points where the value is infinite, with that infinity. Other points where
-            `math` raises ValueError lie outside the domain: the value is nan.
+    At a pole the value is the given infinity; at other points where `math` raises, it is nan.
     """
 
     def total(x: float) -> float:

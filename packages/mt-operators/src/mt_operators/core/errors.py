@@ -56,10 +56,7 @@ def nearest(name: object, known: Iterable[str]) -> str:
 
 
 def no_attribute(owner: object, name: str) -> AttributeError:
-    """Return the error for a missing attribute, with the most similar name that exists.
-
-    Names with an underscore get no suggestion: programs probe for them often, and a search is slow.
-    """
+    """Return the error for a missing attribute; a public one gets a suggestion."""
     if hasattr(type(owner), name):  # a property, whose code failed with an AttributeError
         return AttributeError(f"{type(owner).__name__}.{name} uses an attribute that is not there.")
     hint = "" if name.startswith("_") else nearest(name, dir(owner))

@@ -29,20 +29,10 @@ ARITHMETIC = ("add", "sub", "mul", "neg", "abs")
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 """Operations of Python that return bools."""
 
-PYTHON = {
-    "add": "{0} + {1}",
-    "sub": "{0} - {1}",
-    "mul": "{0} * {1}",
-    "neg": "-{0}",
-    "lt": "{0} < {1}",
-    "le": "{0} <= {1}",
-    "gt": "{0} > {1}",
-    "ge": "{0} >= {1}",
-    "eq": "{0} == {1}",
-    "ne": "{0} != {1}",
-    "and": "{0} & {1}",
-    "or": "{0} | {1}",
-}
+_SIGNS = {"add": "+", "sub": "-", "mul": "*", "and": "&", "or": "|"}
+_SIGNS |= {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
+
+PYTHON = {"neg": "-{0}", **{name: f"{{0}} {sign} {{1}}" for name, sign in _SIGNS.items()}}
 """How every compiler writes the operations that are Python's operators."""
 
 
@@ -70,8 +60,7 @@ class Graph:
 
     Attributes:
         arity: the number of arguments, which are the first expressions.
-        expressions: in an order in which they can be evaluated. An output depends on each of them,
-            except perhaps on some arguments.
+        expressions: in an order in which they can be evaluated.
         outputs: the positions of the results.
     """
 

@@ -33,14 +33,8 @@ _PYTHON: Lowering = {
 def evaluate(graph: Graph, operands: Sequence[Any], lowering: Lowering | None = None) -> list[Any]:
     """Return the outputs of a graph.
 
-    Args:
-        graph: the graph.
-        operands: a value for each of its arguments.
-        lowering: functions for the elementary operators, and for others that are not to be
-            computed by what they are written with; None for those of the table, which dispatch.
-
-    Raises:
-        TracingError: `lowering` lacks an elementary operator.
+    `lowering` has functions for the elementary operators, and perhaps for others; None takes those
+    of the table, which dispatch.
     """
     values = evaluated(graph, operands, lowering)
     return [values[i] for i in graph.outputs]
@@ -92,10 +86,7 @@ def expanded(graph: Graph, atomic: Collection[str] = ()) -> Graph:
 
 
 def lowered(formula: Formula, atomic: Collection[str] = ()) -> Graph:
-    """Return the graph of a formula in the operations that a compiler knows; see `expanded`.
-
-    The value of an operator that is `atomic` is one operation, not what it is written with.
-    """
+    """Return the graph of a formula in the operations that a compiler knows; see `expanded`."""
     if formula.name in atomic and is_value(formula):
         recorder = Recorder(formula.name, formula.arity)
         return recorder.graph([apply(formula.name, *recorder.arguments)])

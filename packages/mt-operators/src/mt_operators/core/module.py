@@ -66,13 +66,13 @@ class Module:
         It is an error if a member would silently leave the tree, or a module contain itself.
         """
         if "_modules" not in self.__dict__:
-            raise _not_initialized(self, name)
+            raise self._not_initialized(name)
         held = self._member(name)
         kind = next((kind for kind in _STORES if isinstance(value, kind)), None)
         if kind is not None:
             self._check_name(name)
             if held is not None and not isinstance(held, kind):
-                raise _kind_changes(self, name, held, value)
+                raise self._kind_changes(name, held, value)
             if isinstance(value, Module):
                 self._check_no_cycle(name, value)
             self.__dict__.pop(name, None)
@@ -80,9 +80,9 @@ class Module:
         elif isinstance(held, Buffer):
             held.update(value)
         elif held is not None and value is not None:
-            raise _kind_changes(self, name, held, value)
+            raise self._kind_changes(name, held, value)
         elif name in _STORES.values():
-            raise _bad_name(self, name, "which keeps its members there: choose another name")
+            raise self._bad_name(name, "which keeps its members there: choose another name")
         else:
             if held is not None:
                 delattr(self, name)
@@ -101,7 +101,9 @@ class Module:
         member = self._member(name)
         if member is not None:
             return member.value if isinstance(member, Buffer) else member
-        raise (no_attribute if "_modules" in self.__dict__ else _not_initialized)(self, name)
+        if "_modules" not in self.__dict__:
+            raise self._not_initialized(name)
+        raise no_attribute(self, name)
 
     def __delattr__(self, name: str) -> None:
         """Remove a member or an attribute."""
@@ -117,10 +119,10 @@ class Module:
     def _check_name(self, name: object) -> None:
         if not isinstance(name, str) or not name or "." in name:
             rule = "a name must be a string, must not be empty and must not contain a dot"
-            raise _bad_name(self, name, rule)
+            raise self._bad_name(name, rule)
         if name in _STORES.values() or any(name in vars(c) for c in type(self).__mro__):
             rule = "whose class has an attribute of that name: choose another name"
-            raise _bad_name(self, name, rule)
+            raise self._bad_name(name, rule)
 
     def _check_no_cycle(self, name: str, module: Module) -> None:
         for path, below in module.named_modules(prefix=name):
@@ -129,6 +131,22 @@ class Module:
                     f"{type(self).__name__}.{path} would be the {type(self).__name__} itself. Pass "
                     "it to forward(), or keep it in a tuple, which is not part of the tree."
                 )
+
+    def _not_initialized(self, name: str) -> AttributeError:
+        own = type(self).__name__
+        return AttributeError(
+            f"{own}.{name} cannot be used yet: call super().__init__() first in {own}.__init__."
+        )
+
+    def _kind_changes(self, name: str, held: Any, value: Any) -> MemberError:
+        kind = next(kind for kind in _STORES if isinstance(held, kind)).__name__
+        return MemberError(
+            f"{type(self).__name__}.{name} is a {kind} and cannot become a {type(value).__name__}: "
+            f"assign a {kind} or None, or delete it first."
+        )
+
+    def _bad_name(self, name: object, reason: str) -> MemberNameError:
+        return MemberNameError(f"{name!r} cannot name a member of {type(self).__name__}, {reason}.")
 
     # --- Members by name ------------------------------------------------------------------------
 
@@ -170,23 +188,19 @@ class Module:
         self._check_name(name)
         held = self._member(name)
         if (held is not None and not isinstance(held, kind)) or self.__dict__.get(name) is not None:
-            raise _bad_name(self, name, "which has an attribute of that name: delete it first")
+            raise self._bad_name(name, "which has an attribute of that name: delete it first")
         setattr(self, name, member)
 
     # --- Walking the tree -----------------------------------------------------------------------
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """Iterate over the direct submodules with their names, each once."""
-        seen: set[int] = set()
-        for name, module in self._modules.items():
-            if id(module) not in seen:
-                seen.add(id(module))
-                yield name, module
+        first = {id(module): (name, module) for name, module in reversed(self._modules.items())}
+        return reversed(first.values())
 
     def children(self) -> Iterator[Module]:
         """Iterate over the direct submodules, each once."""
-        for _, module in self.named_children():
-            yield module
+        return (module for _, module in self.named_children())
 
     def named_modules(
         self, prefix: str = "", remove_duplicate: bool = True
@@ -209,8 +223,7 @@ class Module:
 
     def modules(self) -> Iterator[Module]:
         """Iterate over this module and all below it, each once."""
-        for _, module in self.named_modules():
-            yield module
+        return (module for _, module in self.named_modules())
 
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
@@ -220,21 +233,18 @@ class Module:
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """Iterate over the parameters, each once."""
-        for _, parameter in self.named_parameters(recurse=recurse):
-            yield parameter
+        return (parameter for _, parameter in self.named_parameters(recurse=recurse))
 
     def named_buffers(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Any]]:
         """Iterate over the values of the buffers that are not empty; see `named_parameters`."""
-        for name, buffer in self._named_holders("_buffers", prefix, recurse, remove_duplicate):
-            if buffer.value is not None:
-                yield name, buffer.value
+        named = self._named_holders("_buffers", prefix, recurse, remove_duplicate)
+        return ((name, buffer.value) for name, buffer in named if buffer.value is not None)
 
     def buffers(self, recurse: bool = True) -> Iterator[Any]:
         """Iterate over the values of the buffers, each once."""
-        for _, value in self.named_buffers(recurse=recurse):
-            yield value
+        return (value for _, value in self.named_buffers(recurse=recurse))
 
     def _named_holders(
         self, store: str, prefix: str, recurse: bool, remove_duplicate: bool
@@ -258,10 +268,7 @@ class Module:
     def train(self, mode: bool = True) -> Self:
         """Set training mode in the whole tree and return self; submodules may override it."""
         if not isinstance(mode, bool):
-            raise ModuleError(
-                f"train() takes True or False; {mode!r} was given. To train a model, write the "
-                "loop over the data, or use a function that has one."
-            )
+            raise ModuleError(f"train() takes True or False; {mode!r} was given.")
         self.training = mode
         for child in self.children():
             child.train(mode)
@@ -274,10 +281,7 @@ class Module:
     # --- Saving and loading ---------------------------------------------------------------------
 
     def state_dict(self, prefix: str = "") -> dict[str, Any]:
-        """Return the values of all parameters and persistent buffers by dotted name.
-
-        Shared values appear under each of their names; tensors share memory with the module.
-        """
+        """Return the values of all parameters and persistent buffers, by all dotted names."""
         return {prefix + name: holder.state() for name, holder in self._saved_holders()}
 
     def load_state_dict(
@@ -358,7 +362,6 @@ def _joined(path: str, name: str) -> str:
 
 
 def _incompatible_keys(own: Mapping[str, Holder], state: object) -> IncompatibleKeys:
-    """Return the names on which both disagree; raise if it is not a state dictionary."""
     if not isinstance(state, Mapping):
         raise TypeError(
             f"load_state_dict() takes a dictionary of values by name; {type(state).__name__} was "
@@ -372,27 +375,8 @@ def _incompatible_keys(own: Mapping[str, Holder], state: object) -> Incompatible
     )
 
 
-def _not_initialized(module: Module, name: str) -> AttributeError:
-    kind = type(module).__name__
-    return AttributeError(
-        f"{name!r} of {kind} cannot be used yet: call super().__init__() first in {kind}.__init__."
-    )
-
-
-def _kind_changes(module: Module, name: str, held: Any, value: Any) -> MemberError:
-    kind = next(kind for kind in _STORES if isinstance(held, kind)).__name__
-    return MemberError(
-        f"{type(module).__name__}.{name} is a {kind} and cannot become a {type(value).__name__}: "
-        f"assign a {kind} or None, or delete it first."
-    )
-
-
 def _wrong_kind(method: str, wanted: str, value: object) -> MemberError:
     return MemberError(f"{method}() takes {wanted}; {reprlib.repr(value)} was given.")
-
-
-def _bad_name(module: Module, name: object, reason: str) -> MemberNameError:
-    return MemberNameError(f"{name!r} cannot name a member of {type(module).__name__}, {reason}.")
 
 
 _SHORT = reprlib.Repr()

@@ -34,11 +34,7 @@ class Holder:
         return value.detach() if hasattr(value, "detach") else value
 
     def fitting(self, saved: Any) -> Any:
-        """Return an independent copy of a saved value, which `load` then takes.
-
-        Raises:
-            StateDictError: it is not a number where one is held, or has another shape.
-        """
+        """Return an independent copy of a saved value, which `load` then takes."""
         value = self.value
         if _is_number(value) and not _is_number(saved):
             raise StateDictError(f"{_described(saved)} was given where a number is held.")
@@ -55,11 +51,7 @@ class Holder:
             raise StateDictError(f"{_described(saved)} cannot be copied: {error}.") from error
 
     def load(self, fitting: Any) -> None:
-        """Take a value that `fitting` returned.
-
-        A Scalar or tensor is overwritten in place, so that an optimizer that refers to it sees the
-        new value. It stays frozen if it was.
-        """
+        """Take a value that `fitting` returned: a Scalar or tensor is overwritten in place."""
         if not hasattr(self.value, "copy_"):
             self.update(fitting)
             return
@@ -71,12 +63,7 @@ class Holder:
 
 
 class Parameter(Holder):
-    """A value that training changes; a Scalar or tensor is set to require a gradient.
-
-    Args:
-        value: the value.
-        name: what to call a Scalar in messages and pictures.
-    """
+    """A value that training changes; a Scalar or tensor is set to require a gradient."""
 
     def __init__(self, value: Any, name: str | None = None) -> None:
         self.name = name
@@ -87,16 +74,14 @@ class Parameter(Holder):
         super().update(value)
         if hasattr(value, "requires_grad_"):
             value.requires_grad_(True)
-            if self.name:
+            if self.name:  # for messages and pictures
                 value.name = self.name
 
 
 class Buffer(Holder):
     """A value that belongs to a module's state but is not trained, such as a running mean.
 
-    Args:
-        value: the value; a buffer that holds None is empty, and neither listed nor saved.
-        persistent: whether it is part of the state dictionary.
+    It is part of the state dictionary if it is `persistent`, and not None.
     """
 
     def __init__(self, value: Any, persistent: bool = True) -> None:

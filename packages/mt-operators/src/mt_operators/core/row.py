@@ -26,8 +26,8 @@ Function = Callable[..., Any]
 without `if`, `and`, `or`, so that it also runs on symbols and on whole arrays."""
 
 Result = Literal["number", "real", "bool", "integer"]
-"""What an operator returns: `number` keeps integers integers, `real` makes them floating point,
-`bool` is true or false, and `integer` takes and returns integers only."""
+"""What an operator returns: `number` keeps integers integers, `real` makes them floats, and
+`integer` takes and returns integers only."""
 
 Interval = tuple[float, float]
 EVERYWHERE: Interval = (-math.inf, math.inf)
@@ -140,9 +140,10 @@ class Operator:
         """
         if needed not in self._gradients:
             partials = [p for p, need in zip(self.partials, needed, strict=True) if need]
+            vjp = self.vjp
 
             def gradients(upstream: Any, *known: Any) -> Any:
-                parts = [0.0 if p is zero else self.vjp(upstream, p(*known)) for p in partials]
+                parts = [0.0 if p is zero else vjp(upstream, p(*known)) for p in partials]
                 return parts[0] if len(parts) == 1 else tuple(parts)
 
             which = "".join(str(i) for i, need in enumerate(needed) if need)
@@ -210,10 +211,6 @@ class OperatorTable(Mapping[str, Operator]):
             *partials: the partial derivatives.
             check: whether to validate the row; the built-in rows are validated by their tests.
             **facts: the other arguments of `Operator`.
-
-        Raises:
-            OperatorExistsError: an operator has this name, or a method of `Scalar` or `Tensor`.
-            OperatorError: the row cannot work; the message says which part of it and why.
         """
         row = Operator(name, function, partials, **facts)
         for validate in CHECKS if check else ():

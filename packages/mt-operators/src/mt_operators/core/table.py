@@ -107,9 +107,7 @@ define_real("cos", cos, lambda x, out: -sin(x), note="cosine, x in radians")
 define_real("tanh", tanh, lambda x, out: 1.0 - out * out, note="hyperbolic tangent")
 
 
-# Other rows are written with `sigmoid`. Because it is `dispatched`, it remains one operator there,
-# with its own derivative, when the computation is recorded.
-@dispatched
+@dispatched  # so it stays one operator, with its own derivative, in rows that are written with it
 def sigmoid(x: float) -> float:
     """Return `1 / (1 + exp(-x))`."""
     decay = exp(-abs(x))  # at most 1, so that neither tail overflows

@@ -25,12 +25,9 @@ REWRITES: list[Callable[[str, Sequence[Symbol]], Symbol | None]] = []
 def trace(name: str, function: Callable[..., Any], arity: int, outputs: int | None = None) -> Graph:
     """Return the graph of what a function computes from its arguments.
 
-    A dispatched function is one operation where another calls it; traced itself, it is what it
-    computes.
-
     Args:
         name: the function's name in messages.
-        function: the function.
+        function: the function; if it is `dispatched`, its definition is traced.
         arity: the number of its arguments.
         outputs: how many numbers it returns in a tuple; None if it returns one, bare.
     """
@@ -57,8 +54,7 @@ def graph_of(formula: Formula) -> Graph:
 def narrowed(formula: Formula, always: Iterable[int] = (0,)) -> tuple[Formula, tuple[int, ...]]:
     """Return a formula that takes only the arguments that `formula` reads, and their indices.
 
-    The gradient of a product, for example, does not read the value. The arguments `always` stay:
-    without any, nothing would tell how many elements to compute.
+    Those of `always` stay, for without an argument the number of elements would be unknown.
     """
     reads = tuple(sorted({*always, *graph_of(formula).reads}))
     indices = [reads.index(i) if i in reads else None for i in range(formula.arity)]
@@ -124,7 +120,7 @@ class Recorder:
         symbol = self.symbol(value)
         return self.choice(symbol, 1.0, 0.0) if symbol.expression.is_bool else symbol
 
-    def as_bool(self, value: Any) -> Symbol:
+    def truth(self, value: Any) -> Symbol:
         """Return a value as a bool: whether it is not zero."""
         symbol = self.symbol(value)
         return symbol if symbol.expression.is_bool else self.operation("ne", symbol, 0.0)
@@ -145,7 +141,7 @@ class Recorder:
                     f"joins numbers with {'&' if name == 'and' else '|'}",
                     "join comparisons: (x != 0) & (y != 0)",
                 )
-        return self.record(name, [self.as_bool(value) for value in values], is_bool=True)
+        return self.record(name, [self.truth(value) for value in values], is_bool=True)
 
     def choice(self, condition: Any, if_true: Any, if_false: Any) -> Symbol:
         """Record a choice between two numbers or two bools."""
@@ -155,7 +151,7 @@ class Recorder:
         is_bool = all(side.expression.is_bool for side in sides)
         if not is_bool:
             sides = [self.number(side) for side in sides]
-        return self._simplified("where", [self.as_bool(condition), *sides], is_bool)
+        return self._simplified("where", [self.truth(condition), *sides], is_bool)
 
     def _simplified(self, name: str, operands: Sequence[Symbol], is_bool: bool) -> Symbol:
         for rewrite in REWRITES:
@@ -163,6 +159,15 @@ class Recorder:
             if simpler is not None:
                 return simpler
         return self.record(name, operands, is_bool=is_bool)
+
+
+def _refusal(problem: str, fix: str) -> Callable[..., Any]:
+    """Return a method of Symbol that raises TracingError."""
+
+    def method(self: Symbol, *_: Any) -> NoReturn:
+        self.recorder.refuse(problem, fix)
+
+    return method
 
 
 class Symbol(Infix):
@@ -195,30 +200,22 @@ class Symbol(Infix):
     def __pos__(self) -> Symbol:
         return self.recorder.number(self)
 
-    def __bool__(self) -> bool:  # noqa: PLE0304 - it raises
-        self.recorder.refuse(
-            "branches on a value (if, and, or, not, a chained comparison)",
-            "choose with where(condition, if_true, if_false), and join conditions with & and |",
-        )
-
-    def __float__(self) -> float:
-        self.recorder.refuse(
-            "asks for the value of a float, as the functions of math do",
-            "use the functions of mt_operators.functions",
-        )
-
-    def __index__(self) -> int:  # noqa: PLE0305 - it raises
-        self.recorder.refuse(
-            "asks for the value of an integer", "use arithmetic and elementary functions only"
-        )
-
-    def _ambiguous(self, *_: Any) -> NoReturn:
-        self.recorder.refuse(
-            "uses an operator that does not mean the same on floats and in kernels (//, %, ~, ^, "
-            "<<, >>, round(), int(), ...)",
-            "call floor_divide(x, y) and the like of mt_operators.functions",
-        )
-
+    __bool__ = _refusal(
+        "branches on a value (if, and, or, not, a chained comparison)",
+        "choose with where(condition, if_true, if_false), and join conditions with & and |",
+    )
+    __float__ = _refusal(
+        "asks for the value of a float, as the functions of math do",
+        "use the functions of mt_operators.functions",
+    )
+    __index__ = _refusal(
+        "asks for the value of an integer", "use arithmetic and elementary functions only"
+    )
+    _ambiguous = _refusal(
+        "uses an operator that does not mean the same on floats and in kernels (//, %, ~, ^, <<, "
+        ">>, round(), int(), ...)",
+        "call floor_divide(x, y) and the like of mt_operators.functions",
+    )
     __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _ambiguous
     __xor__ = __rxor__ = __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = _ambiguous
     __invert__ = __round__ = __trunc__ = __floor__ = __ceil__ = __int__ = _ambiguous
