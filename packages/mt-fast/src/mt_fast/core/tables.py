@@ -39,6 +39,8 @@ SPECIAL_CASES: dict[str, Callable[..., Any]] = {}
 """Faster kernels for special cases of a primitive, by its name. Each returns None, or False if the
 primitive returns nothing, for the cases that the general kernel must compute:
 
+- `small(formula)`: a function with the same bits for few elements, which has a shorter call
+  (`small/`);
 - `update(formula, out, inputs, parallel_from)`: results that replace inputs (`in_place/`);
 - `copy(source, out, parallel)`: copies of columns to rows (`transposition/`);
 - `gather(source, dim, index, parallel)`, `scatter_add(source, dim, index, out, parallel)`: whole
