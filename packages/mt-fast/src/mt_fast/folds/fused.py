@@ -1,6 +1,6 @@
-"""Reductions that take along what computes their elements, of which nothing goes to memory.
+"""Fuse a reduction with the formula that computes its elements, which are never stored.
 
-A program (`mt_tensor.compile`) in which elements are made only to be added up asks for this. Each
+A program (`mt_tensor.compile`) uses this for elements that are only reduced. Each
 thread has the formula's kernel compute some thousand elements into scratch memory, which stays in
 the cache, and the reduction's kernel fold them from there: the kernels and the order of arithmetic
 are those of the two primitives, and so are the bits.
@@ -84,7 +84,7 @@ class _Filling:
 
     Attributes:
         kernel: what computes them.
-        before: the extents of its loop, if that goes over rows.
+        before: the sizes of its loop, if that goes over rows.
         places: for each input a gap for its storage, and where it begins, with its strides.
         first: where the first result goes, with strides if there are rows.
         row: how many elements a unit of the kernel has.

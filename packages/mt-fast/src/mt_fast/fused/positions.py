@@ -1,4 +1,4 @@
-"""Where along a dimension the largest or smallest element is.
+"""Argmax and argmin along a dimension.
 
 The element itself is found by a reduction. What is left is to look for the first place that holds
 it, or nan: a row is looked through part by part, until one has it; rows beside each other from the

@@ -1,4 +1,4 @@
-"""Weighted sums of a few elements along a dimension, which resizing an image takes.
+"""Weighted sums of a few elements along a dimension, for resizing images.
 
 What lies in a row is seen as (outer, extent, inner). Along the last dimension a loop runs over the
 results of a row, once for each of their taps; along another, over elements that lie side by side.

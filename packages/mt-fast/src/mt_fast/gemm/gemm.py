@@ -1,4 +1,4 @@
-"""Matrix products, a tile at a time on Numba's own threads.
+"""Multiply matrices, a tile at a time, on Numba's own threads.
 
 Tiles make a product of matrices of any size. A tile of results (`tiles.py`) reads a few rows of the
 first factor and a few columns of the second. Rows are read where they are; if the first factor is

@@ -1,6 +1,6 @@
-"""Tiles: small blocks of a matrix product whose sums are kept in registers.
+"""Compute small blocks of a matrix product, whose sums stay in registers.
 
-The vectors of `simd.py` are what tiles are made of. A product of matrices reads every element many
+Tiles are made of the vectors of `vectors/instructions.py`. A product of matrices reads every element many
 times over. A tile of `rows` x `columns` vectors reads `rows + columns` of them for `rows * columns`
 multiplications, and writes none until all is added up. Its second factor need not be a matrix in
 memory: each row begins wherever a table of offsets says, so that rows may overlap, as the windows

@@ -1,4 +1,4 @@
-"""Rows of a table looked up, and their gradients added up.
+"""Look up rows of a table, and add up their gradients.
 
 Many numbers may name one row, so that threads must not add gradients wherever they go: each adds
 those for its own rows of the table, in the order in which they come.

@@ -1,7 +1,6 @@
-"""Vectors of the processor, for the few loops in which LLVM does not find them by itself.
+"""Write instructions on vectors, for loops that LLVM does not vectorize well by itself.
 
-One primitive is left, the matrix product, and its loops are written by hand. LLVM vectorises a loop
-along one dimension. A product of matrices is fast only if a whole tile of results stays in
+LLVM vectorizes a loop along one dimension. A product of matrices is fast only if a whole tile of results stays in
 registers while its sums grow, and that has to be written out: `Vectors` writes LLVM's instructions
 on vectors as wide as the processor's registers, and `instruction` makes a function for kernels of
 them. It is right on every processor; how wide vectors are, and how many registers there are
