@@ -32,8 +32,9 @@ def source(
         gradient: for the fused backward, which arguments want a gradient; None for the value.
         dtype: the dtype of the arguments.
         layout: the form of the loop: `"flat"` for contiguous tensors, `"rows"` for contiguous
-            rows, `"transposed"` for rows of which the first argument's are columns in memory; `"fold"` and `"columns"` for the reduction over the last and
-            the first dimension, of operators that reduce.
+            rows, `"transposed"` for rows of which the first argument's are columns in memory;
+            `"fold"` and `"columns"` for the reduction over the last and the first dimension, of
+            operators that reduce.
         repeats: for each argument, whether it stays at one element along a row, as a broadcast one
             does; None if no argument does.
 
