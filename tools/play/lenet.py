@@ -16,11 +16,11 @@ import numpy as np
 
 import mt_tensor as mt
 from mt_nn.data import Dataset
-from mt_nn.library.jobs.classification import Answer, answers, mistakes_of
-from mt_nn.library.jobs.command.training import trainer_of
-from mt_nn.library.jobs.digits import Digits
-from mt_nn.library.jobs.job import Settings
-from mt_nn.library.train.trainer import Callback, Trainer
+from mt_nn.jobs.classification import Answer, answers, mistakes_of
+from mt_nn.jobs.command.training import trainer_of
+from mt_nn.jobs.digits import Digits
+from mt_nn.jobs.job import Settings
+from mt_nn.train.trainer import Callback, Trainer
 from mt_operators import Module
 from mt_tensor.extending import Array
 

@@ -16,11 +16,11 @@ import numpy as np
 import mt_tensor as mt
 from mt_nn.data import DataLoader, TensorDataset, Vocabulary, tokenize
 from mt_nn.functional import cross_entropy
-from mt_nn.library.jobs.sentiment import LONGEST, PADDING, UNKNOWN, weigh
-from mt_nn.library.train.metrics import Accuracy
-from mt_nn.library.train.text_cnn import TextCNN
-from mt_nn.library.train.trainer import Callback, Trainer
+from mt_nn.jobs.sentiment import LONGEST, PADDING, UNKNOWN, weigh
 from mt_nn.optim import Adam
+from mt_nn.train.metrics import Accuracy
+from mt_nn.train.text_cnn import TextCNN
+from mt_nn.train.trainer import Callback, Trainer
 from mt_operators import Module
 
 GOOD = (

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TypeVar
 
 import mt_tensor as mt
-from mt_nn.library.jobs import JOBS, job_class
-from mt_nn.library.jobs.command.prediction import load
-from mt_nn.library.jobs.job import Job
+from mt_nn.jobs import JOBS, job_class
+from mt_nn.jobs.command.prediction import load
+from mt_nn.jobs.job import Job
 from mt_operators import Module
 from mt_tensor.extending import use_generator
 

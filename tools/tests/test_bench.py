@@ -18,12 +18,12 @@ from mt.bench.libraries import library
 from mt.bench.startup import first_step, import_seconds
 from mt.bench.workloads import WORKLOADS
 from mt.errors import ToolError
-from mt_nn.library.jobs import JOBS, job_class
-from mt_nn.library.jobs.images import Images
-from mt_nn.library.jobs.job import Settings
-from mt_nn.library.jobs.points import Points
-from mt_nn.library.jobs.text import Text
-from mt_nn.library.train.trainer import Trainer
+from mt_nn.jobs import JOBS, job_class
+from mt_nn.jobs.images import Images
+from mt_nn.jobs.job import Settings
+from mt_nn.jobs.points import Points
+from mt_nn.jobs.text import Text
+from mt_nn.train.trainer import Trainer
 
 ITSELF = ("--against", "mt_tensor", "--rounds", "2")
 

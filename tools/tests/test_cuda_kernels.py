@@ -27,8 +27,8 @@ from mt_cuda.library.images import convolution, weights
 from mt_cuda.library.recording import MULTIPROCESSORS, Launch, Record, Recorder
 from mt_cuda.simulator import Simulator
 from mt_nn import functional as F
-from mt_nn.functional.dropouts import _dropout
-from mt_nn.library.functional import recurrent
+from mt_nn.core.dropout import _dropout
+from mt_nn.functional import recurrent
 from mt_tensor.backends import use_backend
 from mt_tensor.errors import IndexingError
 

@@ -16,10 +16,10 @@ from mt.workspace import ROOT
 from mt_cuda.library.bench import operations
 from mt_cuda.library.bench.launches import recorded
 from mt_nn import functional as F
-from mt_nn.library.train.language_models import LSTMLanguageModel, TransformerLanguageModel
-from mt_nn.library.train.lenet import LeNet
-from mt_nn.library.train.resnet9 import ResNet9
-from mt_nn.library.train.text_cnn import TextCNN
+from mt_nn.core.lenet import LeNet
+from mt_nn.train.language_models import LSTMLanguageModel, TransformerLanguageModel
+from mt_nn.train.resnet9 import ResNet9
+from mt_nn.train.text_cnn import TextCNN
 
 Step = Callable[[], Any]
 

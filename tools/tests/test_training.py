@@ -17,7 +17,7 @@ FEW = {
 
 def losses(backend: str, arguments: list[str], folder: Path) -> list[float]:
     """Train on a few batches, in a process of its own, and return the loss of each."""
-    command = [sys.executable, "-m", "mt_nn.library.jobs.command.cli", "--epochs", "1", *arguments]
+    command = [sys.executable, "-m", "mt_nn.jobs.command.cli", "--epochs", "1", *arguments]
     subprocess.run(
         [*command, "--backend", backend, "--out", str(folder / backend)],
         env={**os.environ, "MT_CUDA_SIM": "1"},

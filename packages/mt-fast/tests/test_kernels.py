@@ -17,7 +17,7 @@ from mt_fast.core.lowering import TABLE
 from mt_fast.folds import parts
 from mt_fast.in_place import update as updates
 from mt_operators import OPERATORS
-from mt_operators.elementary import ELEMENTARY
+from mt_operators.core.elementary import ELEMENTARY
 from mt_operators.testing import WHOLE_SPECS
 from mt_tensor import float32
 from mt_tensor.conformance.layouts import LAYOUTS
@@ -264,8 +264,8 @@ def test_an_operator_added_at_run_time(fast, monkeypatch):
     rows = dict(OPERATORS)
     monkeypatch.setattr(OPERATORS, "_rows", rows)
     monkeypatch.setattr(OPERATORS, "_listeners", [])
-    from mt_operators.elementary import div, exp, log
-    from mt_tensor.pointwise.elementwise import ElementwiseOperation
+    from mt_operators.core.elementary import div, exp, log
+    from mt_tensor.core.elementwise import ElementwiseOperation
 
     smooth = OPERATORS.add(
         "smooth_relu",

@@ -19,7 +19,7 @@ def main() -> int:
     """Import the command, run it, and return its exit code."""
     _answer_control_c(_end)
     _open_streams()
-    from mt_nn.library.jobs.command import cli
+    from mt_nn.jobs.command import cli
 
     try:
         _answer_control_c(signal.default_int_handler)

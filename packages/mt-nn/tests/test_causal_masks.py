@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import mt_nn as nn
-import mt_nn.library.functional.attention as attention
+import mt_nn.functional.attention as attention
 import mt_tensor as mt
-from mt_nn.library.functional import causal
+from mt_nn.functional import causal
 
 X = np.random.default_rng(0).standard_normal((5, 3, 8)).astype("f4")
 

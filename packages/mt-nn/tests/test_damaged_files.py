@@ -24,7 +24,7 @@ import mt_nn as nn
 import mt_tensor as mt
 from mt_nn import data
 from mt_nn.data import Vocabulary
-from mt_nn.library.saving import layout
+from mt_nn.saving import layout
 
 FILES = 5_000
 MEMORY = 2**28

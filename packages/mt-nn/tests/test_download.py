@@ -16,7 +16,7 @@ import pytest
 
 import mt_nn as nn
 from mt_nn.data import PUBLISHED, download, fetch
-from mt_nn.library.data.downloads.published import Published
+from mt_nn.data.downloads.published import Published
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* was fetched without a checksum")
 

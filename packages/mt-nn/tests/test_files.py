@@ -19,7 +19,7 @@ import pytest
 
 import mt_nn as nn
 from mt_nn import data
-from mt_nn.library.files.writing import replacing, write_atomically
+from mt_nn.files.writing import replacing, write_atomically
 
 
 def names(folder: Path) -> list[str]:
@@ -196,7 +196,7 @@ def test_content_and_name_are_on_the_disk(tmp_path: Path, monkeypatch: pytest.Mo
 
 KILLED = """
 import os, signal, sys
-from mt_nn.library.files.writing import replacing
+from mt_nn.files.writing import replacing
 with replacing(sys.argv[1]) as file:
     file.write(bytes(2**20))
     os.kill(os.getpid(), signal.SIGKILL)

@@ -226,7 +226,7 @@ def test_weighted_samples() -> None:
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: RandomSampler([], num_samples=3), nn.SettingError, "that has none"),
+        (lambda: RandomSampler([], num_samples=3), nn.SettingError, "an empty data set"),
         (lambda: RandomSampler(ROWS, num_samples=0), nn.SettingError, "an integer from 1 on"),
         (lambda: RandomSampler(ROWS, 1), TypeError, "replacement is True or False"),
         (lambda: WeightedRandomSampler([1.0, -1.0], 1), nn.SettingError, "from 0 on"),

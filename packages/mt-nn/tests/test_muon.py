@@ -12,8 +12,8 @@ import pytest
 
 import mt_nn as nn
 import mt_tensor as mt
-from mt_nn.library.optim.muon import orthogonalized
 from mt_nn.optim import Muon
+from mt_nn.optim.muon import orthogonalized
 
 Array = npt.NDArray[Any]
 

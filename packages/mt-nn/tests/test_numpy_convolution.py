@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mt_nn.library.kernels.numpy import convolution
-from mt_nn.library.kernels.numpy.convolution import convolve, image_gradient, kernel_gradient
+from mt_nn.kernels.numpy import convolution
+from mt_nn.kernels.numpy.convolution import convolve, image_gradient, kernel_gradient
 from mt_tensor.extending import Array
 
 Numbers = tuple[int, ...]

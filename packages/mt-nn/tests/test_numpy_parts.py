@@ -6,15 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mt_nn.library.kernels.numpy.losses import cross_entropies
-from mt_nn.library.kernels.numpy.normalization import (
-    batch_gradient,
-    batch_norm,
-    layer_gradient,
-    layer_norm,
-)
-from mt_tensor.backends.numpy import blocks
-from mt_tensor.backends.numpy.blocks import parts
+from mt_nn.kernels.numpy.losses import cross_entropies
+from mt_nn.kernels.numpy.normalization import batch_gradient, batch_norm, layer_gradient, layer_norm
+from mt_tensor.core import numpy_blocks as blocks
+from mt_tensor.core.numpy_blocks import parts
 from mt_tensor.extending import Array
 
 RNG = np.random.default_rng(0)

@@ -9,13 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mt_nn.library.kernels.numpy.pooling import (
-    max_gradient,
-    max_pool,
-    mean_gradient,
-    mean_pool,
-)
-from mt_tensor.backends.numpy import blocks
+from mt_nn.kernels.numpy.pooling import max_gradient, max_pool, mean_gradient, mean_pool
+from mt_tensor.core import numpy_blocks as blocks
 from mt_tensor.extending import Array
 
 Pair = tuple[int, int]

@@ -8,9 +8,8 @@ import pytest
 import mt_nn as nn
 import mt_tensor as mt
 from mt_nn.conformance.drawing import draw
-from mt_nn.library.utils import parametrizations, parametrize
-from mt_nn.library.utils.rnn import pack_sequence, unpack_sequence
-from mt_nn.utils import fuse_conv_bn_eval, fuse_linear_bn_eval
+from mt_nn.utils import fuse_conv_bn_eval, fuse_linear_bn_eval, parametrizations, parametrize
+from mt_nn.utils.rnn import pack_sequence, unpack_sequence
 
 
 class Doubled(nn.Module):

@@ -33,7 +33,7 @@ from mt_nn.data import (
     read_text,
     tokenize,
 )
-from mt_nn.library.data.formats.archives import read_members
+from mt_nn.data.formats.archives import read_members
 
 
 def read_archive(path: Path) -> Any:

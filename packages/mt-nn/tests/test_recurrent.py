@@ -11,8 +11,8 @@ import mt_tensor as mt
 from mt_nn.conformance.calls.call import arrays_of
 from mt_nn.conformance.drawing import draw
 from mt_nn.conformance.kernels import SAMPLES
-from mt_nn.library.functional import recurrent
-from mt_nn.library.utils.rnn import (
+from mt_nn.functional import recurrent
+from mt_nn.utils.rnn import (
     PackedSequence,
     pack_padded_sequence,
     pack_sequence,

@@ -20,9 +20,9 @@ from hypothesis.extra import numpy as arrays
 
 import mt_nn as nn
 import mt_tensor as mt
-from mt_nn.library.saving import layout, seal
-from mt_nn.library.saving.checkpoint import Generators
-from mt_nn.library.saving.values import SCALARS
+from mt_nn.saving import layout, seal
+from mt_nn.saving.checkpoint import Generators
+from mt_nn.saving.values import SCALARS
 from mt_tensor.extending import DTYPES
 
 # --- Round trips --------------------------------------------------------------------------------

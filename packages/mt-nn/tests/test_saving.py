@@ -10,9 +10,8 @@ import pytest
 
 import mt_nn as nn
 import mt_tensor as mt
-from mt_nn.library.saving import layout
-from mt_nn.library.saving.checkpoint import Generators
-from mt_nn.saving import read_metadata
+from mt_nn.saving import layout, read_metadata
+from mt_nn.saving.checkpoint import Generators
 from mt_tensor.extending import DTYPES
 
 

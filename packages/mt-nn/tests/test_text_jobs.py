@@ -8,11 +8,11 @@ import pytest
 import mt_nn as nn
 import mt_tensor as mt
 from mt_nn.errors import InputError
-from mt_nn.library.jobs import job_class
-from mt_nn.library.jobs.command import cli
-from mt_nn.library.jobs.command.training import trainer_of
-from mt_nn.library.jobs.job import Settings
-from mt_nn.library.jobs.text import Text
+from mt_nn.jobs import job_class
+from mt_nn.jobs.command import cli
+from mt_nn.jobs.command.training import trainer_of
+from mt_nn.jobs.job import Settings
+from mt_nn.jobs.text import Text
 from mt_nn.train import LSTMLanguageModel, TransformerLanguageModel
 
 LINE = "to be or not to be that is the question\n"

@@ -20,8 +20,7 @@ import pytest
 import mt_nn as nn
 import mt_tensor as mt
 from mt_nn import train
-from mt_nn.library.train import logs
-from mt_nn.train import Callback, Trainer
+from mt_nn.train import Callback, Trainer, logs
 
 cross_entropy = nn.functional.cross_entropy
 

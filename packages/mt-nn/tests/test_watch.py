@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from mt_nn.errors import SettingError
-from mt_nn.library.parallel.watch import REMEMBERED, Watch, timeout_wanted
-from mt_nn.library.parallel.watcher import State, Watcher, fault
+from mt_nn.parallel.watch import Watch, timeout_wanted
+from mt_nn.parallel.watcher import REMEMBERED, State, Watcher, fault
 
 DONE = {1: "versions", 2: "sum"}
 ONE = State(0, "here", heard=100.0, operations=DONE)
@@ -152,7 +152,7 @@ def test_the_last_operations_are_remembered(watcher: Any) -> None:
 def test_the_watcher_is_a_program_of_its_own() -> None:
     program = """
 import os
-from mt_nn.library.parallel.watch import Watch, start_watcher
+from mt_nn.parallel.watch import Watch, start_watcher
 address = start_watcher(1, 5.0, "127.0.0.1")
 watch = Watch(0, address, 5.0)
 watch.begin("sum")

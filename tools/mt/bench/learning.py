@@ -10,15 +10,15 @@ from typing import Any
 
 from mt.bench.libraries import Library
 from mt.bench.networks import language_model, lenet, perceptron, resnet9, text_cnn
-from mt_nn.layers.containers import Sequential
-from mt_nn.library.jobs import job_class
-from mt_nn.library.jobs.classification import Classification
-from mt_nn.library.jobs.images import Images
-from mt_nn.library.jobs.job import Job, Recipe
-from mt_nn.library.train.language_models import LSTMLanguageModel, TransformerLanguageModel
-from mt_nn.library.train.lenet import LeNet
-from mt_nn.library.train.resnet9 import ResNet9
-from mt_nn.library.train.text_cnn import TextCNN
+from mt_nn.core.containers import Sequential
+from mt_nn.core.lenet import LeNet
+from mt_nn.jobs import job_class
+from mt_nn.jobs.classification import Classification
+from mt_nn.jobs.images import Images
+from mt_nn.jobs.job import Job, Recipe
+from mt_nn.train.language_models import LSTMLanguageModel, TransformerLanguageModel
+from mt_nn.train.resnet9 import ResNet9
+from mt_nn.train.text_cnn import TextCNN
 
 EARLIER = ("scalars", "weights")
 """Models of the stages before tensors, which torch has no like of."""

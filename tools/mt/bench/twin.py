@@ -27,12 +27,12 @@ from mt.bench.libraries import Library, environment, library
 from mt.elsewhere import missing
 from mt.errors import ToolError, reported
 from mt_nn.errors import NetworkError, SettingError
-from mt_nn.library.jobs import JOBS, job_class
-from mt_nn.library.jobs.command.training import trainer_of
-from mt_nn.library.jobs.job import Job, Parts, Settings
-from mt_nn.library.jobs.text import Text
-from mt_nn.library.train.trainer import Trainer
-from mt_nn.settings import choice
+from mt_nn.jobs import JOBS, job_class
+from mt_nn.jobs.command.training import trainer_of
+from mt_nn.jobs.job import Job, Parts, Settings
+from mt_nn.jobs.text import Text
+from mt_nn.train.trainer import Trainer
+from mt_nn.utils.settings import choice
 from mt_operators import Module
 from mt_tensor.errors import TensorError
 

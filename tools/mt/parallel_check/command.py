@@ -13,7 +13,7 @@ from typing import Any
 from unittest.mock import patch
 
 from mt_fast.core import parallel_loops as course
-from mt_tensor.tensor_data import TensorData
+from mt_tensor.core.tensor_data import TensorData
 
 
 @cache

@@ -11,8 +11,8 @@ from typing import Any
 import streamlit as st
 
 from mt_nn import NetworkError, StateDictError
-from mt_nn.library.jobs.digits import Digits
-from mt_nn.library.jobs.mnist import MNIST
+from mt_nn.jobs.digits import Digits
+from mt_nn.jobs.mnist import MNIST
 from mt_tensor.extending import Array
 from play.controls import control, watch
 from play.drawn import DrawingError, as_seen, read_strokes, shares

@@ -10,7 +10,7 @@ from html import escape
 import streamlit as st
 
 from mt_nn import NetworkError, StateDictError
-from mt_nn.library.jobs.sentiment import Sentiment
+from mt_nn.jobs.sentiment import Sentiment
 from play.controls import control, watch
 from play.lines import draw_lines
 from play.sentences import (

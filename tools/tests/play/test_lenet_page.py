@@ -12,9 +12,9 @@ import pytest
 from PIL import Image
 
 import mt_tensor as mt
-from mt_nn.library.jobs.command.runs import Run
-from mt_nn.library.jobs.command.training import train
-from mt_nn.library.jobs.digits import Digits
+from mt_nn.jobs.command.runs import Run
+from mt_nn.jobs.command.training import train
+from mt_nn.jobs.digits import Digits
 from mt_tensor.extending import Array
 from play.background import Job
 from play.lenet import Snapshot, Training, filters, see, validation

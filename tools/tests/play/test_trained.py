@@ -7,11 +7,11 @@ import pytest
 
 import mt_tensor as mt
 from mt_nn import FileError
-from mt_nn.library.jobs.command.runs import Run
-from mt_nn.library.jobs.command.training import train
-from mt_nn.library.jobs.digits import Digits
-from mt_nn.library.jobs.mnist import MNIST
-from mt_nn.library.jobs.sentiment import Sentiment
+from mt_nn.jobs.command.runs import Run
+from mt_nn.jobs.command.training import train
+from mt_nn.jobs.digits import Digits
+from mt_nn.jobs.mnist import MNIST
+from mt_nn.jobs.sentiment import Sentiment
 from play.drawn import as_seen, shares
 from play.lenet import Training
 from play.trained import FolderError, saved

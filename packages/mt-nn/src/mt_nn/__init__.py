@@ -1,15 +1,252 @@
 """Stage 5: networks, from layers and losses to data and training.
 
 The names are torch's. Everything is composed from the operations of mt-tensor, and is fast where
-the backend offers a kernel for it. Which names there are stands in `__init__.pyi`.
+the backend offers a kernel for it.
 """
 
-from mt_nn.names import offered
-from mt_tensor.backends import register_kernels
+from importlib.util import find_spec
+
+from mt_nn.core.activation import ReLU
+from mt_nn.core.containers import Sequential
+from mt_nn.core.convolution import Conv2d
+from mt_nn.core.dropout import Dropout
+from mt_nn.core.errors import InputError, NetworkError, SettingError, SettingTypeError
+from mt_nn.core.linear import Flatten, Linear
+from mt_nn.core.module import Module
+from mt_nn.core.parameter import Parameter
+from mt_nn.core.pooling import MaxPool2d
+from mt_operators import Buffer, StateDictError
+
+if find_spec("mt_nn.layers") is not None:  # the core can be imported without the rest
+    from mt_nn import (
+        course,
+        data,
+        distributions,
+        functional,
+        init,
+        optim,
+        registrations,  # noqa: F401 - fills the tables of the core
+        utils,
+    )
+    from mt_nn.errors import (
+        DownloadError,
+        FileError,
+        LoaderError,
+        MissingFileError,
+        MissingPackageError,
+    )
+    from mt_nn.files.limits import limits
+    from mt_nn.inspection.profiling import profile
+    from mt_nn.inspection.summary import summary
+    from mt_nn.layers.activation import (
+        CELU,
+        ELU,
+        GELU,
+        GLU,
+        SELU,
+        Hardshrink,
+        Hardsigmoid,
+        Hardswish,
+        Hardtanh,
+        LeakyReLU,
+        LogSigmoid,
+        LogSoftmax,
+        Mish,
+        PReLU,
+        ReLU6,
+        RReLU,
+        Sigmoid,
+        SiLU,
+        Softmax,
+        Softmax2d,
+        Softmin,
+        Softplus,
+        Softshrink,
+        Softsign,
+        Tanh,
+        Tanhshrink,
+        Threshold,
+    )
+    from mt_nn.layers.adaptive_pooling import (
+        AdaptiveAvgPool1d,
+        AdaptiveAvgPool2d,
+        AdaptiveAvgPool3d,
+        AdaptiveMaxPool1d,
+        AdaptiveMaxPool2d,
+        AdaptiveMaxPool3d,
+    )
+    from mt_nn.layers.adaptive_softmax import AdaptiveLogSoftmaxWithLoss
+    from mt_nn.layers.attention import MultiheadAttention
+    from mt_nn.layers.containers import (
+        Identity,
+        ModuleDict,
+        ModuleList,
+        ParameterDict,
+        ParameterList,
+        Residual,
+    )
+    from mt_nn.layers.convolution import Conv1d, Conv3d
+    from mt_nn.layers.distance import CosineSimilarity, PairwiseDistance
+    from mt_nn.layers.dropout import (
+        AlphaDropout,
+        Dropout1d,
+        Dropout2d,
+        Dropout3d,
+        DropPath,
+        FeatureAlphaDropout,
+    )
+    from mt_nn.layers.embedding import Embedding, EmbeddingBag
+    from mt_nn.layers.folding import Fold, Unfold
+    from mt_nn.layers.fractional_pooling import FractionalMaxPool2d, FractionalMaxPool3d
+    from mt_nn.layers.lazy import (
+        LazyBatchNorm1d,
+        LazyBatchNorm2d,
+        LazyBatchNorm3d,
+        LazyConv1d,
+        LazyConv2d,
+        LazyConv3d,
+        LazyConvTranspose1d,
+        LazyConvTranspose2d,
+        LazyConvTranspose3d,
+        LazyInstanceNorm1d,
+        LazyInstanceNorm2d,
+        LazyInstanceNorm3d,
+        LazyLinear,
+        UninitializedBuffer,
+        UninitializedParameter,
+    )
+    from mt_nn.layers.linear import Bilinear, Unflatten
+    from mt_nn.layers.normalization import (
+        BatchNorm1d,
+        BatchNorm2d,
+        BatchNorm3d,
+        GroupNorm,
+        InstanceNorm1d,
+        InstanceNorm2d,
+        InstanceNorm3d,
+        LayerNorm,
+        LocalResponseNorm,
+        RMSNorm,
+    )
+    from mt_nn.layers.padding import (
+        CircularPad1d,
+        CircularPad2d,
+        CircularPad3d,
+        ConstantPad1d,
+        ConstantPad2d,
+        ConstantPad3d,
+        ReflectionPad1d,
+        ReflectionPad2d,
+        ReflectionPad3d,
+        ReplicationPad1d,
+        ReplicationPad2d,
+        ReplicationPad3d,
+        ZeroPad1d,
+        ZeroPad2d,
+        ZeroPad3d,
+    )
+    from mt_nn.layers.pooling import (
+        AvgPool1d,
+        AvgPool2d,
+        AvgPool3d,
+        LPPool1d,
+        LPPool2d,
+        LPPool3d,
+        MaxPool1d,
+        MaxPool3d,
+    )
+    from mt_nn.layers.positions import LearnedPositions, RotaryPositions, SinusoidalPositions
+    from mt_nn.layers.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
+    from mt_nn.layers.resampling import (
+        ChannelShuffle,
+        PixelShuffle,
+        PixelUnshuffle,
+        Upsample,
+        UpsamplingBilinear2d,
+        UpsamplingNearest2d,
+    )
+    from mt_nn.layers.transformer import (
+        Transformer,
+        TransformerDecoder,
+        TransformerDecoderLayer,
+        TransformerEncoder,
+        TransformerEncoderLayer,
+    )
+    from mt_nn.layers.transposed import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
+    from mt_nn.layers.unpooling import MaxUnpool1d, MaxUnpool2d, MaxUnpool3d
+    from mt_nn.losses.layers import (
+        BCELoss,
+        BCEWithLogitsLoss,
+        CosineEmbeddingLoss,
+        CrossEntropyLoss,
+        CTCLoss,
+        GaussianNLLLoss,
+        HingeEmbeddingLoss,
+        HuberLoss,
+        KLDivLoss,
+        L1Loss,
+        MarginRankingLoss,
+        MSELoss,
+        MultiLabelMarginLoss,
+        MultiLabelSoftMarginLoss,
+        MultiMarginLoss,
+        NLLLoss,
+        PoissonNLLLoss,
+        SmoothL1Loss,
+        SoftMarginLoss,
+        TripletMarginLoss,
+        TripletMarginWithDistanceLoss,
+    )
+    from mt_nn.optim.amp import GradScaler
+    from mt_nn.saving import load, save
+    from mt_nn.saving.checkpoint import load_checkpoint, save_checkpoint
+    from mt_nn.saving.folder import Checkpoints
 
 __version__ = "0.1.0"
 
-__getattr__, __dir__, __all__ = offered(__name__)
-__all__ += ["__version__"]
+# fmt: off
+__all__ = [
+    "Buffer", "Conv2d", "Dropout", "Flatten", "InputError", "Linear", "MaxPool2d", "Module",
+    "NetworkError", "Parameter", "ReLU", "Sequential", "SettingError", "SettingTypeError",
+    "StateDictError", "__version__",
+]
+# fmt: on
 
-register_kernels("numpy", "mt_nn.library.kernels.numpy")
+if find_spec("mt_nn.layers") is not None:
+    # fmt: off
+    __all__ += [
+        "CELU", "ELU", "GELU", "GLU", "GRU", "LSTM", "RNN", "SELU", "AdaptiveAvgPool1d",
+        "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveLogSoftmaxWithLoss", "AdaptiveMaxPool1d",
+        "AdaptiveMaxPool2d", "AdaptiveMaxPool3d", "AlphaDropout", "AvgPool1d", "AvgPool2d",
+        "AvgPool3d", "BCELoss", "BCEWithLogitsLoss", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d",
+        "Bilinear", "CTCLoss", "ChannelShuffle", "Checkpoints", "CircularPad1d", "CircularPad2d",
+        "CircularPad3d", "ConstantPad1d", "ConstantPad2d", "ConstantPad3d", "Conv1d", "Conv3d",
+        "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "CosineEmbeddingLoss",
+        "CosineSimilarity", "CrossEntropyLoss", "DownloadError", "DropPath", "Dropout1d",
+        "Dropout2d", "Dropout3d", "Embedding", "EmbeddingBag", "FeatureAlphaDropout", "FileError",
+        "Fold", "FractionalMaxPool2d", "FractionalMaxPool3d", "GRUCell", "GaussianNLLLoss",
+        "GradScaler", "GroupNorm", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh",
+        "HingeEmbeddingLoss", "HuberLoss", "Identity", "InstanceNorm1d", "InstanceNorm2d",
+        "InstanceNorm3d", "KLDivLoss", "L1Loss", "LPPool1d", "LPPool2d", "LPPool3d", "LSTMCell",
+        "LayerNorm", "LazyBatchNorm1d", "LazyBatchNorm2d", "LazyBatchNorm3d", "LazyConv1d",
+        "LazyConv2d", "LazyConv3d", "LazyConvTranspose1d", "LazyConvTranspose2d",
+        "LazyConvTranspose3d", "LazyInstanceNorm1d", "LazyInstanceNorm2d", "LazyInstanceNorm3d",
+        "LazyLinear", "LeakyReLU", "LearnedPositions", "LoaderError", "LocalResponseNorm",
+        "LogSigmoid", "LogSoftmax", "MSELoss", "MarginRankingLoss", "MaxPool1d", "MaxPool3d",
+        "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d", "Mish", "MissingFileError",
+        "MissingPackageError", "ModuleDict", "ModuleList", "MultiLabelMarginLoss",
+        "MultiLabelSoftMarginLoss", "MultiMarginLoss", "MultiheadAttention", "NLLLoss", "PReLU",
+        "PairwiseDistance", "ParameterDict", "ParameterList", "PixelShuffle", "PixelUnshuffle",
+        "PoissonNLLLoss", "RMSNorm", "RNNCell", "RReLU", "ReLU6", "ReflectionPad1d",
+        "ReflectionPad2d", "ReflectionPad3d", "ReplicationPad1d", "ReplicationPad2d",
+        "ReplicationPad3d", "Residual", "RotaryPositions", "SiLU", "Sigmoid", "SinusoidalPositions",
+        "SmoothL1Loss", "SoftMarginLoss", "Softmax", "Softmax2d", "Softmin", "Softplus",
+        "Softshrink", "Softsign", "Tanh", "Tanhshrink", "Threshold", "Transformer",
+        "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder",
+        "TransformerEncoderLayer", "TripletMarginLoss", "TripletMarginWithDistanceLoss",
+        "Unflatten", "Unfold", "UninitializedBuffer", "UninitializedParameter", "Upsample",
+        "UpsamplingBilinear2d", "UpsamplingNearest2d", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d",
+        "course", "data", "distributions", "functional", "init", "limits", "load",
+        "load_checkpoint", "optim", "profile", "save", "save_checkpoint", "summary", "utils",
+    ]
+    # fmt: on

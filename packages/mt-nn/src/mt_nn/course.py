@@ -8,10 +8,10 @@ and looks for them here. Where the rules differ, the difference is said; in new 
 from __future__ import annotations
 
 from mt_nn import functional
+from mt_nn.core.dropout import check_probability
+from mt_nn.core.settings import integers
+from mt_nn.core.windows import as_batch
 from mt_nn.errors import InputError
-from mt_nn.functional.dropouts import check_probability
-from mt_nn.functional.window_views import as_batch
-from mt_nn.settings import integers
 from mt_tensor import Tensor, rand
 
 
@@ -117,7 +117,7 @@ def argmax(input: Tensor, dim: int) -> Tensor:
 
 
 def max(input: Tensor, dim: int) -> Tensor:
-    """Return the largest elements along a dimension, which stays, with extent 1.
+    """Return the largest elements along a dimension, which stays, with size 1.
 
     Of several largest elements each gets an equal part of the gradient, where the course gives the
     whole to each: the sum of the parts is the derivative.
@@ -150,7 +150,7 @@ def dropout(input: Tensor, p: float, ignore: bool = False) -> Tensor:
 
     Args:
         input: any shape, which is also that of the result.
-        p: how likely an element is set to zero.
+        p: the probability that an element is set to zero.
         ignore: whether the input is returned as it is.
 
     Raises:

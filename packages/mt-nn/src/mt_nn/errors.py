@@ -1,30 +1,19 @@
-"""The errors of networks, data and training: the first file to read, for all others raise them.
-
-All derive from `NetworkError`, which is a `RuntimeError`, for torch raises that for most of what it
-refuses; and each also from the other builtin exceptions that code written for torch would catch.
-"""
+"""All errors of mt-nn: those of the core, and those of files, downloads and processes."""
 
 from __future__ import annotations
 
+from mt_nn.core.errors import InputError, NetworkError, SettingError, SettingTypeError
 
-class NetworkError(RuntimeError):
-    """Base of the errors raised by mt-nn."""
-
-
-class SettingError(NetworkError, NotImplementedError, ValueError):
-    """A layer, an optimizer or a loader was given a setting that makes no sense."""
-
-
-class SettingTypeError(SettingError, TypeError):
-    """A setting is of another type than it must be, such as a text for a number."""
-
-
-class InputError(NetworkError, NotImplementedError, ValueError):
-    """A layer or a function was given a tensor of a shape or dtype that it cannot work with."""
+# fmt: off
+__all__ = [
+    "DownloadError", "FileError", "InputError", "LoaderError", "MissingFileError",
+    "MissingPackageError", "NetworkError", "RankError", "SettingError", "SettingTypeError",
+]
+# fmt: on
 
 
 class FileError(NetworkError, OSError):
-    """A file of data or of a model is missing, truncated or not what it should be."""
+    """A file of data or of a model is missing, truncated or malformed."""
 
 
 class MissingFileError(FileError, FileNotFoundError):
@@ -32,7 +21,7 @@ class MissingFileError(FileError, FileNotFoundError):
 
 
 class DownloadError(FileError):
-    """A file could not be fetched, or is not the one that was asked for."""
+    """A file could not be fetched, or its checksum is not the published one."""
 
 
 class LoaderError(NetworkError):
@@ -44,4 +33,4 @@ class MissingPackageError(NetworkError, ImportError):
 
 
 class RankError(NetworkError):
-    """Ranks that train together do not do the same, or one of them cannot go on."""
+    """Ranks that train together made different calls, or one of them has failed."""

@@ -18,10 +18,10 @@ from mt_tensor.backends import (
     register_backend,
     use_backend,
 )
-from mt_tensor.backends.devices import device
-from mt_tensor.creation.from_data import tensor
-from mt_tensor.creation.from_rules import empty, full, ones, zeros
-from mt_tensor.dtypes import (
+from mt_tensor.core.devices import device
+from mt_tensor.core.from_data import tensor
+from mt_tensor.core.filled import empty, full, ones, zeros
+from mt_tensor.core.dtypes import (
     DType,
     bfloat16,
     bool_,
@@ -41,16 +41,16 @@ from mt_tensor.dtypes import (
     uint32,
     uint64,
 )
-from mt_tensor.indexing.gathering import gather
-from mt_tensor.library.autocast import autocast, get_autocast_dtype, is_autocast_enabled
-from mt_tensor.library.autograd.gradcheck import (
+from mt_tensor.core.gathering import gather
+from mt_tensor.mixed_precision.autocast import autocast, get_autocast_dtype, is_autocast_enabled
+from mt_tensor.autograd.gradcheck import (
     grad_central_difference,
     grad_check,
     gradcheck,
     gradgradcheck,
 )
-from mt_tensor.library.creation.from_arrays import from_numpy
-from mt_tensor.library.creation.from_rules import (
+from mt_tensor.creation.from_arrays import from_numpy
+from mt_tensor.creation.from_rules import (
     arange,
     eye,
     linspace,
@@ -58,8 +58,8 @@ from mt_tensor.library.creation.from_rules import (
     tril_indices,
     triu_indices,
 )
-from mt_tensor.library.creation.from_tensors import empty_like, full_like, ones_like, zeros_like
-from mt_tensor.library.creation.typed import (
+from mt_tensor.creation.from_tensors import empty_like, full_like, ones_like, zeros_like
+from mt_tensor.creation.typed import (
     BFloat16Tensor,
     BoolTensor,
     ByteTensor,
@@ -71,11 +71,11 @@ from mt_tensor.library.creation.typed import (
     LongTensor,
     ShortTensor,
 )
-from mt_tensor.library.exchange.conversion import as_tensor
-from mt_tensor.library.exchange.dlpack import from_dlpack
-from mt_tensor.library.exchange.printing import get_printoptions, printoptions, set_printoptions
-from mt_tensor.library.fused import fused
-from mt_tensor.library.indexing.filling import (
+from mt_tensor.exchange.conversion import as_tensor
+from mt_tensor.exchange.dlpack import from_dlpack
+from mt_tensor.exchange.printing import get_printoptions, printoptions, set_printoptions
+from mt_tensor.kernels.fused import fused
+from mt_tensor.indexing.filling import (
     diagonal_scatter,
     index_copy,
     index_fill,
@@ -85,7 +85,7 @@ from mt_tensor.library.indexing.filling import (
     select_scatter,
     slice_scatter,
 )
-from mt_tensor.library.indexing.finding import (
+from mt_tensor.indexing.finding import (
     argwhere,
     masked_select,
     nonzero,
@@ -94,7 +94,7 @@ from mt_tensor.library.indexing.finding import (
     unravel_index,
     where,
 )
-from mt_tensor.library.indexing.scattering import (
+from mt_tensor.indexing.scattering import (
     index_add,
     index_reduce,
     one_hot,
@@ -102,12 +102,12 @@ from mt_tensor.library.indexing.scattering import (
     scatter_add,
     scatter_reduce,
 )
-from mt_tensor.library.indexing.slices import index_select
-from mt_tensor.library.limits import finfo, iinfo
-from mt_tensor.library.linalg.products import matrix_power
-from mt_tensor.library.linalg.systems import det, inverse, logdet, pinverse, slogdet
-from mt_tensor.library.movement.diagonals import diag, diagonal, tril, triu
-from mt_tensor.library.movement.functions import (
+from mt_tensor.indexing.slices import index_select
+from mt_tensor.limits import finfo, iinfo
+from mt_tensor.linalg.products import matrix_power
+from mt_tensor.linalg.systems import det, inverse, logdet, pinverse, slogdet
+from mt_tensor.movement.diagonals import diag, diagonal, tril, triu
+from mt_tensor.movement.functions import (
     broadcast_to,
     clone,
     detach,
@@ -122,9 +122,9 @@ from mt_tensor.library.movement.functions import (
     unflatten,
     unsqueeze,
 )
-from mt_tensor.library.movement.joining import cat, concat, concatenate, stack
-from mt_tensor.library.movement.padding import pad
-from mt_tensor.library.movement.rearranging import (
+from mt_tensor.movement.joining import cat, concat, concatenate, stack
+from mt_tensor.movement.padding import pad
+from mt_tensor.movement.rearranging import (
     broadcast_shapes,
     broadcast_tensors,
     meshgrid,
@@ -136,7 +136,7 @@ from mt_tensor.library.movement.rearranging import (
     swapdims,
     tile,
 )
-from mt_tensor.library.movement.splitting import (
+from mt_tensor.movement.splitting import (
     chunk,
     dsplit,
     hsplit,
@@ -147,7 +147,7 @@ from mt_tensor.library.movement.splitting import (
     unbind,
     vsplit,
 )
-from mt_tensor.library.movement.stacking import (
+from mt_tensor.movement.stacking import (
     atleast_1d,
     atleast_2d,
     atleast_3d,
@@ -160,7 +160,7 @@ from mt_tensor.library.movement.stacking import (
     row_stack,
     vstack,
 )
-from mt_tensor.library.movement.turning import (
+from mt_tensor.movement.turning import (
     adjoint,
     diag_embed,
     diagflat,
@@ -171,13 +171,13 @@ from mt_tensor.library.movement.turning import (
     select,
     t,
 )
-from mt_tensor.library.order.counting import bincount, histc, unique, unique_consecutive
-from mt_tensor.library.order.ranks import diff, kthvalue, msort, nanquantile, quantile
-from mt_tensor.library.order.scans import cummax, cummin, cumprod, cumsum, logcumsumexp
-from mt_tensor.library.order.searching import bucketize, isin, searchsorted
-from mt_tensor.library.order.sorting import argsort, median, mode, nanmedian, sort, topk
-from mt_tensor.library.order.trapezoids import cumulative_trapezoid, trapezoid, trapz
-from mt_tensor.library.pointwise.activations import (
+from mt_tensor.order.counting import bincount, histc, unique, unique_consecutive
+from mt_tensor.order.ranks import diff, kthvalue, msort, nanquantile, quantile
+from mt_tensor.order.scans import cummax, cummin, cumprod, cumsum, logcumsumexp
+from mt_tensor.order.searching import bucketize, isin, searchsorted
+from mt_tensor.order.sorting import argsort, median, mode, nanmedian, sort, topk
+from mt_tensor.order.trapezoids import cumulative_trapezoid, trapezoid, trapz
+from mt_tensor.pointwise.activations import (
     celu,
     elu,
     gelu,
@@ -191,8 +191,8 @@ from mt_tensor.library.pointwise.activations import (
     tanhshrink,
     threshold,
 )
-from mt_tensor.library.pointwise.comparing import allclose, equal, isclose, isneginf, isposinf
-from mt_tensor.library.pointwise.functions import (
+from mt_tensor.pointwise.comparing import allclose, equal, isclose, isneginf, isposinf
+from mt_tensor.pointwise.functions import (
     add,
     addcdiv,
     addcmul,
@@ -219,18 +219,18 @@ from mt_tensor.library.pointwise.functions import (
     sub,
     subtract,
 )
-from mt_tensor.library.pointwise.fusing import fuse
-from mt_tensor.library.pointwise.fusing_in_place import fuse_in_place
-from mt_tensor.library.pointwise.integers import div, divide, gcd, lcm, true_divide
-from mt_tensor.library.products.added import addbmm, addmm, addmv, addr, baddbmm
-from mt_tensor.library.products.contraction import tensordot
-from mt_tensor.library.products.distances import cdist, dist, pairwise_distance, pdist
-from mt_tensor.library.products.einsum import einsum
-from mt_tensor.library.products.precision import (
+from mt_tensor.pointwise.fusing import fuse
+from mt_tensor.pointwise.fusing_in_place import fuse_in_place
+from mt_tensor.pointwise.integers import div, divide, gcd, lcm, true_divide
+from mt_tensor.products.added import addbmm, addmm, addmv, addr, baddbmm
+from mt_tensor.products.contraction import tensordot
+from mt_tensor.products.distances import cdist, dist, pairwise_distance, pdist
+from mt_tensor.products.einsum import einsum
+from mt_tensor.products.precision import (
     get_float32_matmul_precision,
     set_float32_matmul_precision,
 )
-from mt_tensor.library.products.vectors import (
+from mt_tensor.products.vectors import (
     bmm,
     chain_matmul,
     cosine_similarity,
@@ -246,8 +246,8 @@ from mt_tensor.library.products.vectors import (
     vander,
     vdot,
 )
-from mt_tensor.library.programs.functions import compile as compile, lazy
-from mt_tensor.library.questions import (
+from mt_tensor.programs.functions import compile as compile, lazy
+from mt_tensor.properties import (
     is_complex,
     is_floating_point,
     is_nonzero,
@@ -256,7 +256,7 @@ from mt_tensor.library.questions import (
     is_tensor,
     numel,
 )
-from mt_tensor.library.randomness.generator import (
+from mt_tensor.randomness.generator import (
     Generator,
     default_generator,
     get_rng_state,
@@ -264,7 +264,7 @@ from mt_tensor.library.randomness.generator import (
     manual_seed,
     set_rng_state,
 )
-from mt_tensor.library.randomness.random_tensors import (
+from mt_tensor.randomness.random_tensors import (
     normal,
     rand,
     rand_like,
@@ -275,8 +275,8 @@ from mt_tensor.library.randomness.random_tensors import (
     randperm,
     uniform,
 )
-from mt_tensor.library.randomness.sampling import bernoulli, multinomial
-from mt_tensor.library.reductions.extremes import (
+from mt_tensor.randomness.sampling import bernoulli, multinomial
+from mt_tensor.reductions.extremes import (
     amax,
     amin,
     aminmax,
@@ -285,14 +285,14 @@ from mt_tensor.library.reductions.extremes import (
     max as max,
     min as min,
 )
-from mt_tensor.library.reductions.norms import norm
-from mt_tensor.library.reductions.softmax import log_softmax, logsumexp, softmax, softmin
-from mt_tensor.library.reductions.statistics import corrcoef, cov, std, std_mean, var, var_mean
-from mt_tensor.library.reductions.sums import nanmean, nansum, prod
-from mt_tensor.library.reductions.truth import all as all, any as any, count_nonzero
-from mt_tensor.pointwise.elementwise import elementwise
-from mt_tensor.pointwise.table_functions import FUNCTIONS as _ROWS
-from mt_tensor.pointwise.table_functions import (
+from mt_tensor.reductions.norms import norm
+from mt_tensor.reductions.softmax import log_softmax, logsumexp, softmax, softmin
+from mt_tensor.reductions.statistics import corrcoef, cov, std, std_mean, var, var_mean
+from mt_tensor.reductions.sums import nanmean, nansum, prod
+from mt_tensor.reductions.truth import all as all, any as any, count_nonzero
+from mt_tensor.core.elementwise import elementwise
+from mt_tensor.core.rows import FUNCTIONS as _ROWS
+from mt_tensor.core.rows import (
     abs as abs,
     absolute,
     acos,
@@ -394,12 +394,12 @@ from mt_tensor.pointwise.table_functions import (
     trunc,
     xlogy,
 )
-from mt_tensor.products.matmul import matmul
-from mt_tensor.recording.function import Function
-from mt_tensor.reductions.sums import mean, sum as sum
-from mt_tensor.size import Size
-from mt_tensor.tensor import Tensor
-from mt_tensor.tensor_data import TensorData
+from mt_tensor.core.matmul import matmul
+from mt_tensor.core.function import Function
+from mt_tensor.core.sums import mean, sum as sum
+from mt_tensor.core.size import Size
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.core.tensor_data import TensorData
 
 __version__ = "0.1.0"
 

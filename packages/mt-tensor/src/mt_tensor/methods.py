@@ -1,8 +1,8 @@
-"""The methods of `Tensor`: one table, which type checkers and editors read, too.
+"""The methods of `Tensor` that are defined in other modules, one line for each.
 
-Each line binds a function of another module, whose first argument is the tensor. The last line of
-this module registers all of them with `Tensor`; type checkers take `Methods` for its base class.
-An operation that a program adds to the operator table becomes a method when it is added.
+A method is a function whose first argument is the tensor; `attribute` makes a property of one.
+`register_methods` binds all of them to `Tensor` below. Type checkers and editors take `Methods` for
+its base class. A row that a program adds to the operator table becomes a method when it is added.
 """
 
 from __future__ import annotations
@@ -11,7 +11,23 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from mt_operators import OPERATORS, Operator
-from mt_tensor.dtypes import (
+from mt_tensor import properties as questions
+from mt_tensor.core import (
+    accumulation,
+    aliasing,
+    arithmetic,
+    conversion,
+    gathering,
+    gradients,
+    part,
+    rows,
+    subscripts,
+    sums,
+    views,
+)
+from mt_tensor.core import matmul as products
+from mt_tensor.core.dtype_rules import dtype_rules_of
+from mt_tensor.core.dtypes import (
     bfloat16,
     bool_,
     float16,
@@ -23,28 +39,25 @@ from mt_tensor.dtypes import (
     int64,
     uint8,
 )
-from mt_tensor.exchange import conversion
-from mt_tensor.indexing import gathering, subscripts
-from mt_tensor.library import questions
-from mt_tensor.library.autograd import gradients
-from mt_tensor.library.creation import from_tensors, typed
-from mt_tensor.library.exchange import conversion as more_conversion
-from mt_tensor.library.exchange import copying, dlpack, interop, numbers, printing
-from mt_tensor.library.indexing import filling, finding, scattering, slices
-from mt_tensor.library.indexing import subscripts as more_subscripts
-from mt_tensor.library.linalg import products as matrix_products
-from mt_tensor.library.linalg import systems
-from mt_tensor.library.movement import (
+from mt_tensor.core.tensor import Tensor, register_method, register_methods
+from mt_tensor.creation import from_tensors, typed
+from mt_tensor.exchange import conversion as more_conversion
+from mt_tensor.exchange import copying, dlpack, interop, numbers, printing
+from mt_tensor.indexing import filling, finding, scattering, slices
+from mt_tensor.indexing import subscripts as more_subscripts
+from mt_tensor.linalg import products as matrix_products
+from mt_tensor.linalg import systems
+from mt_tensor.movement import (
     bits,
     diagonals,
-    methods,
     rearranging,
     splitting,
     turning,
     windows,
 )
-from mt_tensor.library.order import counting, ranks, scans, sorting
-from mt_tensor.library.pointwise import (
+from mt_tensor.movement import methods as shapes
+from mt_tensor.order import counting, ranks, scans, sorting
+from mt_tensor.pointwise import (
     activations,
     beside_arrays,
     calling,
@@ -54,19 +67,14 @@ from mt_tensor.library.pointwise import (
     in_place,
     integers,
 )
-from mt_tensor.library.products import added, distances, vectors
-from mt_tensor.library.programs import functions as programs
-from mt_tensor.library.randomness import sampling
-from mt_tensor.library.recording import accumulation, aliasing, assigning, hooks, part
-from mt_tensor.library.reductions import extremes, norms, statistics, truth
-from mt_tensor.library.reductions import softmax as more_softmax
-from mt_tensor.library.reductions import sums as more_sums
-from mt_tensor.movement import views
-from mt_tensor.pointwise import arithmetic
-from mt_tensor.pointwise import table_functions as rows
-from mt_tensor.products import matmul as products
-from mt_tensor.reductions import sums
-from mt_tensor.tensor import Tensor, register_method, register_methods
+from mt_tensor.pointwise.in_place import changing, changing_by_operator, moving
+from mt_tensor.products import added, distances, vectors
+from mt_tensor.programs import functions as programs
+from mt_tensor.randomness import sampling
+from mt_tensor.recording import assigning, hooks
+from mt_tensor.reductions import extremes, norms, statistics, truth
+from mt_tensor.reductions import softmax as softmaxes
+from mt_tensor.reductions import sums as more_sums
 
 Value = TypeVar("Value")
 
@@ -102,7 +110,7 @@ class settable_attribute(property, Generic[Value]):  # noqa: N801 - used like `p
 
 
 class Methods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
-    """The methods of `Tensor` that are defined in other modules."""
+    """The table that `register_methods` reads."""
 
     __slots__ = ()
 
@@ -261,16 +269,16 @@ class Methods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
     unsqueeze = views.unsqueeze
     view = views.view
 
-    broadcast_to = methods.broadcast_to
-    expand_as = methods.expand_as
-    flatten = methods.flatten
-    H = attribute(methods.H)
-    mH = attribute(methods.mH)  # noqa: N815
-    repeat = methods.repeat
-    reshape_as = methods.reshape_as
-    split = methods.split
-    tile = methods.tile
-    view_as = methods.view_as
+    broadcast_to = shapes.broadcast_to
+    expand_as = shapes.expand_as
+    flatten = shapes.flatten
+    H = attribute(shapes.H)
+    mH = attribute(shapes.mH)  # noqa: N815
+    repeat = shapes.repeat
+    reshape_as = shapes.reshape_as
+    split = shapes.split
+    tile = shapes.tile
+    view_as = shapes.view_as
 
     moveaxis = rearranging.movedim
     movedim = rearranging.movedim
@@ -310,39 +318,41 @@ class Methods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
 
     # --- Python's operators -----------------------------------------------------------------------
 
-    __abs__ = arithmetic.__abs__
     __add__ = arithmetic.__add__
-    __and__ = arithmetic.__and__
-    __eq__ = arithmetic.__eq__  # type: ignore[assignment]
-    __floordiv__ = arithmetic.__floordiv__
-    __ge__ = arithmetic.__ge__
-    __gt__ = arithmetic.__gt__
-    __invert__ = arithmetic.__invert__
-    __le__ = arithmetic.__le__
-    __lshift__ = arithmetic.__lshift__
-    __lt__ = arithmetic.__lt__
-    __mod__ = arithmetic.__mod__
-    __mul__ = arithmetic.__mul__
-    __ne__ = arithmetic.__ne__  # type: ignore[assignment]
-    __neg__ = arithmetic.__neg__
-    __or__ = arithmetic.__or__
-    __pow__ = arithmetic.__pow__
     __radd__ = arithmetic.__radd__
-    __rand__ = arithmetic.__rand__
-    __rfloordiv__ = arithmetic.__rfloordiv__
-    __rlshift__ = arithmetic.__rlshift__
-    __rmod__ = arithmetic.__rmod__
-    __rmul__ = arithmetic.__rmul__
-    __ror__ = arithmetic.__ror__
-    __rpow__ = arithmetic.__rpow__
-    __rrshift__ = arithmetic.__rrshift__
-    __rshift__ = arithmetic.__rshift__
-    __rsub__ = arithmetic.__rsub__
-    __rtruediv__ = arithmetic.__rtruediv__
-    __rxor__ = arithmetic.__rxor__
     __sub__ = arithmetic.__sub__
+    __rsub__ = arithmetic.__rsub__
+    __mul__ = arithmetic.__mul__
+    __rmul__ = arithmetic.__rmul__
     __truediv__ = arithmetic.__truediv__
+    __rtruediv__ = arithmetic.__rtruediv__
+    __floordiv__ = arithmetic.__floordiv__
+    __rfloordiv__ = arithmetic.__rfloordiv__
+    __mod__ = arithmetic.__mod__
+    __rmod__ = arithmetic.__rmod__
+    __pow__ = arithmetic.__pow__
+    __rpow__ = arithmetic.__rpow__
+    __and__ = arithmetic.__and__
+    __rand__ = arithmetic.__rand__
+    __or__ = arithmetic.__or__
+    __ror__ = arithmetic.__ror__
     __xor__ = arithmetic.__xor__
+    __rxor__ = arithmetic.__rxor__
+    __lshift__ = arithmetic.__lshift__
+    __rlshift__ = arithmetic.__rlshift__
+    __rshift__ = arithmetic.__rshift__
+    __rrshift__ = arithmetic.__rrshift__
+
+    __lt__ = arithmetic.__lt__
+    __le__ = arithmetic.__le__
+    __gt__ = arithmetic.__gt__
+    __ge__ = arithmetic.__ge__
+    __eq__ = arithmetic.__eq__  # type: ignore[assignment]
+    __ne__ = arithmetic.__ne__  # type: ignore[assignment]
+
+    __invert__ = arithmetic.__invert__
+    __neg__ = arithmetic.__neg__
+    __abs__ = arithmetic.__abs__
 
     __rmatmul__ = beside_arrays.__rmatmul__
     _operate_foreign = beside_arrays._operate_foreign
@@ -539,9 +549,9 @@ class Methods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
 
     norm = norms.norm
 
-    log_softmax = more_softmax.log_softmax
-    logsumexp = more_softmax.logsumexp
-    softmax = more_softmax.softmax
+    log_softmax = softmaxes.log_softmax
+    logsumexp = softmaxes.logsumexp
+    softmax = softmaxes.softmax
 
     all = truth.all
     any = truth.any
@@ -620,17 +630,17 @@ class Methods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
     # --- Changes in place -------------------------------------------------------------------------
 
     __iadd__ = in_place.add_
-    __iand__ = in_place.changing_by_operator("__iand__", rows.bitwise_and)
-    __ifloordiv__ = in_place.changing_by_operator("__ifloordiv__", rows.floor_divide)
-    __ilshift__ = in_place.changing_by_operator("__ilshift__", rows.bitwise_left_shift)
-    __imod__ = in_place.changing_by_operator("__imod__", rows.remainder)
+    __iand__ = changing_by_operator("__iand__", rows.bitwise_and)
+    __ifloordiv__ = changing_by_operator("__ifloordiv__", rows.floor_divide)
+    __ilshift__ = changing_by_operator("__ilshift__", rows.bitwise_left_shift)
+    __imod__ = changing_by_operator("__imod__", rows.remainder)
     __imul__ = in_place.mul_
-    __ior__ = in_place.changing_by_operator("__ior__", rows.bitwise_or)
-    __ipow__ = in_place.changing_by_operator("__ipow__", functions.pow)
-    __irshift__ = in_place.changing_by_operator("__irshift__", rows.bitwise_right_shift)
+    __ior__ = changing_by_operator("__ior__", rows.bitwise_or)
+    __ipow__ = changing_by_operator("__ipow__", functions.pow)
+    __irshift__ = changing_by_operator("__irshift__", rows.bitwise_right_shift)
     __isub__ = in_place.sub_
     __itruediv__ = in_place.div_
-    __ixor__ = in_place.changing_by_operator("__ixor__", rows.bitwise_xor)
+    __ixor__ = changing_by_operator("__ixor__", rows.bitwise_xor)
     _aliasing_resolved = in_place._aliasing_resolved
     _check_in_place = in_place._check_in_place
     _computed = in_place._computed
@@ -638,140 +648,140 @@ class Methods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
     _in_place = in_place._in_place
     _replace = in_place._replace
     _summed_in_place = in_place._summed_in_place
-    abs_ = in_place.changing(rows.abs)
+    abs_ = changing(rows.abs)
     absolute_ = abs_
-    acos_ = in_place.changing(rows.acos)
+    acos_ = changing(rows.acos)
     arccos_ = acos_
-    acosh_ = in_place.changing(rows.acosh)
+    acosh_ = changing(rows.acosh)
     arccosh_ = acosh_
     add_ = in_place.add_
-    addbmm_ = in_place.changing(added.addbmm)
-    addcdiv_ = in_place.changing(functions.addcdiv)
-    addcmul_ = in_place.changing(functions.addcmul)
-    addmm_ = in_place.changing(added.addmm)
-    addmv_ = in_place.changing(added.addmv)
-    addr_ = in_place.changing(added.addr)
-    asin_ = in_place.changing(rows.asin)
+    addbmm_ = changing(added.addbmm)
+    addcdiv_ = changing(functions.addcdiv)
+    addcmul_ = changing(functions.addcmul)
+    addmm_ = changing(added.addmm)
+    addmv_ = changing(added.addmv)
+    addr_ = changing(added.addr)
+    asin_ = changing(rows.asin)
     arcsin_ = asin_
-    asinh_ = in_place.changing(rows.asinh)
+    asinh_ = changing(rows.asinh)
     arcsinh_ = asinh_
-    atan2_ = in_place.changing(rows.atan2)
+    atan2_ = changing(rows.atan2)
     arctan2_ = atan2_
-    atan_ = in_place.changing(rows.atan)
+    atan_ = changing(rows.atan)
     arctan_ = atan_
-    atanh_ = in_place.changing(rows.atanh)
+    atanh_ = changing(rows.atanh)
     arctanh_ = atanh_
-    baddbmm_ = in_place.changing(added.baddbmm)
-    bitwise_and_ = in_place.changing(rows.bitwise_and)
-    bitwise_left_shift_ = in_place.changing(rows.bitwise_left_shift)
-    bitwise_not_ = in_place.changing(rows.bitwise_not)
-    bitwise_or_ = in_place.changing(rows.bitwise_or)
-    bitwise_right_shift_ = in_place.changing(rows.bitwise_right_shift)
-    bitwise_xor_ = in_place.changing(rows.bitwise_xor)
-    ceil_ = in_place.changing(rows.ceil)
-    clamp_ = in_place.changing(functions.clamp)
+    baddbmm_ = changing(added.baddbmm)
+    bitwise_and_ = changing(rows.bitwise_and)
+    bitwise_left_shift_ = changing(rows.bitwise_left_shift)
+    bitwise_not_ = changing(rows.bitwise_not)
+    bitwise_or_ = changing(rows.bitwise_or)
+    bitwise_right_shift_ = changing(rows.bitwise_right_shift)
+    bitwise_xor_ = changing(rows.bitwise_xor)
+    ceil_ = changing(rows.ceil)
+    clamp_ = changing(functions.clamp)
     clip_ = clamp_
-    clamp_max_ = in_place.changing(functions.clamp_max)
-    clamp_min_ = in_place.changing(functions.clamp_min)
+    clamp_max_ = changing(functions.clamp_max)
+    clamp_min_ = changing(functions.clamp_min)
     copy_ = in_place.copy_
-    copysign_ = in_place.changing(rows.copysign)
-    cos_ = in_place.changing(rows.cos)
-    cosh_ = in_place.changing(rows.cosh)
-    cumprod_ = in_place.changing(scans.cumprod)
-    cumsum_ = in_place.changing(scans.cumsum)
-    deg2rad_ = in_place.changing(functions.deg2rad)
-    digamma_ = in_place.changing(rows.digamma)
+    copysign_ = changing(rows.copysign)
+    cos_ = changing(rows.cos)
+    cosh_ = changing(rows.cosh)
+    cumprod_ = changing(scans.cumprod)
+    cumsum_ = changing(scans.cumsum)
+    deg2rad_ = changing(functions.deg2rad)
+    digamma_ = changing(rows.digamma)
     div_ = in_place.div_
     divide_ = in_place.div_
-    eq_ = in_place.changing(rows.eq)
-    erf_ = in_place.changing(rows.erf)
-    erfc_ = in_place.changing(rows.erfc)
-    erfinv_ = in_place.changing(rows.erfinv)
-    exp2_ = in_place.changing(rows.exp2)
-    exp_ = in_place.changing(rows.exp)
-    sigmoid_ = in_place.changing(rows.sigmoid)
+    eq_ = changing(rows.eq)
+    erf_ = changing(rows.erf)
+    erfc_ = changing(rows.erfc)
+    erfinv_ = changing(rows.erfinv)
+    exp2_ = changing(rows.exp2)
+    exp_ = changing(rows.exp)
+    sigmoid_ = changing(rows.sigmoid)
     expit_ = sigmoid_
-    expm1_ = in_place.changing(rows.expm1)
+    expm1_ = changing(rows.expm1)
     fill_ = in_place.fill_
     fill_diagonal_ = in_place.fill_diagonal_
-    trunc_ = in_place.changing(rows.trunc)
+    trunc_ = changing(rows.trunc)
     fix_ = trunc_
     float_power_ = in_place.float_power_
-    floor_ = in_place.changing(rows.floor)
-    floor_divide_ = in_place.changing(rows.floor_divide)
-    fmod_ = in_place.changing(rows.fmod)
-    frac_ = in_place.changing(functions.frac)
-    gcd_ = in_place.changing(integers.gcd)
-    ge_ = in_place.changing(rows.ge)
+    floor_ = changing(rows.floor)
+    floor_divide_ = changing(rows.floor_divide)
+    fmod_ = changing(rows.fmod)
+    frac_ = changing(functions.frac)
+    gcd_ = changing(integers.gcd)
+    ge_ = changing(rows.ge)
     greater_equal_ = ge_
-    gt_ = in_place.changing(rows.gt)
+    gt_ = changing(rows.gt)
     greater_ = gt_
-    heaviside_ = in_place.changing(functions.heaviside)
-    hypot_ = in_place.changing(rows.hypot)
-    index_add_ = in_place.changing(scattering.index_add)
-    index_copy_ = in_place.changing(filling.index_copy)
-    index_fill_ = in_place.changing(filling.index_fill)
-    index_put_ = in_place.changing(filling.index_put)
-    index_reduce_ = in_place.changing(scattering.index_reduce)
-    inv_ = in_place.changing(rows.inv)
+    heaviside_ = changing(functions.heaviside)
+    hypot_ = changing(rows.hypot)
+    index_add_ = changing(scattering.index_add)
+    index_copy_ = changing(filling.index_copy)
+    index_fill_ = changing(filling.index_fill)
+    index_put_ = changing(filling.index_put)
+    index_reduce_ = changing(scattering.index_reduce)
+    inv_ = changing(rows.inv)
     reciprocal_ = inv_
-    lcm_ = in_place.changing(integers.lcm)
-    ldexp_ = in_place.changing(functions.ldexp)
-    le_ = in_place.changing(rows.le)
+    lcm_ = changing(integers.lcm)
+    ldexp_ = changing(functions.ldexp)
+    le_ = changing(rows.le)
     less_equal_ = le_
-    lerp_ = in_place.changing(functions.lerp)
-    lt_ = in_place.changing(rows.lt)
+    lerp_ = changing(functions.lerp)
+    lt_ = changing(rows.lt)
     less_ = lt_
-    lgamma_ = in_place.changing(rows.lgamma)
-    log10_ = in_place.changing(rows.log10)
-    log1p_ = in_place.changing(rows.log1p)
-    log2_ = in_place.changing(rows.log2)
-    log_ = in_place.changing(rows.log)
-    logical_and_ = in_place.changing(rows.logical_and)
-    logical_not_ = in_place.changing(rows.logical_not)
-    logical_or_ = in_place.changing(rows.logical_or)
-    logical_xor_ = in_place.changing(rows.logical_xor)
-    logit_ = in_place.changing(functions.logit)
-    masked_fill_ = in_place.changing(choosing.masked_fill)
-    masked_scatter_ = in_place.changing(filling.masked_scatter)
+    lgamma_ = changing(rows.lgamma)
+    log10_ = changing(rows.log10)
+    log1p_ = changing(rows.log1p)
+    log2_ = changing(rows.log2)
+    log_ = changing(rows.log)
+    logical_and_ = changing(rows.logical_and)
+    logical_not_ = changing(rows.logical_not)
+    logical_or_ = changing(rows.logical_or)
+    logical_xor_ = changing(rows.logical_xor)
+    logit_ = changing(functions.logit)
+    masked_fill_ = changing(choosing.masked_fill)
+    masked_scatter_ = changing(filling.masked_scatter)
     mul_ = in_place.mul_
     multiply_ = in_place.mul_
-    nan_to_num_ = in_place.changing(functions.nan_to_num)
-    ne_ = in_place.changing(rows.ne)
+    nan_to_num_ = changing(functions.nan_to_num)
+    ne_ = changing(rows.ne)
     not_equal_ = ne_
-    neg_ = in_place.changing(rows.neg)
+    neg_ = changing(rows.neg)
     negative_ = neg_
-    pow_ = in_place.changing(functions.pow)
-    put_ = in_place.changing(filling.put)
-    rad2deg_ = in_place.changing(functions.rad2deg)
-    relu_ = in_place.changing(rows.relu)
-    remainder_ = in_place.changing(rows.remainder)
-    round_ = in_place.changing(functions.round)
-    rsqrt_ = in_place.changing(rows.rsqrt)
-    scatter_ = in_place.changing(scattering.scatter)
-    scatter_add_ = in_place.changing(scattering.scatter_add)
-    scatter_reduce_ = in_place.changing(scattering.scatter_reduce)
-    sign_ = in_place.changing(rows.sign)
+    pow_ = changing(functions.pow)
+    put_ = changing(filling.put)
+    rad2deg_ = changing(functions.rad2deg)
+    relu_ = changing(rows.relu)
+    remainder_ = changing(rows.remainder)
+    round_ = changing(functions.round)
+    rsqrt_ = changing(rows.rsqrt)
+    scatter_ = changing(scattering.scatter)
+    scatter_add_ = changing(scattering.scatter_add)
+    scatter_reduce_ = changing(scattering.scatter_reduce)
+    sign_ = changing(rows.sign)
     sgn_ = sign_
-    sin_ = in_place.changing(rows.sin)
-    sinc_ = in_place.changing(rows.sinc)
-    sinh_ = in_place.changing(rows.sinh)
-    sqrt_ = in_place.changing(rows.sqrt)
-    square_ = in_place.changing(functions.square)
-    squeeze_ = in_place.moving(views.squeeze)
+    sin_ = changing(rows.sin)
+    sinc_ = changing(rows.sinc)
+    sinh_ = changing(rows.sinh)
+    sqrt_ = changing(rows.sqrt)
+    square_ = changing(functions.square)
+    squeeze_ = moving(views.squeeze)
     sub_ = in_place.sub_
     subtract_ = in_place.sub_
-    swapaxes_ = in_place.moving(rearranging.swapaxes)
-    swapdims_ = in_place.moving(rearranging.swapdims)
-    t_ = in_place.moving(turning.t)
-    tan_ = in_place.changing(rows.tan)
-    tanh_ = in_place.changing(rows.tanh)
-    transpose_ = in_place.moving(views.transpose)
-    tril_ = in_place.changing(diagonals.tril)
-    triu_ = in_place.changing(diagonals.triu)
+    swapaxes_ = moving(rearranging.swapaxes)
+    swapdims_ = moving(rearranging.swapdims)
+    t_ = moving(turning.t)
+    tan_ = changing(rows.tan)
+    tanh_ = changing(rows.tanh)
+    transpose_ = moving(views.transpose)
+    tril_ = changing(diagonals.tril)
+    triu_ = changing(diagonals.triu)
     true_divide_ = in_place.div_
-    unsqueeze_ = in_place.moving(views.unsqueeze)
-    xlogy_ = in_place.changing(rows.xlogy)
+    unsqueeze_ = moving(views.unsqueeze)
+    xlogy_ = changing(rows.xlogy)
     zero_ = in_place.zero_
 
 
@@ -783,8 +793,8 @@ def _register_row(row: Operator) -> None:
     for name in (row.name, *row.aliases):
         if name not in vars(Tensor):
             register_method(name, rows.FUNCTIONS[name])
-        if row.in_place and f"{name}_" not in vars(Tensor):
-            register_method(f"{name}_", in_place.changing(rows.FUNCTIONS[row.name]))
+        if dtype_rules_of(row).in_place and f"{name}_" not in vars(Tensor):
+            register_method(f"{name}_", changing(rows.FUNCTIONS[row.name]))
 
 
 OPERATORS.for_each(_register_row, taken=vars(Tensor).__contains__)

@@ -14,8 +14,8 @@ from typing import Any
 from mt.bench.learning import Learner, models_of
 from mt.bench.libraries import Library
 from mt.bench.workloads.registry import Make, Program, workload
-from mt_nn.library.jobs import job_class
-from mt_nn.library.jobs.job import Recipe, Settings
+from mt_nn.jobs import job_class
+from mt_nn.jobs.job import Recipe, Settings
 
 SHORTEST, LONGEST = 5, 45
 """How many words a sentence of a batch has."""

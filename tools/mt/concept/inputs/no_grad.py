@@ -31,7 +31,7 @@ def tensor() -> tuple[Any, Any]:
 
 def nn() -> tuple[Any, Any]:
     import mt_nn as nn
-    from mt_nn.library.modes import evaluation
+    from mt_nn.utils.modes import evaluation
 
     def cubed(x: Any) -> Any:
         leaving_out = nn.Dropout(0.5)

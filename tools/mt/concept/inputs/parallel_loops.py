@@ -16,7 +16,7 @@ def exp(x: float) -> float:
 
 def simple() -> tuple[Any, Any]:
     import mt_tensor as mt
-    from mt_tensor.backends.simple import tensor_map
+    from mt_tensor.core.simple import tensor_map
 
     x, out = mt.tensor(X), mt.zeros(4)
     tensor_map(exp)(x._tensor, out._tensor)

@@ -35,7 +35,7 @@ def run(mapped: Callable[[Any, Any], None]) -> None:
 
 def before() -> None:
     """Go through the numbers in Python."""
-    from mt_tensor.backends.simple import tensor_map
+    from mt_tensor.core.simple import tensor_map
 
     run(tensor_map(steps))
 

@@ -37,7 +37,7 @@ from numba.core.caching import _Cache
 from mt_fast.cache.folder import Folder, hashed
 from mt_fast.core.parallel_loops import tensor_matrix_multiply
 from mt_fast.core.tables import KEEP, START
-from mt_operators import table
+from mt_operators.core import table
 
 FOLDER = Folder("mt-fast", "MT_FAST_CACHE")
 """Where the kernels are."""

@@ -1,7 +1,7 @@
 """The loops of the course: those of the backend `simple`, compiled and run on all threads.
 
 `tensor_map`, `tensor_zip` and `tensor_reduce` do what their namesakes in
-`mt_tensor.backends.simple` do. Numba compiles them, and `prange` is a range whose iterations
+`mt_tensor.core.simple` do. Numba compiles them, and `prange` is a range whose iterations
 threads share. Compiled code knows numbers and arrays but no tensors, so a loop takes the storage,
 strides and offset of each. `tensor_matrix_multiply` is how the backend multiplies integers.
 

@@ -49,7 +49,7 @@ def source(
     operator = OPERATORS[operation] if isinstance(operation, str) else operator_of(operation)
     name = operator.name
     element = as_dtype(dtype)
-    stored = bool_ if operator.result == "truth" else element
+    stored = bool_ if operator.result == "bool" else element
     if layout not in LAYOUTS:
         raise ValueError(f"no layout is called {layout!r}: choose one of {', '.join(LAYOUTS)}.")
     if element.is_narrow:

@@ -1,6 +1,6 @@
 """Draw NumPy's random numbers with all threads, in a fifth of NumPy's time.
 
-Each block of bits is a function of its number alone (`mt_tensor.library.randomness.blocks`), and so
+Each block of bits is a function of its number alone (`mt_tensor.randomness.blocks`), and so
 each thread makes the blocks of its own share: Philox4x64-10, of Salmon et al., Parallel Random
 Numbers: As Easy as 1, 2, 3, 2011. The bits of some blocks are made first, with the rounds of the
 cipher written out one after the other, and then become numbers in a loop of vectors.

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from mt_fast.core.tables import SPECIAL_CASES
 from mt_operators import Formula, TracingError
-from mt_operators.evaluation import expanded
+from mt_operators.core.lowering import expanded
+from mt_operators.core.tracing import graph_of
 from mt_tensor.backends.extending import UFUNCS, Running, function_of
 
 EXACT_STEPS = {
@@ -29,7 +30,7 @@ def by_numpy(formula: Formula) -> Running | None:
 def is_exact(formula: Formula) -> bool:
     """Whether each result is one such operator of arguments, as in the gradient of a product."""
     try:
-        steps = expanded(formula.graph).expressions[formula.arity :]
+        steps = expanded(graph_of(formula)).expressions[formula.arity :]
     except TracingError:  # which the kernel will raise, if it is asked for
         return False
     return len(steps) == formula.outputs and all(step.operation in EXACT_STEPS for step in steps)

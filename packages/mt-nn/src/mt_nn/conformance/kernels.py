@@ -127,7 +127,7 @@ SAMPLES["avg_pool2d"] = SAMPLES["max_pool2d"] = windows
 
 @of("max_places")
 def seen_elements() -> Iterator[Arguments]:
-    """Signals, images or volumes, and for each extent the elements that windows see."""
+    """Signals, images or volumes, and for each size the elements that windows see."""
     overlapping = np.array([[0, 1, 2], [2, 3, 4], [4, 5, 6]])
     spread, single = np.array([[2, 2, 4], [0, 3, 6]]), np.array([[1]])
     for dtype in ("float32", "float64"):
@@ -260,7 +260,7 @@ def resamplings() -> Iterator[Arguments]:
 
 @of("dropout")
 def dropouts() -> Iterator[Arguments]:
-    """Elements, random numbers from 0 to 1, and how likely an element is left out."""
+    """Elements, random numbers from 0 to 1, and the probability that an element is left out."""
     noise = np.random.default_rng(2).random((4, 5), np.float32)
     for dtype in ("float32", "float64"):
         yield draw(4, 5, dtype=dtype), noise, 0.3

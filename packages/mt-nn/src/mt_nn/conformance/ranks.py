@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from mt_nn.errors import RankError
-from mt_nn.library.parallel.group import Buffer, Group, Pending
+from mt_nn.parallel.group import Buffer, Group, Pending
 from mt_tensor import use_backend
 
 T = TypeVar("T")

@@ -11,8 +11,8 @@ import pytest
 
 from mt_nn.conformance.kernels import SAMPLES
 from mt_nn.functional import *  # noqa: F403 - operations have names when they are imported
-from mt_nn.library.layers import recurrent  # noqa: F401 - likewise
-from mt_nn.library.utils import clipping  # noqa: F401 - likewise
+from mt_nn.layers import recurrent  # noqa: F401 - likewise
+from mt_nn.utils import clipping  # noqa: F401 - likewise
 from mt_operators.testing.ids import sample_id
 from mt_tensor import Tensor, float64, no_grad, tensor, use_backend
 from mt_tensor.autograd import grad

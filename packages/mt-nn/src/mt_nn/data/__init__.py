@@ -1,5 +1,41 @@
 """Data sets, loaders that serve them in batches, transforms, and readers of published formats."""
 
-from mt_nn.names import offered
+from mt_nn.core.collate import default_collate
+from mt_nn.core.dataset import Dataset, TensorDataset
+from mt_nn.core.loader import DataLoader
+from mt_nn.core.samplers import BatchSampler, RandomSampler, Sampler, SequentialSampler
+from mt_nn.data import transforms
+from mt_nn.data.bptt import BPTTWindows, batchify
+from mt_nn.data.collate import default_convert, pad_collate
+from mt_nn.data.datasets import (
+    ConcatDataset,
+    IterableDataset,
+    Subset,
+    TransformedDataset,
+    random_split,
+)
+from mt_nn.data.downloads.download import download
+from mt_nn.data.downloads.published import PUBLISHED, fetch
+from mt_nn.data.formats.cifar import cifar10, cifar100, read_cifar10, read_cifar100
+from mt_nn.data.formats.digits import digits
+from mt_nn.data.formats.glove import WordVectors, read_glove
+from mt_nn.data.formats.idx import mnist, read_idx
+from mt_nn.data.formats.penn_treebank import read_penn_treebank
+from mt_nn.data.formats.reading import read_text
+from mt_nn.data.formats.sentences import SentenceDataset, Sentences, read_movie_reviews, read_sst2
+from mt_nn.data.formats.tables import Table, read_csv
+from mt_nn.data.samplers import SubsetRandomSampler, WeightedRandomSampler
+from mt_nn.data.vocabulary import Vocabulary, tokenize
 
-__getattr__, __dir__, __all__ = offered(__name__)
+# fmt: off
+__all__ = [
+    "PUBLISHED", "BPTTWindows", "BatchSampler", "ConcatDataset", "DataLoader", "Dataset",
+    "IterableDataset", "RandomSampler", "Sampler", "SentenceDataset", "Sentences",
+    "SequentialSampler", "Subset", "SubsetRandomSampler", "Table", "TensorDataset",
+    "TransformedDataset", "Vocabulary", "WeightedRandomSampler", "WordVectors", "batchify",
+    "cifar10", "cifar100", "default_collate", "default_convert", "digits", "download", "fetch",
+    "mnist", "pad_collate", "random_split", "read_cifar10", "read_cifar100", "read_csv",
+    "read_glove", "read_idx", "read_movie_reviews", "read_penn_treebank", "read_sst2", "read_text",
+    "tokenize", "transforms",
+]
+# fmt: on

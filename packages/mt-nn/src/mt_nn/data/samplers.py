@@ -1,133 +1,74 @@
-"""Samplers: in which order a loader asks for samples, and how many make a batch.
-
-A sampler yields numbers for the data sets above. It is iterated once an epoch, and draws anew each
-time. Without a generator of its own it draws from the current one, which in a loader is that of the
-epoch.
-"""
+"""Samplers that draw from chosen samples, or from some more often than from others."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator, Sized
-from typing import Any
+from collections.abc import Iterator, Sequence
 
+import numpy as np
+
+from mt_nn.core.samplers import Sampler
+from mt_nn.core.settings import integer
 from mt_nn.errors import SettingError
-from mt_nn.settings import integer
-from mt_tensor import Generator
+from mt_tensor import Generator, multinomial, tensor
 from mt_tensor.extending import check_flags, numbers_of
 
 
-class Sampler:
-    """The numbers of samples, or lists of them, in the order wanted. Define `__iter__`."""
+class SubsetRandomSampler(Sampler):
+    """The given numbers in random order, each once."""
 
-    def __iter__(self) -> Iterator[Any]:
-        """Iterate over the numbers of one epoch."""
-        raise TypeError(f"{type(self).__name__} must define __iter__.")
-
-
-class SequentialSampler(Sampler):
-    """Every sample once, in order."""
-
-    def __init__(self, data_source: Sized) -> None:
-        self.data_source = data_source
+    def __init__(self, indices: Sequence[int], generator: Generator | None = None) -> None:
+        self.indices, self.generator = indices, generator
 
     def __iter__(self) -> Iterator[int]:
-        """Iterate over the numbers from 0."""
-        return iter(range(len(self.data_source)))
+        """Iterate over the numbers in a new order."""
+        order = numbers_of(self.generator).permutation(len(self.indices))
+        return (self.indices[i] for i in order.tolist())
 
     def __len__(self) -> int:
         """Return how many samples an epoch has."""
-        return len(self.data_source)
+        return len(self.indices)
 
 
-class RandomSampler(Sampler):
-    """Samples at random.
+class WeightedRandomSampler(Sampler):
+    """Samples at random, each with a probability in proportion to its weight.
 
     Args:
-        data_source: what is drawn from; only its length is asked for.
-        replacement: whether a sample may be drawn again before all others have been.
-        num_samples: how many to draw for an epoch; all, or as many as there are, if None. Without
-            replacement more are drawn by going through the samples again, in another order.
+        weights: one for each sample; they need not sum to one.
+        num_samples: how many to draw for an epoch.
+        replacement: whether a sample may be drawn more than once.
         generator: where the random numbers come from.
 
     Raises:
-        SettingError: `num_samples` is no positive integer, or there is nothing to draw from.
+        SettingError: a weight is negative or not finite, too few are positive, or `num_samples` is
+            no positive integer.
     """
 
     def __init__(
         self,
-        data_source: Sized,
-        replacement: bool = False,
-        num_samples: int | None = None,
+        weights: Sequence[float],
+        num_samples: int,
+        replacement: bool = True,
         generator: Generator | None = None,
     ) -> None:
         check_flags(replacement=replacement)
-        self.data_source, self.replacement, self.generator = data_source, replacement, generator
-        self._requested = None if num_samples is None else integer("num_samples", num_samples, 1)
-        if self.num_samples and not len(data_source):
+        self.num_samples = integer("num_samples", num_samples, 1)
+        self.weights = np.array(weights, np.float64)
+        self.replacement, self.generator = replacement, generator
+        if self.weights.ndim != 1 or not np.all(np.isfinite(self.weights) & (self.weights >= 0)):
+            raise SettingError("weights are a row of finite numbers from 0 on; others were given.")
+        positive, least = np.count_nonzero(self.weights), 1 if replacement else self.num_samples
+        if positive < least:
             raise SettingError(
-                f"{self.num_samples} sample(s) were asked for, from a data set that has none."
+                f"{self.num_samples} sample(s) were asked for with replacement={replacement}, but "
+                f"{positive} weight(s) are positive."
             )
-
-    @property
-    def num_samples(self) -> int:
-        """How many samples an epoch has."""
-        return len(self.data_source) if self._requested is None else self._requested
 
     def __iter__(self) -> Iterator[int]:
         """Iterate over the numbers drawn for one epoch."""
-        numbers, count = numbers_of(self.generator), len(self.data_source)
-        if self.replacement:
-            yield from numbers.integers(count, size=self.num_samples).tolist() if count else ()
-            return
-        remaining = self.num_samples
-        while remaining and count:
-            drawn = numbers.permutation(count)[:remaining].tolist()
-            yield from drawn
-            remaining -= len(drawn)
+        weights = tensor(self.weights, backend="numpy")
+        drawn = multinomial(weights, self.num_samples, self.replacement, generator=self.generator)
+        return iter(drawn.tolist())
 
     def __len__(self) -> int:
         """Return how many samples an epoch has."""
         return self.num_samples
-
-
-class BatchSampler(Sampler):
-    """Lists of as many numbers as make a batch.
-
-        >>> list(BatchSampler(SequentialSampler(range(5)), 2, drop_last=False))
-        [[0, 1], [2, 3], [4]]
-
-    Args:
-        sampler: the order of the samples.
-        batch_size: how many make a batch.
-        drop_last: whether to leave out a last batch that is smaller.
-
-    Raises:
-        SettingError: the batch size is no positive integer.
-    """
-
-    def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:
-        check_flags(drop_last=drop_last)
-        self.sampler, self.drop_last = sampler, drop_last
-        self.batch_size = integer("batch_size", batch_size, 1)
-
-    def __iter__(self) -> Iterator[list[int]]:
-        """Iterate over the batches of one epoch."""
-        return batches(iter(self.sampler), self.batch_size, self.drop_last)
-
-    def __len__(self) -> int:
-        """Return how many batches an epoch has."""
-        return batch_count(self.sampler, self.batch_size, self.drop_last)
-
-
-def batches(samples: Iterator[Any], batch_size: int, drop_last: bool) -> Iterator[list[Any]]:
-    """Gather what comes one by one into lists."""
-    while batch := list(itertools.islice(samples, batch_size)):
-        if drop_last and len(batch) < batch_size:
-            return
-        yield batch
-
-
-def batch_count(samples: Any, batch_size: int, drop_last: bool) -> int:
-    """Return how many lists `batches` makes of what has a length."""
-    return len(samples) // batch_size if drop_last else -(-len(samples) // batch_size)

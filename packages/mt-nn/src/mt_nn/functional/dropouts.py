@@ -1,4 +1,4 @@
-"""Dropout: elements that are set to zero at random while a network is trained.
+"""Dropout beyond single elements: of channels, of samples, and that which belongs to selu.
 
 With `inplace=True` the result is stored in the input, which is returned; a leaf that requires grad
 cannot be changed so.
@@ -6,38 +6,127 @@ cannot be changed so.
 
 from __future__ import annotations
 
-from typing import Any
+import math
 
-import numpy as np
-
-from mt_nn.errors import SettingError
-from mt_nn.functional.arguments import checked
-from mt_tensor import Tensor, fused, rand
-from mt_tensor.extending import Shape, check_floating
-
-
-def check_probability(p: Any) -> None:
-    """Raise SettingError unless `p` can be the probability of dropout."""
-    if not (isinstance(p, int | float | np.floating) and 0.0 <= p <= 1.0):
-        raise SettingError(f"the dropout probability must be between 0 and 1; got {p}.")
-
-
-def leaves_out(name: str, input: Tensor, p: float, training: bool) -> bool:
-    """Return whether anything is left out; then the elements must be floating-point numbers."""
-    check_probability(p)
-    if not training or p == 0.0:
-        return False
-    check_floating(name, input)
-    return True
+from mt_nn.core.arguments import checked
+from mt_nn.core.dropout import is_active
+from mt_nn.core.extensions import extends
+from mt_nn.errors import InputError
+from mt_tensor import Tensor, rand
+from mt_tensor.extending import Shape
 
 
 @checked
-def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Set each element to zero with probability `p`, and scale the rest by `1 / (1 - p)`.
+def dropout1d(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
+    """Set each channel of signals to zero with probability `p`, and scale the rest.
+
+    Neighbours within a channel are so alike that single elements would not be missed (Tompson et
+    al., Efficient Object Localization Using Convolutional Networks, 2015).
 
     Args:
-        input: any shape, which is also that of the result.
-        p: how likely an element is set to zero.
+        input: shape ([batch,] channels, length), which is also that of the result.
+        p: the probability that a channel is set to zero; the others are scaled by `1 / (1 - p)`.
+        training: if False, the input is returned as it is.
+        inplace: whether to store the result in the input.
+
+    Raises:
+        InputError: the input has another number of dimensions.
+        SettingError: `p` is no probability.
+        DTypeError: something is left out of integers.
+    """
+    return _channels("dropout1d", input, 1, p, training, inplace)
+
+
+@checked
+def dropout2d(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
+    """Set each channel of images to zero with probability `p`, and scale the rest.
+
+    It is `dropout1d` for images, of shape (batch, channels, height, width). As in torch, three
+    dimensions are (batch, channels, length).
+    """
+    return _channels("dropout2d", input, 2, p, training, inplace)
+
+
+@checked
+def dropout3d(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
+    """Set each channel of volumes to zero with probability `p`, and scale the rest.
+
+    It is `dropout1d` for volumes, of shape ([batch,] channels, depth, height, width).
+    """
+    return _channels("dropout3d", input, 3, p, training, inplace)
+
+
+def _channels(
+    name: str, input: Tensor, rest: int, p: float, training: bool, inplace: bool
+) -> Tensor:
+    """Leave out channels, which have `rest` dimensions."""
+    if input.ndim not in (rest + 1, rest + 2):
+        raise InputError(
+            f"{name}() takes {rest + 1} or {rest + 2} dimensions, of which {rest} are within a "
+            f"channel; shape {input.shape} was given."
+        )
+    if not is_active(name, input, p, training):
+        return input
+    has_batch = input.ndim == rest + 2 or name == "dropout2d"
+    return drop(input, _outer(input, 2 if has_batch else 1), p, inplace)
+
+
+@checked
+def drop_path(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
+    """Set each sample to zero with probability `p`, and scale the rest by `1 / (1 - p)`.
+
+    Of the branch of a residual block, a sample then goes around it only (Huang et al., Deep
+    Networks with Stochastic Depth, 2016). torch does not have it.
+
+    Args:
+        input: shape (batch, *rest), which is also that of the result.
+        p: the probability that a sample is set to zero.
+        training: if False, the input is returned as it is.
+        inplace: whether to store the result in the input.
+
+    Raises:
+        InputError: the input has no dimension.
+        SettingError: `p` is no probability.
+        DTypeError: something is left out of integers.
+    """
+    if input.ndim == 0:
+        raise InputError("drop_path() takes samples of shape (batch, ...); a number was given.")
+    if not is_active("drop_path", input, p, training):
+        return input
+    return drop(input, _outer(input, 1), p, inplace)
+
+
+def _outer(input: Tensor, dims: int) -> Shape:
+    """Return the shape of what is the same for all elements but the first dimensions."""
+    return (*input.shape[:dims], *(1,) * (input.ndim - dims))
+
+
+# --- For selu -----------------------------------------------------------------------------------
+
+LOWEST = -1.7580993408473766
+"""What `selu` tends to on the left, `-scale alpha`: left out there means this."""
+
+
+@checked
+def alpha_dropout(
+    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Tensor:
+    """Set elements to the lowest value of selu, and scale and shift all: mean and variance stay.
+
+    After Klambauer et al., Self-Normalizing Neural Networks, 2017.
+
+    Args:
+        input: any shape, which is also that of the result; made for elements of mean 0 and
+            variance 1, as `selu` gives them.
+        p: the probability that an element is left out.
         training: if False, the input is returned as it is.
         inplace: whether to store the result in the input.
 
@@ -45,31 +134,61 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
         SettingError: `p` is no probability.
         DTypeError: something is left out of integers.
     """
-    if not leaves_out("dropout", input, p, training):
+    if not is_active("alpha_dropout", input, p, training):
         return input
-    if p == 1.0 or inplace:
-        return leave_out(input, input.shape, p, inplace)
-    return _dropout(input, rand(*input.shape, dtype="float32", backend=input.backend), float(p))
+    return _alpha(input, input.shape, p, inplace)
 
 
-@fused("dropout")
-def _dropout(input: Tensor, noise: Tensor, p: float) -> Tensor:
-    """Leave out the elements whose noise, of float32 between 0 and 1, is below `p`."""
-    return input * ((noise >= p).to(input.dtype) * (1.0 / (1.0 - p)))
+@checked
+def feature_alpha_dropout(
+    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Tensor:
+    """Leave out whole channels as `alpha_dropout` does elements.
+
+    Args:
+        input: shape (batch, channels, *rest), which is also that of the result.
+        p: the probability that a channel is left out.
+        training: if False, the input is returned as it is.
+        inplace: whether to store the result in the input.
+
+    Raises:
+        InputError: the input has fewer than two dimensions.
+        SettingError: `p` is no probability.
+        DTypeError: something is left out of integers.
+    """
+    if input.ndim < 2:
+        raise InputError(
+            "feature_alpha_dropout() takes shape (batch, channels, ...); shape "
+            f"{input.shape} was given."
+        )
+    if not is_active("feature_alpha_dropout", input, p, training):
+        return input
+    return _alpha(input, _outer(input, 2), p, inplace)
 
 
-def leave_out(input: Tensor, shape: Shape, p: float, inplace: bool) -> Tensor:
-    """Multiply by zeros with probability `p`, and else by `1 / (1 - p)`; nothing is drawn for 1.
+def _alpha(input: Tensor, shape: Shape, p: float, inplace: bool) -> Tensor:
+    if p == 1.0:
+        return drop(input, shape, p, inplace)
+    scale = 1.0 / math.sqrt((1.0 - p) * (1.0 + p * LOWEST * LOWEST))
+    kept = (rand(*shape, backend=input.backend) >= p).to(input.dtype)
+    shifts = (1.0 - kept) * (LOWEST * scale) - p * LOWEST * scale
+    factors = kept * scale
+    return input.mul_(factors).add_(shifts) if inplace else input * factors + shifts
+
+
+@extends("other dropout")
+def drop(input: Tensor, shape: Shape, p: float, inplace: bool) -> Tensor:
+    """Multiply by factors that are 0 with probability `p`, and else `1 / (1 - p)`.
 
     Args:
         input: what is multiplied.
         shape: that of the factors, which broadcasts to that of the input.
-        p: how likely a factor is zero.
+        p: the probability; for 1 no random numbers are drawn.
         inplace: whether to store the result in the input.
     """
     if p == 1.0:
         factors = input._full(shape, 0.0)
     else:
-        drawn = rand(*shape, backend=input.backend) >= p
-        factors = drawn.to(input.dtype) * (1.0 / (1.0 - p))
+        kept = rand(*shape, backend=input.backend) >= p
+        factors = kept.to(input.dtype) * (1.0 / (1.0 - p))
     return input.mul_(factors) if inplace else input * factors

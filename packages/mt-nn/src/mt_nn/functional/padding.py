@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import mt_tensor as mt
-from mt_nn.errors import InputError, SettingError
-from mt_nn.functional.arguments import checked
-from mt_nn.settings import choice
+from mt_nn.core.arguments import checked
+from mt_nn.core.errors import InputError, SettingError
+from mt_nn.utils.settings import choice
 from mt_tensor import Tensor, fused
 from mt_tensor.extending import apart, as_integers
 
@@ -115,4 +115,4 @@ _MODES: dict[str, tuple[Callable[[int], float], _Ends]] = {
     "replicate": (lambda extent: float("inf") if extent else 0, _outermost),
     "circular": (lambda extent: extent, _around),
 }
-"""For each mode the most that can be added to an extent, and what is added before and after it."""
+"""For each mode the most that can be added to a size, and what is added before and after it."""

@@ -1,7 +1,7 @@
-"""Pooling: one number for each window of an image, the largest element or the mean.
+"""Pooling of signals and volumes, with all settings, and pooling to a norm.
 
-The windows are those of convolution, and what is done with them is a reduction of stage 2. Most of
-this file is about windows that the settings let stick out at the edges.
+`max_pool` and `avg_pool` also implement the settings of `max_pool2d` and `avg_pool2d` that the core
+leaves out: dilated windows, and windows that stick out at the end.
 """
 
 from __future__ import annotations
@@ -12,14 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from mt_nn.errors import InputError, SettingError, SettingTypeError
-from mt_nn.functional.arguments import over_dimensions
-from mt_nn.functional.window_views import as_batch, check_not_empty, check_windows, pairs, windows
-from mt_nn.settings import Sizes, integers
+from mt_nn.core.arguments import checked
+from mt_nn.core.errors import InputError, SettingError, SettingTypeError
+from mt_nn.core.extensions import extends
+from mt_nn.core.pooling import _max_pool2d, pooled
+from mt_nn.core.settings import Sizes, integers
+from mt_nn.core.windows import as_batch, pairs, windows
+from mt_nn.functional.dimensions import over_dimensions
+from mt_nn.functional.shapes import check_not_empty, check_pooling
 from mt_tensor import Tensor, fused, pad, tensor
-from mt_tensor.extending import Array, Shape, gather_unchecked, is_integer, wide
+from mt_tensor.extending import Array, Shape, as_number, gather_unchecked, is_integer, wide
 
 
+@extends("max pooling")
 def max_pool(
     dims: int,
     input: Tensor,
@@ -30,28 +35,7 @@ def max_pool(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """Return the largest element of each window; the gradient goes to the first of equals.
-
-    Args:
-        dims: 1 in `max_pool1d`, 2 in `max_pool2d`, 3 in `max_pool3d`: how many extents there are.
-        input: shape (batch, channels, *extents), or without the batch.
-        kernel_size: the extents of the window.
-        stride: how far apart windows are; the kernel's size if None.
-        padding: -infinity added on each side, at most half the kernel's size.
-        dilation: how far apart the elements of a window are.
-        ceil_mode: whether there is one more window where elements are left over at the end.
-        return_indices: whether to return as well where the elements are.
-
-    Returns:
-        Shape (batch, channels, *out extents), where an extent becomes
-        `(extent + 2 padding - dilation (kernel - 1) - 1) / stride + 1`, rounded down, or up in
-        `ceil_mode`. With `return_indices`, a pair of this and the places in the flattened image,
-        of int64; see `max_unpool2d`.
-
-    Raises:
-        InputError: the input holds no such images, or a window is larger than one.
-        SettingError: a setting makes no sense.
-    """
+    """Return the largest element of each window; see `max_pool2d`. Samples have `dims` sizes."""
     batch = as_batch(f"max_pool{dims}d", input, dims)
     settings = (kernel_size, stride, padding, dilation, ceil_mode)
     kernel, steps, margins, spreads, ends = _pooling(batch.shape, *settings)
@@ -77,26 +61,7 @@ def avg_pool(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Tensor:
-    """Return the mean of each window.
-
-    Args:
-        dims: 2 in `avg_pool2d`, 3 in `avg_pool3d`: how many extents there are.
-        input: shape (batch, channels, *extents), or without the batch.
-        kernel_size: the extents of the window.
-        stride: how far apart windows are; the kernel's size if None.
-        padding: zeros added on each side, at most half the kernel's size.
-        ceil_mode: whether there is one more window where elements are left over at the end; what
-            of it lies beyond the padding does not count.
-        count_include_pad: whether padding counts.
-        divisor_override: what sums are divided by, in place of the number of elements that count.
-
-    Returns:
-        The shape of `max_pool2d`.
-
-    Raises:
-        InputError: the input holds no such images, or a window is larger than one.
-        SettingError: a setting makes no sense.
-    """
+    """Return the mean of each window; see `avg_pool2d`. Samples have `dims` sizes."""
     batch = as_batch(f"avg_pool{dims}d", input, dims)
     settings = (kernel_size, stride, padding, 1, ceil_mode)
     kernel, steps, margins, _, ends = _pooling(batch.shape, *settings)
@@ -122,11 +87,112 @@ def avg_pool(
     return out.squeeze(0) if input.ndim == dims + 1 else out
 
 
-max_pool1d, max_pool2d, max_pool3d = over_dimensions(max_pool)
-_, avg_pool2d, avg_pool3d = over_dimensions(avg_pool)
+max_pool1d, _, max_pool3d = over_dimensions(max_pool)
+avg_pool3d = over_dimensions(avg_pool)[2]
+
+
+@checked
+def avg_pool2d(
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    """Return the mean of each window.
+
+    Args:
+        input: shape (batch, channels, height, width), or without the batch.
+        kernel_size: height and width of a window.
+        stride: distance between windows; the kernel size if None.
+        padding: zeros added on each side, at most half the kernel size.
+        ceil_mode: whether elements left over at the end get one more window; what it covers beyond
+            the padding is not counted.
+        count_include_pad: whether padding is counted.
+        divisor_override: what sums are divided by, instead of the number of counted elements.
+
+    Returns:
+        The shape of `max_pool2d`.
+
+    Raises:
+        InputError: the input is no such batch, or a window is larger than an image.
+        SettingError: an invalid setting.
+    """
+    if ceil_mode or not count_include_pad or divisor_override is not None:
+        settings = (kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+        return avg_pool(2, input, *settings)
+    return pooled("avg_pool2d", _avg_pool2d, input, kernel_size, stride, padding)
+
+
+@checked
+def avg_pool1d(
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:
+    """Return the mean of each window of signals; see `avg_pool2d`, which can do more."""
+    return avg_pool(1, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
+
+
+def lp_pool(
+    dims: int,
+    input: Tensor,
+    norm_type: float,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """Return a norm of each window: the root of order p of the sum of powers of order p.
+
+    Powers are of the elements, not of their sizes, as in torch: where p is odd, sums may be below
+    zero, and have no root. The gradient of a sum of zero is 0. The last windows in `ceil_mode` are
+    weighed as if they were full.
+
+    Args:
+        dims: 1 in `lp_pool1d`, 2 in `lp_pool2d`, 3 in `lp_pool3d`: how many sizes there are.
+        input: shape (batch, channels, *sizes), or without the batch.
+        norm_type: p; inf for the size of the largest element, -inf for that of the smallest.
+        kernel_size: the sizes of the window.
+        stride: distance between windows; the kernel's size if None.
+        ceil_mode: whether there is one more window where elements are left over at the end.
+
+    Returns:
+        The shape of `max_pool2d`.
+
+    Raises:
+        InputError: the input holds no such images, or a window is larger than one.
+        SettingError: an invalid setting.
+    """
+    power = float(as_number("norm_type", norm_type))
+    if power == 0.0 or math.isnan(power):
+        raise SettingError(f"norm_type must be a number other than 0; got {norm_type}.")
+    as_batch(f"lp_pool{dims}d", input, dims)
+    if math.isinf(power):
+        sizes = input.abs() if power > 0 else -input.abs()
+        largest: Tensor = max_pool(dims, sizes, kernel_size, stride, ceil_mode=ceil_mode)
+        return largest.abs()
+    means = avg_pool(dims, input.pow(power), kernel_size, stride, ceil_mode=ceil_mode)
+    count = math.prod(integers("kernel_size", kernel_size, dims, 1))
+    return (means.sign() * means.abs().relu() * count).pow(1.0 / power)
+
+
+lp_pool1d, lp_pool2d, lp_pool3d = over_dimensions(lp_pool)
 
 
 # --- The computation ------------------------------------------------------------------------------
+
+
+@fused("avg_pool2d")
+def _avg_pool2d(
+    input: Tensor, kernel_size: tuple[int, int], stride: tuple[int, int], padding: tuple[int, int]
+) -> Tensor:
+    """Compute `avg_pool2d`; the arguments have been checked."""
+    return windows(input, kernel_size, stride, padding).mean((4, 5))
 
 
 def _pooling(
@@ -148,21 +214,8 @@ def _pooling(
     if ends:
         longer = (extent + end for extent, end in zip(shape[2:], ends, strict=True))
         shape = (*shape[:2], *longer)
-    _check_shapes(shape, kernel, margins, spreads)
+    check_pooling(shape, kernel, margins, spreads)
     return kernel, steps, margins, spreads, ends
-
-
-@functools.lru_cache(1024)
-def _check_shapes(
-    shape: Shape, kernel: tuple[int, ...], padding: tuple[int, ...], dilation: tuple[int, ...]
-) -> None:
-    """Raise unless windows fit into inputs; what does is remembered."""
-    if any(2 * margin > size for margin, size in zip(padding, kernel, strict=True)):
-        raise SettingError(
-            f"padding {padding} must be at most half the kernel size {kernel}, or windows would "
-            "see nothing but padding."
-        )
-    check_windows(shape, kernel, padding, dilation)
 
 
 def _ends(
@@ -206,23 +259,6 @@ def _by_planes(
     return out.unflatten(3, planes.shape[2:])
 
 
-@fused("max_pool2d")
-def _max_pool2d(
-    input: Tensor, kernel_size: tuple[int, int], stride: tuple[int, int], padding: tuple[int, int]
-) -> Tensor:
-    """Pool; the arguments are those of `max_pool2d`, checked."""
-    seen = windows(input, kernel_size, stride, padding, value=float("-inf")).flatten(4)
-    return gather_unchecked(seen, 4, seen.argmax(4, keepdim=True)).squeeze(4)
-
-
-@fused("avg_pool2d")
-def _avg_pool2d(
-    input: Tensor, kernel_size: tuple[int, int], stride: tuple[int, int], padding: tuple[int, int]
-) -> Tensor:
-    """Pool; the arguments are those of `avg_pool2d`, checked."""
-    return windows(input, kernel_size, stride, padding).mean((4, 5))
-
-
 def _shares(extent: int, count: int, size: int, step: int, margin: int, edge: int) -> Array:
     """Return the size of a window by how much of each window counts, along one dimension.
 
@@ -258,8 +294,8 @@ def largest(input: Tensor, taps: list[Array]) -> tuple[Tensor, Tensor]:
     """Return the largest element that each window sees, and its place in the flattened input.
 
     Args:
-        input: shape (batch, channels, *extents).
-        taps: for each extent, which elements windows see, shape (windows, taps).
+        input: shape (batch, channels, *sizes).
+        taps: for each size, which elements windows see, shape (windows, taps).
 
     Returns:
         Two tensors of shape (batch, channels, *windows). The first of equals counts.

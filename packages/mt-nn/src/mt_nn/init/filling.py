@@ -1,10 +1,6 @@
-"""First values of parameters. The names are torch's, and so are the formulas.
+"""Initial values of parameters, under torch's names and by its formulas.
 
-Parameters begin as tensors of zeros, from which no network learns. Each function fills a tensor in
-place, without recording, and returns it. The numbers come from the generator that is passed, or
-from the one that `mt_tensor.manual_seed` sets, so that a seed gives the same network on every
-backend.
-
+Each function fills a tensor in place, without recording, and returns it; see `mt_nn.core.init`.
 `xavier_*` are Glorot's, and `kaiming_*` are He's initializations, each by the first name.
 """
 
@@ -13,8 +9,9 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from mt_nn.errors import SettingError
-from mt_tensor import Generator, Tensor, no_grad, rand, randn
+from mt_nn.core.errors import SettingError
+from mt_nn.core.init import fan_in, uniform_
+from mt_tensor import Generator, Tensor, no_grad, randn
 from mt_tensor.extending import size_of
 
 # --- Constants ------------------------------------------------------------------------------------
@@ -38,15 +35,6 @@ def zeros_(tensor: Tensor) -> Tensor:
 
 
 # --- Random numbers -------------------------------------------------------------------------------
-
-
-def uniform_(
-    tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None
-) -> Tensor:
-    """Fill with numbers drawn evenly from `a` to `b`."""
-    with no_grad():
-        numbers = rand(*tensor.shape, generator=generator, backend=tensor.backend)
-        return tensor.copy_(numbers * (b - a) + a)
 
 
 def normal_(
@@ -96,23 +84,6 @@ def calculate_gain(nonlinearity: Nonlinearity, param: float | None = None) -> fl
     if nonlinearity not in known:
         raise SettingError(f"nonlinearity is one of {', '.join(known)}; got {nonlinearity!r}.")
     return GAINS.get(nonlinearity, 1.0)
-
-
-def fan_in(tensor: Tensor) -> int:
-    """Return how many inputs each output of a weight depends on.
-
-    Args:
-        tensor: shape (outputs, inputs, *kernel).
-
-    Raises:
-        SettingError: the weight has fewer than two dimensions.
-    """
-    if tensor.ndim < 2:
-        raise SettingError(
-            f"the fan of a tensor of shape {tensor.shape} is undefined: it takes a weight of at "
-            "least two dimensions, (outputs, inputs, ...)."
-        )
-    return size_of(tensor.shape[1:])
 
 
 def fan_out(tensor: Tensor) -> int:
@@ -185,11 +156,3 @@ def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: Nonlinearity
     if mode not in fans:
         raise SettingError(f"mode is 'fan_in' or 'fan_out'; got {mode!r}.")
     return calculate_gain(nonlinearity, a) / math.sqrt(max(fans[mode](tensor), 1))
-
-
-def init_like_torch(weight: Tensor, bias: Tensor | None) -> None:
-    """Fill weight and bias with even numbers up to `1 / sqrt(fan_in)` in size, torch's default."""
-    kaiming_uniform_(weight, a=math.sqrt(5))
-    if bias is not None:
-        bound = 1.0 / math.sqrt(max(fan_in(weight), 1))
-        uniform_(bias, -bound, bound)

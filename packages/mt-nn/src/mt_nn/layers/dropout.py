@@ -1,43 +1,45 @@
-"""Dropout: what is left out at random in training mode, so that none is relied upon too much.
+"""Layers that leave out channels or samples, and those that go with selu.
 
-Whether a module is in training mode stage 0 says, by `train()` and `eval()`; here it first matters.
+The functions of these names, in `mt_nn.functional`, say what shapes they take and what they do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import ClassVar
-
-from mt_nn.functional.dropouts import check_probability, dropout
-from mt_nn.module import Module
-from mt_tensor import Tensor
+from mt_nn import functional
+from mt_nn.core.dropout import DropoutLayer
 
 
-class DropoutLayer(Module):
-    """What layers of dropout share: their settings, and a function.
+class AlphaDropout(DropoutLayer):
+    """Elements of the output of `SELU` left out so that mean and variance stay."""
 
-    Args:
-        p: how likely something is left out.
-        inplace: whether the result is stored in the input.
-    """
-
-    function: ClassVar[Callable[..., Tensor]]
-
-    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
-        super().__init__()
-        check_probability(p)
-        self.p, self.inplace = p, inplace
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape."""
-        return self.function(input, self.p, self.training, self.inplace)
-
-    def extra_repr(self) -> str:
-        """Show the settings."""
-        return f"p={self.p}, inplace={self.inplace}"
+    function = staticmethod(functional.alpha_dropout)
 
 
-class Dropout(DropoutLayer):
-    """Elements set to zero, and the rest scaled."""
+class DropPath(DropoutLayer):
+    """Whole samples set to zero, and the rest scaled."""
 
-    function = staticmethod(dropout)
+    function = staticmethod(functional.drop_path)
+
+
+class Dropout1d(DropoutLayer):
+    """Channels of signals set to zero, and the rest scaled."""
+
+    function = staticmethod(functional.dropout1d)
+
+
+class Dropout2d(DropoutLayer):
+    """Channels of images set to zero, and the rest scaled."""
+
+    function = staticmethod(functional.dropout2d)
+
+
+class Dropout3d(DropoutLayer):
+    """Channels of volumes set to zero, and the rest scaled."""
+
+    function = staticmethod(functional.dropout3d)
+
+
+class FeatureAlphaDropout(DropoutLayer):
+    """Channels left out as `AlphaDropout` does elements."""
+
+    function = staticmethod(functional.feature_alpha_dropout)

@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from mt_nn.module import Module
+from mt_nn.core.module import Module
 
 
 class FunctionLayer(Module):

@@ -1,67 +1,84 @@
-"""Fully connected layers, and what lies between them and convolutions.
-
-A layer with parameters makes them, gives them their first values, and passes them to its function.
-"""
+"""A layer of two inputs, and one that splits a dimension."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
-from mt_nn.functional.linear_maps import linear
-from mt_nn.init.filling import init_like_torch
-from mt_nn.module import Module
-from mt_nn.parameter import Parameter
-from mt_nn.settings import integer
-from mt_tensor import Tensor, flatten, zeros
+from mt_nn import init
+from mt_nn.core.module import Module
+from mt_nn.core.parameter import Parameter
+from mt_nn.core.settings import integer
+from mt_nn.errors import SettingTypeError
+from mt_nn.functional.bilinear import bilinear
+from mt_tensor import Tensor, unflatten, zeros
 
 
-class Linear(Module):
-    """`input @ weight.T + bias`.
+class Bilinear(Module):
+    """`input1 @ weight @ input2 + bias`, with a matrix for each output.
 
     Args:
-        in_features: extent of the last dimension of the input.
-        out_features: extent of the last dimension of the output.
+        in1_features: size of the last dimension of the first input.
+        in2_features: size of the last dimension of the second input.
+        out_features: size of the last dimension of the output.
         bias: whether to add a bias.
-        dtype: the element type of the parameters, float32 if None.
+        dtype: the dtype of the parameters, float32 if None.
 
     Attributes:
-        weight: shape (out_features, in_features).
+        weight: shape (out_features, in1_features, in2_features).
         bias: shape (out_features,), or None.
     """
 
     def __init__(
-        self, in_features: int, out_features: int, bias: bool = True, *, dtype: Any = None
+        self,
+        in1_features: int,
+        in2_features: int,
+        out_features: int,
+        bias: bool = True,
+        *,
+        dtype: Any = None,
     ) -> None:
         super().__init__()
-        self.in_features = in_features = integer("in_features", in_features, 1)
+        self.in1_features = first = integer("in1_features", in1_features, 1)
+        self.in2_features = second = integer("in2_features", in2_features, 1)
         self.out_features = out_features = integer("out_features", out_features, 1)
-        self.weight = Parameter(zeros(out_features, in_features, dtype=dtype))
+        self.weight = Parameter(zeros(out_features, first, second, dtype=dtype))
         self.bias = Parameter(zeros(out_features, dtype=dtype)) if bias else None
-        init_like_torch(self.weight, self.bias)
+        bound = 1.0 / math.sqrt(first)  # of one input only: torch's default
+        for parameter in self.parameters():
+            init.uniform_(parameter.value, -bound, bound)
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return shape (*batch, out_features) from shape (*batch, in_features)."""
-        return linear(input, self.weight, self.bias)
+    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
+        """Return shape (*batch, out_features) from two inputs with the same batch."""
+        return bilinear(input1, input2, self.weight, self.bias)
 
     def extra_repr(self) -> str:
         """Show the settings."""
         return (
-            f"in_features={self.in_features}, out_features={self.out_features}, "
-            f"bias={self.bias is not None}"
+            f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
+            f"out_features={self.out_features}, bias={self.bias is not None}"
         )
 
 
-class Flatten(Module):
-    """All dimensions from `start_dim` to `end_dim` merged into one; the batch is kept."""
+class Unflatten(Module):
+    """One dimension split into several, of which one size may be -1: what is left for it."""
 
-    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
+    def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
         super().__init__()
-        self.start_dim, self.end_dim = start_dim, end_dim
+        self.dim = dim
+        if not isinstance(unflattened_size, tuple | list):
+            raise SettingTypeError(
+                f"unflattened_size is a tuple of integers; got {unflattened_size!r}."
+            )
+        self.unflattened_size = tuple(
+            integer("an extent in unflattened_size", extent, -1) for extent in unflattened_size
+        )
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return shape (batch, the rest merged)."""
-        return flatten(input, self.start_dim, self.end_dim)
+        """Return a tensor with the dimension split."""
+        return unflatten(input, self.dim, self.unflattened_size)
 
     def extra_repr(self) -> str:
         """Show the settings."""
-        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
+        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"

@@ -1,64 +1,27 @@
-"""Layers of pooling over images: the functions of pooling, with their settings kept."""
+"""Layers of pooling of signals and of volumes, and of windows to a norm."""
 
 from __future__ import annotations
 
-from mt_nn.functional.pooling import avg_pool2d, max_pool2d
+from mt_nn import functional
+from mt_nn.core.pooling import MaxPool
+from mt_nn.core.settings import Sizes, integers
 from mt_nn.layers.function import FunctionLayer
-from mt_nn.settings import Sizes
 
 
-class MaxPool(FunctionLayer):
-    """What the poolings to the largest element share: their settings.
+class MaxPool1d(MaxPool):
+    """The largest element of each window of signals; see `MaxPool2d`."""
 
-    Args:
-        kernel_size: the extents of the window.
-        stride: how far apart windows are; the kernel's size if None.
-        padding: how much is added on each side.
-        dilation: how far apart the elements of a window are.
-        return_indices: whether to return as well where the elements are.
-        ceil_mode: whether there is one more window where elements are left over at the end.
-    """
-
-    def __init__(
-        self,
-        kernel_size: Sizes,
-        stride: Sizes | None = None,
-        padding: Sizes = 0,
-        dilation: Sizes = 1,
-        return_indices: bool = False,
-        ceil_mode: bool = False,
-    ) -> None:
-        super().__init__()
-        self.kernel_size = kernel_size
-        self.stride = kernel_size if stride is None else stride
-        self.padding, self.dilation = padding, dilation
-        self.return_indices, self.ceil_mode = return_indices, ceil_mode
-
-    def extra_repr(self) -> str:
-        """Show the settings."""
-        return (
-            f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, "
-            f"dilation={self.dilation}, ceil_mode={self.ceil_mode}"
-        )
+    function = staticmethod(functional.max_pool1d)
 
 
-class MaxPool2d(MaxPool):
-    """The largest element of each window of images; see `mt_nn.functional.max_pool2d`."""
+class MaxPool3d(MaxPool):
+    """The largest element of each window of volumes; see `MaxPool2d`."""
 
-    function = staticmethod(max_pool2d)
+    function = staticmethod(functional.max_pool3d)
 
 
 class AvgPool(FunctionLayer):
-    """What the means over images and volumes share: their settings.
-
-    Args:
-        kernel_size: the extents of the window.
-        stride: how far apart windows are; the kernel's size if None.
-        padding: zeros added on each side.
-        ceil_mode: whether there is one more window where elements are left over at the end.
-        count_include_pad: whether padding counts.
-        divisor_override: what sums are divided by, in place of the number of elements that count.
-    """
+    """Base of the layers of mean pooling; the arguments are those of `avg_pool2d`."""
 
     def __init__(
         self,
@@ -83,4 +46,81 @@ class AvgPool(FunctionLayer):
 class AvgPool2d(AvgPool):
     """The mean of each window of images; see `mt_nn.functional.avg_pool2d`."""
 
-    function = staticmethod(avg_pool2d)
+    function = staticmethod(functional.avg_pool2d)
+
+
+class AvgPool1d(FunctionLayer):
+    """The mean of each window of signals; see `AvgPool2d`."""
+
+    function = staticmethod(functional.avg_pool1d)
+
+    def __init__(
+        self,
+        kernel_size: Sizes,
+        stride: Sizes | None = None,
+        padding: Sizes = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = integers("kernel_size", kernel_size, 1, 1)
+        self.stride = integers("stride", kernel_size if stride is None else stride, 1, 1)
+        self.padding = integers("padding", padding, 1, 0)
+        self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
+
+    def extra_repr(self) -> str:
+        """Show the settings."""
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class AvgPool3d(AvgPool):
+    """The mean of each window of volumes; see `AvgPool2d`."""
+
+    function = staticmethod(functional.avg_pool3d)
+
+
+class _LPPool(FunctionLayer):
+    """What the norms of windows share: their settings.
+
+    Args:
+        norm_type: the order of the norm.
+        kernel_size: the sizes of the window.
+        stride: distance between windows; the kernel's size if None.
+        ceil_mode: whether there is one more window where elements are left over at the end.
+    """
+
+    def __init__(
+        self,
+        norm_type: float,
+        kernel_size: Sizes,
+        stride: Sizes | None = None,
+        ceil_mode: bool = False,
+    ) -> None:
+        super().__init__()
+        self.norm_type, self.kernel_size = norm_type, kernel_size
+        self.stride, self.ceil_mode = stride, ceil_mode
+
+    def extra_repr(self) -> str:
+        """Show the settings."""
+        return (
+            f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, "
+            f"ceil_mode={self.ceil_mode}"
+        )
+
+
+class LPPool1d(_LPPool):
+    """A norm of each window of signals; see `LPPool2d`."""
+
+    function = staticmethod(functional.lp_pool1d)
+
+
+class LPPool2d(_LPPool):
+    """A norm of each window of images; see `mt_nn.functional.lp_pool2d`."""
+
+    function = staticmethod(functional.lp_pool2d)
+
+
+class LPPool3d(_LPPool):
+    """A norm of each window of volumes; see `LPPool2d`."""
+
+    function = staticmethod(functional.lp_pool3d)

@@ -5,6 +5,16 @@
 It is imported by whoever trains so, and not by `import mt_nn`.
 """
 
-from mt_nn.names import offered
+from mt_nn.parallel.batch_norm import SyncBatchNorm
+from mt_nn.parallel.data_parallel import DataParallel
+from mt_nn.parallel.group import Group
+from mt_nn.parallel.sampling import DistributedSampler, SharedBatches, SharedStream
+from mt_nn.parallel.sharding import ZeroRedundancyOptimizer
+from mt_nn.parallel.world import world
 
-__getattr__, __dir__, __all__ = offered(__name__)
+# fmt: off
+__all__ = [
+    "DataParallel", "DistributedSampler", "Group", "SharedBatches", "SharedStream", "SyncBatchNorm",
+    "ZeroRedundancyOptimizer", "world",
+]
+# fmt: on

@@ -1,5 +1,9 @@
 """Models and trainings on disk, in a plain format that runs no code when it is read."""
 
-from mt_nn.names import offered
+from mt_nn.saving.objects import load, read_metadata, save
 
-__getattr__, __dir__, __all__ = offered(__name__)
+__all__ = [
+    "load",
+    "read_metadata",
+    "save",
+]

@@ -4,7 +4,7 @@ A program that was written for torch keeps all of its lines but those that impor
 
     import mt_nn.torch_names as torch
     import mt_nn.torch_names.nn.functional as F
-    from mt_nn.torch_names.utils.data import DataLoader
+    from mt_nn.core.loader import DataLoader
 
 Each module of this folder has a name of torch's and re-exports what mt-tensor and mt-nn have under
 its names: the same classes and functions, in no second copy. Modules are imported when they are

@@ -3,6 +3,32 @@
 It is imported by whoever trains, and not by `import mt_nn`.
 """
 
-from mt_nn.names import offered
+from mt_nn.core.lenet import LeNet
+from mt_nn.train.callbacks import EarlyStopping, SaveCheckpoints
+from mt_nn.train.curves import draw_curves
+from mt_nn.train.history import History
+from mt_nn.train.language_models import LSTMLanguageModel, TransformerLanguageModel
+from mt_nn.train.logs import CSVLog, JSONLinesLog, ProgressBar
+from mt_nn.train.metrics import (
+    F1,
+    Accuracy,
+    ConfusionMatrix,
+    Mean,
+    Metric,
+    Perplexity,
+    Precision,
+    Recall,
+    TopKAccuracy,
+)
+from mt_nn.train.resnet9 import ResNet9
+from mt_nn.train.text_cnn import TextCNN
+from mt_nn.train.trainer import Callback, Trainer
 
-__getattr__, __dir__, __all__ = offered(__name__)
+# fmt: off
+__all__ = [
+    "F1", "Accuracy", "CSVLog", "Callback", "ConfusionMatrix", "EarlyStopping", "History",
+    "JSONLinesLog", "LSTMLanguageModel", "LeNet", "Mean", "Metric", "Perplexity", "Precision",
+    "ProgressBar", "Recall", "ResNet9", "SaveCheckpoints", "TextCNN", "TopKAccuracy", "Trainer",
+    "TransformerLanguageModel", "draw_curves",
+]
+# fmt: on

@@ -4,6 +4,25 @@ Sequences of different lengths in one batch, parameters that are computed from o
 become one, and what is done with all gradients or parameters.
 """
 
-from mt_nn.names import offered
+from mt_nn.utils import parametrizations, parametrize, rnn
+from mt_nn.utils.clipping import (
+    clip_grad_norm_,
+    clip_grad_value_,
+    clip_grads_with_norm_,
+    get_total_norm,
+)
+from mt_nn.utils.fusing import (
+    fuse_conv_bn_eval,
+    fuse_conv_bn_weights,
+    fuse_linear_bn_eval,
+    fuse_linear_bn_weights,
+)
+from mt_nn.utils.vectors import parameters_to_vector, vector_to_parameters
 
-__getattr__, __dir__, __all__ = offered(__name__)
+# fmt: off
+__all__ = [
+    "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "fuse_conv_bn_eval",
+    "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights", "get_total_norm",
+    "parameters_to_vector", "parametrizations", "parametrize", "rnn", "vector_to_parameters",
+]
+# fmt: on

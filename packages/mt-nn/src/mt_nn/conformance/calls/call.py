@@ -55,7 +55,7 @@ class Call:
 
     @property
     def is_function(self) -> bool:
-        """Whether it is a function, and no layer."""
+        """Return whether it is a function, and no layer."""
         return self.name.startswith("functional.")
 
     def __str__(self) -> str:

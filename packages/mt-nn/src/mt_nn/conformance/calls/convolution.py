@@ -200,7 +200,7 @@ CALLS = [
 REFUSED: list[Refused] = [
     refused("functional.conv2d", X2, draw(2, 3, 3, 3), says="expects 3 channels"),
     refused("functional.conv2d", X2, draw(2, 4, 9, 3), says="window of 9"),
-    refused("functional.conv2d", X2[:, :, :0], W2, padding=2, says="nothing to look at"),
+    refused("functional.conv2d", X2[:, :, :0], W2, padding=2, says="have no windows"),
     refused("functional.conv2d", X2[0, 0], W2, says=r"images of shape .* \(6, 5\)"),
     refused("functional.conv2d", X2, W2, draw(3), says="takes a bias of shape"),
     refused("functional.conv2d", X2, W1, padding="same", says="takes a weight of shape"),

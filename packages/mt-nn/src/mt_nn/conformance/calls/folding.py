@@ -83,6 +83,6 @@ REFUSED: list[Refused] = [
     refused("functional.fold", draw(7, 9), (4, 4), 2, says="multiple of 4 elements"),
     refused("functional.fold", draw(4, 1), (2, 2), 3, says="window of 3"),
     refused("Fold", draw(8, 9), output_size=(4, 4, 4), kernel_size=2, says="output_size must be"),
-    refused("Unfold", draw(2, 0, 4, 4), kernel_size=2, says="nothing to look at"),
-    refused("Fold", draw(2, 0, 9), output_size=4, kernel_size=2, says="nothing to look at"),
+    refused("Unfold", draw(2, 0, 4, 4), kernel_size=2, says="have no windows"),
+    refused("Fold", draw(2, 0, 9), output_size=4, kernel_size=2, says="have no windows"),
 ]

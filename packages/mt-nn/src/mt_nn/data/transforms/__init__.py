@@ -7,6 +7,26 @@ tensors does so. Random numbers come from the current default generator, which i
 to the batch, and which `use_generator` sets elsewhere.
 """
 
-from mt_nn.names import offered
+from mt_nn.data.transforms.color import ColorJitter, Grayscale, RandomGrayscale
+from mt_nn.data.transforms.composing import Compose, Lambda, RandomApply, RandomChoice
+from mt_nn.data.transforms.converting import Normalize, ToTensor
+from mt_nn.data.transforms.cropping import (
+    CenterCrop,
+    Pad,
+    RandomCrop,
+    RandomHorizontalFlip,
+    RandomVerticalFlip,
+)
+from mt_nn.data.transforms.erasing import RandomErasing
+from mt_nn.data.transforms.resizing import RandomResizedCrop, Resize
+from mt_nn.data.transforms.transform import ImageTransform
+from mt_nn.data.transforms.warping import RandomAffine, RandomRotation
 
-__getattr__, __dir__, __all__ = offered(__name__)
+# fmt: off
+__all__ = [
+    "CenterCrop", "ColorJitter", "Compose", "Grayscale", "ImageTransform", "Lambda", "Normalize",
+    "Pad", "RandomAffine", "RandomApply", "RandomChoice", "RandomCrop", "RandomErasing",
+    "RandomGrayscale", "RandomHorizontalFlip", "RandomResizedCrop", "RandomRotation",
+    "RandomVerticalFlip", "Resize", "ToTensor",
+]
+# fmt: on

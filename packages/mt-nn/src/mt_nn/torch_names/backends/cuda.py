@@ -8,7 +8,7 @@ class _Products:
 
     @property
     def allow_tf32(self) -> bool:
-        """Whether numbers may be rounded to 10 bits before they are multiplied."""
+        """Return whether numbers may be rounded to 10 bits before they are multiplied."""
         return get_float32_matmul_precision() != "highest"
 
     @allow_tf32.setter

@@ -7,5 +7,5 @@ deterministic = False
 
 
 def is_available() -> bool:
-    """Whether convolutions are cuDNN's: they are mt-cuda's."""
+    """Return whether convolutions are cuDNN's: they are mt-cuda's."""
     return False

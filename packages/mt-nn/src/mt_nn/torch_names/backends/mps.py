@@ -2,7 +2,7 @@
 
 
 def is_available() -> bool:
-    """Whether tensors can be there: they cannot."""
+    """Return whether tensors can be there: they cannot."""
     return False
 
 

@@ -1,6 +1,6 @@
 """`torch.nn.parameter`: tensors that are trained, and those that are saved with them."""
 
-from mt_nn.library.layers.lazy import UninitializedBuffer as UninitializedBuffer
-from mt_nn.library.layers.lazy import UninitializedParameter as UninitializedParameter
-from mt_nn.parameter import *
+from mt_nn.core.parameter import *
+from mt_nn.layers.lazy import UninitializedBuffer as UninitializedBuffer
+from mt_nn.layers.lazy import UninitializedParameter as UninitializedParameter
 from mt_operators import Buffer as Buffer

@@ -1,3 +1,3 @@
 """`torch.optim.optimizer`: the base of all optimizers."""
 
-from mt_nn.optim.optimizer import *
+from mt_nn.core.optimizer import *

@@ -1,3 +1,3 @@
 """`torch.optim.swa_utils`: averages of weights."""
 
-from mt_nn.library.optim.swa_utils import *
+from mt_nn.optim.swa_utils import *

@@ -1,3 +1,3 @@
 """`torch.nn.utils.clip_grad`: gradients that do not grow too large."""
 
-from mt_nn.library.utils.clipping import *
+from mt_nn.utils.clipping import *

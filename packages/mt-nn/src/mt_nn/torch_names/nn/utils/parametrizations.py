@@ -1,3 +1,3 @@
 """`torch.nn.utils.parametrizations`: weights that are computed from others."""
 
-from mt_nn.library.utils.parametrizations import *
+from mt_nn.utils.parametrizations import *

@@ -1,3 +1,3 @@
 """`torch.nn.utils.rnn`: sequences of different lengths in one batch."""
 
-from mt_nn.library.utils.rnn import *
+from mt_nn.utils.rnn import *

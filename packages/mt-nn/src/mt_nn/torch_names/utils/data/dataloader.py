@@ -1,4 +1,5 @@
 """`torch.utils.data.dataloader`: batches of samples."""
 
+from mt_nn.core.collate import *
+from mt_nn.core.loader import *
 from mt_nn.data.collate import *
-from mt_nn.data.loader import *

@@ -1,0 +1,29 @@
+"""The activation function of LeNet; `mt_nn.functional` and `mt_nn` have many more."""
+
+from __future__ import annotations
+
+from mt_nn.core.arguments import checked
+from mt_nn.core.module import Module
+from mt_tensor import Tensor
+
+
+@checked
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """Return the positive part, `max(input, 0)`, stored in the input if `inplace`."""
+    return input.relu_() if inplace else input.relu()
+
+
+class ReLU(Module):
+    """The positive part, `max(input, 0)`; see `relu`."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the same shape."""
+        return relu(input, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Show `inplace` if it is set, as torch does."""
+        return "inplace=True" if self.inplace else ""

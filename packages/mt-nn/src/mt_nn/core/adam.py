@@ -1,0 +1,105 @@
+"""Adam: steps scaled by the recent size of each gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
+from mt_nn.core.optimizer import Decay, Optimizer, decay_of, decayed, follow, settings_among
+from mt_tensor import Tensor, fuse_in_place, maximum, zeros_like
+
+
+class Adam(Optimizer):
+    """Adam (Kingma and Ba 2015, algorithm 1), with weight decay added to the gradient.
+
+    At step t, with gradient `g`: `m = b1 m + (1 - b1) g`, `v = b2 v + (1 - b2) g^2`, and the
+    parameter moves by `-lr * (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps)`.
+
+    Args:
+        params: parameters or groups.
+        lr: the learning rate, not negative.
+        betas: the decay rates of the two averages, from 0 up to, but not, 1.
+        eps: added to the denominator, so that it is not 0.
+        weight_decay: the strength of the decay of parameters towards zero.
+        amsgrad: whether steps are scaled by the largest `v` so far (Reddi et al. 2018).
+        maximize: whether to step along the gradient instead.
+        decoupled_weight_decay: whether parameters decay as in `AdamW`.
+        foreach, fused, capturable, differentiable: torch's implementations; the last two must be
+            False.
+    """
+
+    kinds: ClassVar[Mapping[str, str]] = {}
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float | Tensor = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        amsgrad: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+        decoupled_weight_decay: bool = False,
+    ) -> None:
+        super().__init__(params, settings_among(locals()))
+
+    def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        """Return the number of steps, both averages, and the largest second one for `amsgrad`."""
+        names = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")[: 3 if group["amsgrad"] else 2]
+        return {"step": 0, **{name: zeros_like(parameter) for name in names}}
+
+    def update(
+        self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
+    ) -> None:
+        """Change one parameter; see the class for the formula."""
+        step, (beta1, beta2) = state["step"], group["betas"]
+        amount, decay = decay_of(group)
+        adam_step(
+            parameter,
+            grad,
+            state["exp_avg"],
+            state["exp_avg_sq"],
+            state["max_exp_avg_sq"] if group["amsgrad"] else None,
+            group["lr"] / (1 - beta1**step),
+            beta1,
+            1 - beta1,
+            beta2,
+            1 - beta2,
+            1 / (1 - beta2**step),
+            group["eps"],
+            amount,
+            decay=decay,
+        )
+
+
+@fuse_in_place("x", "mean", "square", "largest")
+def adam_step(
+    x: Tensor,
+    grad: Tensor,
+    mean: Tensor,
+    square: Tensor,
+    largest: Tensor | None,
+    rate: Tensor,
+    kept: Tensor,
+    taken: Tensor,
+    kept_square: Tensor,
+    taken_square: Tensor,
+    scale: Tensor,
+    eps: Tensor,
+    amount: Tensor,
+    *,
+    decay: Decay,
+) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
+    """Return the parameter and its averages after a step; see `Adam`."""
+    x, grad = decayed(x, grad, amount, decay)
+    mean = follow(mean, grad, kept, taken)
+    square = follow(square, grad.square(), kept_square, taken_square)
+    if largest is not None:
+        largest = maximum(largest, square)
+    size = square if largest is None else largest
+    return x - rate * mean / ((size * scale).sqrt() + eps), mean, square, largest

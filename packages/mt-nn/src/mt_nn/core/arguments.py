@@ -1,0 +1,78 @@
+"""`checked`: a decorator that checks the types of a function's arguments.
+
+The functions that layers call begin with the next file. A parameter annotated as a tensor, a flag
+or a number must be one: `checked` says so with the name of the function and of the argument.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar, cast
+
+import numpy as np
+
+from mt_nn.core.errors import SettingTypeError
+from mt_tensor import Tensor
+from mt_tensor.extending import BLOCKS, check_same_dtype, in_precision, require_tensors
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_NONE = type(None)
+_FLAGS = (bool, np.bool_)
+_NUMBERS = (int, float, np.number, Tensor)
+
+_TYPES: dict[str, tuple[str, Any]] = {
+    "Tensor": ("a tensor", Tensor),
+    "Tensor | None": ("a tensor or None", (Tensor, _NONE)),
+    "bool": ("True or False", _FLAGS),
+    "bool | None": ("True, False or None", (*_FLAGS, _NONE)),
+    "int": ("an integer", (int, np.integer, Tensor)),
+    "float": ("a number", _NUMBERS),
+    "float | None": ("a number or None", (*_NUMBERS, _NONE)),
+}
+"""The types that are accepted, by annotation; arguments of other annotations are not checked."""
+
+
+def checked(function: Callable[P, R]) -> Callable[P, R]:
+    """Return a function that checks the types of its arguments before it runs.
+
+    Raises:
+        TypeError: when it is called: an argument is no tensor and should be one.
+        SettingTypeError: an argument is no flag or no number and should be one.
+    """
+    parameters = inspect.signature(function).parameters
+    names = list(parameters)
+    types = [_TYPES.get(p.annotation, ("anything", object))[1] for p in parameters.values()]
+    by_name = dict(zip(names, types, strict=True))
+
+    def refuse(name: str, value: Any) -> None:
+        annotation = parameters[name].annotation
+        if "Tensor" in annotation:
+            require_tensors(function.__name__, value)
+        expected = _TYPES[annotation][0]
+        raise SettingTypeError(f"{function.__name__}() takes {expected} as {name}; got {value!r}.")
+
+    @functools.wraps(function)
+    def operation(*args: P.args, **kwargs: P.kwargs) -> R:
+        for number, (value, kind) in enumerate(zip(args, types)):  # noqa: B905 - some have defaults
+            if not isinstance(value, kind):
+                refuse(names[number], value)
+        for name, value in kwargs.items():
+            if not isinstance(value, by_name.get(name, object)):
+                refuse(name, value)
+        if BLOCKS.count:  # inside of autocast
+            return cast("R", in_precision(function.__name__, function, args, kwargs))
+        return function(*args, **kwargs)
+
+    return operation
+
+
+def check_one_dtype(name: str, first: Tensor, *others: Tensor | None) -> None:
+    """Raise DTypeError unless all tensors have the dtype of the first, as torch requires here."""
+    dtype = first._tensor.layout.dtype
+    for other in others:
+        if other is not None and other._tensor.layout.dtype is not dtype:
+            check_same_dtype(name, first, other)

@@ -1,0 +1,66 @@
+"""Data sets: samples by number, or one after another.
+
+Batches for training begin here and end with `DataLoader`. The files between say in which order
+samples come, and how they become a batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from mt_nn.core.errors import SettingError
+from mt_nn.core.extensions import extension
+from mt_tensor import Tensor
+
+
+class Dataset:
+    """Samples by number. Subclass it, and define `__len__` and `__getitem__`."""
+
+    is_iterable = False
+    """Whether samples come one after another, and not by number, as in an `IterableDataset`."""
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        raise TypeError(f"{type(self).__name__} must define __len__.")
+
+    def __getitem__(self, index: int) -> Any:
+        """Return a sample."""
+        raise TypeError(f"{type(self).__name__} must define __getitem__.")
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the samples."""
+        return (self[i] for i in range(len(self)))
+
+    def __add__(self, other: Dataset) -> Dataset:
+        """Return the samples of both, one data set after the other."""
+        return extension("sums of data sets")([self, other])  # type: ignore[no-any-return]
+
+    def takes_batches(self) -> bool:
+        """Return whether `self[[1, 2]]` is a batch of two samples, without a Python loop."""
+        return False
+
+
+class TensorDataset(Dataset):
+    """The rows of one or more tensors of one length; sample i is row i of each."""
+
+    def __init__(self, *tensors: Tensor) -> None:
+        lengths = {tensor.shape[:1] for tensor in tensors}
+        if len(lengths) != 1 or lengths == {()}:
+            raise SettingError(
+                "TensorDataset takes one or more tensors of one length; shapes "
+                f"{', '.join(str(tensor.shape) for tensor in tensors) or 'none'} were given."
+            )
+        self.tensors = tensors
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.tensors[0])
+
+    def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
+        """Return a row of each tensor, or several rows if `index` is a list or an array."""
+        return tuple(tensor[index] for tensor in self.tensors)
+
+    def takes_batches(self) -> bool:
+        """Return whether `__getitem__` is that of this class, and not a subclass's."""
+        return type(self).__getitem__ is TensorDataset.__getitem__

@@ -1,0 +1,41 @@
+"""Initial values of parameters, under torch's names and by its formulas.
+
+Each function fills a tensor in place, without recording, and returns it. The random numbers come
+from `generator`, or from the one that `mt_tensor.manual_seed` sets, so that a seed gives the same
+network on every backend. `mt_nn.init` has more of them.
+"""
+
+from __future__ import annotations
+
+import math
+
+from mt_nn.core.errors import SettingError
+from mt_tensor import Generator, Tensor, no_grad, rand
+from mt_tensor.extending import size_of
+
+
+def uniform_(
+    tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None
+) -> Tensor:
+    """Fill with random numbers, uniform between `a` and `b`."""
+    with no_grad():
+        numbers = rand(*tensor.shape, generator=generator, backend=tensor.backend)
+        return tensor.copy_(numbers * (b - a) + a)
+
+
+def fan_in(tensor: Tensor) -> int:
+    """Return the number of inputs that each output of a weight (outputs, inputs, ...) has."""
+    if tensor.ndim < 2:
+        raise SettingError(
+            f"the fan of a tensor of shape {tensor.shape} is undefined: it takes a weight of at "
+            "least two dimensions, (outputs, inputs, ...)."
+        )
+    return size_of(tensor.shape[1:])
+
+
+def init_like_torch(weight: Tensor, bias: Tensor | None) -> None:
+    """Fill weight and bias uniformly between `-1 / sqrt(fan_in)` and `1 / sqrt(fan_in)`."""
+    bound = 1.0 / math.sqrt(max(fan_in(weight), 1))
+    uniform_(weight, -bound, bound)
+    if bias is not None:
+        uniform_(bias, -bound, bound)

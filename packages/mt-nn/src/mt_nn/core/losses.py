@@ -1,0 +1,188 @@
+"""Losses: numbers that say how wrong a network is; `backward()` starts from them.
+
+Each computes one loss for every sample or element and reduces them: `"mean"`, `"sum"`, or `"none"`
+to keep them. torch's deprecated `size_average` and `reduce` are left out; the arguments after them
+are passed by name. `mt_nn.losses` has more losses, and soft targets for `cross_entropy`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from mt_nn.core.arguments import checked
+from mt_nn.core.errors import InputError, SettingError
+from mt_nn.core.extensions import extension
+from mt_tensor import Tensor, fused
+from mt_tensor.extending import common_backend
+
+Reduction = Literal["mean", "sum", "none"]
+
+REDUCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "mean": lambda losses: losses.mean(),
+    "sum": lambda losses: losses.sum(),
+    "none": lambda losses: losses,
+}
+
+
+def check_reduction(reduction: Reduction) -> None:
+    """Raise SettingError unless `reduction` is the name of one."""
+    if reduction not in tuple(REDUCTIONS):
+        raise SettingError(f"reduction must be 'mean', 'sum' or 'none'; got {reduction!r}.")
+
+
+def check_floating(name: str, *tensors: Tensor) -> None:
+    """Raise InputError unless all tensors are floating-point."""
+    for tensor in tensors:
+        if not tensor.is_floating_point():
+            raise InputError(
+                f"{name}() takes floating-point tensors; {tensor.dtype.name} was given. Convert "
+                "with x.float()."
+            )
+
+
+@checked
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    *,
+    ignore_index: int = -100,
+    reduction: Reduction = "mean",
+) -> Tensor:
+    """Return the negative log-probability of the correct class.
+
+    Args:
+        input: log-probabilities, shape (batch, classes, *rest), or (classes,) for one sample.
+        target: the correct classes, int64 of shape (batch, *rest), or ().
+        weight: a weight for each class, shape (classes,); the mean is divided by the sum of the
+            weights of all targets.
+        ignore_index: the target of samples to ignore; it need not be a class.
+        reduction: mean or sum over all, or none.
+
+    Raises:
+        InputError: shapes or dtypes do not fit.
+        DTypeError: the weights have another dtype than the scores.
+        IndexingError: a class does not exist.
+        SettingError: there is no such reduction.
+        BackendMismatchError: the tensors belong to different backends.
+    """
+    check_reduction(reduction)
+    check_classes("nll_loss", input, target)
+    if weight is not None:
+        return extension("weighted classes")(input, target, weight, ignore_index, reduction)  # type: ignore[no-any-return]
+    return for_one_sample(_nll_loss, input, target, ignore_index, reduction)
+
+
+@checked
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    *,
+    ignore_index: int = -100,
+    reduction: Reduction = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """Return the negative log of the softmax probability of the correct class.
+
+    Args:
+        input: scores, any real numbers ("logits"), shape (batch, classes, *rest), or (classes,) for
+            one sample.
+        target: the correct classes, int64 of shape (batch, *rest), or (); or probabilities of the
+            classes, floating-point of the shape of the scores.
+        weight: a weight for each class, shape (classes,); the mean is divided by the sum of the
+            weights of all targets, or by their number if these are probabilities.
+        ignore_index: the target of samples to ignore; it need not be a class.
+        reduction: mean or sum over all, or none.
+        label_smoothing: from 0 to 1, the fraction of the target that is spread evenly over all
+            classes (Szegedy et al. 2016, "Rethinking the Inception Architecture").
+
+    Raises:
+        InputError: shapes or dtypes do not fit.
+        DTypeError: the weights have another dtype than the scores.
+        IndexingError: a class does not exist.
+        SettingError: an invalid setting, or a class to ignore among probabilities.
+        BackendMismatchError: the tensors belong to different backends.
+    """
+    check_reduction(reduction)
+    if weight is not None or label_smoothing or target.is_floating_point():
+        settings = (weight, ignore_index, reduction, label_smoothing)
+        return extension("weights and soft targets")(input, target, *settings)  # type: ignore[no-any-return]
+    check_classes("cross_entropy", input, target)
+    return for_one_sample(_cross_entropy, input, target, ignore_index, reduction)
+
+
+@fused("cross_entropy")
+def _cross_entropy(
+    input: Tensor, target: Tensor, ignore_index: int, reduction: Reduction
+) -> Tensor:
+    """Compute `cross_entropy` of a batch, without weights."""
+    return _nll_loss(input.log_softmax(1), target, ignore_index, reduction)
+
+
+def _nll_loss(input: Tensor, target: Tensor, ignore_index: int, reduction: Reduction) -> Tensor:
+    """Compute `nll_loss` of a batch; the arguments have been checked."""
+    counted = target != ignore_index
+    classes = target.where(counted, 0)
+    losses = -input.gather(1, classes.unsqueeze(1)).squeeze(1)
+    return reduced(losses, None, counted, reduction)
+
+
+def reduced(
+    losses: Tensor, weights: Tensor | None, counted: Tensor, reduction: Reduction
+) -> Tensor:
+    """Reduce the losses that are counted; the mean is divided by the sum of their weights."""
+    losses = losses.where(counted, 0.0)
+    if reduction != "mean":
+        return REDUCTIONS[reduction](losses)
+    weights = counted if weights is None else weights.where(counted, 0.0)
+    return losses.sum() / weights.sum(dtype=losses.dtype)
+
+
+def for_one_sample(loss: Any, input: Tensor, target: Tensor, *settings: Any) -> Tensor:
+    """Compute a loss; a sample without a batch becomes a batch of one."""
+    if input.ndim > 1:
+        return loss(input, target, *settings)  # type: ignore[no-any-return]
+    result: Tensor = loss(input.unsqueeze(0), target.unsqueeze(0), *settings)
+    return result.reshape(())
+
+
+def check_classes(name: str, input: Tensor, target: Tensor) -> None:
+    """Raise InputError unless scores and the correct classes fit each other."""
+    if input.ndim < 1 or not input.is_floating_point():
+        raise InputError(
+            f"{name}() takes floating-point scores of shape (batch, classes, ...) or (classes,); "
+            f"shape {input.shape} and {input.dtype.name} were given."
+        )
+    if target.shape != (*input.shape[:1], *input.shape[2:])[input.ndim == 1 :]:
+        raise InputError(
+            f"{name}() takes scores of shape (batch, classes, ...) and targets of shape "
+            f"(batch, ...); shapes {input.shape} and {target.shape} were given."
+        )
+    if target.dtype.name != "int64":
+        raise InputError(
+            f"targets are class numbers of int64; {target.dtype.name} was given. Convert with "
+            "target.long()."
+        )
+    common_backend(input, target)
+
+
+@checked
+def accuracy(input: Tensor, target: Tensor) -> float:
+    """Return the fraction of samples whose largest score is that of the correct class.
+
+    Args:
+        input: scores, shape (batch, classes, *rest).
+        target: the correct classes, int64 of shape (batch, *rest).
+
+    Raises:
+        InputError: the shapes do not fit.
+    """
+    if input.ndim < 2 or target.shape != (input.shape[0], *input.shape[2:]):
+        raise InputError(
+            "accuracy() takes scores of shape (batch, classes, ...) and targets of shape "
+            f"(batch, ...); shapes {input.shape} and {target.shape} were given."
+        )
+    correct: Any = (input.detach().argmax(1) == target).sum().item()
+    return float(correct) / max(target.numel(), 1)

@@ -1,0 +1,295 @@
+"""`Optimizer`: groups of parameters with their settings, a state for each, and the loop of `step`.
+
+A subclass says how one parameter changes.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar, Literal
+
+from mt_nn.core.errors import SettingError
+from mt_nn.core.extensions import check, extension
+from mt_tensor import Tensor, enable_grad, no_grad
+from mt_tensor.extending import RemovableHandle
+
+Hook = Callable[..., Any]
+
+
+def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method `step` that calls the optimizer's hooks, if it has any."""
+
+    @functools.wraps(step)
+    def hooked(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if self._hooks is None or type(self).step is not hooked:  # a subclass does so
+            return step(self, *args, **kwargs)
+        return self._hooks.run(step, self, args, kwargs)
+
+    return hooked
+
+
+class Optimizer:
+    """Change parameters in place, along their gradients.
+
+    A subclass defines `update`, which changes one parameter; `initial_state`, the values stored for
+    it; and `check_settings`. A setting `maximize` is implemented here, by negating gradients. Or a
+    subclass has a `step` of its own, as those written for torch do, and fills `state` itself.
+
+    Args:
+        params: the parameters; or pairs of a name and a parameter, as `named_parameters()` yields
+            them; or dictionaries with `"params"`, which are either, and settings that differ from
+            the defaults for those.
+        defaults: the settings. A rate `lr` may be a tensor of one element: it is read at each step.
+
+    Attributes:
+        defaults: the settings of groups that have none of their own.
+        param_groups: dictionaries with `"params"` and all settings; with `"param_names"` if
+            parameters were given with names.
+        state: the values stored for each parameter.
+    """
+
+    varying_numbers = ("lr", "step")
+    """Numbers in groups and states that differ at each step, for `mt_tensor.compile`."""
+
+    kinds: ClassVar[Mapping[str, str] | None] = None
+    """What settings must be, such as "at least 0"; None if only the rate is checked."""
+
+    _hooks: Any = None  # those of `mt_nn.hooks`, once one is registered
+
+    def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
+        if isinstance(params, Tensor):
+            raise TypeError(
+                f"{type(self).__name__} takes a list of parameters; a single tensor was given. "
+                "Write [tensor]."
+            )
+        members = list(params)
+        if not members:
+            raise SettingError(f"{type(self).__name__} was given no parameters.")
+        self.defaults = defaults
+        self.param_groups: list[dict[str, Any]] = []
+        self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
+        one_group = [{"params": params if isinstance(params, set | frozenset) else members}]
+        for group in members if isinstance(members[0], dict) else one_group:
+            self.add_param_group(group)
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Optimize more parameters, such as those of layers that were frozen so far.
+
+        Args:
+            param_group: a dictionary with `"params"`, and settings that differ from the defaults.
+        """
+        check("a group of an optimizer", self, param_group)
+        params: Any = param_group["params"]
+        members = [params] if isinstance(params, Tensor) else list(params)
+        names = [member[0] for member in members if _is_named(member)]
+        parameters = [member[1] if _is_named(member) else member for member in members]
+        group = {**self.defaults, **param_group, "params": parameters}
+        if names:
+            group["param_names"] = names
+        check("parameters of an optimizer", self, group)
+        check("settings of an optimizer", self, group)
+        self.check_settings(group)
+        self.param_groups.append(group)
+
+    def check_settings(self, settings: Mapping[str, Any]) -> None:
+        """Raise SettingError unless the settings of a group fit each other.
+
+        Their types and ranges, `kinds`, have been checked by `mt_nn.optim.checks`.
+        """
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Remove the gradients, or set them to zero."""
+        for parameter in self._parameters():
+            if set_to_none or parameter.grad is None:
+                parameter.grad = None
+            else:
+                parameter.grad.detach().zero_()
+
+    @_with_hooks
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Change every parameter that has a gradient.
+
+        Args:
+            closure: computes the loss and its gradients again, and returns the loss; called first.
+
+        Returns:
+            What the closure returned; None without one.
+        """
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        with no_grad():
+            for group in self.param_groups:
+                changing = [(x, x.grad) for x in group["params"] if x.grad is not None]
+                if changing:
+                    with changing[0][0].backend.together():
+                        self._update_each(changing, group)
+        return loss
+
+    def _update_each(self, parameters: list[tuple[Tensor, Tensor]], group: dict[str, Any]) -> None:
+        maximize = group.get("maximize", False)
+        settings = with_plain_rate(group)
+        for parameter, grad in parameters:
+            state = self.state.get(parameter)
+            if not state:
+                first = self.initial_state(parameter, settings)
+                if first or state is None:
+                    state = self.state[parameter] = first
+            if "step" in state:
+                state["step"] += 1
+            self.update(parameter, -grad if maximize else grad, state, settings)
+
+    def update(
+        self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
+    ) -> None:
+        """Change one parameter in place.
+
+        Args:
+            parameter: what to change.
+            grad: its gradient; must not be changed.
+            state: the values stored for the parameter. A count of steps, `"step"`, already includes
+                this one: it is 1 the first time.
+            group: the settings, `lr` as a plain number.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define update(), or step().")
+
+    def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        """Return the values stored for a parameter before its first step.
+
+        These are tensors and numbers; or None for a tensor like the parameter that the first step
+        makes.
+        """
+        return {}
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the states and the settings, in torch's form.
+
+        Returns:
+            `"state"`: by the number of each parameter the values stored for it, the tensors
+            themselves and plain numbers; `"param_groups"`: the settings of each group, and under
+            `"params"` the numbers of its parameters, counted through all groups.
+        """
+        if self._hooks is not None:
+            self._hooks.call("saving", self)
+        numbers = {parameter: number for number, parameter in enumerate(self._parameters())}
+        state = {
+            "state": {
+                numbers[parameter]: dict(state) for parameter, state in self.state.items() if state
+            },
+            "param_groups": [
+                {**group, "params": [numbers[parameter] for parameter in group["params"]]}
+                for group in self.param_groups
+            ],
+        }
+        return state if self._hooks is None else self._hooks.changed("saved", self, state)
+
+    @no_grad()
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Continue where another optimizer stopped, with parameters in the same order.
+
+        `state_dict` comes from `state_dict()`, or from torch's optimizer of that name. Tensors are
+        copied, and converted to the dtypes and backends of the parameters. If anything does not
+        fit, it raises StateDictError and changes nothing.
+        """
+        extension("loading the state of an optimizer")(self, state_dict)
+
+    def _parameters(self) -> list[Tensor]:
+        return [parameter for group in self.param_groups for parameter in group["params"]]
+
+    # --- Hooks: `mt_nn.hooks` has the details -----------------------------------------------------
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let a `step` that a subclass defines call the hooks, too."""
+        super().__init_subclass__(**options)
+        if "step" in vars(cls):
+            cls.step = _with_hooks(cls.step)  # type: ignore[method-assign]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all attributes but the hooks, for copies."""
+        return {name: value for name, value in vars(self).items() if name != "_hooks"}
+
+    def register_step_pre_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(optimizer, args, kwargs)` before each step; it may return other arguments."""
+        return self._register_hook("before step", hook)
+
+    def register_step_post_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(optimizer, args, kwargs)` after each step."""
+        return self._register_hook("after step", hook)
+
+    def register_state_dict_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(optimizer)` before `state_dict`."""
+        return self._register_hook("saving", hook, prepend)
+
+    def register_state_dict_post_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(optimizer, state)` with the result of `state_dict`; it may return another."""
+        return self._register_hook("saved", hook, prepend)
+
+    def register_load_state_dict_pre_hook(
+        self, hook: Hook, prepend: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(optimizer, state)` before a state is loaded; it may return another."""
+        return self._register_hook("loading", hook, prepend)
+
+    def register_load_state_dict_post_hook(
+        self, hook: Hook, prepend: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(optimizer)` after a state has been loaded."""
+        return self._register_hook("loaded", hook, prepend)
+
+    def _register_hook(self, moment: str, hook: Hook, prepend: bool = False) -> RemovableHandle:
+        if self._hooks is None:
+            self._hooks = extension("hooks of optimizers")()
+        return self._hooks.register(moment, hook, prepend)  # type: ignore[no-any-return]
+
+
+def _is_named(member: Any) -> bool:
+    return isinstance(member, tuple) and len(member) == 2
+
+
+def settings_among(scope: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings among the local variables of a constructor.
+
+    So each setting is written once, in the signature.
+    """
+    return {
+        name: value for name, value in scope.items() if name not in ("self", "params", "__class__")
+    }
+
+
+def with_plain_rate(group: dict[str, Any]) -> dict[str, Any]:
+    """Return a group whose rate is a number, not a tensor of one element."""
+    rate = group.get("lr")
+    return {**group, "lr": rate.item()} if isinstance(rate, Tensor) else group
+
+
+# --- Formulas that steps share --------------------------------------------------------------------
+
+Decay = Literal["coupled", "decoupled"] | None
+"""Whether weight decay is added to the gradient, or applied to the parameter separately
+(Loshchilov and Hutter 2019)."""
+
+
+def decay_of(group: Mapping[str, Any]) -> tuple[float, Decay]:
+    """Return the last two arguments of `decayed` for the settings of a group."""
+    strength = group["weight_decay"]
+    if not strength:
+        return 0.0, None
+    if group.get("decoupled_weight_decay"):
+        return 1 - group["lr"] * strength, "decoupled"
+    return strength, "coupled"
+
+
+def decayed(x: Tensor, grad: Tensor, amount: Any, decay: Decay) -> tuple[Tensor, Tensor]:
+    """Return a parameter and its gradient after weight decay."""
+    if decay == "coupled":
+        return x, grad + amount * x
+    return (x * amount, grad) if decay == "decoupled" else (x, grad)
+
+
+def follow(average: Tensor, value: Tensor, kept: Any, taken: Any) -> Tensor:
+    """Return the next running average; `taken` is `1 - kept`, rounded once, in double precision."""
+    moved: Tensor = average * kept + value * taken
+    return moved

@@ -1,0 +1,57 @@
+"""`Parameter`: a tensor that training changes.
+
+Stage 0 has parameters and modules of numbers, stage 2 has tensors. A parameter here is both: a
+`Tensor`, so that layers compute with it directly, and a `Parameter` of stage 0, so that stage 0's
+`Module` finds it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mt_operators
+from mt_operators import StateDictError
+from mt_tensor import Tensor, no_grad, tensor
+
+
+class Parameter(Tensor, mt_operators.Parameter):
+    """A tensor that requires grad and that modules list among their parameters.
+
+    Args:
+        data: a tensor, whose memory is shared, or anything that `mt_tensor.tensor` takes.
+        requires_grad: whether it is trained.
+    """
+
+    def __init__(self, data: Any, requires_grad: bool = True) -> None:
+        self._become(data if isinstance(data, Tensor) else tensor(data))
+        self.requires_grad_(requires_grad)
+
+    @property
+    def value(self) -> Tensor:
+        """The parameter itself: it is its value."""
+        return self
+
+    def update(self, value: Any) -> None:
+        """Store other elements, converted to this parameter's dtype and backend."""
+        with no_grad():
+            self.copy_(value)
+
+    def fitting(self, saved: Any) -> Tensor:
+        """Return a saved value as a tensor.
+
+        Raises:
+            StateDictError: it has another shape, or cannot be converted to a tensor.
+        """
+        value = super().fitting(saved)
+        try:
+            return value if isinstance(value, Tensor) else tensor(value)
+        except (TypeError, ValueError) as error:
+            raise StateDictError(str(error)) from error
+
+    def load(self, fitting: Any) -> None:
+        """Copy in place a value that `fitting` returned."""
+        self.detach().copy_(fitting)
+
+    def __repr__(self) -> str:
+        """Show the elements."""
+        return f"Parameter containing:\n{super().__repr__()}"

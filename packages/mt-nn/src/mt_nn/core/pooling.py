@@ -1,0 +1,121 @@
+"""Pooling: the largest element of each window of an image.
+
+`mt_nn.functional.pooling` adds means, signals and volumes, and windows that are dilated or that
+stick out at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from mt_nn.core.arguments import checked
+from mt_nn.core.extensions import check, extension
+from mt_nn.core.module import Module
+from mt_nn.core.settings import Sizes, integers
+from mt_nn.core.windows import as_batch, windows
+from mt_tensor import Tensor, fused
+from mt_tensor.extending import gather_unchecked
+
+
+@checked
+def max_pool2d(
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """Return the largest element of each window; of equals the first gets the gradient.
+
+    Args:
+        input: shape (batch, channels, height, width), or without the batch.
+        kernel_size: height and width of a window.
+        stride: distance between windows; the kernel size if None.
+        padding: -infinity added on each side, at most half the kernel size.
+        dilation: distance between the elements of a window.
+        ceil_mode: whether elements left over at the end get one more window.
+        return_indices: whether to return the positions of the elements, too.
+
+    Returns:
+        Shape (batch, channels, out height, out width), where a size becomes
+        `(size + 2 padding - dilation (kernel - 1) - 1) / stride + 1`, rounded down, or up in
+        `ceil_mode`. With `return_indices`, a pair of this and the positions in the flattened image,
+        of int64; see `max_unpool2d`.
+
+    Raises:
+        InputError: the input is no such batch, or a window is larger than an image.
+        SettingError: an invalid setting.
+    """
+    if dilation != 1 or ceil_mode or return_indices:
+        settings = (kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+        return extension("max pooling")(2, input, *settings)
+    return pooled("max_pool2d", _max_pool2d, input, kernel_size, stride, padding)
+
+
+def pooled(
+    name: str,
+    pool: Callable[..., Tensor],
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None,
+    padding: Sizes,
+) -> Tensor:
+    """Check the arguments of a pooling of images, and compute it."""
+    batch = as_batch(name, input, 2)
+    kernel = integers("kernel_size", kernel_size, 2, 1)
+    strides = kernel if stride is None else integers("stride", stride, 2, 1)
+    margins = integers("padding", padding, 2, 0)
+    check("pooling", batch.shape, kernel, margins, (1, 1))
+    out = pool(batch, kernel, strides, margins)
+    return out.squeeze(0) if input.ndim == 3 else out
+
+
+@fused("max_pool2d")
+def _max_pool2d(
+    input: Tensor, kernel_size: tuple[int, int], stride: tuple[int, int], padding: tuple[int, int]
+) -> Tensor:
+    """Compute `max_pool2d`; the arguments have been checked."""
+    seen = windows(input, kernel_size, stride, padding, value=float("-inf")).flatten(4)
+    return gather_unchecked(seen, 4, seen.argmax(4, keepdim=True)).squeeze(4)
+
+
+class MaxPool(Module):
+    """Base of the layers of max pooling; the arguments are those of `max_pool2d`."""
+
+    function: ClassVar[Callable[..., Any]]
+
+    def __init__(
+        self,
+        kernel_size: Sizes,
+        stride: Sizes | None = None,
+        padding: Sizes = 0,
+        dilation: Sizes = 1,
+        return_indices: bool = False,
+        ceil_mode: bool = False,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding, self.dilation = padding, dilation
+        self.return_indices, self.ceil_mode = return_indices, ceil_mode
+
+    def forward(self, input: Tensor) -> Any:
+        """Return shape (batch, channels, *out sizes) for (batch, channels, *sizes)."""
+        settings = (self.kernel_size, self.stride, self.padding, self.dilation)
+        return self.function(input, *settings, self.ceil_mode, self.return_indices)
+
+    def extra_repr(self) -> str:
+        """Show the settings."""
+        return (
+            f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, "
+            f"dilation={self.dilation}, ceil_mode={self.ceil_mode}"
+        )
+
+
+class MaxPool2d(MaxPool):
+    """The largest element of each window of images; see `max_pool2d`."""
+
+    function = staticmethod(max_pool2d)

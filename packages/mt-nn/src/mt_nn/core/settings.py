@@ -1,0 +1,55 @@
+"""Settings of layers and functions: integers, one number or one for each dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mt_nn.core.errors import SettingError, SettingTypeError
+from mt_tensor.errors import DomainError
+from mt_tensor.extending import as_integer
+
+Sizes = int | Sequence[int]
+"""One number for all dimensions, or one for each."""
+
+
+def integer(name: str, value: Any, least: int) -> int:
+    """Return an integer, Python's or NumPy's, as Python's; raise SettingError below `least`."""
+    if value.__class__ is int and value >= least:
+        return value
+    try:
+        return as_integer(name, value, least)
+    except DomainError as error:
+        raise SettingError(str(error)) from None
+    except TypeError as error:
+        raise SettingTypeError(str(error)) from None
+
+
+def integers(name: str, value: Any, count: int, least: int) -> tuple[int, ...]:
+    """Return `count` integers, given as one number for all dimensions or as one for each.
+
+    Another number of them, or one below `least`, is a SettingError.
+    """
+    if value.__class__ is int and value >= least:
+        return (value,) * count
+    if value.__class__ is tuple and len(value) == count:
+        for number in value:
+            if number.__class__ is not int or number < least:
+                break
+        else:  # the settings that layers keep
+            return value
+    values = value if isinstance(value, tuple | list) else (value,)
+    if len(values) == 1:
+        values = (values[0],) * count
+    try:
+        numbers = tuple([integer(name, number, least) for number in values])
+    except SettingError as error:
+        raise type(error)(_expected(name, value, count, least)) from None
+    if len(numbers) != count:
+        raise SettingError(_expected(name, value, count, least))
+    return numbers
+
+
+def _expected(name: str, value: Any, count: int, least: int) -> str:
+    many = "an integer" if count == 1 else f"one or {('two', 'three')[count - 2]} integers"
+    return f"{name} must be {many} from {least} on; got {value!r}."

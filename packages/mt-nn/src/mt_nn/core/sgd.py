@@ -1,0 +1,92 @@
+"""Stochastic gradient descent, with momentum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
+from mt_nn.core.errors import SettingError
+from mt_nn.core.optimizer import Decay, Optimizer, decay_of, decayed, follow, settings_among
+from mt_tensor import Tensor, fuse_in_place, zeros_like
+
+
+class SGD(Optimizer):
+    """Step against the gradient, with momentum and weight decay as in torch.
+
+    With gradient `g`, the decayed gradient is `g + weight_decay * parameter`; the velocity `v`
+    becomes `momentum * v + (1 - dampening) * g`, which is `g` at the first step; the parameter
+    moves by `-lr * v`, or with Nesterov's momentum by `-lr * (g + momentum * v)`.
+
+    Args:
+        params: parameters or groups.
+        lr: the learning rate, not negative.
+        momentum: the fraction of the velocity that is kept.
+        dampening: the fraction of the gradient that the velocity ignores.
+        weight_decay: the strength of the decay of parameters towards zero.
+        nesterov: whether to look ahead; needs momentum, and no dampening.
+        maximize: whether to step along the gradient instead.
+        foreach, fused, differentiable: torch's implementations; the last must be False.
+    """
+
+    kinds: ClassVar[Mapping[str, str]] = {"dampening": "a number"}
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float | Tensor = 1e-3,
+        momentum: float = 0,
+        dampening: float = 0,
+        weight_decay: float = 0,
+        nesterov: bool = False,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        super().__init__(params, settings_among(locals()))
+
+    def check_settings(self, settings: Mapping[str, Any]) -> None:
+        """Raise SettingError for Nesterov's momentum without momentum, or with dampening."""
+        if settings["nesterov"] and (settings["momentum"] == 0 or settings["dampening"] != 0):
+            raise SettingError("nesterov needs a momentum above 0 and no dampening.")
+
+    def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        """Return an empty momentum buffer; the first step fills it."""
+        return {"momentum_buffer": None} if group["momentum"] else {}
+
+    def update(
+        self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
+    ) -> None:
+        """Change one parameter; see the class for the formula."""
+        momentum, taken = group["momentum"], 1 - group["dampening"]
+        velocity = None
+        if momentum:
+            velocity = state.get("momentum_buffer")
+            if velocity is None:
+                velocity = state["momentum_buffer"] = zeros_like(parameter)
+                taken = 1.0
+        amount, decay = decay_of(group)
+        numbers = group["lr"], momentum, taken, amount
+        sgd_step(parameter, grad, velocity, *numbers, nesterov=group["nesterov"], decay=decay)
+
+
+@fuse_in_place("x", "velocity")
+def sgd_step(
+    x: Tensor,
+    grad: Tensor,
+    velocity: Tensor | None,
+    rate: Tensor,
+    kept: Tensor,
+    taken: Tensor,
+    amount: Tensor,
+    *,
+    nesterov: bool,
+    decay: Decay,
+) -> tuple[Tensor, Tensor | None]:
+    """Return the parameter and its velocity after a step; see `SGD`."""
+    x, grad = decayed(x, grad, amount, decay)
+    if velocity is None:
+        return x - rate * grad, None
+    velocity = follow(velocity, grad, kept, taken)
+    return x - rate * (grad + kept * velocity if nesterov else velocity), velocity

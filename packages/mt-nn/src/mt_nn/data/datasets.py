@@ -1,0 +1,187 @@
+"""Data sets that are iterated over, and those made of others: parts, sums, transformed samples."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mt_nn.core.dataset import Dataset
+from mt_nn.core.errors import SettingError
+from mt_nn.core.extensions import extends
+from mt_nn.core.loader import takes_batches
+from mt_tensor import Generator, Tensor, stack
+from mt_tensor.extending import numbers_of
+
+
+class IterableDataset(Dataset):
+    """Samples that come one after another, such as the lines of a stream; define `__iter__`.
+
+    `__len__` may be defined, too, and returns how many samples an iteration yields.
+    """
+
+    is_iterable = True
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the samples, from the first."""
+        raise TypeError(f"{type(self).__name__} must define __iter__.")
+
+    def __getitem__(self, index: int) -> Any:
+        """Raise TypeError: there is no sample by number."""
+        raise TypeError(
+            f"{type(self).__name__} has no samples by number, for it is an IterableDataset: "
+            "iterate over it."
+        )
+
+
+class TransformedDataset(Dataset):
+    """Another data set's pairs of input and target, with functions applied to them.
+
+    A loader of a `TensorDataset`, or of a `Subset` of one, asks for a whole batch where the
+    transforms can draw for each image of a batch at once, as those in `mt_nn.data.transforms` can.
+
+    Args:
+        dataset: holds pairs.
+        transform: called with each input, as those in `mt_nn.data.transforms`; None leaves it.
+        target_transform: called with each target; None leaves it.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        transform: Callable[[Any], Any] | None = None,
+        target_transform: Callable[[Any], Any] | None = None,
+    ) -> None:
+        self.dataset, self.transform, self.target_transform = dataset, transform, target_transform
+
+    def __len__(self) -> int:
+        """Return how many samples there are."""
+        return len(self.dataset)
+
+    def __getitem__(self, index: Any) -> tuple[Any, Any]:
+        """Return an input and a target, or a batch of them if the data set takes several."""
+        value, target = self.dataset[index]
+        if self.transform is not None:
+            several = isinstance(index, slice | list | np.ndarray)
+            value = transform_each(self.transform, value) if several else self.transform(value)
+        return value, target if self.target_transform is None else self.target_transform(target)
+
+    def takes_batches(self) -> bool:
+        """Return whether both the data set and the transforms do."""
+        return (
+            type(self).__getitem__ is TransformedDataset.__getitem__
+            and takes_batches(self.dataset)
+            and self.target_transform is None
+            and (self.transform is None or transforms_batches(self.transform))
+        )
+
+
+@extends("sums of data sets")
+class ConcatDataset(Dataset):
+    """The samples of several data sets, one data set after the other.
+
+    Raises:
+        SettingError: no data set was given, or one that has no samples by number.
+    """
+
+    def __init__(self, datasets: Iterable[Dataset]) -> None:
+        self.datasets = list(datasets)
+        if not self.datasets or any(isinstance(each, IterableDataset) for each in self.datasets):
+            raise SettingError(
+                "ConcatDataset takes one or more data sets with samples by number; "
+                f"{[type(each).__name__ for each in self.datasets]} were given."
+            )
+        self.cumulative_sizes = list(itertools.accumulate(len(each) for each in self.datasets))
+
+    def __len__(self) -> int:
+        """Return how many samples there are."""
+        return self.cumulative_sizes[-1]
+
+    def __getitem__(self, index: int) -> Any:
+        """Return a sample; negative numbers count from the end.
+
+        Raises:
+            IndexError: there is no sample of that number.
+        """
+        count = len(self)
+        if not -count <= index < count:
+            raise IndexError(f"sample {index} of a data set of {count} was asked for.")
+        index %= count
+        which = bisect.bisect_right(self.cumulative_sizes, index)
+        return self.datasets[which][index - (self.cumulative_sizes[which - 1] if which else 0)]
+
+
+class Subset(Dataset):
+    """Some samples of another data set, in the order of `indices`."""
+
+    def __init__(self, dataset: Dataset, indices: Sequence[int] | npt.NDArray[np.int64]) -> None:
+        self.dataset = dataset
+        self.indices = np.asarray(indices, dtype=np.int64)
+
+    def __len__(self) -> int:
+        """Return how many samples there are."""
+        return len(self.indices)
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return a sample, or several if the data set takes several."""
+        chosen = self.indices[index]
+        many: Any = chosen if isinstance(chosen, np.ndarray) else int(chosen)
+        return self.dataset[many]
+
+    def takes_batches(self) -> bool:
+        """Return whether the data set does."""
+        return type(self).__getitem__ is Subset.__getitem__ and takes_batches(self.dataset)
+
+
+def random_split(
+    dataset: Dataset, lengths: Sequence[int | float], generator: Generator | None = None
+) -> list[Subset]:
+    """Return disjoint random subsets.
+
+    Args:
+        dataset: what to split.
+        lengths: how many samples each subset gets; or fractions that add up to 1, of which each
+            gives a subset its share rounded down, and what is left goes one by one to the first.
+        generator: where the random numbers come from; by default what `mt_tensor.manual_seed` sets.
+
+    Raises:
+        SettingError: the lengths add up neither to the length of the data set nor to 1.
+    """
+    counts = _counts(lengths, len(dataset))
+    order = numbers_of(generator).permutation(len(dataset))
+    return [Subset(dataset, part) for part in np.split(order, np.cumsum(counts)[:-1])]
+
+
+def _counts(lengths: Sequence[int | float], total: int) -> list[int]:
+    """Return how many of `total` samples each subset gets."""
+    if all(0 <= share <= 1 for share in lengths) and math.isclose(sum(lengths), 1):
+        counts = [math.floor(total * share) for share in lengths]
+        for turn in range(total - sum(counts)):
+            counts[turn % len(counts)] += 1
+        return counts
+    if any(length != int(length) or length < 0 for length in lengths) or sum(lengths) != total:
+        raise SettingError(
+            f"lengths {list(lengths)} must add up to the {total} samples of the data set, or be "
+            "fractions that add up to 1."
+        )
+    return [int(length) for length in lengths]
+
+
+def transforms_batches(transform: Any) -> bool:
+    """Return whether a transform, or each of several, transforms the images of a batch at once."""
+    return hasattr(transform, "each") and all(
+        transforms_batches(part) for part in getattr(transform, "transforms", ())
+    )
+
+
+def transform_each(transform: Any, imgs: Tensor) -> Tensor:
+    """Return the images of a batch, each transformed by itself."""
+    if hasattr(transform, "each"):
+        result: Tensor = transform.each(imgs)
+        return result
+    return stack([transform(img) for img in imgs.unbind()])

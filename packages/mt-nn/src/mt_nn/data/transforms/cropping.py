@@ -1,0 +1,210 @@
+"""Parts of images, borders around them, and mirror images."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from mt_nn.core.settings import Sizes, integer, integers
+from mt_nn.data.transforms.transform import ImageTransform, choose, probability
+from mt_nn.errors import InputError, SettingError
+from mt_nn.utils.settings import choice
+from mt_tensor import Tensor, pad, stack, tensor
+from mt_tensor.extending import generator
+
+PADDING_MODES = ("constant", "edge", "reflect", "symmetric")
+
+
+class Pad(ImageTransform):
+    """Surround images.
+
+    Args:
+        padding: one number for all sides; two, for left and right, and for top and bottom; or four,
+            for left, top, right and bottom.
+        fill: what the border holds in mode "constant".
+        padding_mode: "constant"; "edge", which repeats the pixels there; "reflect" and "symmetric",
+            which go back from there, without and with repeating them.
+
+    Raises:
+        SettingError: the padding is negative or not of 1, 2 or 4 numbers, or there is no such mode.
+    """
+
+    def __init__(
+        self, padding: int | Sequence[int], fill: float = 0, padding_mode: str = "constant"
+    ) -> None:
+        self.padding = _sides(padding)
+        self.fill, self.padding_mode = fill, choice("padding_mode", padding_mode, PADDING_MODES)
+
+    def transformed(self, imgs: Tensor) -> Tensor:
+        """Return images with their borders.
+
+        Raises:
+            InputError: they are too small to be reflected so far.
+        """
+        return _padded(imgs, self.padding, self.fill, self.padding_mode)
+
+    def __repr__(self) -> str:
+        return f"Pad(padding={self.padding}, fill={self.fill}, padding_mode={self.padding_mode!r})"
+
+
+class CenterCrop(ImageTransform):
+    """The middle of images; what lies outside a smaller one is 0.
+
+    Args:
+        size: height and width, or one number for both.
+
+    Raises:
+        SettingError: a size is no positive integer.
+    """
+
+    def __init__(self, size: Sizes) -> None:
+        self.size = integers("size", size, 2, 1)
+
+    def transformed(self, imgs: Tensor) -> Tensor:
+        """Return the middle of each image of a batch."""
+        height, width = self.size
+        down, across = max(height - imgs.shape[-2], 0), max(width - imgs.shape[-1], 0)
+        sides = (across // 2, down // 2, (across + 1) // 2, (down + 1) // 2)
+        imgs = _padded(imgs, sides, 0, "constant")
+        top, left = round((imgs.shape[-2] - height) / 2), round((imgs.shape[-1] - width) / 2)
+        return _cropped(imgs, top, left, self.size)
+
+    def __repr__(self) -> str:
+        return f"CenterCrop(size={self.size})"
+
+
+class RandomCrop(ImageTransform):
+    """A part of images, drawn anew for each call.
+
+    Args:
+        size: height and width, or one number for both.
+        padding: added first, as `Pad` does; None for none.
+        pad_if_needed: whether to surround an image that is smaller than the crop, on both sides.
+        fill: as of `Pad`.
+        padding_mode: as of `Pad`.
+
+    Raises:
+        SettingError: as `Pad`, or a size is no positive integer.
+    """
+
+    def __init__(
+        self,
+        size: Sizes,
+        padding: int | Sequence[int] | None = None,
+        pad_if_needed: bool = False,
+        fill: float = 0,
+        padding_mode: str = "constant",
+    ) -> None:
+        self.size = integers("size", size, 2, 1)
+        self.padding = None if padding is None else _sides(padding)
+        self.pad_if_needed, self.fill = pad_if_needed, fill
+        self.padding_mode = choice("padding_mode", padding_mode, PADDING_MODES)
+
+    def transformed(self, imgs: Tensor) -> Tensor:
+        """Return a part of each image of a batch.
+
+        Raises:
+            InputError: they are smaller than the crop.
+        """
+        height, width = self.size
+        if self.padding is not None:
+            imgs = _padded(imgs, self.padding, self.fill, self.padding_mode)
+        if self.pad_if_needed:
+            down, across = max(height - imgs.shape[-2], 0), max(width - imgs.shape[-1], 0)
+            imgs = _padded(imgs, (across, down, across, down), self.fill, self.padding_mode)
+        tops, lefts = imgs.shape[-2] - height + 1, imgs.shape[-1] - width + 1
+        if tops < 1 or lefts < 1:
+            raise InputError(
+                f"a crop of {self.size} does not fit into {tuple(imgs.shape[-2:])}: give padding, "
+                "or pad_if_needed=True."
+            )
+        corners = generator().integers((tops, lefts), size=(len(imgs), 2)).tolist()
+        parts = zip(imgs.unbind(), corners, strict=True)
+        return stack([_cropped(img, top, left, self.size) for img, (top, left) in parts])
+
+    def __repr__(self) -> str:
+        return f"RandomCrop(size={self.size}, padding={self.padding})"
+
+
+class _RandomFlip(ImageTransform):
+    """What flips share.
+
+    Attributes:
+        dim: the dimension that is turned around.
+    """
+
+    dim: ClassVar[int]
+
+    def __init__(self, p: float = 0.5) -> None:
+        self.p = probability(p)
+
+    def transformed(self, imgs: Tensor) -> Tensor:
+        """Return images of which some are mirror images."""
+        chosen = generator().random(len(imgs)) < self.p
+        return choose(chosen, imgs.flip(self.dim), imgs)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(p={self.p})"
+
+
+class RandomHorizontalFlip(_RandomFlip):
+    """Left and right exchanged, with probability `p`.
+
+    Raises:
+        SettingError: `p` is no probability.
+    """
+
+    dim = -1
+
+
+class RandomVerticalFlip(_RandomFlip):
+    """Top and bottom exchanged, with probability `p`.
+
+    Raises:
+        SettingError: `p` is no probability.
+    """
+
+    dim = -2
+
+
+# --- What they share ------------------------------------------------------------------------------
+
+
+def _cropped(img: Tensor, top: int, left: int, size: tuple[int, ...]) -> Tensor:
+    """Return a part of images."""
+    return img[..., top : top + size[0], left : left + size[1]]
+
+
+def _padded(img: Tensor, sides: tuple[int, int, int, int], fill: float, mode: str) -> Tensor:
+    """Surround an image on its left, top, right and bottom."""
+    left, top, right, bottom = sides
+    if not any(sides):
+        return img
+    if mode == "constant":
+        return pad(img, (left, right, top, bottom), value=fill)
+    height, width = img.shape[-2:]
+    inner = 0 if mode == "symmetric" else 1  # what a reflection leaves out at the edge
+    far = max(top, bottom) > height - inner or max(left, right) > width - inner
+    if not img.numel() or (mode != "edge" and far):
+        raise InputError(
+            f"padding {sides} of mode {mode!r} does not fit an image of {height} x {width}: it is "
+            "too small."
+        )
+    # The border repeats rows and columns, so NumPy's padding of their numbers says which.
+    rows = np.pad(np.arange(height), (top, bottom), mode)  # type: ignore[call-overload]
+    columns = np.pad(np.arange(width), (left, right), mode)  # type: ignore[call-overload]
+    backend = img.backend
+    img = img.index_select(-2, tensor(rows, backend=backend))
+    return img.index_select(-1, tensor(columns, backend=backend))
+
+
+def _sides(padding: int | Sequence[int]) -> tuple[int, int, int, int]:
+    """Return the padding on the left, at the top, on the right and at the bottom."""
+    given = list(padding) if isinstance(padding, tuple | list) else [padding]
+    numbers = [integer("padding", each, 0) for each in given]
+    if len(numbers) not in (1, 2, 4):
+        raise SettingError(f"padding is one, two or four integers; got {padding!r}.")
+    left, top, right, bottom = (numbers * 4)[:4]
+    return left, top, right, bottom

@@ -1,0 +1,197 @@
+"""Images turned, moved, enlarged and sheared: each new pixel is looked up in the old image.
+
+A point is a column (x, y), in pixels from the middle of the image; y goes down. The maps are those
+of torchvision, which turns an image counterclockwise in `RandomRotation` and clockwise in
+`RandomAffine`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mt_nn.data.transforms.resizing import INTERPOLATIONS
+from mt_nn.data.transforms.transform import (
+    ImageTransform,
+    Numbers,
+    angles,
+    check_real,
+    column,
+    interval,
+    row,
+)
+from mt_nn.errors import SettingError
+from mt_nn.utils.settings import choice
+from mt_tensor import Tensor, tensor, zeros_like
+from mt_tensor.extending import generator
+
+
+class _Warp(ImageTransform):
+    """What these transforms have in common: how old pixels are looked up."""
+
+    def __init__(self, interpolation: str, fill: Any, center: Sequence[float] | None) -> None:
+        self.interpolation = choice("interpolation", interpolation, INTERPOLATIONS)
+        self.fill = row("fill", fill)
+        self.center = None if center is None else row("center", center, (2,))
+
+    def transformed(self, imgs: Tensor) -> Tensor:
+        """Return the images of a batch, drawn for one by one.
+
+        Raises:
+            InputError: they are not of floating-point numbers, or have another number of channels
+                than `fill`.
+        """
+        check_real(type(self).__name__, imgs)
+        return self._looked_up(imgs, self._maps(imgs.shape[-2], imgs.shape[-1], len(imgs)))
+
+    def _maps(self, height: int, width: int, count: int) -> Numbers:
+        """Draw what maps new points to old ones: matrices beside offsets, (count, 2, 3)."""
+        raise NotImplementedError
+
+    def _about_center(self, matrices: Numbers, moves: Numbers, height: int, width: int) -> Numbers:
+        """Return maps by matrices that leave the center where it is, but for a move."""
+        middle = np.array([width / 2, height / 2])
+        center = np.zeros(2) if self.center is None else np.array(self.center) - middle
+        offsets = center - (matrices @ (center + moves)[..., None])[..., 0]
+        return np.concatenate([matrices, offsets[..., None]], axis=-1)
+
+    def _looked_up(self, imgs: Tensor, maps: Numbers) -> Tensor:
+        """Return the images that have at each point what the old ones have where it is mapped to.
+
+        A pixel outside of an old image counts as one of `fill`.
+        """
+        height, width = imgs.shape[-2:]
+        y, x = np.divmod(np.arange(height * width), width)
+        middle = np.array([width - 1, height - 1]) / 2
+        points = np.stack([x - middle[0], y - middle[1], np.ones(x.size)])
+        x, y = np.moveaxis(maps @ points + middle[:, None], 1, 0)
+        flat = imgs.flatten(-2)
+        shape = (len(imgs), *[1] * (imgs.ndim - 3), height * width)
+        found, known = zeros_like(flat), np.zeros_like(x)
+        for left, top, weight in self._neighbours(x, y):
+            i, j = top.clip(0, height - 1), left.clip(0, width - 1)
+            index = tensor((i * width + j).astype(np.int64), backend=imgs.backend)
+            inside = weight * ((i == top) & (j == left))
+            share = tensor(inside, dtype=imgs.dtype, backend=imgs.backend).view(shape)
+            found = found + flat.gather(-1, index.view(shape).expand(flat.shape)) * share
+            known += inside
+        outside = tensor(1 - known, dtype=imgs.dtype, backend=imgs.backend)
+        outside = outside.view(*shape[:-1], height, width)
+        return found.view(imgs.shape) + outside * column("fill", self.fill, imgs)
+
+    def _neighbours(self, x: Numbers, y: Numbers) -> list[tuple[Numbers, Numbers, Numbers]]:
+        """Return column and row of each pixel that a point depends on, and its weight."""
+        if self.interpolation == "nearest":
+            return [(np.rint(x), np.rint(y), np.ones_like(x))]
+        left, top = np.floor(x), np.floor(y)
+        across, down = x - left, y - top
+        return [
+            (left, top, (1 - across) * (1 - down)),
+            (left + 1, top, across * (1 - down)),
+            (left, top + 1, (1 - across) * down),
+            (left + 1, top + 1, across * down),
+        ]
+
+
+class RandomRotation(_Warp):
+    """Images turned counterclockwise by a random angle, in their own frame.
+
+    Args:
+        degrees: between which bounds the angle lies; d stands for (-d, d).
+        interpolation: "nearest" or "bilinear".
+        center: the x and y that stay where they are, in pixels from the upper left corner; the
+            middle if None.
+        fill: what comes into the frame from outside: a number, or one for each channel.
+
+    Raises:
+        SettingError: an invalid setting.
+    """
+
+    def __init__(
+        self,
+        degrees: float | Sequence[float],
+        interpolation: str = "nearest",
+        *,
+        center: Sequence[float] | None = None,
+        fill: float | Sequence[float] = 0,
+    ) -> None:
+        super().__init__(interpolation, fill, center)
+        self.degrees = angles("degrees", degrees)
+
+    def _maps(self, height: int, width: int, count: int) -> Numbers:
+        turned = np.radians(generator().uniform(*self.degrees, size=count))
+        cos, sin = np.cos(turned), np.sin(turned)
+        matrices = np.moveaxis(np.array([[cos, -sin], [sin, cos]]), -1, 0)
+        return self._about_center(matrices, np.zeros((count, 2)), height, width)
+
+    def __repr__(self) -> str:
+        return f"RandomRotation(degrees={self.degrees}, interpolation={self.interpolation!r})"
+
+
+class RandomAffine(_Warp):
+    """Images sheared, enlarged, turned clockwise and moved, each at random, in their own frame.
+
+    Args:
+        degrees: between which bounds the angle lies; d stands for (-d, d), and 0 for none.
+        translate: by which shares of width and height it is moved at most; None for not at all.
+        scale: between which bounds the factor lies by which it is enlarged; None for not at all.
+        shear: between which bounds the angle of the shear along x lies, and with four numbers also
+            that along y; d stands for (-d, d); None for no shear.
+        interpolation: "nearest" or "bilinear".
+        fill: what comes into the frame from outside: a number, or one for each channel.
+        center: the x and y about which it is done, in pixels from the upper left corner; the middle
+            if None.
+
+    Raises:
+        SettingError: an invalid setting.
+    """
+
+    def __init__(
+        self,
+        degrees: float | Sequence[float],
+        translate: tuple[float, float] | None = None,
+        scale: tuple[float, float] | None = None,
+        shear: float | Sequence[float] | None = None,
+        interpolation: str = "nearest",
+        fill: float | Sequence[float] = 0,
+        center: Sequence[float] | None = None,
+    ) -> None:
+        super().__init__(interpolation, fill, center)
+        self.degrees = angles("degrees", degrees)
+        self.translate = row("translate", translate or (0, 0), (2,))
+        if not all(0 <= share <= 1 for share in self.translate):
+            raise SettingError(f"translate has two shares from 0 to 1; got {translate!r}.")
+        self.scale = (1.0, 1.0) if scale is None else interval("scale", scale, 0)
+        if not self.scale[0]:
+            raise SettingError(f"scale has two factors above 0; got {scale!r}.")
+        self.shear = _shears(shear)
+
+    def _maps(self, height: int, width: int, count: int) -> Numbers:
+        numbers = generator()
+        turned = np.radians(numbers.uniform(*self.degrees, size=count))
+        far = np.array(self.translate) * (width, height)
+        moves = np.rint(numbers.uniform(-far, far, size=(count, 2)))
+        scale = numbers.uniform(*self.scale, size=count)
+        along_x, along_y = (np.radians(numbers.uniform(*each, size=count)) for each in self.shear)
+        # The inverse of: shear along x, then along y, turn, enlarge.
+        cos, sin = np.cos(turned), np.sin(turned)
+        up, over = np.cos(turned - along_y) / np.cos(along_y), np.tan(along_x)
+        side = np.sin(turned - along_y) / np.cos(along_y)
+        inverse = np.array([[cos - side * over, up * over + sin], [-side, up]]) / scale
+        return self._about_center(np.moveaxis(inverse, -1, 0), moves, height, width)
+
+    def __repr__(self) -> str:
+        return (
+            f"RandomAffine(degrees={self.degrees}, translate={tuple(self.translate)}, "
+            f"scale={self.scale}, shear={self.shear})"
+        )
+
+
+def _shears(shear: Any) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return the bounds of the angles along x and along y."""
+    if np.size(shear) == 4:
+        numbers = row("shear", shear)
+        return interval("shear", numbers[:2]), interval("shear", numbers[2:])
+    return angles("shear", 0 if shear is None else shear), (0.0, 0.0)

@@ -1,0 +1,597 @@
+"""Recurrent networks over time: what each step makes of its input and of the step before.
+
+The products of inputs and weights need no earlier step, and are made for all steps at once before;
+the functions here begin with these. Each is defined by its steps, one after the other. Recorded
+operation by operation, they would spend most of their time on the records, so that there is a
+kernel for each, written with tensor operations and hence for every backend that has none of its
+own. Its gradient goes back through time with a few operations a step: slopes that depend on a
+step's own values are computed for all steps at once, and so is the gradient of the weights.
+
+The layers around them are in `mt_nn.layers.recurrent`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mt_nn.core.linear import linear
+from mt_operators import OPERATORS
+from mt_tensor import Tensor, arange, cat, fuse, fused, relu, stack, tanh, zeros_like
+from mt_tensor.extending import BLOCKS, FusedKernel, by_kernel, common_backend
+
+# --- One step -----------------------------------------------------------------------------------
+
+
+@fuse
+def opened(gate: Tensor) -> Tensor:
+    """Return how far a gate is open: `sigmoid(gate)`, by way of tanh, which NumPy has faster."""
+    return 0.5 + 0.5 * tanh(0.5 * gate)
+
+
+@fuse
+def next_cell(input: Tensor, forget: Tensor, new: Tensor, cell: Tensor) -> Tensor:
+    """Return what an LSTM remembers, from its gates before their activations."""
+    return opened(forget) * cell + opened(input) * tanh(new)
+
+
+@fuse
+def shown(output: Tensor, cell: Tensor) -> Tensor:
+    """Return what an LSTM shows of its memory, from the gate before its activation."""
+    return opened(output) * tanh(cell)
+
+
+@fuse
+def new_state(reset: Tensor, input: Tensor, recurrent: Tensor) -> Tensor:
+    """Return what a GRU proposes, from its gate before the activation and two products."""
+    return tanh(input + opened(reset) * recurrent)
+
+
+@fuse
+def mixed(update: Tensor, new: Tensor, hidden: Tensor) -> Tensor:
+    """Return the state of a GRU between what it proposes and the state before."""
+    return new + opened(update) * (hidden - new)
+
+
+def lstm_step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
+    """Return what an LSTM shows and remembers after a step (Hochreiter and Schmidhuber, 1997).
+
+    Args:
+        gates: input, forget, new and output before their activations, shape (*batch, 4 width).
+        cell: what it remembered, shape (*batch, width).
+    """
+    i, f, g, o = gates.chunk(4, -1)
+    cell = next_cell(i, f, g, cell)
+    return shown(o, cell), cell
+
+
+def gru_step(projected: Tensor, recurrent: Tensor, hidden: Tensor) -> Tensor:
+    """Return the state of a GRU after a step (Cho et al., 2014).
+
+    The reset gate acts on the product of the weights with the state, not on the state itself.
+
+    Args:
+        projected: the products with the input for reset, update and new, shape (*batch, 3 width).
+        recurrent: those with the state before, of the same shape.
+        hidden: the state before, shape (*batch, width).
+    """
+    r, z, n = projected.chunk(3, -1)
+    hr, hz, hn = recurrent.chunk(3, -1)
+    return mixed(z + hz, new_state(r + hr, n, hn), hidden)
+
+
+def activated(values: Tensor, is_relu: bool) -> Tensor:
+    """Return the positive part of values, or their hyperbolic tangent."""
+    return relu(values) if is_relu else tanh(values)
+
+
+# --- One step, of a cell ------------------------------------------------------------------------
+# A backend's kernel for all steps has few records for one, of which a cell would have many.
+
+
+def gru_cell(projected: Tensor, hidden: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """Return the state of a GRU after a step.
+
+    Args:
+        projected: the products of input and weight, shape (batch, 3 width) or (3 width,); see
+            `gru_step`.
+        hidden: the state before, shape (batch, width) or (width,).
+        weight: what it is multiplied with, shape (3 width, width).
+        bias: what is added to this product, shape (3 width,), or None.
+    """
+    if projected.ndim == 2:
+        steps = (projected.unsqueeze(0), hidden, weight, bias, None, False)
+        if _offered("gru", *steps) is not None:
+            return gru(*steps).squeeze(0)
+    return gru_step(projected, linear(hidden, weight, bias), hidden)
+
+
+def lstm_cell(
+    input: Tensor,
+    hidden: Tensor,
+    cell: Tensor,
+    weight_ih: Tensor,
+    weight_hh: Tensor,
+    bias_ih: Tensor | None,
+    bias_hh: Tensor | None,
+) -> tuple[Tensor, Tensor]:
+    """Return what an LSTM shows and remembers after a step.
+
+    Args:
+        input: shape (batch, features) or (features,).
+        hidden: what it showed before, shape (batch, width) or (width,).
+        cell: what it remembered, of the same shape.
+        weight_ih: what the input is multiplied with, shape (4 width, features); see `lstm_step`.
+        weight_hh: what the shown is multiplied with, shape (4 width, width).
+        bias_ih: what is added to the one product, shape (4 width,), or None.
+        bias_hh: what is added to the other, likewise; both are None, or none.
+
+    Raises:
+        BackendMismatchError: they are in different places.
+    """
+    arguments = (input, hidden, cell, weight_ih, weight_hh, bias_ih, bias_hh)
+    common_backend(*arguments)
+    shown, cell = _by("lstm_cell", _LSTM_CELL, *arguments).unbind()
+    return shown, cell
+
+
+# --- All steps ----------------------------------------------------------------------------------
+
+
+def rnn(
+    projected: Tensor,
+    hidden: Tensor,
+    weight: Tensor,
+    lengths: Tensor | None,
+    backwards: bool,
+    is_relu: bool,
+) -> Tensor:
+    """Return the states of a plain recurrent network after each step.
+
+    Args:
+        projected: the products of inputs and weights with all biases, shape (steps, batch, width).
+        hidden: the first state, shape (batch, width).
+        weight: what states are multiplied with, shape (width, width).
+        lengths: how many steps each sequence has, shape (batch,), int64; all that there are if
+            None. In those that it lacks, a sequence keeps its state.
+        backwards: whether to begin with the last step.
+        is_relu: whether the activation is relu instead of tanh.
+
+    Returns:
+        Shape (steps, batch, width).
+    """
+    return _by("rnn", _RNN, projected, hidden, weight, lengths, backwards, is_relu)
+
+
+def gru(
+    projected: Tensor,
+    hidden: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    lengths: Tensor | None,
+    backwards: bool,
+) -> Tensor:
+    """Return the states of a GRU after each step.
+
+    Args:
+        projected: the products of inputs and weights, shape (steps, batch, 3 width); see
+            `gru_step`.
+        hidden: the first state, shape (batch, width).
+        weight: what states are multiplied with, shape (3 width, width).
+        bias: what is added to these products, shape (3 width,), or None.
+        lengths: see `rnn`.
+        backwards: see there.
+
+    Returns:
+        Shape (steps, batch, width).
+    """
+    return _by("gru", _GRU, projected, hidden, weight, bias, lengths, backwards)
+
+
+def lstm(
+    projected: Tensor,
+    hidden: Tensor,
+    cell: Tensor,
+    weight: Tensor,
+    shrink: Tensor | None,
+    lengths: Tensor | None,
+    backwards: bool,
+) -> tuple[Tensor, Tensor]:
+    """Return what an LSTM shows after each step, and what it remembers after the last.
+
+    Args:
+        projected: the products of inputs and weights with all biases, shape (steps, batch,
+            4 width); see `lstm_step`.
+        hidden: what it shows at first, shape (batch, outputs).
+        cell: what it remembers at first, shape (batch, width).
+        weight: what the shown is multiplied with, shape (4 width, outputs).
+        shrink: what turns each step's result into what is shown, shape (outputs, width), or None;
+            outputs and width are the same then.
+        lengths: see `rnn`.
+        backwards: see there.
+
+    Returns:
+        Shapes (steps, batch, outputs) and (batch, width).
+    """
+    both = _by("lstm", _LSTM, projected, hidden, cell, weight, shrink, lengths, backwards)
+    shown, remembered = both.split([both.numel() - cell.numel(), cell.numel()])
+    return shown.view(len(projected), *hidden.shape), remembered.view(*cell.shape)
+
+
+def _by(name: str, kernel: FusedKernel, *arguments: Any) -> Tensor:
+    """Return the result of an operation by the backend's kernel, or by the one for all."""
+    offered = arguments[0].backend.kernel(name) or kernel
+    return by_kernel(name, offered, *arguments, otherwise=kernel)
+
+
+def _offered(name: str, *arguments: Any) -> Any:
+    """Return the backend's kernel for an operation on these arguments, or None."""
+    kernel = arguments[0].backend.kernel(name)
+    return None if isinstance(kernel, FusedKernel) and not kernel.fits(*arguments) else kernel
+
+
+# --- Their definitions --------------------------------------------------------------------------
+
+
+@fused("rnn")
+def _rnn(
+    projected: Tensor,
+    hidden: Tensor,
+    weight: Tensor,
+    lengths: Tensor | None,
+    backwards: bool,
+    is_relu: bool,
+) -> Tensor:
+    """Go step by step; the arguments are those of `rnn`."""
+    states = []
+    for now, goes_on in _in_order(backwards, projected, _going_on(projected, lengths)):
+        hidden = _kept(goes_on, activated(now + hidden @ weight.T, is_relu), hidden)
+        states.append(hidden)
+    return _stacked(states, backwards)
+
+
+@fused("gru")
+def _gru(
+    projected: Tensor,
+    hidden: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    lengths: Tensor | None,
+    backwards: bool,
+) -> Tensor:
+    """Go step by step; the arguments are those of `gru`."""
+    states = []
+    for now, goes_on in _in_order(backwards, projected, _going_on(projected, lengths)):
+        recurrent = hidden @ weight.T
+        after = gru_step(now, recurrent if bias is None else recurrent + bias, hidden)
+        hidden = _kept(goes_on, after, hidden)
+        states.append(hidden)
+    return _stacked(states, backwards)
+
+
+@fused("lstm")
+def _lstm(
+    projected: Tensor,
+    hidden: Tensor,
+    cell: Tensor,
+    weight: Tensor,
+    shrink: Tensor | None,
+    lengths: Tensor | None,
+    backwards: bool,
+) -> Tensor:
+    """Go step by step; the arguments are those of `lstm`.
+
+    The two results are one after the other, without their shapes.
+    """
+    states = []
+    for now, goes_on in _in_order(backwards, projected, _going_on(projected, lengths)):
+        shown, remembered = lstm_step(now + hidden @ weight.T, cell)
+        if shrink is not None:
+            shown = shown @ shrink.T
+        hidden, cell = _kept(goes_on, shown, hidden), _kept(goes_on, remembered, cell)
+        states.append(hidden)
+    return cat([_stacked(states, backwards).flatten(), cell.flatten()])
+
+
+@fused("lstm_cell")
+def _lstm_cell(
+    input: Tensor,
+    hidden: Tensor,
+    cell: Tensor,
+    weight_ih: Tensor,
+    weight_hh: Tensor,
+    bias_ih: Tensor | None,
+    bias_hh: Tensor | None,
+) -> Tensor:
+    """Make one step; the arguments are those of `lstm_cell`. The results are in one tensor."""
+    gates = linear(input, weight_ih, bias_ih) + linear(hidden, weight_hh, bias_hh)
+    return stack(lstm_step(gates, cell))
+
+
+def _going_on(projected: Tensor, lengths: Tensor | None) -> Tensor | None:
+    """Return which sequences have which steps, shape (steps, batch, 1); None if all have all."""
+    if lengths is None:
+        return None
+    steps = arange(len(projected), backend=projected.backend)
+    return (steps.unsqueeze(1) < lengths).unsqueeze(-1)
+
+
+def _kept(goes_on: Tensor | None, after: Tensor, before: Tensor) -> Tensor:
+    """Return the state after a step: that before it for sequences that do not have the step."""
+    return after if goes_on is None else after.where(goes_on, before)
+
+
+def _in_order(backwards: bool, *tensors: Tensor | None) -> Any:
+    """Return an iterator over the steps of tensors, backwards or not; None has None at each."""
+    first: Any = tensors[0]
+    way = slice(None, None, -1 if backwards else 1)
+    return zip(
+        *[[None] * len(first) if x is None else x.unbind()[way] for x in tensors], strict=True
+    )
+
+
+def _stacked(states: list[Tensor], backwards: bool) -> Tensor:
+    """Return states in the order of the steps."""
+    return stack(states[::-1] if backwards else states)
+
+
+# --- Kernels for every backend ------------------------------------------------------------------
+
+
+class _RNNKernel(FusedKernel):
+    """A plain recurrent network."""
+
+    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+        """Return all states, which say all that the gradient wants to know."""
+        states = _rnn(*arguments)
+        return states, (states,)
+
+    def gradient(
+        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Tensor | None]:
+        """Return the gradients of products, first state and weight."""
+        (states,) = saved
+        _, hidden, weight, lengths, backwards, is_relu = arguments
+        slopes = (states > 0).to(states.dtype) if is_relu else _slope("tanh", states)
+        goes_on, direct = _going_on(states, lengths), None
+        if goes_on is not None:
+            slopes, direct = slopes * goes_on, goes_on.logical_not().to(states.dtype)
+        _, of_hidden = _back_through_time(grad, slopes, direct, weight, backwards)
+        of_weight = _of_weight(slopes, _before(hidden, states, backwards))
+        return slopes, of_hidden, of_weight, None, None, None
+
+
+class _GRUKernel(FusedKernel):
+    """A GRU."""
+
+    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+        """Return all states, and for the gradient also gates and what reset acts on."""
+        projected, hidden, weight, bias, lengths, backwards = arguments
+        turned, width = weight.T.contiguous(), hidden.shape[-1]
+        kept: list[tuple[Tensor, ...]] = []
+        for now, goes_on in _in_order(backwards, projected, _going_on(projected, lengths)):
+            recurrent = hidden @ turned
+            if bias is not None:
+                recurrent.add_(bias)
+            factor = recurrent.narrow(-1, 2 * width, width)
+            gate = opened(now.narrow(-1, 0, 2 * width) + recurrent.narrow(-1, 0, 2 * width))
+            r, z = gate.chunk(2, -1)
+            new = tanh(now.narrow(-1, 2 * width, width) + r * factor)
+            hidden = _kept(goes_on, new + z * (hidden - new), hidden)
+            kept.append((hidden, gate, new, factor))
+        states, *others = (_stacked(list(each), backwards) for each in zip(*kept, strict=True))
+        return states, (states, *others)
+
+    def gradient(
+        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Tensor | None]:
+        """Return the gradients of products, first state, weight and bias."""
+        states, gates, n, factor = saved
+        _, hidden, weight, bias, lengths, backwards = arguments
+        before = _before(hidden, states, backwards)
+        r, z = gates.chunk(2, -1)
+        by_new = _after_tanh(n, 1 - z)
+        slopes = cat(
+            [_after_sigmoid(r, by_new * factor), _after_sigmoid(z, before - n), by_new * r], -1
+        )
+        goes_on = _going_on(states, lengths)
+        if goes_on is not None:
+            slopes, by_new, z = slopes * goes_on, by_new * goes_on, _one_unless(goes_on, z)
+        of_states, of_hidden = _back_through_time(grad, slopes, z, weight, backwards)
+        of_gates = slopes.narrow(-1, 0, 2 * hidden.shape[-1])
+        return (
+            cat([of_gates, of_states * by_new], -1),
+            of_hidden,
+            _of_weight(slopes, before),
+            None if bias is None else slopes.sum((0, 1)),
+            None,
+            None,
+        )
+
+
+class _LSTMKernel(FusedKernel):
+    """An LSTM."""
+
+    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+        """Return all that is shown and the last memory; for the gradient all memories and gates.
+
+        All gates of a step are one hyperbolic tangent: that of half of what becomes a sigmoid.
+        """
+        projected, hidden, cell, weight, shrink, lengths, backwards = arguments
+        one = projected.new_ones(cell.shape[-1])
+        scale = cat([one * 0.5, one * 0.5, one, one * 0.5])
+        gates, turned = projected * scale, (weight * scale.unsqueeze(1)).T.contiguous()
+        states, cells = [], []
+        per_step = (gates, *gates.chunk(4, -1), _going_on(projected, lengths))
+        for now, i, f, g, o, goes_on in _in_order(backwards, *per_step):
+            now.add_(hidden @ turned).tanh_()
+            remembered = _added_up(i, f, g, cell)
+            shown = _shown_of(o, remembered)
+            if shrink is not None:
+                shown = shown @ shrink.T
+            hidden, cell = _kept(goes_on, shown, hidden), _kept(goes_on, remembered, cell)
+            states.append(hidden)
+            cells.append(cell)
+        result = cat([_stacked(states, backwards).flatten(), cell.flatten()])
+        return result, (result, _stacked(cells, backwards), gates)
+
+    def gradient(
+        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Tensor | None]:
+        """Return the gradients of products, both first states and both weights."""
+        result, cells, gates = saved
+        _, hidden, cell, weight, shrink, lengths, backwards = arguments
+        sizes = [result.numel() - cell.numel(), cell.numel()]
+        of_states, of_cell = grad.split(sizes)
+        of_states, of_cell = of_states.view(len(gates), *hidden.shape), of_cell.view(*cell.shape)
+        states = result.split(sizes)[0].view(len(gates), *hidden.shape)
+        i, f, g, o = gates.chunk(4, -1)
+        i, f, o, c = _half_open(i), _half_open(f), _half_open(o), tanh(cells)
+        by_forget = _after_sigmoid(f, _before(cell, cells, backwards))
+        by_gates = [_after_sigmoid(i, g), by_forget, _after_tanh(g, i), _after_sigmoid(o, c)]
+        of_gates, slopes = cat(by_gates, -1), _after_tanh(c, o)  # of gates, so far, slopes
+        goes_on, direct = _going_on(states, lengths), None
+        if goes_on is not None:
+            of_gates, slopes, f = of_gates * goes_on, slopes * goes_on, _one_unless(goes_on, f)
+            direct = goes_on.logical_not().to(states.dtype)
+        of_hidden, of_shown = zeros_like(hidden), []
+        per_step = (of_states, slopes, of_gates, f, direct)
+        for given, slope, now, kept, passes in _in_order(not backwards, *per_step):
+            of_hidden = of_state = of_hidden + given
+            of_shown.append(of_state)
+            if shrink is not None:
+                of_hidden = of_hidden @ shrink
+            of_cell = of_cell + of_hidden * slope
+            now.mul_(cat([of_cell, of_cell, of_cell, of_hidden], -1))
+            of_hidden, of_cell = now @ weight, of_cell * kept
+            if passes is not None:
+                of_hidden = of_hidden + of_state * passes
+        of_shrink = None
+        if shrink is not None:
+            by_shown = o * c if goes_on is None else o * c * goes_on
+            of_shrink = _of_weight(_stacked(of_shown, not backwards), by_shown)
+        of_weight = _of_weight(of_gates, _before(hidden, states, backwards))
+        return of_gates, of_hidden, of_cell, of_weight, of_shrink, None, None
+
+
+class _LSTMCellKernel(FusedKernel):
+    """A step of an LSTM."""
+
+    def fits(self, *arguments: Any) -> bool:
+        """Leave a sequence without a batch, and mixed types, to the composition."""
+        input, *others = arguments
+        is_of_one_type = all(x is None or x.dtype is input.dtype for x in others)
+        return input.ndim == 2 and is_of_one_type and not BLOCKS.count
+
+    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+        """Return what is shown and the memory; for the gradient also the gates."""
+        input, hidden, cell, weight_ih, weight_hh, bias_ih, bias_hh = arguments
+        gates = linear(input, weight_ih, bias_ih).add_(linear(hidden, weight_hh, bias_hh))
+        shown, remembered = lstm_step(gates, cell)
+        return stack([shown, remembered]), (gates, remembered)
+
+    def gradient(
+        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Tensor | None]:
+        """Return the gradients of input, both states and all parameters."""
+        input, hidden, cell, weight_ih, weight_hh, *_ = arguments
+        gates, remembered = saved
+        of_shown, of_cell = grad.unbind()
+        i, f, g, o = gates.chunk(4, -1)
+        i, f, g, o, c = opened(i), opened(f), tanh(g), opened(o), tanh(remembered)
+        of_cell = of_cell + _after_tanh(c, of_shown * o)
+        by_input, by_forget = _after_sigmoid(i, of_cell * g), _after_sigmoid(f, of_cell * cell)
+        by_new, by_output = _after_tanh(g, of_cell * i), _after_sigmoid(o, of_shown * c)
+        of_gates = cat([by_input, by_forget, by_new, by_output], -1)
+        of_bias = of_gates.sum(0) if needs[5] or needs[6] else None
+        return (
+            of_gates @ weight_ih if needs[0] else None,
+            of_gates @ weight_hh if needs[1] else None,
+            of_cell * f,
+            of_gates.T @ input if needs[3] else None,
+            of_gates.T @ hidden if needs[4] else None,
+            of_bias,
+            None if of_bias is None else of_bias.clone(),
+        )
+
+
+@fuse
+def _half_open(tangent: Tensor) -> Tensor:
+    """Return how far a gate is open, from the hyperbolic tangent of its half; see `opened`."""
+    return 0.5 + 0.5 * tangent
+
+
+@fuse
+def _added_up(input: Tensor, forget: Tensor, new: Tensor, cell: Tensor) -> Tensor:
+    """Return what an LSTM remembers, from the tangents of its gates."""
+    return _half_open(forget) * cell + _half_open(input) * new
+
+
+@fuse
+def _shown_of(output: Tensor, cell: Tensor) -> Tensor:
+    """Return what an LSTM shows of its memory, from the tangent of its gate."""
+    return _half_open(output) * tanh(cell)
+
+
+def _slope(name: str, value: Tensor) -> Tensor:
+    """Return the derivative of an operator whose row asks for nothing but its value."""
+    slope: Tensor = OPERATORS[name].partials[0](None, value)
+    return slope
+
+
+@fuse
+def _after_sigmoid(value: Tensor, factor: Tensor) -> Tensor:
+    """Return the slope of a sigmoid from its value, times a factor."""
+    return _slope("sigmoid", value) * factor
+
+
+@fuse
+def _after_tanh(value: Tensor, factor: Tensor) -> Tensor:
+    """Return the slope of a hyperbolic tangent from its value, times a factor."""
+    return _slope("tanh", value) * factor
+
+
+_RNN, _GRU, _LSTM = _RNNKernel(), _GRUKernel(), _LSTMKernel()
+_LSTM_CELL = _LSTMCellKernel()
+
+
+def _back_through_time(
+    grad: Tensor, slopes: Tensor, direct: Tensor | None, weight: Tensor, backwards: bool
+) -> tuple[Tensor, Tensor]:
+    """Return the complete gradients of all states, and that of the first.
+
+    Args:
+        grad: the gradients that come from outside, shape (steps, batch, width).
+        slopes: derivatives of each state by its products, shape (steps, batch, gates * width). In
+            place they become the gradients of the products.
+        direct: derivatives of each state by the one before directly, or None for zeros.
+        weight: what the state before is multiplied with, shape (gates * width, width).
+        backwards: whether the first state is that before the last step.
+    """
+    found = []
+    from_later = zeros_like(grad[0])
+    gates = slopes.shape[-1] // grad.shape[-1]
+    for from_outside, now, passes in _in_order(not backwards, grad, slopes, direct):
+        total = from_outside + from_later
+        found.append(total)
+        from_later = now.mul_(total if gates == 1 else cat([total] * gates, -1)) @ weight
+        if passes is not None:
+            from_later = from_later + total * passes
+    return _stacked(found, not backwards), from_later
+
+
+def _one_unless(goes_on: Tensor, values: Tensor) -> Tensor:
+    """Return values, and 1 for the sequences that do not have a step."""
+    return values.where(goes_on, 1.0)
+
+
+def _before(first: Tensor, states: Tensor, backwards: bool) -> Tensor:
+    """Return the state before each step."""
+    if backwards:
+        return cat([states[1:], first.unsqueeze(0)])
+    return cat([first.unsqueeze(0), states[:-1]])
+
+
+def _of_weight(of_products: Tensor, factors: Tensor) -> Tensor:
+    """Return the gradient of a weight from those of its products at all steps."""
+    return of_products.flatten(0, 1).T @ factors.flatten(0, 1)

@@ -1,0 +1,1 @@
+"""Hooks: functions that are called around the calls of modules and the steps of optimizers."""

@@ -1,0 +1,99 @@
+"""Hooks of modules: functions that see, and may change, what goes in and what comes out.
+
+    handle = layer.register_forward_hook(lambda module, args, output: print(output.shape))
+    handle.remove()
+
+- `register_forward_pre_hook(hook)`: `hook(module, args)` returns None, or the arguments that
+  `forward` gets instead: a tuple, or a single one.
+- `register_forward_hook(hook)`: `hook(module, args, output)` returns None, or another output.
+- `register_full_backward_pre_hook(hook)`: `hook(module, grad_outputs)` returns None, or the
+  gradients that go back instead: a tuple of as many, or a single one.
+- `register_full_backward_hook(hook)`: `hook(module, grad_inputs, grad_outputs)` is called once for
+  each call of the module that `backward()` goes back through, with None for each argument that is
+  no tensor or needs no gradient. It returns None, or gradients to replace the first.
+
+With `prepend=True` a hook is called before those registered earlier. With `with_kwargs=True` a
+forward hook gets the dictionary of keyword arguments after the tuple of positional ones, and a
+pre-hook returns both. Every method returns a handle, whose `remove()` unregisters the hook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mt_nn.core.extensions import extends
+from mt_nn.core.module import Module
+from mt_nn.hooks.backward import BackwardPass
+from mt_nn.hooks.registering import registered
+from mt_tensor import is_grad_enabled
+from mt_tensor.extending import RemovableHandle
+
+Hooks = dict[int, Callable[..., Any]]
+
+
+@extends("hooks of modules")
+class ModuleHooks:
+    """The hooks of one module, by the moment at which they are called."""
+
+    def __init__(self) -> None:
+        self._hooks: dict[str, Hooks] = {
+            moment: {}
+            for moment in ("before forward", "after forward", "before backward", "after backward")
+        }
+
+    def register(
+        self, moment: str, hook: Callable[..., Any], prepend: bool, with_kwargs: bool
+    ) -> RemovableHandle:
+        """Add a hook; see the top of this file for how it is called.
+
+        Raises:
+            TypeError: it cannot be called.
+        """
+        if not callable(hook):
+            raise TypeError(f"a hook is a function of the module and its arguments; got {hook!r}.")
+        if moment == "before forward":
+            hook = _before_forward(hook, with_kwargs)
+        elif moment == "after forward":
+            hook = _after_forward(hook, with_kwargs)
+        return registered(self._hooks[moment], hook, prepend)
+
+    def run(self, module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run `forward`, and the hooks around it."""
+        for hook in tuple(self._hooks["before forward"].values()):
+            args, kwargs = hook(module, args, kwargs)
+        backward = None
+        before, after = self._hooks["before backward"], self._hooks["after backward"]
+        if is_grad_enabled() and (before or after):
+            backward = BackwardPass(module, before, after)
+            args = backward.watched_inputs(args)
+        output = module.forward(*args, **kwargs)
+        for hook in tuple(self._hooks["after forward"].values()):
+            changed = hook(module, args, kwargs, output)
+            output = output if changed is None else changed
+        return output if backward is None else backward.watched_output(output)
+
+
+def _before_forward(hook: Callable[..., Any], with_kwargs: bool) -> Callable[..., Any]:
+    def before(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        changed = hook(module, args, kwargs) if with_kwargs else hook(module, args)
+        if changed is None:
+            return args, kwargs
+        if not with_kwargs:
+            return (changed if isinstance(changed, tuple) else (changed,)), kwargs
+        if not isinstance(changed, tuple) or len(changed) != 2:
+            raise TypeError(
+                "a hook with_kwargs returns None or a tuple of arguments and keyword "
+                f"arguments; {changed!r} was returned."
+            )
+        return changed
+
+    return before
+
+
+def _after_forward(hook: Callable[..., Any], with_kwargs: bool) -> Callable[..., Any]:
+    def after(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> Any:
+        inputs = (args, kwargs) if with_kwargs else (args,)
+        return hook(module, *inputs, output)
+
+    return after

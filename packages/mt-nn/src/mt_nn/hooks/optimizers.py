@@ -1,0 +1,82 @@
+"""Hooks of optimizers: functions that are called around steps, and around saving and loading.
+
+- `register_step_pre_hook(hook)`: `hook(optimizer, args, kwargs)`, with the optimizer as the first
+  of `args`, returns None, or a tuple of both that `step` is called with instead.
+- `register_step_post_hook(hook)`: `hook(optimizer, args, kwargs)`; the result is ignored.
+- `register_state_dict_pre_hook(hook)`: `hook(optimizer)`, before `state_dict` reads the state.
+- `register_state_dict_post_hook(hook)`: `hook(optimizer, state)` returns None, or another state.
+- `register_load_state_dict_pre_hook(hook)`: `hook(optimizer, state)` returns None, or another.
+- `register_load_state_dict_post_hook(hook)`: `hook(optimizer)`, after loading.
+
+With `prepend=True` a hook is called before those registered earlier. Every method returns a handle,
+whose `remove()` unregisters the hook. Copies of an optimizer have no hooks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mt_nn.core.extensions import extends
+from mt_nn.core.optimizer import Optimizer
+from mt_nn.hooks.registering import registered
+from mt_tensor.extending import RemovableHandle
+
+Hook = Callable[..., Any]
+
+
+@extends("hooks of optimizers")
+class OptimizerHooks:
+    """The hooks of one optimizer, by the moment at which they are called."""
+
+    def __init__(self) -> None:
+        moments = ("before step", "after step", "saving", "saved", "loading", "loaded")
+        self._hooks: dict[str, dict[int, Hook]] = {moment: {} for moment in moments}
+
+    def register(self, moment: str, hook: Hook, prepend: bool) -> RemovableHandle:
+        """Add a hook; see the top of this file for how it is called.
+
+        Raises:
+            TypeError: it cannot be called.
+        """
+        if not callable(hook):
+            raise TypeError(
+                f"a hook is a function that is called with the optimizer; got {hook!r}."
+            )
+        return registered(self._hooks[moment], hook, prepend)
+
+    def run(
+        self,
+        step: Callable[..., Any],
+        optimizer: Optimizer,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        """Call `step`, and the hooks around it."""
+        arguments: tuple[Any, ...] = (optimizer, *args)
+        for hook in tuple(self._hooks["before step"].values()):
+            changed = hook(optimizer, arguments, kwargs)
+            if changed is None:
+                continue
+            if not isinstance(changed, tuple) or len(changed) != 2:
+                raise TypeError(
+                    "a hook before a step returns None or a tuple of arguments and keyword "
+                    f"arguments; {changed!r} was returned."
+                )
+            arguments, kwargs = changed
+        loss = step(*arguments, **kwargs)
+        for hook in tuple(self._hooks["after step"].values()):
+            hook(optimizer, arguments, kwargs)
+        return loss
+
+    def call(self, moment: str, optimizer: Optimizer) -> None:
+        """Call the hooks of a moment."""
+        for hook in tuple(self._hooks[moment].values()):
+            hook(optimizer)
+
+    def changed(self, moment: str, optimizer: Optimizer, state: Any) -> Any:
+        """Return a state, or what the hooks of a moment return instead."""
+        for hook in tuple(self._hooks[moment].values()):
+            changed = hook(optimizer, state)
+            state = state if changed is None else changed
+        return state

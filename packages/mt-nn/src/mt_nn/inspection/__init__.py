@@ -1,0 +1,1 @@
+"""What a network consists of, and where its time goes."""

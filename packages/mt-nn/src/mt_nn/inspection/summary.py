@@ -1,0 +1,321 @@
+"""`summary`: what a network is made of, layer by layer, and what it costs to run."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from mt_nn.core.settings import integer
+from mt_nn.errors import SettingError
+from mt_nn.utils.modes import evaluation
+from mt_operators import Module
+from mt_tensor import Generator, Tensor, get_rng_state, zeros
+from mt_tensor.backends import TensorBackend
+from mt_tensor.extending import Shape, use_generator
+
+_watching_alone = threading.RLock()
+"""Held while a network is watched: two threads cannot replace the methods of one backend."""
+
+
+@dataclass
+class LayerSummary:
+    """A layer of a network. What its child layers have is not counted as its own.
+
+    Attributes:
+        name: its dotted name; that of the network itself is empty.
+        kind: its class.
+        depth: how far below the network it is.
+        leaf: whether it has no child layers.
+        parameters: how many numbers it trains or could train; those that an earlier layer has, too,
+            are that one's.
+        trainable: how many of these require grad.
+        calls: how often it was called.
+        output_shapes: the shapes of the tensors that the last call returned.
+        multiply_adds: how many multiplications, each with an addition, its matrix products and
+            convolutions made, in all calls.
+        output_bytes: how much memory the results of all calls took.
+    """
+
+    name: str
+    kind: str
+    depth: int
+    leaf: bool
+    parameters: int
+    trainable: int
+    calls: int = 0
+    output_shapes: list[Shape] = field(default_factory=list)
+    multiply_adds: int = 0
+    output_bytes: int = 0
+
+
+@dataclass
+class Summary:
+    """What a network is made of; `print` shows it as a table, and so does rich, in colour.
+
+    Attributes:
+        layers: the network itself, and all layers below it, each once.
+        state_bytes: how much memory parameters and buffers take.
+        input_bytes: how much memory the inputs take.
+    """
+
+    layers: list[LayerSummary]
+    state_bytes: int
+    input_bytes: int
+
+    @property
+    def parameters(self) -> int:
+        """How many numbers the network trains or could train."""
+        return sum(layer.parameters for layer in self.layers)
+
+    @property
+    def trainable(self) -> int:
+        """How many of these require grad."""
+        return sum(layer.trainable for layer in self.layers)
+
+    @property
+    def multiply_adds(self) -> int:
+        """How many multiplications with an addition the inputs took."""
+        return sum(layer.multiply_adds for layer in self.layers)
+
+    @property
+    def output_bytes(self) -> int:
+        """How much memory the results of all layers took that have no layers below."""
+        return sum(layer.output_bytes for layer in self.layers if layer.leaf)
+
+    def cells(self) -> list[tuple[str, ...]]:
+        """Return the table: a row of titles, and one for each layer."""
+        titles = ("layer", "output shape", "parameters", "multiply-adds", "calls")
+        return [titles, *(_cells(layer) for layer in self.layers)]
+
+    def totals(self) -> list[str]:
+        """Return lines about the whole network."""
+        return [
+            f"parameters: {self.parameters:,}, of which {self.trainable:,} are trained",
+            f"multiply-adds: {self.multiply_adds:,}",
+            f"memory: {_size(self.state_bytes)} for parameters and buffers, "
+            f"{_size(self.input_bytes)} for inputs, {_size(self.output_bytes)} for outputs",
+        ]
+
+    def __str__(self) -> str:
+        """Show the table and the totals."""
+        rows = self.cells()
+        widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+        lines = []
+        for row in rows:
+            cells = [
+                f"{cell:{width}}" if column < 2 else f"{cell:>{width}}"
+                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ]
+            lines.append("  ".join(cells).rstrip())
+        rule = "-" * max(map(len, lines))
+        return "\n".join([lines[0], rule, *lines[1:], rule, *self.totals()])
+
+    def __rich__(self) -> Any:
+        """Return what rich shows."""
+        from rich.console import Group
+        from rich.table import Table
+
+        titles, *rows = self.cells()
+        table = Table()
+        for column, title in enumerate(titles):
+            table.add_column(title, justify="left" if column < 2 else "right")
+        for row in rows:
+            table.add_row(*row)
+        return Group(table, *self.totals())
+
+
+def _cells(layer: LayerSummary) -> tuple[str, ...]:
+    short = layer.name.rpartition(".")[2]
+    title = f"{short}: {layer.kind}" if short else layer.kind
+    return (
+        "  " * layer.depth + title,
+        ", ".join(map(str, layer.output_shapes)),
+        f"{layer.parameters:,}" if layer.parameters else "",
+        f"{layer.multiply_adds:,}" if layer.multiply_adds else "",
+        str(layer.calls) if layer.calls else "",
+    )
+
+
+def _size(count: float) -> str:
+    for unit in ("bytes", "KiB", "MiB"):
+        if count < 1024:
+            return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
+        count /= 1024
+    return f"{count:.1f} GiB"
+
+
+def summary(model: Module, *inputs: Any) -> Summary:
+    """Return what a network is made of, and what one run of it costs.
+
+    The network is run once in evaluation mode, and nothing is recorded. It is left as it was, with
+    its modes and buffers, and so is the random generator.
+
+        print(nn.summary(model, (1, 3, 32, 32)))
+
+    Args:
+        model: the network.
+        *inputs: what it is called with: tensors, or shapes, for zeros of the parameters' element
+            type and backend. Without any it is not run, and only parameters are counted.
+
+    Raises:
+        SettingError: `model` is no module, or an input no tensor or shape.
+        Exception: whatever the network raises for these inputs.
+    """
+    if not isinstance(model, Module):
+        raise SettingError(f"summary() takes a module; {type(model).__name__} was given.")
+    layers = _layers(model)
+    given = [_as_input(model, each) for each in inputs]
+    if given:
+        with ExitStack() as stack:
+            stack.enter_context(_watching_alone)
+            stack.enter_context(_left_as_it_was(model))
+            stack.enter_context(evaluation(model))
+            active = stack.enter_context(_watched(layers))
+            for backend in {id(x.backend): x.backend for x in _tensors((given, model))}.values():
+                stack.enter_context(_counted(backend, active))
+            model(*given)
+    kept = {id(x): x for x in [*(p.value for p in model.parameters()), *model.buffers()]}
+    return Summary(
+        [layer for _, layer in layers],
+        sum(map(_bytes, _tensors(list(kept.values())))),
+        sum(map(_bytes, _tensors(given))),
+    )
+
+
+def _layers(model: Module) -> list[tuple[Module, LayerSummary]]:
+    """Return all modules with what is known of them before they run."""
+    seen: set[int] = set()
+    found = []
+    for name, module in model.named_modules():
+        own = [p.value for p in module.parameters(recurse=False) if id(p) not in seen]
+        seen.update(map(id, module.parameters(recurse=False)))
+        layer = LayerSummary(
+            name,
+            type(module).__name__,
+            depth=name.count(".") + 1 if name else 0,
+            leaf=next(module.children(), None) is None,
+            parameters=sum(value.numel() for value in own),
+            trainable=sum(value.numel() for value in own if value.requires_grad),
+        )
+        found.append((module, layer))
+    return found
+
+
+def _as_input(model: Module, given: Any) -> Any:
+    if not isinstance(given, (tuple, list)) or not all(_is_extent(extent) for extent in given):
+        if next(_tensors(given), None) is None:
+            raise SettingError(
+                f"summary() takes tensors, or shapes as in (1, 3, 32, 32); got {given!r}."
+            )
+        return given
+    shape = tuple(integer("an extent of an input", extent, 0) for extent in given)
+    like = next((x for x in _tensors(model) if x.is_floating_point()), None)
+    if like is None:
+        return zeros(*shape)
+    return zeros(*shape, dtype=like.dtype, backend=like.backend)
+
+
+def _is_extent(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _tensors(value: Any) -> Iterator[Tensor]:
+    """Yield the tensors in a nest of lists, tuples and dictionaries, and those of modules."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, Module):
+        yield from _tensors([*(p.value for p in value.parameters()), *value.buffers()])
+    elif isinstance(value, dict):
+        yield from _tensors(list(value.values()))
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            yield from _tensors(part)
+
+
+def _bytes(tensor: Tensor) -> int:
+    return tensor.numel() * tensor.dtype.itemsize
+
+
+@contextmanager
+def _left_as_it_was(model: Module) -> Iterator[None]:
+    """Give buffers their values again afterwards, and draw from no generator that others use."""
+    generator = Generator()
+    generator.set_state(get_rng_state())
+    holders = [buffer for module in model.modules() for buffer in module._buffers.values()]
+    values = [holder.value for holder in holders]
+    copies = [x.detach().clone() if isinstance(x, Tensor) else x for x in values]
+    try:
+        with use_generator(generator):
+            yield
+    finally:
+        for holder, value, copied in zip(holders, values, copies, strict=True):
+            if isinstance(value, Tensor):
+                value.copy_(copied)
+            holder.update(value)
+
+
+@contextmanager
+def _watched(layers: Sequence[tuple[Module, LayerSummary]]) -> Iterator[list[LayerSummary]]:
+    """Note what every layer returns; yields the layers that are running, the innermost last."""
+    active: list[LayerSummary] = []
+    for module, layer in layers:
+        module.__dict__["forward"] = _watching(module.forward, layer, active)
+    try:
+        yield active
+    finally:
+        for module, _ in layers:
+            before = module.__dict__["forward"].__wrapped__
+            if getattr(before, "__func__", None) is getattr(type(module), "forward", None):
+                del module.__dict__["forward"]
+            else:  # somebody had given this one module a forward of its own
+                module.__dict__["forward"] = before
+
+
+def _watching(
+    forward: Callable[..., Any], layer: LayerSummary, active: list[LayerSummary]
+) -> Callable[..., Any]:
+    def watched(*args: Any, **kwargs: Any) -> Any:
+        active.append(layer)
+        try:
+            result = forward(*args, **kwargs)
+        finally:
+            active.pop()
+        results = list(_tensors(result))
+        layer.calls += 1
+        layer.output_shapes = [each.shape for each in results]
+        layer.output_bytes += sum(map(_bytes, results))
+        return result
+
+    watched.__wrapped__ = forward  # type: ignore[attr-defined]
+    return watched
+
+
+@contextmanager
+def _counted(backend: TensorBackend, active: Sequence[LayerSummary]) -> Iterator[None]:
+    """Count the products of matrices that a backend makes for the innermost layer.
+
+    Kernels are left aside meanwhile, so that convolution, attention and the like are composed, and
+    come down to products, too.
+    """
+    thread = threading.get_ident()
+    matmul, kernel = backend.matmul, backend.kernel
+
+    def counted_matmul(a: Any, b: Any) -> Any:
+        result = matmul(a, b)
+        if active and threading.get_ident() == thread:
+            active[-1].multiply_adds += result.layout.size * a.shape[-1]
+        return result
+
+    def no_kernel(name: str) -> Any:
+        return None if threading.get_ident() == thread else kernel(name)
+
+    replaced = {"matmul": counted_matmul, "kernel": no_kernel}
+    backend.__dict__.update(replaced)
+    try:
+        yield
+    finally:
+        for name in replaced:
+            del backend.__dict__[name]

@@ -1,0 +1,157 @@
+"""`Classification`: jobs whose samples belong to classes.
+
+Labels may be smoothed: the network then learns to give the right class a little less than all, and
+each other class a little. That loss cannot fall to 0, and so it is cross-entropy without smoothing
+that is shown, of training and validation alike.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from mt_nn.data import DataLoader, Dataset, Subset, random_split
+from mt_nn.errors import InputError
+from mt_nn.files.writing import write_atomically
+from mt_nn.functional import cross_entropy, softmax
+from mt_nn.jobs.job import Job, Settings
+from mt_nn.jobs.tables import write_table
+from mt_nn.losses.layers import CrossEntropyLoss
+from mt_nn.train.curves import as_png, make_figure
+from mt_nn.train.metrics import Accuracy, ConfusionMatrix, Mean, Metric
+from mt_nn.train.trainer import Trainer
+from mt_tensor import Generator, Tensor, cat, no_grad
+
+HELD_OUT = 0.1
+"""The share of the samples to learn from that is held out for the validation, as a rule."""
+
+SPLIT_SEED = 0
+"""Which samples these are is the same in every training."""
+
+
+def divided(samples: Dataset, share: float = HELD_OUT) -> tuple[Subset, Subset]:
+    """Return the samples that a network learns from, and a share held out, always the same one."""
+    generator = Generator().manual_seed(SPLIT_SEED)
+    rest, held_out = random_split(samples, [1 - share, share], generator)
+    return rest, held_out
+
+
+class Answer(NamedTuple):
+    """What a network says of a sample.
+
+    Attributes:
+        sample: its number.
+        right: the class that it is of.
+        predicted: the class with the largest probability.
+        probability: that probability.
+    """
+
+    sample: int
+    right: int
+    predicted: int
+    probability: float
+
+
+class Classification(Job):
+    """A job whose samples belong to classes.
+
+    Attributes:
+        classes: their names.
+        smoothing: how much of a label is shared among all classes.
+    """
+
+    results: ClassVar[tuple[str, ...]] = ("confusion.csv", "confusion.png", "mistakes.csv")
+    classes: ClassVar[tuple[str, ...]]
+    smoothing: ClassVar[float] = 0.0
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self.loss = CrossEntropyLoss(label_smoothing=self.smoothing)
+
+    def metrics(self) -> dict[str, Metric]:
+        """Measure cross-entropy without smoothing, and accuracy."""
+        return {"cross_entropy": Mean(cross_entropy), "accuracy": Accuracy()}
+
+    def line(self, row: Mapping[str, Any]) -> str:
+        """Tell cross-entropy and accuracy."""
+        return (
+            f"epoch {row['epoch']:2}  cross-entropy: training {row['cross_entropy']:.4f}, "
+            f"validation {row['validation_cross_entropy']:.4f}  "
+            f"validation accuracy {100 * row['validation_accuracy']:.1f} %"
+        )
+
+    def test(self, trainer: Trainer, batches: DataLoader, folder: Path) -> str:
+        """Measure, and write the confusion matrix and the mistakes, the worst first."""
+        labels = cat([batch[-1] for batch in batches])
+        scores = trainer.predict(batches)
+        confusion = ConfusionMatrix(len(self.classes))
+        confusion.update(scores, labels)
+        write_table(folder / "confusion.csv", self._named(confusion.matrix()))
+        write_atomically(folder / "confusion.png", self._drawn(confusion.matrix()))
+        mistakes = mistakes_of(answers(scores, labels))
+        self.write_mistakes(mistakes, batches.dataset, folder)
+        loss = cross_entropy(scores, labels).item()
+        return (
+            f"cross-entropy {loss:.4f}, accuracy {100 * (1 - len(mistakes) / len(labels)):.1f} %, "
+            f"{len(mistakes)} of {len(labels)} {self.samples} wrong"
+        )
+
+    @abstractmethod
+    def write_mistakes(self, mistakes: Sequence[Answer], samples: Dataset, folder: Path) -> None:
+        """Write samples of the test part that were taken for something else, the surest first."""
+
+    def describe(self, scores: Tensor) -> str:
+        """Return the likeliest classes of a sample, given its scores, shape (classes,).
+
+        Raises:
+            InputError: the scores are nan: the sample, or a parameter, is too large a number.
+        """
+        shares = softmax(scores, 0).tolist()
+        if not all(map(math.isfinite, shares)):
+            raise InputError(
+                "the network gives no class: its scores are nan. The input, or what was learnt "
+                "with too high a --lr, is too large a number."
+            )
+        likeliest = sorted(range(len(shares)), key=lambda each: -shares[each])[:3]
+        return ", ".join(f"{self.classes[each]} {100 * shares[each]:.1f} %" for each in likeliest)
+
+    def _named(self, matrix: npt.NDArray[Any]) -> list[list[Any]]:
+        rows = zip(self.classes, matrix.tolist(), strict=True)
+        return [["right class", *self.classes], *([name, *row] for name, row in rows)]
+
+    def _drawn(self, matrix: npt.NDArray[Any]) -> bytes:
+        """Return a picture of the confusion matrix."""
+        count = len(self.classes)
+        figure = make_figure(2 + 0.55 * count, 1.5 + 0.55 * count)
+        axes = figure.subplots()
+        axes.imshow(matrix / np.maximum(matrix.sum(1, keepdims=True), 1), cmap="Blues", vmax=1)
+        for (row, column), number in np.ndenumerate(matrix):
+            if number:
+                share = number / matrix[row].sum()
+                color = "white" if share > 0.5 else "black"
+                axes.text(column, row, number, ha="center", va="center", color=color, fontsize=9)
+        axes.set(xlabel="predicted class", ylabel="right class")
+        axes.set_xticks(range(count), self.classes, rotation=45 if count > 2 else 0, ha="right")
+        axes.set_yticks(range(count), self.classes)
+        return as_png(figure)
+
+
+@no_grad()
+def answers(scores: Tensor, labels: Tensor) -> list[Answer]:
+    """Return what scores, shape (samples, classes), say of samples with these classes."""
+    shares = softmax(scores, 1)
+    predicted = shares.argmax(1).tolist()
+    each = zip(labels.tolist(), predicted, shares.amax(1).tolist(), strict=True)
+    return [Answer(number, *answer) for number, answer in enumerate(each)]
+
+
+def mistakes_of(answers: Sequence[Answer]) -> list[Answer]:
+    """Return the wrong answers, the surest first."""
+    wrong = [each for each in answers if each.right != each.predicted]
+    return sorted(wrong, key=lambda each: -each.probability)

@@ -1,0 +1,361 @@
+"""`mt-train`: train a network on real data, go on with a training, or ask what came of it.
+
+mt-train digits                           learn, and write to runs/digits
+mt-train --resume runs/digits             go on after Control-C, or after a crash
+mt-train predict runs/digits digit.png    ask the network
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import dataclasses
+import io
+import math
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import mt_tensor as mt
+from mt_nn.errors import FileError, NetworkError, SettingError
+from mt_nn.jobs import JOBS, job_class
+from mt_nn.jobs.command.prediction import predict
+from mt_nn.jobs.command.runs import Run
+from mt_nn.jobs.command.threads import use_threads
+from mt_nn.jobs.command.training import train
+from mt_nn.jobs.job import Settings
+from mt_nn.parallel.group import Group
+from mt_nn.parallel.world import world
+from mt_nn.train.callbacks import ENDING
+from mt_nn.utils.settings import choice
+from mt_operators import StateDictError
+from mt_tensor.errors import BackendError
+
+SETTINGS = tuple(field.name for field in dataclasses.fields(Settings))
+"""The options that are settings of a training, and stay what they are when it is resumed."""
+
+
+MOST_THREADS = 1024
+"""More are no help on any machine, and from some number on libraries refuse them or crash."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return 0, or another exit code after printing what was wrong."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # not every terminal has every letter
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        code = _run(sys.argv[1:] if arguments is None else list(arguments))
+    except SystemExit:  # after --help, or a wrong option
+        if (failure := _flush()) is None:
+            raise
+        return _complain(failure)
+    failure = _flush()
+    if failure is None or code:
+        return code
+    return _complain(failure)
+
+
+def _run(arguments: list[str]) -> int:
+    command = _ask if arguments[:1] == ["predict"] else _learn
+    try:
+        with _ended_as_by_control_c():
+            return command(arguments)
+    except KeyboardInterrupt:
+        return _complain("interrupted.", 130)
+    except MemoryError:
+        return _complain("there is too little memory: take a smaller --batch-size.")
+    except (BackendError, NetworkError, StateDictError) as error:
+        return _complain(str(error))
+    except OSError as error:  # of the standard output
+        return _complain(_unheard(error))
+
+
+def _complain(text: str, code: int = 1) -> int:
+    print(f"mt-train: {text}", file=sys.stderr)
+    return code
+
+
+def _unheard(error: OSError) -> str:
+    return f"not all could be told ({error.strerror or error})."
+
+
+def _flush() -> str | None:
+    """Hand all that was told to the system; return what is to be said if that is impossible."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        with contextlib.suppress(OSError, ValueError):  # or Python would complain at its end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _unheard(error)
+    return None
+
+
+@contextlib.contextmanager
+def _ended_as_by_control_c() -> Iterator[None]:
+    """Take other signals that end a process for Control-C in this block, unless ignored."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    others = [each for each in ENDING if signal.getsignal(each) is signal.SIG_DFL]
+    for each in others:
+        signal.signal(each, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for each in others:
+            signal.signal(each, signal.SIG_DFL)
+
+
+def _learn(arguments: list[str]) -> int:
+    ranks = world()
+    with _told_once(ranks):
+        options = _learning().parse_args(arguments)
+        use_threads(options.threads)
+        run = _begun(options) if options.resume is None else _resumed(options)
+    try:
+        with mt.use_backend(run.backend), _ending_together(ranks):
+            train(run, sys.stdout, resume=options.resume is not None)
+    except KeyboardInterrupt:
+        return 130 if ranks.rank else _complain(f"interrupted; {_how_to_go_on(run)}", 130)
+    except OSError as error:
+        if isinstance(error, NetworkError):
+            raise
+        raise FileError(
+            f"what happens cannot be told ({error.strerror or error}); {_how_to_go_on(run)}"
+        ) from error
+    return 0
+
+
+@contextlib.contextmanager
+def _told_once(ranks: Group) -> Iterator[None]:
+    """Let whatever ends one rank in this block end all of them, and rank 0 tell it."""
+    if ranks.size == 1:
+        yield
+        return
+    wrong: Exception | SystemExit | None = None
+    with contextlib.ExitStack() as quiet:
+        if ranks.rank:
+            quiet.enter_context(contextlib.redirect_stdout(io.StringIO()))
+            quiet.enter_context(contextlib.redirect_stderr(io.StringIO()))
+        try:
+            yield
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - it is raised again
+            wrong = error
+    told = ranks.gather(None if wrong is None else str(wrong), "settings")
+    failed = [rank for rank, text in enumerate(told) if text is not None]
+    if not failed:
+        return
+    if ranks.rank:
+        raise SystemExit(wrong.code if isinstance(wrong, SystemExit) else 1)
+    raise wrong or SettingError(f"rank {failed[0]}: {told[failed[0]]}")
+
+
+@contextlib.contextmanager
+def _ending_together(ranks: Group) -> Iterator[None]:
+    """Let an error of one rank end all of them, which would wait for it."""
+    try:
+        yield
+    except Exception as error:
+        if ranks.size > 1:
+            _complain(str(error))
+            ranks.raised(error)
+        raise
+
+
+def _how_to_go_on(run: Run) -> str:
+    with contextlib.suppress(FileError):
+        if run.has_checkpoint() and not Run.read(run.folder).finished:
+            return f"mt-train --resume {run.folder} goes on."
+    return "nothing was saved."
+
+
+def _begun(options: argparse.Namespace) -> Run:
+    """Return a new training.
+
+    Raises:
+        SettingError: there is no such job or network, or the options do not fit it.
+    """
+    name = next(iter(JOBS)) if options.job is None else options.job
+    models = job_class(name).models
+    model = next(iter(models)) if options.model is None else options.model
+    choice(f"--model of {name}", model, models)
+    recipe = models[model]
+    _refuse_what_does_not_fit(options, name, model)
+    settings = Settings(
+        model=model,
+        epochs=options.epochs or recipe.epochs,
+        batch_size=options.batch_size or recipe.batch_size,
+        lr=recipe.lr if options.lr is None else options.lr,
+        seed=options.seed or 0,
+        data_dir=str(options.data_dir or "data"),
+        batches=options.batches,
+        test=options.test is not False,
+        vectors=None if options.vectors is None else str(options.vectors),
+    )
+    backend = mt.get_backend(options.backend).name
+    folder = options.out or Path("runs", name)
+    return Run(folder, name, settings, backend=backend, compile=options.compile)
+
+
+def _refuse_what_does_not_fit(options: argparse.Namespace, name: str, model: str) -> None:
+    """Raise SettingError if an option says something that a network cannot use."""
+    if not job_class(name).models[model].epochs:
+        for option in ("epochs", "batch_size", "lr"):
+            if getattr(options, option) is not None:
+                raise SettingError(
+                    f"--model {model} of {name} has nothing to learn: leave out "
+                    f"--{option.replace('_', '-')}."
+                )
+
+
+def _resumed(options: argparse.Namespace) -> Run:
+    """Return a training that was begun, to go on with it as it was.
+
+    Raises:
+        FileError: there is none, or it has been finished.
+        SettingError: something else was said about it than when it was begun.
+    """
+    run = Run.read(options.resume)
+    run.check_unfinished()
+    run.backend = options.backend or run.backend
+    run.compile = options.compile
+    own = run.settings
+    run.settings = dataclasses.replace(  # files may have been moved
+        own,
+        data_dir=str(options.data_dir or own.data_dir),
+        vectors=own.vectors and str(options.vectors or own.vectors),
+    )
+    said = {"job": run.name, "out": run.folder, **vars(run.settings)}
+    for name in ("job", "out", *SETTINGS):
+        other, own = getattr(options, name), said[name]
+        if other is not None and str(other) != str(own):
+            raise SettingError(
+                f"the training in {run.folder} has {name.replace('_', '-')} {own}, not {other}: "
+                "--resume goes on with it as it was begun."
+            )
+    return run
+
+
+def _ask(arguments: list[str]) -> int:
+    options = _asking().parse_args(arguments[1:])
+    use_threads(options.threads)
+    with mt.use_backend(mt.get_backend(options.backend)):
+        for answer in predict(options.folder, options.inputs):
+            print(answer)
+    return 0
+
+
+# --- The options ----------------------------------------------------------------------------------
+
+
+def _learning() -> argparse.ArgumentParser:
+    width = max(map(len, JOBS))
+    listed = "\n".join(f"  {name:{width}}  {job_class(name).about}" for name in JOBS)
+    parser = argparse.ArgumentParser(
+        prog="mt-train",
+        description=f"{_sentence()}\n\njobs:\n{listed}",
+        epilog="mt-train predict FOLDER INPUT asks a network; mt-train predict --help says more.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("job", nargs="?", metavar="JOB", help="what to learn (default: digits)")
+    parser.add_argument("--model", help="which of the job's networks")
+    _add_computing(parser)
+    parser.add_argument(
+        "--compile",
+        action="store_true",
+        help="write a step down once, and run it from a program: the same in less time",
+    )
+    parser.add_argument(
+        "--epochs", type=_integer_from(1, sys.maxsize), help="how often to see each sample"
+    )
+    parser.add_argument(
+        "--batch-size", type=_integer_from(1, sys.maxsize), help="samples that make a step"
+    )
+    parser.add_argument("--lr", type=_rate, help="the highest learning rate")
+    parser.add_argument(
+        "--seed", type=_integer_from(0, sys.maxsize), help="what random numbers begin with (0)"
+    )
+    parser.add_argument(
+        "--data-dir", type=Path, metavar="DIR", help="where data sets lie (default: data)"
+    )
+    parser.add_argument(
+        "--vectors", type=Path, metavar="FILE", help="GloVe's word vectors, for a --model of them"
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="where files go; those of a finished training are moved to DIR/earlier "
+        "(default: runs/JOB)",
+    )
+    parser.add_argument(
+        "--resume", type=Path, metavar="DIR", help="go on with the training whose files lie there"
+    )
+    parser.add_argument(
+        "--batches",
+        type=_integer_from(1, sys.maxsize),
+        help="stop each epoch after so many batches",
+    )
+    parser.add_argument(
+        "--no-test",
+        dest="test",
+        action="store_const",
+        const=False,
+        help="leave the test part alone, to choose settings by the validation",
+    )
+    return parser
+
+
+def _asking() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="mt-train predict", description="Ask a network that has been trained."
+    )
+    parser.add_argument("folder", type=Path, help="the folder of its training, such as runs/mnist")
+    parser.add_argument("inputs", nargs="+", metavar="INPUT", help="an image file, or a text")
+    _add_computing(parser)
+    return parser
+
+
+def _add_computing(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--backend", help="where to compute (default: MT_BACKEND, then numpy)")
+    parser.add_argument(
+        "--threads", type=_integer_from(1, MOST_THREADS), help="how many to compute with"
+    )
+
+
+def _sentence() -> str:
+    return str(__doc__).partition("\n\n")[0].partition(": ")[2].capitalize()
+
+
+def _integer_from(least: int, most: int) -> Callable[[str], int]:
+    """Return what reads an integer from `least` to `most`."""
+
+    def read(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"must be an integer, got {text!r}") from None
+        if value < least:
+            raise argparse.ArgumentTypeError(f"must be at least {least}, got {text}")
+        if value > most:
+            raise argparse.ArgumentTypeError(f"must be at most {most}, got {text}")
+        return value
+
+    return read
+
+
+def _rate(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"must be a finite number from 0 on, got {text!r}")
+    return value
+
+
+if __name__ == "__main__":
+    sys.exit(main())

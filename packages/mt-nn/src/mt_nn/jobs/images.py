@@ -1,0 +1,167 @@
+"""`Images`: jobs that tell images of one size apart."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mt_nn.data import Dataset, TensorDataset
+from mt_nn.errors import FileError, InputError, MissingPackageError
+from mt_nn.files.reading import open_plain
+from mt_nn.files.writing import write_atomically
+from mt_nn.jobs.classification import Answer, Classification, answers
+from mt_nn.jobs.tables import write_table
+from mt_nn.train.curves import as_png, make_figure
+from mt_nn.train.trainer import Trainer
+from mt_operators import Module
+from mt_tensor import Tensor, no_grad, tensor
+
+COLUMNS = 8
+EXAMPLES = 40
+STEP = (1.25, 1.65)
+"""How far images are from each other, in widths and heights of one."""
+
+
+class Images(Classification):
+    """A job whose samples are images.
+
+    Attributes:
+        shape: channels, height and width of an image.
+        dark_ground: whether all images are bright on a dark ground, as those of MNIST are.
+    """
+
+    shape: ClassVar[tuple[int, int, int]]
+    dark_ground: ClassVar[bool] = True
+    results = (*Classification.results, "mistakes.png")
+
+    def checked(self, samples: TensorDataset, folder: Path) -> TensorDataset:
+        """Return images with their labels if they are what this job is about.
+
+        Args:
+            samples: the images, shape (N, channels, height, width), and their classes, shape (N,).
+            folder: where they were read.
+
+        Raises:
+            FileError: they are of another size, or of a class that does not exist.
+        """
+        images, labels = samples.tensors
+        if images.shape[1:] != self.shape:
+            size, own = (" x ".join(map(str, each[1:])) for each in (images.shape[1:], self.shape))
+            raise FileError(f"{folder} holds images of {size} points; this job learns {own}.")
+        if len(labels) and int(labels.max()) >= len(self.classes):
+            raise FileError(
+                f"{folder} holds an image of class {int(labels.max())}; this job has the classes "
+                f"0 to {len(self.classes) - 1}."
+            )
+        return samples
+
+    def draw(self, figure: Any, trainer: Trainer, batch: Any) -> None:
+        """Draw some images with their predicted classes."""
+        images, labels = (part[:EXAMPLES] for part in batch)
+        figure.suptitle("validation: predicted class (wrong ones in red)")
+        self._draw_images(figure, images, answers(trainer.predict([images]), labels))
+
+    def write_mistakes(self, mistakes: Sequence[Answer], samples: Dataset, folder: Path) -> None:
+        """Write a table of all mistakes, and a picture of the worst."""
+        rows = [
+            (m.sample, self.classes[m.right], self.classes[m.predicted], f"{m.probability:.4f}")
+            for m in mistakes
+        ]
+        head = ("image", "right class", "predicted class", "probability")
+        write_table(folder / "mistakes.csv", [head, *rows])
+        worst = mistakes[:EXAMPLES]
+        figure = make_figure(8, 6)
+        figure.suptitle(f"test: the surest of {len(mistakes)} mistakes")
+        self._draw_images(figure, [samples[each.sample][0] for each in worst], worst)
+        write_atomically(folder / "mistakes.png", as_png(figure))
+
+    def _draw_images(self, figure: Any, images: Any, said: Sequence[Answer]) -> None:
+        """Draw images in rows, each with the class it was taken for above it.
+
+        All lie in one diagram: forty of them, one for each image, take seconds.
+        """
+        axes = figure.subplots()
+        for place, (image, answer) in enumerate(zip(images, said, strict=True)):
+            row, column = divmod(place, COLUMNS)
+            left, top = column * STEP[0], -row * STEP[1]
+            pixels = image.numpy().transpose(1, 2, 0).squeeze()
+            axes.imshow(
+                pixels, cmap="gray_r", vmin=0, vmax=1, extent=(left, left + 1, top - 1, top)
+            )
+            name, right = self.classes[answer.predicted], self.classes[answer.right]
+            wrong = name != right
+            short = len(name) + len(right) < 6
+            space = " " if short else "\n"
+            axes.text(
+                left + 0.5,
+                top + 0.1,
+                f"{name},{space}is {right}" if wrong else name,
+                ha="center",
+                fontsize=9 if short else 7,
+                color="red" if wrong else "black",
+            )
+        last = EXAMPLES // COLUMNS - 1
+        axes.set(xlim=(0, (COLUMNS - 1) * STEP[0] + 1), ylim=(-last * STEP[1] - 1, STEP[1] - 1))
+        axes.axis("off")
+
+    def predict(self, network: Module, text: str) -> str:
+        """Return the likeliest classes of the image in a file."""
+        with no_grad():
+            scores: Tensor = network(tensor(self.load(Path(text)))[None])
+        return self.describe(scores[0])
+
+    def load(self, path: Path) -> np.ndarray[Any, Any]:
+        """Return the image in a file as the network takes it, float32 from 0 to 1.
+
+        An image of another size is refused rather than stretched: whoever draws digits as large as
+        a page should see what the network would see of them.
+
+        Raises:
+            FileError: there is no such file, or it is no image of this size.
+            MissingPackageError: Pillow is not installed.
+        """
+        try:
+            from PIL import Image
+        except ImportError as error:
+            raise MissingPackageError(
+                "images are read with Pillow: pip install 'mt-nn[train]'."
+            ) from error
+        channels, height, width = self.shape
+        try:
+            # Of what Pillow warns about, all that matters ends in an error.
+            with warnings.catch_warnings(), open_plain(path) as file:
+                warnings.simplefilter("ignore")
+                with Image.open(file) as image:
+                    self._check(path, image)
+                    pixels = np.asarray(image.convert("L" if channels == 1 else "RGB"), np.float32)
+        except InputError:
+            raise
+        except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+            reason = getattr(error, "strerror", None) or "it holds no image that can be read"
+            raise FileError(f"{path}: {reason}.") from error
+        pixels = pixels.reshape(height, width, channels).transpose(2, 0, 1) / np.float32(255)
+        if self.dark_ground and pixels[:, :: height - 1, :: width - 1].min() > 0.5:
+            raise InputError(
+                f"{path} has a bright ground; the network has learnt images that are bright on a "
+                "dark one. Invert it first."
+            )
+        return np.ascontiguousarray(pixels)
+
+    def _check(self, path: Path, image: Any) -> None:
+        """Raise InputError unless an image of Pillow's is one that the network can judge."""
+        _, height, width = self.shape
+        if image.size != (width, height):
+            raise InputError(
+                f"{path} is an image of {image.width} x {image.height} points; the network reads "
+                f"{width} x {height}. Crop and scale it first."
+            )
+        if getattr(image, "n_frames", 1) > 1:
+            raise InputError(f"{path} holds {image.n_frames} images: save one of them.")
+        if image.mode[0] in "IF":
+            raise InputError(f"{path} has more than 8 bits for a colour: save it with 8.")
+        if image.has_transparency_data and image.convert("RGBA").getextrema()[3][0] < 255:
+            raise InputError(f"{path} is transparent in places: save it on a ground of one colour.")

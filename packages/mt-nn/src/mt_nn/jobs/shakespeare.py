@@ -1,0 +1,54 @@
+"""Shakespeare's plays, character by character; then the network writes such lines itself.
+
+The file of char-rnn (Karpathy, 2015), `input.txt`, lies in `tiny-shakespeare` of the data folder.
+The last tenth of it is held out: half for the validation, half for the test.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from mt_nn.data import Vocabulary, read_text
+from mt_nn.data.formats.reading import find
+from mt_nn.jobs.job import Parts, Recipe
+from mt_nn.jobs.text import Text
+from mt_nn.train.language_models import LSTMLanguageModel, TransformerLanguageModel
+from mt_operators import Module
+
+
+class Shakespeare(Text):
+    """Guesses the next character."""
+
+    about = "Shakespeare's plays, by characters; then it writes some lines"
+    models: ClassVar = {
+        "lstm": Recipe(epochs=8, batch_size=64, lr=0.004),
+        "transformer": Recipe(epochs=8, batch_size=32, lr=0.002),
+    }
+    samples = "characters"
+    window = 64
+    between = ""
+    end = "\n"
+    length = 400
+
+    def read(self) -> Parts:
+        """Return nine tenths of the plays to learn from, and twice a twentieth."""
+        text = read_text(find(self.folder("tiny-shakespeare"), "input.txt"))
+        self.vocabulary = Vocabulary(sorted({*text, self.end}))
+        begin, middle = len(text) * 90 // 100, len(text) * 95 // 100
+        return self.in_windows(text[:begin], text[begin:middle], text[middle:])
+
+    def network(self) -> Module:
+        """Return an LSTM or a transformer."""
+        if self.settings.model == "lstm":
+            return LSTMLanguageModel(len(self.vocabulary), width=256)
+        return TransformerLanguageModel(
+            len(self.vocabulary), width=128, layers=4, heads=4, window=self.window
+        )
+
+    def tokens_of(self, text: str) -> list[str]:
+        """Return the characters of a text."""
+        return list(text)
+
+    def told(self, loss: float) -> str:
+        """Tell nats a character."""
+        return f"{loss:.4f} nats a character"

@@ -1,0 +1,145 @@
+"""A softmax over very many classes, of which a few are frequent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from mt_nn.core.containers import Sequential
+from mt_nn.core.linear import Linear
+from mt_nn.core.module import Module
+from mt_nn.core.settings import integer
+from mt_nn.errors import InputError, SettingError
+from mt_nn.layers.containers import ModuleList
+from mt_nn.utils.settings import number as as_number
+from mt_tensor import Tensor, cat
+from mt_tensor.errors import IndexingError
+from mt_tensor.extending import require_tensors
+
+
+class ASMoutput(NamedTuple):
+    """What `AdaptiveLogSoftmaxWithLoss` returns.
+
+    Attributes:
+        output: the log-probability of the target of each sample.
+        loss: minus their mean.
+    """
+
+    output: Tensor
+    loss: Tensor
+
+
+class AdaptiveLogSoftmaxWithLoss(Module):
+    """Log-probabilities of classes in clusters, the rarer ones with fewer weights.
+
+    A head scores the frequent classes and one entry for each cluster of the others; the
+    log-probability of a class in a cluster is that of the cluster plus that within it (Grave et
+    al., Efficient softmax approximation for GPUs, 2017).
+
+    Args:
+        in_features: features of the input.
+        n_classes: how many classes there are, the frequent ones first.
+        cutoffs: where the clusters begin: classes up to the first are the head's.
+        div_value: by how much each cluster has fewer features than the one before.
+        head_bias: whether the head has a bias.
+
+    Attributes:
+        head: scores of frequent classes and of clusters.
+        tail: for each cluster, a projection and scores of its classes.
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        n_classes: int,
+        cutoffs: Sequence[int],
+        div_value: float = 4.0,
+        head_bias: bool = False,
+    ) -> None:
+        super().__init__()
+        self.in_features = in_features = integer("in_features", in_features, 1)
+        self.n_classes = integer("n_classes", n_classes, 2)
+        found = cutoffs if isinstance(cutoffs, tuple | list) else ()
+        given = [integer("a cutoff", cut, 1) for cut in found]
+        if not given or given[-1] >= n_classes or sorted(set(given)) != given:
+            raise SettingError(
+                f"cutoffs must be integers from 1 to {n_classes - 1}, each larger than the one "
+                f"before; got {cutoffs!r}."
+            )
+        if not as_number("div_value", div_value) > 0:
+            raise SettingError(f"div_value must be positive; got {div_value}.")
+        self.cutoffs = [*given, n_classes]
+        self.div_value, self.head_bias = div_value, head_bias
+        self.shortlist_size = self.cutoffs[0]
+        self.n_clusters = len(given)
+        self.head_size = self.shortlist_size + self.n_clusters
+        self.head = Linear(in_features, self.head_size, bias=head_bias)
+        self.tail = ModuleList()
+        for number, (first, end) in enumerate(zip(given, self.cutoffs[1:], strict=True), start=1):
+            width = int(in_features // div_value**number)
+            if not width:
+                raise SettingError(
+                    f"cluster {number} would have no features, of {in_features}, with a div_value "
+                    f"of {div_value}: use a smaller one, or fewer cutoffs."
+                )
+            projection = Linear(in_features, width, bias=False)
+            self.tail.append(Sequential(projection, Linear(width, end - first, bias=False)))
+
+    def forward(self, input: Tensor, target: Tensor) -> ASMoutput:
+        """Return the log-probability of each sample's class, and minus their mean.
+
+        Args:
+            input: shape (batch, in_features), or (in_features,).
+            target: numbers of classes, integers of shape (batch,), or ().
+
+        Raises:
+            InputError: the shapes do not fit, or the target holds no integers.
+            IndexingError: there is no such class.
+        """
+        self._check(input)
+        require_tensors("AdaptiveLogSoftmaxWithLoss", target)
+        if target.shape != input.shape[:-1] or target.dtype.kind != "integer":
+            raise InputError(
+                f"targets for an input of shape {input.shape} are integers of shape "
+                f"{input.shape[:-1]}; {target.shape} and {target.dtype.name} were given."
+            )
+        if target.numel() and not ((target >= 0) & (target < self.n_classes)).all():
+            raise IndexingError(f"targets are numbers of classes from 0 to {self.n_classes - 1}.")
+        rows, classes = input.reshape(-1, self.in_features), target.reshape(-1).long()
+        head = self.head(rows).log_softmax(1)
+        in_head = classes
+        for number, first in enumerate(self.cutoffs[:-1]):
+            in_head = in_head.masked_fill(classes >= first, self.shortlist_size + number)
+        output = head.gather(1, in_head.unsqueeze(1)).squeeze(1)
+        for number, (first, end) in enumerate(
+            zip(self.cutoffs[:-1], self.cutoffs[1:], strict=True)
+        ):
+            members = ((classes >= first) & (classes < end)).argwhere().squeeze(1)
+            if members.numel():
+                scores = self.tail[number](rows.index_select(0, members)).log_softmax(1)
+                within = (classes.index_select(0, members) - first).unsqueeze(1)
+                output = output.index_add(0, members, scores.gather(1, within).squeeze(1))
+        output = output.reshape(target.shape)
+        return ASMoutput(output, -output.mean())
+
+    def log_prob(self, input: Tensor) -> Tensor:
+        """Return the log-probabilities of all classes, shape (batch, n_classes)."""
+        self._check(input)
+        head = self.head(input).log_softmax(-1)
+        parts = [head[..., : self.shortlist_size]]
+        for number, cluster in enumerate(self.tail):
+            of_cluster = head[..., self.shortlist_size + number].unsqueeze(-1)
+            parts.append(cluster(input).log_softmax(-1) + of_cluster)
+        return cat(parts, -1)
+
+    def predict(self, input: Tensor) -> Tensor:
+        """Return the most probable class of each sample, integers of shape (batch,)."""
+        return self.log_prob(input).argmax(-1)
+
+    def _check(self, input: Tensor) -> None:
+        require_tensors("AdaptiveLogSoftmaxWithLoss", input)
+        if input.ndim not in (1, 2) or input.shape[-1] != self.in_features:
+            raise InputError(
+                f"AdaptiveLogSoftmaxWithLoss takes shape (batch, {self.in_features}) or "
+                f"({self.in_features},); {input.shape} was given."
+            )

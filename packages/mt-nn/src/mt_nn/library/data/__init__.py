@@ -1,1 +1,0 @@
-"""Readers of published data, vocabularies, and batches of sequences."""

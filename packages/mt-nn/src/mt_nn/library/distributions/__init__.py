@@ -1,1 +1,0 @@
-"""Probability distributions."""

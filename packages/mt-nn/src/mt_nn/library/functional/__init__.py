@@ -1,1 +1,0 @@
-"""Functions of networks beyond convolution, pooling, dropout and the loss of classes."""

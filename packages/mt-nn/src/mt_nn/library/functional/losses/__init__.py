@@ -1,1 +1,0 @@
-"""Losses of numbers, labels, likelihoods, sequences and similarities."""

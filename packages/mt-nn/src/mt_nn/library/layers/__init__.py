@@ -1,1 +1,0 @@
-"""Layers beyond the linear one, convolution, pooling and dropout."""

@@ -1,1 +1,0 @@
-"""Models and trainings on disk."""

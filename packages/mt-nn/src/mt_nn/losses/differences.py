@@ -1,0 +1,136 @@
+"""Losses of numbers: how far predictions are from what they should be."""
+
+from __future__ import annotations
+
+from mt_nn.core.arguments import checked
+from mt_nn.core.errors import InputError
+from mt_nn.core.losses import REDUCTIONS, Reduction, check_reduction
+from mt_nn.losses.arguments import check_at_least, check_one_shape, check_positive
+from mt_tensor import Tensor, elementwise, fuse
+
+
+@checked
+def mse_loss(
+    input: Tensor, target: Tensor, *, reduction: Reduction = "mean", weight: Tensor | None = None
+) -> Tensor:
+    """Return the squared difference between `input` and `target`, which have the same shape.
+
+    Args:
+        input: predictions.
+        target: the correct values.
+        reduction: mean or sum over all, or none.
+        weight: a weight for each element; the mean is divided by their sum.
+
+    Raises:
+        InputError: the shapes differ, or the input is not floating-point.
+        SettingError: there is no such reduction.
+    """
+    check_reduction(reduction)
+    check_one_shape("mse_loss", input, target)
+    return weighted_mean("mse_loss", _squared_difference(input, target), weight, reduction)
+
+
+@fuse
+def _squared_difference(input: Tensor, target: Tensor) -> Tensor:
+    return (input - target).square()
+
+
+def weighted_mean(name: str, losses: Tensor, weight: Tensor | None, reduction: Reduction) -> Tensor:
+    """Reduce weighted losses; the mean is divided by the sum of the weights."""
+    if weight is None:
+        return REDUCTIONS[reduction](losses)
+    if weight.shape != losses.shape:
+        raise InputError(
+            f"{name}() takes a weight for each element, of shape {losses.shape}; {weight.shape} "
+            "was given."
+        )
+    if reduction == "mean":
+        return (losses * weight).sum() / weight.sum()
+    return REDUCTIONS[reduction](losses * weight)
+
+
+@checked
+def l1_loss(
+    input: Tensor, target: Tensor, *, reduction: Reduction = "mean", weight: Tensor | None = None
+) -> Tensor:
+    """Return the absolute difference between `input` and `target`; see `mse_loss`."""
+    check_reduction(reduction)
+    check_one_shape("l1_loss", input, target)
+    return weighted_mean("l1_loss", _absolute_difference(input, target), weight, reduction)
+
+
+@fuse
+def _absolute_difference(input: Tensor, target: Tensor) -> Tensor:
+    return (input - target).abs()
+
+
+@checked
+def smooth_l1_loss(
+    input: Tensor, target: Tensor, *, reduction: Reduction = "mean", beta: float = 1.0
+) -> Tensor:
+    """Return the absolute difference, rounded off below `beta` (Girshick 2015, "Fast R-CNN").
+
+    For a difference `d` it is `d^2 / (2 beta)` if that is below `beta`, else `d - beta / 2`.
+
+    Args:
+        input: predictions.
+        target: what they should be, of the same shape.
+        reduction: mean or sum over all, or none.
+        beta: where the parabola ends; at 0 there is none.
+
+    Raises:
+        InputError: the shapes differ, or the input is not floating-point.
+        SettingError: there is no such reduction, or `beta` is negative.
+    """
+    check_reduction(reduction)
+    check_at_least("beta", beta, 0)
+    check_one_shape("smooth_l1_loss", input, target)
+    if beta == 0:
+        return REDUCTIONS[reduction](_absolute_difference(input, target))
+    return REDUCTIONS[reduction](_smooth_difference(input, target, beta))
+
+
+@checked
+def huber_loss(
+    input: Tensor,
+    target: Tensor,
+    reduction: Reduction = "mean",
+    delta: float = 1.0,
+    weight: Tensor | None = None,
+) -> Tensor:
+    """Return half the squared difference, continued by lines from `delta` on (Huber 1964).
+
+    For a difference `d` it is `d^2 / 2` if that is below `delta`, else `delta (d - delta / 2)`.
+
+    Args:
+        input: predictions.
+        target: what they should be, of the same shape.
+        reduction: mean or sum over all, or none.
+        delta: where the lines begin.
+        weight: what each element counts, of the same shape; the mean is over all elements, as in
+            torch.
+
+    Raises:
+        InputError: the shapes differ, or the input is not floating-point.
+        SettingError: there is no such reduction, or `delta` is not above 0.
+    """
+    check_reduction(reduction)
+    check_positive("delta", delta)
+    check_one_shape("huber_loss", input, target)
+    losses = _huber(input, target, delta)
+    if weight is not None:
+        losses = weighted_mean("huber_loss", losses, weight, "none")
+    return REDUCTIONS[reduction](losses)
+
+
+@fuse
+def _huber(input: Tensor, target: Tensor, delta: float) -> Tensor:
+    """Write the parabola and the lines as one: `s (d - s / 2)`, with `s` as `d` within `delta`."""
+    difference = input - target
+    short = elementwise("clamp", difference, -delta, delta)
+    return short * (difference - 0.5 * short)
+
+
+@fuse
+def _smooth_difference(input: Tensor, target: Tensor, beta: float) -> Tensor:
+    return _huber(input, target, beta) / beta

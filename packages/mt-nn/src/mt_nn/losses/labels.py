@@ -1,0 +1,217 @@
+"""Losses of labels, each of which is right or wrong by itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mt_nn.core.arguments import check_one_dtype, checked
+from mt_nn.core.losses import REDUCTIONS, Reduction, check_floating, check_reduction
+from mt_nn.errors import InputError
+from mt_nn.losses.arguments import check_one_shape
+from mt_tensor import Function, Tensor, fuse, stack
+from mt_tensor.extending import as_one_call
+
+# --- Probabilities --------------------------------------------------------------------------------
+
+
+@checked
+def binary_cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    *,
+    reduction: Reduction = "mean",
+) -> Tensor:
+    """Return `-(target log(input) + (1 - target) log(1 - input))`.
+
+    Logarithms count as -100 at least, as in torch, and the gradient's divisor as 1e-12, so that
+    both are finite where a probability is 0 or 1. `binary_cross_entropy_with_logits` is exact
+    there.
+
+    Args:
+        input: probabilities, from 0 to 1.
+        target: how probable each should be, of the same shape.
+        weight: what each element counts, of a shape that broadcasts to that.
+        reduction: mean or sum over all, or none.
+
+    Raises:
+        InputError: the shapes differ, or the input or the target is not from 0 to 1.
+        DTypeError: the dtypes differ.
+        SettingError: there is no such reduction.
+    """
+    check_reduction(reduction)
+    check_one_shape("binary_cross_entropy", input, target)
+    check_floating("binary_cross_entropy", target)
+    check_one_dtype("binary_cross_entropy", input, target)
+    _check_probabilities(input, target)
+    return _reduced(_BinaryCrossEntropy.apply(input, target), weight, reduction)
+
+
+class _BinaryCrossEntropy(Function):
+    """The loss with bounded logarithms; its gradient is not that of the bounds, which is 0."""
+
+    @staticmethod
+    def forward(ctx: Any, input: Tensor, target: Tensor) -> Tensor:
+        """Return the loss of each element."""
+        ctx.save_for_backward(input, target)
+        return _bounded_cross_entropy(input, target)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        """Return the gradients of probabilities and targets."""
+        input, target = ctx.saved_tensors
+        needs = ctx.needs_input_grad
+        return (
+            _slope(grad, input, target) if needs[0] else None,
+            grad * (_bounded_log(1 - input) - _bounded_log(input)) if needs[1] else None,
+        )
+
+
+def _bounded_log(x: Tensor) -> Tensor:
+    return x.log().clamp_min(-100.0)
+
+
+@fuse
+def _bounded_cross_entropy(input: Tensor, target: Tensor) -> Tensor:
+    wrong = (-input).log1p().clamp_min(-100.0)
+    loss: Tensor = -(target * _bounded_log(input) + (1.0 - target) * wrong)
+    return loss
+
+
+@fuse
+def _slope(grad: Tensor, input: Tensor, target: Tensor) -> Tensor:
+    slope: Tensor = grad * (input - target) / (input * (1.0 - input)).clamp_min(1e-12)
+    return slope
+
+
+@as_one_call
+def _check_probabilities(input: Tensor, target: Tensor) -> None:
+    """Raise unless both are from 0 to 1, for which a device is waited for once."""
+    if not input.numel():
+        return
+    bounds = stack([bound for x in (input, target) for bound in x.detach().aminmax()])
+    least, largest = stack(bounds.aminmax()).tolist()
+    if least >= 0 and largest <= 1:
+        return
+    for what, (lowest, highest) in (
+        ("binary_cross_entropy() takes probabilities", bounds[:2].tolist()),
+        ("targets of binary_cross_entropy() are probabilities", bounds[2:].tolist()),
+    ):
+        if not (lowest >= 0 and highest <= 1):
+            raise InputError(
+                f"{what}, from 0 to 1; they are from {lowest:g} to {highest:g}. "
+                "Apply sigmoid() first, or use binary_cross_entropy_with_logits()."
+            )
+
+
+# --- Scores ---------------------------------------------------------------------------------------
+
+
+@checked
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    *,
+    reduction: Reduction = "mean",
+    pos_weight: Tensor | None = None,
+) -> Tensor:
+    """Return the binary cross-entropy of `sigmoid(input)`, exact also for huge scores.
+
+    Args:
+        input: scores, any real numbers.
+        target: how probable each label should be, of the same shape.
+        weight: what each element counts, of a shape that broadcasts to that.
+        reduction: mean or sum over all, or none.
+        pos_weight: what labels that are right count, against those that are not; it broadcasts,
+            too, and so has an element for each label in most cases.
+
+    Raises:
+        InputError: the shapes differ, or a tensor is not floating-point.
+        SettingError: there is no such reduction.
+    """
+    check_reduction(reduction)
+    check_one_shape("binary_cross_entropy_with_logits", input, target)
+    check_floating("binary_cross_entropy_with_logits", target)
+    _check_broadcasts("pos_weight", pos_weight, input)
+    if pos_weight is None:
+        losses = _logistic_loss(input, target)
+    else:
+        losses = _weighted_logistic_loss(input, target, pos_weight)
+    return _reduced(losses, weight, reduction)
+
+
+@fuse
+def _logistic_loss(input: Tensor, target: Tensor) -> Tensor:
+    right, wrong = input.logsigmoid().neg(), input.neg().logsigmoid().neg()
+    loss: Tensor = target * right + (1.0 - target) * wrong
+    return loss
+
+
+@fuse
+def _weighted_logistic_loss(input: Tensor, target: Tensor, pos_weight: Tensor) -> Tensor:
+    right, wrong = input.logsigmoid().neg(), input.neg().logsigmoid().neg()
+    loss: Tensor = pos_weight * target * right + (1.0 - target) * wrong
+    return loss
+
+
+@checked
+def soft_margin_loss(input: Tensor, target: Tensor, *, reduction: Reduction = "mean") -> Tensor:
+    """Return `log(1 + exp(-target * input))`, for targets that are 1 or -1.
+
+    Raises:
+        InputError: the shapes differ, or the input is not floating-point.
+        SettingError: there is no such reduction.
+    """
+    check_reduction(reduction)
+    check_one_shape("soft_margin_loss", input, target)
+    return REDUCTIONS[reduction](-(target * input).logsigmoid())
+
+
+@checked
+def multilabel_soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    *,
+    reduction: Reduction = "mean",
+) -> Tensor:
+    """Return the mean over the labels of their binary cross-entropies.
+
+    Args:
+        input: scores, shape (*batch, labels).
+        target: 1 for the labels that are right and 0 for the others, of the same shape.
+        weight: what each label counts, of a shape that broadcasts to that.
+        reduction: mean or sum over the batch, or none.
+
+    Raises:
+        InputError: the shapes differ or have no dimensions, or the input is not floating-point.
+        SettingError: there is no such reduction.
+    """
+    check_reduction(reduction)
+    check_one_shape("multilabel_soft_margin_loss", input, target)
+    if not input.ndim:
+        raise InputError("multilabel_soft_margin_loss() takes labels; a single number was given.")
+    losses = _reduced(_logistic_loss(input, target), weight, "none")
+    return REDUCTIONS[reduction](losses.mean(-1))
+
+
+# --- Weights --------------------------------------------------------------------------------------
+
+
+def _check_broadcasts(name: str, weight: Tensor | None, input: Tensor) -> None:
+    """Raise InputError unless a weight's shape broadcasts to that of the input."""
+    if weight is None:
+        return
+    extents = (1,) * (input.ndim - weight.ndim) + weight.shape
+    pairs = zip(extents, input.shape, strict=False)
+    if len(extents) > input.ndim or any(extent not in (1, other) for extent, other in pairs):
+        raise InputError(
+            f"{name} must broadcast to shape {input.shape}; shape {weight.shape} was given."
+        )
+
+
+def _reduced(losses: Tensor, weight: Tensor | None, reduction: Reduction) -> Tensor:
+    """Put losses together, weighted; the mean is over all elements, as in torch."""
+    _check_broadcasts("weight", weight, losses)
+    return REDUCTIONS[reduction](losses if weight is None else losses * weight)

@@ -1,0 +1,119 @@
+"""Losses of weighted classes, and cross entropy for targets that are probabilities or smoothed."""
+
+from __future__ import annotations
+
+from mt_nn.core.arguments import check_one_dtype
+from mt_nn.core.errors import InputError, SettingError
+from mt_nn.core.extensions import extends
+from mt_nn.core.losses import (
+    REDUCTIONS,
+    Reduction,
+    check_classes,
+    check_floating,
+    for_one_sample,
+    reduced,
+)
+from mt_tensor import Tensor
+
+
+@extends("weighted classes")
+def weighted_nll_loss(
+    input: Tensor, target: Tensor, weight: Tensor, ignore_index: int, reduction: Reduction
+) -> Tensor:
+    """Compute `nll_loss` with a weight for each class; the other arguments have been checked."""
+    check_class_weights("nll_loss", input, weight)
+    return for_one_sample(_weighted_nll, input, target, weight, ignore_index, reduction, 0.0)
+
+
+@extends("weights and soft targets")
+def soft_cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    ignore_index: int,
+    reduction: Reduction,
+    label_smoothing: float,
+) -> Tensor:
+    """Compute `cross_entropy` with weights, smoothing, or probabilities as targets."""
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise SettingError(f"label_smoothing must be from 0 to 1; got {label_smoothing}.")
+    if not (target.is_floating_point() and target.shape == input.shape and input.ndim):
+        check_classes("cross_entropy", input, target)
+        if weight is not None:
+            check_class_weights("cross_entropy", input, weight)
+        settings = (weight, ignore_index, reduction, label_smoothing)
+        return for_one_sample(_cross_entropy_of_classes, input, target, *settings)
+    check_floating("cross_entropy", input)
+    if ignore_index >= 0:
+        raise SettingError(
+            "cross_entropy() ignores no class where the target is probabilities; got "
+            f"ignore_index={ignore_index}. Give those samples probabilities of 0."
+        )
+    if weight is not None:
+        _check_count("cross_entropy", input, weight)
+    dim = 0 if input.ndim == 1 else 1
+    classes = input.shape[dim]
+    if label_smoothing:
+        target = target * (1 - label_smoothing) + label_smoothing / max(classes, 1)
+    losses = -(_times_classes(input.log_softmax(dim), weight) * target).sum(dim)
+    return REDUCTIONS[reduction](losses)
+
+
+def _cross_entropy_of_classes(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    ignore_index: int,
+    reduction: Reduction,
+    label_smoothing: float,
+) -> Tensor:
+    log_probabilities = input.log_softmax(1)
+    return _weighted_nll(
+        log_probabilities, target, weight, ignore_index, reduction, label_smoothing
+    )
+
+
+def _weighted_nll(
+    log_probabilities: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    ignore_index: int,
+    reduction: Reduction,
+    label_smoothing: float,
+) -> Tensor:
+    """Compute the loss of a batch of log-probabilities."""
+    counted = target != ignore_index
+    classes = target.where(counted, 0)
+    losses = -log_probabilities.gather(1, classes.unsqueeze(1)).squeeze(1)
+    weights = None
+    if weight is not None:
+        weights = weight.index_select(0, classes.reshape(-1)).view(*classes.shape)
+        losses = losses * weights
+    if label_smoothing:
+        everywhere = -_times_classes(log_probabilities, weight).sum(1)
+        share = label_smoothing / max(log_probabilities.shape[1], 1)
+        losses = (1 - label_smoothing) * losses + share * everywhere
+    return reduced(losses, weights, counted, reduction)
+
+
+def _times_classes(input: Tensor, weight: Tensor | None) -> Tensor:
+    """Multiply the values of each class by its weight."""
+    if weight is None:
+        return input
+    return input * weight.view(-1, *(1,) * (input.ndim - 2))
+
+
+def check_class_weights(name: str, input: Tensor, weight: Tensor | None) -> None:
+    """Raise unless there is one weight for each class, of the dtype of the scores."""
+    if weight is not None:
+        _check_count(name, input, weight)
+        check_one_dtype(name, input, weight)
+
+
+def _check_count(name: str, input: Tensor, weight: Tensor) -> None:
+    classes = input.shape[min(input.ndim - 1, 1)]
+    if weight.shape != (classes,):
+        raise InputError(
+            f"{name}() takes a weight for each class, of shape ({classes},); {weight.shape} was "
+            "given."
+        )

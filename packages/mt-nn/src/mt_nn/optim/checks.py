@@ -1,0 +1,145 @@
+"""Checks of the parameters and the settings that optimizers are given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from numbers import Real
+from typing import Any
+
+from mt_nn.core.errors import SettingError, SettingTypeError
+from mt_nn.core.extensions import extends
+from mt_nn.core.optimizer import Optimizer
+from mt_tensor import Tensor
+
+# --- Settings -------------------------------------------------------------------------------------
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def is_pair(value: Any) -> bool:
+    """Return whether a setting is a pair of numbers."""
+    pair = isinstance(value, tuple | list) and len(value) == 2
+    return pair and _is_number(value[0]) and _is_number(value[1])
+
+
+KINDS: dict[str, Callable[[Any], bool]] = {
+    "a number": _is_number,
+    "at least 0": lambda value: _is_number(value) and value >= 0,
+    "from 0 to 1": lambda value: _is_number(value) and 0 <= value <= 1,
+    "True or False": lambda value: isinstance(value, bool),
+    "two numbers, of which the first may be None": lambda value: (
+        isinstance(value, tuple | list) and len(value) == 2
+    ),
+    "from 0 up to, but not, 1, both of them": lambda value: (
+        is_pair(value) and all(0 <= beta < 1 for beta in value)
+    ),
+}
+"""Tests of settings, by what error messages say that these must be."""
+
+USUAL = {
+    "betas": "from 0 up to, but not, 1, both of them",
+    **dict.fromkeys(("eps", "weight_decay", "momentum"), "at least 0"),
+    **dict.fromkeys(
+        ("amsgrad", "centered", "decoupled_weight_decay", "maximize", "nesterov"), "True or False"
+    ),
+}
+"""The kinds of settings that several optimizers have."""
+
+
+def check_kinds(settings: Mapping[str, Any], kinds: Mapping[str, str]) -> None:
+    """Raise SettingError unless settings are of these kinds."""
+    for name, kind in kinds.items():
+        if name in settings and not KINDS[kind](settings[name]):
+            raise SettingError(f"{name} must be {kind}; got {settings[name]!r}.")
+
+
+@extends("settings of an optimizer")
+def check_settings(optimizer: Optimizer, settings: Mapping[str, Any]) -> None:
+    """Raise SettingError unless each setting of a group is of its kind.
+
+    A rate `lr` is a number that is not negative, or a tensor of one.
+    """
+    if "lr" in settings:
+        rate = settings["lr"]
+        if isinstance(rate, Tensor):
+            if rate.numel() != 1:
+                raise SettingError(
+                    f"lr must be a number, or a tensor of one element; got {rate!r}."
+                )
+            rate = rate.item()
+        check_kinds({"lr": rate}, {"lr": "at least 0"})
+    if optimizer.kinds is not None:
+        check_kinds(settings, {**USUAL, **optimizer.kinds})
+
+
+IMPLEMENTATION = ("foreach", "fused", "capturable", "differentiable")
+"""torch's choices of an implementation, which are accepted where they change no result."""
+
+
+def check_implementation(settings: Mapping[str, Any]) -> None:
+    """Raise SettingError for a choice of implementation that only torch has."""
+    for name in ("foreach", "fused"):
+        if settings.get(name) not in (None, True, False):
+            raise SettingError(f"{name} must be None, True or False; got {settings[name]!r}.")
+    if settings.get("foreach") and settings.get("fused"):
+        raise SettingError("foreach and fused cannot be True together: leave one of them out.")
+    for name, why in (
+        ("capturable", "nothing here records steps to run them again, as CUDA graphs do"),
+        ("differentiable", "steps are not recorded, so that no gradient leads through them"),
+    ):
+        if settings.get(name):
+            raise SettingError(f"{name}=True is not possible: {why}. Leave it out.")
+
+
+# --- Parameters -----------------------------------------------------------------------------------
+
+
+@extends("a group of an optimizer")
+def check_group(optimizer: Optimizer, group: Any) -> None:
+    """Raise SettingError unless a group has parameters, in order, and known settings."""
+    name = type(optimizer).__name__
+    if not isinstance(group, dict):
+        raise SettingError(f"a group for {name} is a dictionary; {group!r} was given.")
+    unknown = set(group) - set(optimizer.defaults) - {"params"}
+    if unknown:
+        raise SettingError(
+            f"{name} has no setting {', '.join(sorted(unknown))}; it has "
+            f"{', '.join(optimizer.defaults)}."
+        )
+    if "params" not in group:
+        raise SettingError(f"a group for {name} lacks 'params'; it has {', '.join(group)}.")
+    if isinstance(group["params"], set | frozenset):
+        raise SettingError(
+            "a set of parameters has no order, so that a saved state could not be told to whom it "
+            "belongs: give a list."
+        )
+
+
+@extends("parameters of an optimizer")
+def check_parameters(optimizer: Optimizer, new: Mapping[str, Any]) -> None:
+    """Raise SettingError unless the parameters of a group can be optimized, each once."""
+    known = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    seen = {id(parameter) for parameter in known}
+    named = len(new.get("param_names", ()))
+    if named not in (0, len(new["params"])):
+        raise SettingError("some parameters were given with names, others without: name all.")
+    for parameter in new["params"]:
+        if not isinstance(parameter, Tensor):
+            raise SettingTypeError(f"{parameter!r} is no tensor, so it cannot be optimized.")
+        if not parameter.is_leaf or not parameter.is_floating_point():
+            raise SettingError(
+                f"a tensor of {parameter.dtype.name} that was "
+                f"{'given' if parameter.is_leaf else 'computed from others'} cannot be "
+                "optimized: only floating-point leaves receive gradients."
+            )
+        if id(parameter) in seen:
+            raise SettingError("a parameter was given to the optimizer twice.")
+        seen.add(id(parameter))
+    check_implementation(new)
+    if any(bool(named) is not ("param_names" in group) for group in optimizer.param_groups):
+        raise SettingError(
+            f"this group has parameters {'with' if named else 'without'} names, and those "
+            "before are different: give names for all groups, or for none."
+        )

@@ -1,0 +1,253 @@
+"""L-BFGS: steps along directions that know the curvature."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar
+
+from mt_nn.core.optimizer import Optimizer, settings_among, with_plain_rate
+from mt_nn.core.settings import integer
+from mt_nn.errors import SettingError
+from mt_nn.optim.line_search import Place, strong_wolfe
+from mt_nn.optim.loading import loaded_state, misfit
+from mt_tensor import Tensor, cat, enable_grad, no_grad, zeros_like
+
+_ROWS = ("d", "prev_flat_grad")
+_LISTS = ("old_dirs", "old_stps")
+_NUMBERS = ("t", "H_diag", "prev_loss")
+"""What the state holds after a step, besides counts: the last direction and gradient; changes of
+the gradient and steps, and in `ro` the inverses of their products; numbers."""
+
+
+class LBFGS(Optimizer):
+    """Limited-memory BFGS (Nocedal and Wright 2006, algorithm 7.4), for gradients of all the data.
+
+    The direction is minus the product of the gradient with an approximation of the inverse of the
+    second derivatives, which follows from the last steps and the changes of the gradient in them.
+    A step makes several iterations, each of which asks the closure for at least one gradient.
+
+    Args:
+        params: parameters; there is one group only.
+        lr: what the direction is multiplied by, not negative.
+        max_iter: how many iterations a step makes at most.
+        max_eval: how often it calls the closure at most; `1.25 * max_iter` times if None.
+        tolerance_grad: it ends when no element of the gradient is larger.
+        tolerance_change: it ends when neither the parameters nor the loss change by more.
+        history_size: how many iterations the approximation remembers.
+        line_search_fn: `"strong_wolfe"` to look for the length of the step along the direction;
+            None for `lr`.
+    """
+
+    kinds: ClassVar[Mapping[str, str]] = {
+        "tolerance_grad": "at least 0",
+        "tolerance_change": "at least 0",
+    }
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float | Tensor = 1,
+        max_iter: int = 20,
+        max_eval: int | None = None,
+        tolerance_grad: float = 1e-7,
+        tolerance_change: float = 1e-9,
+        history_size: int = 100,
+        line_search_fn: str | None = None,
+    ) -> None:
+        if max_eval is None:
+            max_eval = integer("max_iter", max_iter, 1) * 5 // 4
+        super().__init__(params, settings_among(locals()))
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Take the parameters, once.
+
+        Raises:
+            SettingError: there are some already; or as for other optimizers.
+        """
+        if self.param_groups:
+            raise SettingError("LBFGS has one group of parameters: their curvature is one.")
+        super().add_param_group(param_group)
+
+    def check_settings(self, settings: Mapping[str, Any]) -> None:
+        """Raise SettingError for invalid settings."""
+        for name in ("max_iter", "max_eval", "history_size"):
+            integer(name, settings[name], 1)
+        search = settings["line_search_fn"]
+        if search not in (None, "strong_wolfe"):
+            raise SettingError(f"line_search_fn must be None or 'strong_wolfe'; got {search!r}.")
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Make up to `max_iter` iterations.
+
+        Args:
+            closure: sets the gradients to zero, computes the loss and its gradients, and returns
+                the loss. Needed here: it is called several times, at different places.
+
+        Returns:
+            What the closure returned first.
+
+        Raises:
+            TypeError: there is no closure.
+        """
+        if closure is None:
+            raise TypeError(
+                "LBFGS asks for the loss at several places: pass a closure that computes it and "
+                "its gradients."
+            )
+        with no_grad():
+            return self._iterate(closure)
+
+    def _iterate(self, closure: Callable[[], Any]) -> Any:
+        """Do what `step` does, with nothing recorded but by the closure."""
+        group = with_plain_rate(self.param_groups[0])
+        state = self._curvature()
+        calls = 0
+
+        def evaluate() -> tuple[Any, Tensor]:
+            nonlocal calls
+            calls += 1
+            state["func_evals"] += 1
+            with enable_grad():
+                loss = closure()
+            return loss, self._gradient()
+
+        first, grad = evaluate()
+        loss = float(first)
+        for number in range(1, group["max_iter"] + 1):
+            if float(grad.abs().max()) <= group["tolerance_grad"]:
+                break
+            direction = self._direction(state, grad, group["history_size"])
+            state |= {"n_iter": state["n_iter"] + 1, "d": direction, "t": group["lr"]}
+            if state["n_iter"] == 1:
+                state["t"] *= min(1.0, 1 / float(grad.abs().sum()))
+            state |= {"prev_flat_grad": grad, "prev_loss": loss}
+            slope = float(grad.dot(direction))
+            if slope > -group["tolerance_change"]:
+                break
+            before = loss
+            if group["line_search_fn"]:
+                start = Place(0.0, loss, grad, slope)
+                place = self._search(evaluate, start, state, group["max_eval"] - calls)
+                state["t"], loss, grad, _ = place
+            else:
+                self._move(self._places(), direction, state["t"])
+            if number == group["max_iter"]:
+                break
+            if not group["line_search_fn"]:
+                found, grad = evaluate()
+                loss = float(found)
+            change = float((direction * state["t"]).abs().max())
+            if (
+                calls >= group["max_eval"]
+                or change <= group["tolerance_change"]
+                or abs(loss - before) < group["tolerance_change"]
+            ):
+                break
+        return first
+
+    def _curvature(self) -> dict[str, Any]:
+        """Return the state, which is that of the first parameter, as in torch."""
+        first = self._parameters()[0]
+        if not self.state.get(first):
+            self.state[first] = self.initial_state(first, self.param_groups[0])
+        return self.state[first]
+
+    def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        """Return how often the closure was called, and how many iterations there were."""
+        return {"func_evals": 0, "n_iter": 0}
+
+    def _direction(self, state: dict[str, Any], grad: Tensor, size: int) -> Tensor:
+        """Remember the last iteration, and return minus the Newton step that follows from all.
+
+        Nocedal and Wright's two loops, through the remembered changes of the gradient `y` and the
+        steps `s` that led to them, with `rho = 1 / (y s)`.
+        """
+        q: Tensor = -grad
+        if "d" not in state:
+            state |= {"old_dirs": [], "old_stps": [], "ro": [], "H_diag": 1.0}
+            return q
+        y, s = grad - state["prev_flat_grad"], state["d"] * state["t"]
+        product = float(y.dot(s))
+        if product > 1e-10:  # or the second derivatives would not be positive
+            for name, new in (("old_dirs", y), ("old_stps", s), ("ro", 1 / product)):
+                state[name] = [*state[name], new][-size:]
+            state["H_diag"] = product / float(y.dot(y))
+        past = [*zip(state["old_dirs"], state["old_stps"], state["ro"], strict=True)]
+        weights = []
+        for y, s, rho in reversed(past):
+            weights.append(float(s.dot(q)) * rho)
+            q.sub_(y, alpha=weights[-1])
+        q.mul_(state["H_diag"])
+        for (y, s, rho), weight in zip(past, reversed(weights), strict=True):
+            q.add_(s, alpha=weight - float(y.dot(q)) * rho)
+        return q
+
+    def _search(
+        self,
+        evaluate: Callable[[], tuple[Any, Tensor]],
+        start: Place,
+        state: dict[str, Any],
+        most: int,
+    ) -> Place:
+        """Go along the direction as far as a line search says, and return that place."""
+        direction, places = state["d"], [place.clone() for place in self._places()]
+
+        def look(length: float) -> Place:
+            self._move(places, direction, length)
+            loss, grad = evaluate()
+            return Place(length, float(loss), grad, float(grad.dot(direction)))
+
+        reach = float(direction.abs().max())
+        found = strong_wolfe(look, start, state["t"], reach, 1e-9, most)
+        self._move(places, direction, found.length)
+        return found
+
+    def _places(self) -> list[Tensor]:
+        return [parameter.detach() for parameter in self._parameters()]
+
+    def _move(self, places: list[Tensor], direction: Tensor, length: float) -> None:
+        """Set the parameters to places moved along the direction."""
+        start = 0
+        for parameter, place in zip(self._parameters(), places, strict=True):
+            part = direction[start : start + parameter.numel()].view(*parameter.shape)
+            start += parameter.numel()
+            parameter.copy_(place.add(part, alpha=length))
+
+    def _gradient(self) -> Tensor:
+        """Return all gradients in a row; zero where there is none."""
+        return cat(
+            [
+                (zeros_like(p) if p.grad is None else p.grad.detach()).reshape(-1)
+                for p in self._parameters()
+            ]
+        )
+
+
+@loaded_state.register
+def _loaded_state(
+    optimizer: LBFGS,
+    parameter: Tensor,
+    _: dict[str, Any],
+    saved: Mapping[str, Any],
+    __: Any,
+) -> dict[str, Any]:
+    """Return a saved state; torch keeps more numbers as tensors."""
+    size = sum(member.numel() for member in optimizer._parameters())
+
+    def row(name: str, value: Any) -> Tensor:
+        loaded = zeros_like(parameter).new_zeros(size)
+        if tuple(getattr(value, "shape", ())) != (size,):
+            raise misfit(optimizer, f"{name} is not a row of {size} elements")
+        return loaded.copy_(value)
+
+    state: dict[str, Any] = {name: int(saved[name]) for name in ("func_evals", "n_iter")}
+    if "d" not in saved:
+        return state
+    missing = [name for name in (*_ROWS, *_LISTS, *_NUMBERS, "ro") if name not in saved]
+    if missing:
+        raise misfit(optimizer, f"its state lacks {', '.join(missing)}")
+    state |= {name: row(name, saved[name]) for name in _ROWS}
+    state |= {name: [row(name, value) for value in saved[name]] for name in _LISTS}
+    state |= {name: float(saved[name]) for name in _NUMBERS}
+    state["ro"] = [float(value) for value in saved["ro"]]
+    return state

@@ -1,0 +1,146 @@
+"""Schedules made of others: one after the other, or all at once."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mt_nn.core.optimizer import Optimizer
+from mt_nn.core.settings import integer
+from mt_nn.errors import SettingError
+from mt_nn.optim.lr_scheduler.plateau import ReduceLROnPlateau
+from mt_nn.optim.lr_scheduler.scheduler import LRScheduler, Schedule, check_optimizer, set_rate
+
+Member = Any
+"""A scheduler that is stepped without a measure: an `LRScheduler`, or a combination of them."""
+
+
+class _Combined(Schedule):
+    """What combinations share: their members."""
+
+    _schedulers: list[Member]
+
+    def _take(self, schedulers: Sequence[Member], optimizer: Optimizer | None) -> None:
+        """Note the members, which must be of one optimizer."""
+        name = type(self).__name__
+        if not schedulers:
+            raise SettingError(f"{name} was given no schedulers.")
+        for scheduler in schedulers:
+            if not isinstance(scheduler, Schedule) or isinstance(scheduler, ReduceLROnPlateau):
+                raise SettingError(
+                    f"{name} takes schedulers that are stepped without a measure; "
+                    f"{type(scheduler).__name__} was given."
+                )
+        self.optimizer = schedulers[0].optimizer if optimizer is None else optimizer
+        check_optimizer(self.optimizer)
+        if any(scheduler.optimizer is not self.optimizer for scheduler in schedulers):
+            raise SettingError(f"{name} takes schedulers of one optimizer.")
+        self._schedulers = list(schedulers)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the counts, and the states of all members."""
+        members = [scheduler.state_dict() for scheduler in self._schedulers]
+        return {**super().state_dict(), "_schedulers": members}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Continue, with all members.
+
+        Raises:
+            StateDictError: it is of another kind of scheduler, or of other members.
+        """
+        members = self._schedulers
+        self._check_state(self.state_dict(), state_dict)
+        states = state_dict["_schedulers"]
+        if len(states) != len(members):
+            raise self._unfit(f"it has {len(states)} members, and the scheduler {len(members)}")
+        for member, state in zip(members, states, strict=True):
+            member.load_state_dict(state)
+        super().load_state_dict(state_dict)
+        self._schedulers = members
+
+
+class SequentialLR(_Combined):
+    """Schedulers one after the other: each is stepped from a milestone to the next.
+
+    Args:
+        optimizer: whose rates are set.
+        schedulers: in order.
+        milestones: the epochs at which the second and all later ones begin.
+        last_epoch: -1; to continue, load a state.
+
+    Raises:
+        SettingError: there are no schedulers, or not one more than milestones; or one is of another
+            optimizer, takes a measure, or is a combination.
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        schedulers: Sequence[Member],
+        milestones: Sequence[int],
+        last_epoch: int = -1,
+    ) -> None:
+        check_optimizer(optimizer)
+        self._take(schedulers, optimizer)
+        if last_epoch != -1:
+            raise SettingError(
+                f"SequentialLR begins with epoch 0; last_epoch={last_epoch} was given. To "
+                "continue, load a state."
+            )
+        for scheduler in schedulers:
+            if not isinstance(scheduler, LRScheduler):
+                raise SettingError(
+                    f"SequentialLR takes no combinations; {type(scheduler).__name__} was given."
+                )
+        if len(milestones) != len(schedulers) - 1:
+            raise SettingError(
+                f"SequentialLR takes one scheduler more than milestones; {len(schedulers)} and "
+                f"{len(milestones)} were given."
+            )
+        self._milestones = [integer("a milestone", epoch, 0) for epoch in milestones]
+        if self._milestones != sorted(self._milestones):
+            raise SettingError(f"milestones are in order; {self._milestones} were given.")
+        self.last_epoch = 0
+        for group in optimizer.param_groups:
+            set_rate(group, group["initial_lr"])
+        for scheduler in self._schedulers:
+            scheduler.last_epoch -= 1  # its first epoch comes when it is its turn
+        first = self._current()
+        first._begin()
+        self._last_lr = first.get_last_lr()
+
+    def _current(self) -> Member:
+        return self._schedulers[bisect_right(self._milestones, self.last_epoch)]
+
+    def step(self) -> None:
+        """Go on to the next epoch, and perhaps to the next scheduler."""
+        self.last_epoch += 1
+        current = self._current()
+        if self.last_epoch in self._milestones:
+            current._restart()
+        else:
+            current.step()
+        self._last_lr = current.get_last_lr()
+
+
+class ChainedScheduler(_Combined):
+    """Schedulers that are all stepped, each changing what the one before has made of the rates.
+
+    Args:
+        schedulers: in order.
+        optimizer: whose rates are set; the first scheduler's if None.
+
+    Raises:
+        SettingError: there are no schedulers, or one is of another optimizer, or takes a measure.
+    """
+
+    def __init__(self, schedulers: Sequence[Member], optimizer: Optimizer | None = None) -> None:
+        self._take(schedulers, optimizer)
+        self._last_lr = self._rates()
+
+    def step(self) -> None:
+        """Go on to the next epoch."""
+        for scheduler in self._schedulers:
+            scheduler.step()
+        self._last_lr = self._rates()

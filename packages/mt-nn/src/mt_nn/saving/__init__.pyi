@@ -1,5 +1,0 @@
-"""What users find in `mt_nn.saving`, and where it is defined."""
-
-from mt_nn.library.saving.objects import load as load
-from mt_nn.library.saving.objects import read_metadata as read_metadata
-from mt_nn.library.saving.objects import save as save

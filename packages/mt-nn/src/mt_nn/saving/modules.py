@@ -1,0 +1,47 @@
+"""Less common ways to save and load modules: extra states, and assignment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import mt_operators
+from mt_nn.core.extensions import extends
+from mt_nn.core.module import Module
+from mt_nn.core.parameter import Parameter
+from mt_operators.core.parameter import Holder
+from mt_tensor import Tensor
+
+
+@extends("assignment of a state dictionary")
+def assign(module: Module, state_dict: Mapping[str, Any]) -> None:
+    """Make the tensors of a state dictionary the parameters and buffers of a module."""
+    for name, holder in module._saved_holders():
+        value = state_dict.get(name)
+        if isinstance(holder, Parameter) and isinstance(value, Tensor):
+            requires_grad = holder.requires_grad
+            holder._become(value.detach())
+            holder.requires_grad_(requires_grad)
+        elif isinstance(holder, mt_operators.Buffer) and isinstance(value, Tensor):
+            holder.update(value.detach())
+
+
+@extends("extra state")
+class ExtraState(Holder):
+    """The extra state of a module, saved like a parameter."""
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        super().__init__(None)
+
+    def state(self) -> Any:
+        """Return the state to save."""
+        return self._module.get_extra_state()
+
+    def fitting(self, saved: Any) -> Any:
+        """Return a saved state; only the module can check it."""
+        return saved
+
+    def load(self, fitting: Any) -> None:
+        """Pass a saved state to the module."""
+        self._module.set_extra_state(fitting)

@@ -1,0 +1,76 @@
+"""Whole steps of training, for whoever measures or counts what a backend makes of them.
+
+Each function builds a network and a batch on the backend in use, and returns one step: forward,
+backward and the optimizer. A step asks for no value, and so waits for nothing. They are entered as
+`mt_tensor.steps`, where benchmarks of backends find them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from mt_nn.core.lenet import LeNet
+from mt_nn.functional import cross_entropy
+from mt_nn.optim import SGD, Adam, AdamW
+from mt_nn.train.language_models import TransformerLanguageModel
+from mt_nn.utils import clip_grad_norm_
+from mt_tensor import Tensor, tensor
+
+Step = Callable[[], Tensor]
+
+
+def lenet_64() -> Step:
+    """Return a step of a LeNet on 64 digits, by gradient descent with momentum."""
+    return _lenet(64, lambda model: SGD(model.parameters(), lr=0.1, momentum=0.9))
+
+
+def lenet_1024() -> Step:
+    """Return a step of a LeNet on 1024 digits, by Adam."""
+    return _lenet(1024, lambda model: Adam(model.parameters()))
+
+
+def gpt_2x64() -> Step:
+    """Return a step of a transformer of 2 layers of 64 features: 16 texts of 64 characters."""
+    return _gpt(layers=2, width=64, heads=4, window=64)
+
+
+def gpt_6x384() -> Step:
+    """Return a step of a transformer of 6 layers of 384 features: 16 texts of 256 characters."""
+    return _gpt(layers=6, width=384, heads=6, window=256)
+
+
+def _lenet(batch: int, optimized: Callable[[LeNet], SGD | Adam]) -> Step:
+    rng = np.random.default_rng(0)
+    model = LeNet(28, channels=(4, 8))
+    optimizer = optimized(model)
+    images = tensor(rng.random((batch, 1, 28, 28), np.float32))
+    classes = tensor(rng.integers(0, 10, batch))
+
+    def step() -> Tensor:
+        optimizer.zero_grad()
+        loss = cross_entropy(model(images), classes)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return step
+
+
+def _gpt(layers: int, width: int, heads: int, window: int, tokens: int = 65) -> Step:
+    rng = np.random.default_rng(0)
+    model = TransformerLanguageModel(tokens, width, layers, heads, window)
+    optimizer = AdamW(model.parameters(), lr=1e-3)
+    texts = tensor(rng.integers(0, tokens, (window + 1, 16)))
+    seen, following = texts[:-1], texts[1:].reshape(-1)
+
+    def step() -> Tensor:
+        optimizer.zero_grad()
+        loss = cross_entropy(model(seen), following)
+        loss.backward()
+        clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        return loss
+
+    return step

@@ -1,0 +1,101 @@
+"""Batch normalization worked into the layer before it, for networks that are only evaluated."""
+
+from __future__ import annotations
+
+import copy
+from typing import TypeVar
+
+from mt_nn.core.module import Module
+from mt_nn.core.parameter import Parameter
+from mt_nn.errors import SettingError
+from mt_tensor import Tensor, no_grad, ones_like, zeros_like
+
+M = TypeVar("M", bound=Module)
+
+
+def fuse_conv_bn_eval(conv: M, bn: Module, transpose: bool = False) -> M:
+    """Return a convolution that does what a convolution and batch normalization do one by one.
+
+    Args:
+        conv: a convolution, which stays as it is.
+        bn: batch normalization of its output, with running statistics.
+        transpose: whether the convolution is a transposed one.
+
+    Raises:
+        SettingError: one of the two is in training mode, or there are no statistics.
+    """
+    return _fused(conv, bn, transpose)
+
+
+def fuse_conv_bn_weights(
+    conv_w: Tensor,
+    conv_b: Tensor | None,
+    bn_rm: Tensor,
+    bn_rv: Tensor,
+    bn_eps: float,
+    bn_w: Tensor | None,
+    bn_b: Tensor | None,
+    transpose: bool = False,
+) -> tuple[Parameter, Parameter]:
+    """Return weight and bias of `fuse_conv_bn_eval`.
+
+    Args:
+        conv_w: the weight of the convolution.
+        conv_b: its bias, or None.
+        bn_rm: the running mean of the normalization, shape (channels,), as are the others.
+        bn_rv: its running variance.
+        bn_eps: what is added to that.
+        bn_w: its weight, or None for ones.
+        bn_b: its bias, or None for zeros.
+        transpose: whether the channels of the output are dimension 1 of the weight, not 0.
+    """
+    with no_grad():
+        bias = zeros_like(bn_rm) if conv_b is None else conv_b
+        weight = ones_like(bn_rm) if bn_w is None else bn_w
+        scale = weight * (bn_rv + bn_eps).rsqrt()
+        shape = [1] * conv_w.ndim
+        shape[1 if transpose else 0] = -1
+        shift = (bias - bn_rm) * scale
+        fused = conv_w * scale.view(*shape), shift if bn_b is None else shift + bn_b
+    return Parameter(fused[0], conv_w.requires_grad), Parameter(fused[1], bias.requires_grad)
+
+
+def fuse_linear_bn_eval(linear: M, bn: Module) -> M:
+    """Return a linear layer that does what one and batch normalization do one by one.
+
+    Args:
+        linear: a linear layer, which stays as it is.
+        bn: batch normalization of its output, with running statistics.
+
+    Raises:
+        SettingError: one of the two is in training mode, or there are no statistics.
+    """
+    return _fused(linear, bn, False)
+
+
+def fuse_linear_bn_weights(
+    linear_w: Tensor,
+    linear_b: Tensor | None,
+    bn_rm: Tensor,
+    bn_rv: Tensor,
+    bn_eps: float,
+    bn_w: Tensor | None,
+    bn_b: Tensor | None,
+) -> tuple[Parameter, Parameter]:
+    """Return weight and bias of `fuse_linear_bn_eval`; see `fuse_conv_bn_weights`."""
+    return fuse_conv_bn_weights(linear_w, linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b)
+
+
+def _fused(layer: M, bn: Module, transpose: bool) -> M:
+    if layer.training or bn.training or bn.running_mean is None:
+        raise SettingError(
+            "a layer and its normalization are fused in evaluation mode, and with running "
+            "statistics: call eval() on both first."
+        )
+    fused = copy.deepcopy(layer)
+    weight, bias = fuse_conv_bn_weights(
+        layer.weight, layer.bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias,
+        transpose,
+    )  # fmt: skip
+    fused.weight, fused.bias = weight, bias
+    return fused
