@@ -19,8 +19,9 @@ from mt_fast.core.kernel import Kernel
 from mt_fast.core.tables import SPECIAL_CASES, empty
 from mt_operators import Formula
 from mt_tensor import TensorData
-from mt_tensor.backends.extending import Layout, Layouts, row_major
-from mt_tensor.extending import Shape
+from mt_tensor.core.contract import Layouts
+from mt_tensor.core.layout import Layout, row_major
+from mt_tensor.core.strides import Shape
 
 _in_rows = TensorData.in_rows
 
