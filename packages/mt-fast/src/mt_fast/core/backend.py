@@ -183,7 +183,8 @@ class FastOps(HostBackend):
         left, right, shape = self.factors(a, b)
         left, right = map(self._contiguous, (left, right))
         out = self.empty((*left.shape[:-1], right.shape[-1]), dtype)
-        products.of_integers(left, right, out, self._parallel(left.size * right.shape[-1]))
+        parallel = self._parallel(left.size * right.shape[-1])
+        products.of_integers(left.array, right.array, out.array, parallel)
         return out.with_layout(row_major(shape, dtype))
 
     def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:

@@ -64,6 +64,16 @@ def kept(dispatcher: Any, name: str, texts: list[str]) -> Any:
     return dispatcher
 
 
+def thread_count() -> int:
+    """Return how many threads a loop may use now."""
+    return THREADS["count"]()  # type: ignore[no-any-return]
+
+
+def launch(function: Callable[..., None], *arguments: Any) -> None:
+    """Call a function whose work threads share."""
+    THREADS["launch"](function, *arguments)
+
+
 def empty(shape: Any, dtype: Any) -> Any:
     """Return a new contiguous array with arbitrary content."""
     return MEMORY["empty"](shape, dtype)

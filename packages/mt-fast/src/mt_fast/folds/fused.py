@@ -16,12 +16,11 @@ from typing import Any
 import numpy as np
 from numba import njit, prange
 
-from mt_fast.cache.kernels import cached
 from mt_fast.core import loops, reductions
 from mt_fast.core.elementwise import loop_over, plan
 from mt_fast.core.kernel import Kernel, by_address, defined
 from mt_fast.core.layouts import REMEMBERED
-from mt_fast.threads.workers import share, thread_count
+from mt_fast.core.tables import kept, launch, thread_count
 from mt_operators import Formula, Operator
 from mt_tensor import TensorData, float32, float64
 from mt_tensor.backends.extending import Layout, row_major
@@ -150,7 +149,7 @@ class _Step:
         arguments = (*computing, filling.first, *step.before, place, *strides, out, *to)
         kind = len(computing), bool(filling.before), step.kernel.source.arguments
         run = _together(*kind, threads > 1)
-        share(run, *counts, *addresses, rooms, *arguments)
+        launch(run, *counts, *addresses, rooms, *arguments)
 
 
 def _computing(step: reductions.Step, filling: _Filling) -> _Step | None:
@@ -208,7 +207,7 @@ def {name}({", ".join((*counts, *first, *second))}):
 """
     namespace = {"prange": prange, "fill": by_address(computing), "fold": by_address(folding)}
     compiled = njit(parallel=parallel, error_model="numpy")(defined(name, text, namespace))
-    return cached(compiled, name, [text])
+    return kept(compiled, name, [text])
 
 
 def _call(name: str, arguments: Sequence[str], scratch: str) -> tuple[list[str], str]:

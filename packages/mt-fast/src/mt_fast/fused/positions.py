@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mt_fast.core.kernel import Kernel
-from mt_fast.memory.aligned import empty
+from mt_fast.core.tables import empty
 from mt_fast.memory.arrays import array_of, pieces_of, shared, tensor_of
 from mt_operators import OPERATORS
 from mt_tensor import Tensor, TensorData, bool_

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mt_fast.core.kernel import Kernel
-from mt_fast.memory.aligned import empty
+from mt_fast.core.tables import empty
 from mt_fast.memory.arrays import array_of, is_compiled, pieces_of, shared, tensor_of
 from mt_tensor import Tensor
 from mt_tensor.extending import Array, FusedKernel
