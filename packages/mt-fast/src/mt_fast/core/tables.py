@@ -12,6 +12,7 @@ from typing import Any
 
 import numba
 import numpy as np
+import numpy.typing as npt
 
 COMPILER_OPTIONS: dict[str, Any] = {}
 """Options of `numba.njit` for every kernel that computes (`vectors/`: wider vectors)."""
@@ -74,6 +75,6 @@ def launch(function: Callable[..., None], *arguments: Any) -> None:
     THREADS["launch"](function, *arguments)
 
 
-def empty(shape: Any, dtype: Any) -> Any:
+def empty(shape: int | tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:
     """Return a new contiguous array with arbitrary content."""
-    return MEMORY["empty"](shape, dtype)
+    return MEMORY["empty"](shape, dtype)  # type: ignore[no-any-return]
