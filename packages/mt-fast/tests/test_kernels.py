@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import mt_fast
 import mt_tensor as mt
 from mt_fast import vector_math
-from mt_fast.core import loops, products, reductions
+from mt_fast.core import loops, reductions
 from mt_fast.core.backend import FastOps
 from mt_fast.core.elementwise_source import elementwise
 from mt_fast.core.kernel import Kernel, compiled
@@ -113,13 +113,7 @@ def test_threads_share_what_is_large_and_nothing_else(fast, name, monkeypatch):
         shared.add(parallel)
         run(kernel, units, parallel, *arguments)
 
-    def multiplied(*views):
-        shared.add(views[-1])
-        of_integers(*views)
-
-    of_integers = products.of_integers
     monkeypatch.setattr(Kernel, "run", noted)
-    monkeypatch.setattr(products, "of_integers", multiplied)
     monkeypatch.setattr(loops, "WORTH_A_KERNEL", 0)
     for large in (False, True):
         x = mt.arange(24, dtype="float32").view(4, 6)

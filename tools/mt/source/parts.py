@@ -58,12 +58,6 @@ def has_core(package: Path) -> bool:
     return (package / "core").is_dir()
 
 
-def _has_a_core(module: Module) -> bool:
-    """Return whether the lesson of a module's package lies in a folder of its own."""
-    root = module.name.partition(".")[0]
-    return any(folder.name == root and (folder / "core").is_dir() for folder in module.file.parents)
-
-
 def _passes_on_the_library(module: Module) -> bool:
     """Return whether a module only re-exports names, among them some of the package's `library`.
 

@@ -22,20 +22,15 @@ from mt_fast.core.loops import WORTH_A_KERNEL
 from mt_fast.core.tables import MEMORY, SPECIAL_CASES, START, empty
 from mt_operators import OPERATORS, Formula, Operator
 from mt_tensor import DType, TensorData, bfloat16, float32, int16
-from mt_tensor.backends.extending import (
-    MOST_DIMENSIONS,
-    HostBackend,
-    Layout,
-    assign,
-    copied,
-    drop_plans,
-    not_an_array,
-    numbers,
-    quiet,
-    row_major,
-)
-from mt_tensor.errors import BackendUnavailableError
-from mt_tensor.extending import Array, Number, Shape, folded_shape, size_of
+from mt_tensor.core.bfloat16 import assign, numbers
+from mt_tensor.core.dtypes import Array, Number
+from mt_tensor.core.errors import BackendUnavailableError
+from mt_tensor.core.errstate import quiet
+from mt_tensor.core.host import HostBackend, copied
+from mt_tensor.core.layout import Layout, row_major
+from mt_tensor.core.plans import drop_plans
+from mt_tensor.core.strides import Shape, folded_shape, size_of
+from mt_tensor.core.tensor_data import MOST_DIMENSIONS, not_an_array
 
 _ADD = OPERATORS["add"]
 
@@ -85,7 +80,7 @@ class FastOps(HostBackend):
         drop_plans()  # which depend on it
 
     def empty(self, shape: Shape, dtype: DType) -> TensorData:
-        """Return a new row of memory, from the start of a cache line on if it is long."""
+        """Return a new contiguous view with arbitrary elements."""
         size = size_of(shape)
         try:
             return TensorData.in_rows(empty(size, dtype.numpy), row_major(shape, dtype))
@@ -93,7 +88,7 @@ class FastOps(HostBackend):
             raise not_an_array((size,)) from error
 
     def from_host(self, array: Array) -> TensorData:
-        """Return a contiguous view with the elements of an array, placed like other tensors."""
+        """Return a contiguous view of the elements of an array."""
         data = super().from_host(array)
         storage = MEMORY["aligned"](data.storage)
         return (
@@ -115,7 +110,7 @@ class FastOps(HostBackend):
         return super().random(numbers, shape, dtype) if drawn is None else drawn
 
     def elementwise(self, formula: Formula) -> Callable[..., Any]:
-        """Run the formula's kernel, or NumPy's function where that has the same bits in less time.
+        """Return the function that runs a formula.
 
         Raises:
             TracingError: the formula cannot be compiled; raised when it is run.
@@ -188,7 +183,8 @@ class FastOps(HostBackend):
         left, right, shape = self.factors(a, b)
         left, right = map(self._contiguous, (left, right))
         out = self.empty((*left.shape[:-1], right.shape[-1]), dtype)
-        products.of_integers(left, right, out, self._parallel(left.size * right.shape[-1]))
+        parallel = self._parallel(left.size * right.shape[-1])
+        products.of_integers(left.array, right.array, out.array, parallel)
         return out.with_layout(row_major(shape, dtype))
 
     def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
