@@ -14,7 +14,6 @@ from importlib import import_module
 COMMANDS = {
     "bench": "how fast it is beside torch",
     "concept": "one idea in every stage and backend, side by side",
-    "declare": "the methods of Tensor, for type checkers and editors",
     "diff": "what one stage adds to another",
     "doctor": "what ails this machine or environment, and the cure",
     "fuzz": "random programs here and on torch, compared step by step",

@@ -20,12 +20,12 @@ from mt_cuda.gpu import BLOCKS_PER_MULTIPROCESSOR, THREADS
 from mt_cuda.machine import Size
 from mt_cuda.matrix import LARGE, SMALL
 from mt_operators import OPERATORS
-from mt_tensor.backends import simple
 from mt_tensor.backends.extending import UFUNCS, numpy_source
+from mt_tensor.core import simple
+from mt_tensor.core.numpy_functions import FUNCTIONS as BY_NUMPY
+from mt_tensor.core.rows import FUNCTIONS
 from mt_tensor.errors import BackendError, TensorError
 from mt_tensor.extending import Array, Shape, as_dtype, size_of
-from mt_tensor.library.backends.numpy.functions import FUNCTIONS as BY_NUMPY
-from mt_tensor.pointwise.table_functions import FUNCTIONS
 from play.compiled import kernels_of
 from play.tracing import PlanningMachine
 from play.views import ViewError

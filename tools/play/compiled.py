@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import FrameType, FunctionType
 from typing import Any
 
-from mt_fast.compilation.kernel import Kernel
+from mt_fast.core.kernel import Kernel
 
 RUN = Kernel.run.__code__
 

@@ -16,8 +16,8 @@ import numba
 import numpy as np
 
 import mt_tensor as mt
-from mt_fast.backend import FastOps
-from mt_fast.matrices import gemm
+from mt_fast.core.backend import FastOps
+from mt_fast.gemm import gemm
 from mt_tensor.extending import Array, as_dtype, size_of
 from play.comparison import PRODUCT, Measured, Operation, measuring, repeated
 from play.compiled import Run, runs_of

@@ -59,7 +59,7 @@ def test_a_wrong_name_is_reported_with_its_place(symbols: Symbols, tmp_path: Pat
     shutil.copytree(FOLDER, tmp_path, dirs_exist_ok=True)
     text = (FOLDER / "sum.toml").read_text()
     # The name of the column before is right, and stands above it.
-    simple = "mt_tensor.backends.simple.tensor_reduce"
+    simple = "mt_tensor.core.simple.tensor_reduce"
     planted = text.replace(f'["{simple}"]', f'[\n    "{simple}",\n    "{simple}r",\n]')
     (tmp_path / "sum.toml").write_text(planted)
     line = planted.splitlines().index(f'    "{simple}r",') + 1
@@ -299,7 +299,7 @@ def test_the_command_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert "toposort" in found["also"]
     assert "2 to the power n" in found["counterexamples"][0]["text"]
     shown = found["steps"][0]["symbols"][0]
-    assert shown["symbol"] == "mt_autodiff.backpropagation.topological_sort"
+    assert shown["symbol"] == "mt_autodiff.core.backpropagation.topological_sort"
     assert shown["text"].startswith("def topological_sort(")
     assert shown["line"] > 1
     assert {name: result["is_right"] for name, result in found["results"].items()} == {

@@ -15,9 +15,7 @@ TOOLS = Path(__file__).parents[1]
 UNSEEN = {
     "mt_cuda.compiler.compile_kernel": "the simulator does without",
     "mt_cuda.gpu.Gpu.launch": "the simulator does without",
-    "mt_fast.library.vector_math.exponentials.sigmoid": (
-        "a kernel that is loaded from disk has it in it"
-    ),
+    "mt_fast.vector_math.exponentials.sigmoid": ("a kernel that is loaded from disk has it in it"),
 }
 """Code that runs, but that cannot be seen to run everywhere, and why."""
 

@@ -411,7 +411,7 @@ def test_what_can_be_imported_is_not_mentioned() -> None:
 
 
 def test_backends_that_are_broken_or_claimed_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    from mt_tensor.backends import registry
+    from mt_tensor.core import registry
 
     def broken() -> registry.Factory:
         raise RuntimeError("half installed")

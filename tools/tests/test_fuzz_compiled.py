@@ -10,8 +10,8 @@ from mt.fuzz.campaign import count_some, least
 from mt.fuzz.command import main
 from mt.fuzz.compiled import AS_IT_IS, RUN, UNCOMPILED, run
 from mt.fuzz.programs import Ref, Source, Step, leaf
-from mt_tensor.library.programs import passes, reuse
-from mt_tensor.library.programs.program import Instruction
+from mt_tensor.programs import passes, reuse
+from mt_tensor.programs.program import Instruction
 
 ROW = np.array([1.0, 2.0, 3.0], np.float32)
 CHAIN = [

@@ -79,7 +79,7 @@ def task_file(folder: Path, name: str = "2_3", **changes: Any) -> None:
         "stage": "operators",
         "title": "A title",
         "start": [],
-        "functions": ["mt_operators.operators.map"],
+        "functions": ["mt_operators.core.operators.map"],
         "text": "What to do.",
     }
     settings |= changes
@@ -103,11 +103,17 @@ def task_file(folder: Path, name: str = "2_3", **changes: Any) -> None:
         ({"functions": [], "tests": 3}, "'tests' must be of type dict"),
         ({"functions": [], "tests": {"a": 3}}, "'tests': a table or \"all\" must say"),
         ({"functions": [], "tests": {"a": "all"}}, "it has no functions, nor has any task before"),
-        ({"functions": ["mt_operators.operators.mop"]}, r"2_3\.toml:4: .*no 'mop'. Is it map"),
-        ({"functions": ["mt_operators.operators"]}, "is a module; name functions, methods or rows"),
-        ({"functions": ["mt_operators.operators.mul"]}, "is a value; name functions, methods"),
-        ({"functions": ["mt_autodiff.numeric.central_difference"]}, "belongs to mt_autodiff, not"),
-        ({"functions": ["mt_operators.table[no_such]"]}, "no statement of table.py defines"),
+        ({"functions": ["mt_operators.core.operators.mop"]}, r"2_3\.toml:4: .*no 'mop'. Is it map"),
+        (
+            {"functions": ["mt_operators.core.operators"]},
+            "is a module; name functions, methods or rows",
+        ),
+        ({"functions": ["mt_operators.core.operators.mul"]}, "is a value; name functions, methods"),
+        (
+            {"functions": ["mt_autodiff.core.numeric.central_difference"]},
+            "belongs to mt_autodiff, not",
+        ),
+        ({"functions": ["mt_operators.core.table[no_such]"]}, "no statement of table.py defines"),
     ],
 )
 def test_mistakes_in_a_task_are_named(
@@ -395,11 +401,11 @@ def test_only_some_tasks_are_left_out_and_a_students_work_stays(tmp_path: Path) 
     out = tmp_path / "a" / "b"
     skeleton = make(WORKSPACE, stage, out, tasks, [TASKS["0_3"], TASKS["0_1"]])
     assert "Task 0.4" not in (out / "TASKS.md").read_text(encoding="utf-8")
-    file = skeleton.source / "operators.py"
+    file = skeleton.source / "core/operators.py"
     mine = file.read_text().replace("def prod(", "# mine\ndef prod(")
     file.write_text(mine)
     solve(existing(WORKSPACE, stage, out), [TASKS["0_1"]])
-    assert skeleton.changed() == [Path("src/mt_operators/operators.py")]
+    assert skeleton.changed() == [Path("src/mt_operators/core/operators.py")]
     assert "# mine" in file.read_text()
     assert "Task 0.3" in file.read_text()
 
@@ -444,7 +450,7 @@ def operators_with_a_solution_of_my_own(out: Path) -> tuple[Skeleton, Path]:
     """Return a student's folder, in which one function is written, and its file."""
     tasks = tasks_of(TASKS, "operators")
     skeleton = make(WORKSPACE, WORKSPACE["operators"], out, tasks, [TASKS["0_3"]])
-    file = skeleton.source / "operators.py"
+    file = skeleton.source / "core/operators.py"
     text = file.read_text(encoding="utf-8")
     file.write_text(text[: text.index("def prod(")] + MINE, encoding="utf-8")
     return skeleton, file
@@ -491,9 +497,9 @@ def test_line_endings_and_rights_of_a_file_stay_as_they_are(tmp_path: Path) -> N
         ),
         (
             lambda text: text.replace(
-                MINE, "from mt_operators.library.special import erf as prod\n"
+                MINE, "from mt_operators.functions.special import erf as prod\n"
             ),
-            r"operators.prod is now mt_operators.elementary.erf \(.*elementary.py, line \d+\)",
+            r"operators.prod is now mt_operators.core.elementary.erf \(.*elementary.py, line \d+\)",
         ),
         (
             lambda text: f"{text}prod = max\n",
@@ -502,7 +508,7 @@ def test_line_endings_and_rights_of_a_file_stay_as_they_are(tmp_path: Path) -> N
         (lambda text: text + MINE, r"operators.prod is defined 2 times in .*operators.py"),
         (
             lambda text: text.replace("Callable", "Function"),
-            "operators.py has no 'Callable', which the solution of mt_operators.operators.map uses",
+            r"operators.py has no 'Callable', which the solution of .*operators.map uses",
         ),
     ],
     ids=["renamed", "syntax", "encoding", "moved", "value", "twice", "import"],
@@ -543,7 +549,7 @@ def test_the_command_lists_the_tasks_and_writes_a_folder(
     assert capsys.readouterr().out.splitlines()[2] == "0_3  Functions of functions"
     out = tmp_path / "out"
     assert main(["skeleton", "operators", str(out), "--task", "0_3"]) == 0
-    file = out / "src" / "mt_operators" / "operators.py"
+    file = out / "src" / "mt_operators" / "core/operators.py"
     assert file.read_text().count("NotImplementedError") == 7
     capsys.readouterr()
     assert main(["skeleton", "operators", str(out), "--solve", "0.3", "--solve", "0_2"]) == 0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_fast.library.fused.attention import ATTENTION, BLOCK
+from mt_fast.fused.attention import ATTENTION, BLOCK
 from mt_fast.testing import assert_agrees_with_composition
 from mt_tensor.extending import by_kernel
 

@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 
 from mt_fast import cache_folder
-from mt_fast.compilation import cache
-from mt_fast.compilation import folder as folders
-from mt_fast.compilation.kernel import Kernel, defined
-from mt_fast.generation.source import Source
-from mt_fast.generation.spelling import NAMESPACE
+from mt_fast.cache import folder as folders
+from mt_fast.cache import kernels as cache
+from mt_fast.core.kernel import Kernel, defined
+from mt_fast.core.lowering import NAMESPACE
+from mt_fast.core.source import Source
 
 TEXT = """\
 def halves(lo, hi, x_data, out_data):
@@ -137,12 +137,12 @@ def test_the_same_text_in_two_modules_is_two_kernels(folder: Path) -> None:
         assert _hits(kernel) == 0
 
 
-def test_kernels_use_nothing_of_exercises_and_examples() -> None:
+def test_kernels_use_nothing_of_examples() -> None:
     package = Path(cache.__file__).parents[1]
     assert all((package / name).exists() for name in cache.UNRELATED)
     for module in package.rglob("*.py"):
         if module.relative_to(package).parts[0] not in cache.UNRELATED:
-            used = re.search(r"mt_fast(\.| import .*)(course|examples)", module.read_text())
+            used = re.search(r"mt_fast(\.| import .*)examples", module.read_text())
             assert used is None, module
 
 
@@ -244,7 +244,7 @@ def test_links_and_pipes_are_not_followed(folder: Path, tmp_path: Path) -> None:
     ("variable", "value", "message"),
     [
         ("MT_FAST_CACHE", "~nosuchuser/kernels", ".*names no folder: there is no such user"),
-        ("NUMBA_DISABLE_JIT", "1", "Numba has been told not to compile: unset NUMBA_DISABLE_JIT"),
+        ("NUMBA_DISABLE_JIT", "1", "NUMBA_DISABLE_JIT is set, so Numba does not compile: unset it"),
     ],
 )
 def test_settings_without_which_nothing_works(variable: str, value: str, message: str) -> None:
@@ -319,9 +319,9 @@ PROGRAM = textwrap.dedent(
 ONE_NAME = """
 import sys
 import numpy as np
-from mt_fast.compilation.kernel import Kernel
-from mt_fast.generation.source import Source
-from mt_fast.compilation import kernel
+from mt_fast.core.kernel import Kernel
+from mt_fast.core.source import Source
+from mt_fast.core import kernel
 
 def made(factor):
     text = f"def scaled(lo, hi, x):\\n    for i in range(lo, hi):\\n        x[i] *= {factor}\\n"

@@ -13,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.lib.stride_tricks import sliding_window_view
 
-from mt_fast.library.matrices import convolution, small_images
-from mt_fast.library.matrices import windows as buffers
-from mt_fast.library.matrices.convolution import bias_gradient
-from mt_fast.library.matrices.small_images import convolve, image_gradient, kernel_gradient
+from mt_fast.convolution import convolve as convolution
+from mt_fast.convolution import small_images
+from mt_fast.convolution import windows as buffers
+from mt_fast.convolution.convolve import bias_gradient
+from mt_fast.convolution.small_images import convolve, image_gradient, kernel_gradient
 
 Pair = tuple[int, int]
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from mt_fast import course
+from mt_fast.core import parallel_loops as course
 from mt_tensor import TensorData
-from mt_tensor.backends import simple
+from mt_tensor.core import simple
 
 SHAPE = (2, 3, 4)
 

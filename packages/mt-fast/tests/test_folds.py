@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mt_tensor as mt
-from mt_fast.library import folds
+from mt_fast.folds import fused as folds
 from mt_tensor.conformance.compiling import small_as_large
 
 REDUCTIONS = ("sum", "amax")

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_fast.library.fused import halving, tiling
-from mt_fast.library.fused.losses import CROSS_ENTROPY
-from mt_fast.library.fused.pooling import MAX_POOL, MEAN_POOL
+from mt_fast.fused import halving, tiling
+from mt_fast.fused.losses import CROSS_ENTROPY
+from mt_fast.fused.pooling import MAX_POOL, MEAN_POOL
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -8,13 +8,22 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_fast.compilation.kernel import Kernel
-from mt_fast.library.fused import KERNELS
+from mt_fast.convolution import operation as convolution
+from mt_fast.core.kernel import Kernel
+from mt_fast.folds import fused as folds
+from mt_fast.fused import kernels as fused
+from mt_fast.indexing import embedding
+from mt_fast.recurrent import kernels as recurrent
 from mt_fast.testing import COMPOSED, HALF, SAMPLES, assert_agrees_with_composition, draw, results
 from mt_operators.testing.ids import sample_id
 from mt_tensor.conformance.kernels import assert_kernel_agrees
 from mt_tensor.extending import FUSED, by_kernel
 
+KERNELS = {
+    name: kernel
+    for module in (convolution, embedding, folds, fused, recurrent)
+    for name, kernel in module.KERNELS.items()
+}
 CALLS = [
     pytest.param(name, arguments, id=sample_id(name, arguments))
     for name, samples in SAMPLES.items()
@@ -28,7 +37,6 @@ def test_every_kernel_has_samples():
         "argmin",
         "fold",
         "max_places",
-        "random",
     }  # without a gradient
 
 

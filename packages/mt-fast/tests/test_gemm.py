@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mt_tensor as mt
-from mt_fast.matrices import gemm
-from mt_fast.matrices.gemm import multiply
-from mt_fast.primitives import products
+from mt_fast.core import products
+from mt_fast.gemm import gemm
+from mt_fast.gemm import products as tiled
+from mt_fast.gemm.gemm import multiply
 
 EXTENT = st.integers(1, 140)
 
@@ -93,10 +94,10 @@ def test_large_products_of_tensors_are_made_here(monkeypatch):
         for x, y in ((a, b), (left, b), (a, right), (left, right), (a[:, ::2], b[::2])):
             expected = wanted if x.shape[1] == 160 else np.asarray(x) @ np.asarray(y)
             np.testing.assert_allclose(np.asarray(x @ y), expected, rtol=1e-4, atol=1e-4)
-        monkeypatch.setattr(products, "TRANSPOSED_BYTES", 2**10)
-        products._before_tiles.cache_clear()
+        monkeypatch.setattr(tiled, "TRANSPOSED_BYTES", 2**10)
+        tiled._before_tiles.cache_clear()
         np.testing.assert_allclose(np.asarray(left @ b), wanted, rtol=1e-4, atol=1e-4)
-        products._before_tiles.cache_clear()
+        tiled._before_tiles.cache_clear()
         heads = mt.tensor(draw(4, 60, 3, 80)).permute(0, 2, 1, 3)
         np.testing.assert_allclose(
             np.asarray(heads @ heads.mT),
@@ -115,4 +116,4 @@ def test_small_and_narrow_products_are_left_to_blas():
     assert not gemm.pays(64, 1, 4096, 4096)
     assert gemm.pays(1, 1024, 1024, 1024)
     assert gemm.pays(64, 64, 64, 64)
-    assert products.product(draw(3, 4), draw(4, 5)).shape == (3, 5)
+    assert products.of_floats(draw(3, 4), draw(4, 5)).shape == (3, 5)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from numba import njit
 
-from mt_fast.compilation.jit import jit
-from mt_fast.compilation.kernel import compiled
-from mt_fast.generation.elementwise import elementwise
-from mt_fast.generation.spelling import TABLE
-from mt_fast.processor import VECTOR_BYTES
+from mt_fast.core.elementwise_source import elementwise
+from mt_fast.core.kernel import compiled
+from mt_fast.core.lowering import TABLE
+from mt_fast.core.tables import jit
+from mt_fast.vectors.processor import VECTOR_BYTES
 from mt_operators import OPERATORS
 from mt_tensor import float32
 
@@ -29,7 +29,7 @@ def test_a_kernel_that_does_not_wait_for_memory_uses_whole_vectors(name, light, 
     source = elementwise(
         operator.value, views, (float32,), table=TABLE, form="flat", repeats=(False,) * len(views)
     )
-    assert source.light == light
+    assert source.is_memory_bound == light
     serial = compiled.__wrapped__(source).serial
     row = np.ones(3, np.float32)
     serial(0, 3, *(row, 0) * (operator.arity + 1))

@@ -5,7 +5,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mt_fast.primitives.layouts import collapse
+from mt_fast.core.layouts import collapse
 
 STRIDES = st.integers(-3, 3)
 
@@ -25,17 +25,17 @@ def test_the_same_positions_are_visited(dims):
     shape = tuple(extent for extent, _, _ in dims)
     strides = tuple(tuple(dim[v] for dim in dims) for v in (1, 2))
     layout = collapse(shape, strides)
-    assert positions(layout.extents, layout.strides, layout.shifts) == positions(
+    assert positions(layout.sizes, layout.strides, layout.shifts) == positions(
         shape, strides, (0, 0)
     )
-    assert len(layout.extents) <= sum(extent > 1 for extent in shape)
-    assert all(extent > 1 for extent in layout.extents)
+    assert len(layout.sizes) <= sum(extent > 1 for extent in shape)
+    assert all(extent > 1 for extent in layout.sizes)
 
 
 def test_contiguous_tensors_are_one_row():
-    assert collapse((2, 3, 4), ((12, 4, 1), (12, 4, 1))).extents == (24,)
+    assert collapse((2, 3, 4), ((12, 4, 1), (12, 4, 1))).sizes == (24,)
     assert collapse((2, 3, 4), ((-12, -4, -1),) * 2).strides == ((1,), (1,))
-    assert collapse((4, 3, 2), ((1, 4, 12),) * 2).extents == (24,)
+    assert collapse((4, 3, 2), ((1, 4, 12),) * 2).sizes == (24,)
     assert collapse((2, 3), ((0, 0), (3, 1))).strides == ((0,), (1,))
-    assert collapse((2, 3), ((0, 1), (3, 1))).extents == (2, 3)
-    assert collapse((), ((), ())).extents == ()
+    assert collapse((2, 3), ((0, 1), (3, 1))).sizes == (2, 3)
+    assert collapse((), ((), ())).sizes == ()

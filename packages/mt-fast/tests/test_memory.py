@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_fast.memory import LARGE, LINE, aligned, empty, empty_like
+from mt_fast.memory.aligned import LARGE, LINE, aligned, empty, empty_like
 from mt_tensor.errors import ShapeError
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 import mt_tensor as mt
-from mt_fast.library.randomness import TOGETHER, WORTH_DRAWING
+from mt_fast.random_numbers.philox import TOGETHER, WORTH_DRAWING
 
 BLOCK = {"float32": 8, "float64": 4}
 

@@ -9,11 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mt_tensor as mt
-from mt_fast.library.fused import recurrent
-from mt_fast.library.fused.gru import GRU
-from mt_fast.library.fused.lstm import LSTM
-from mt_fast.library.fused.rnn import RNN
-from mt_fast.library.matrices.panels import MULTIPLY, panels_of
+from mt_fast.gemm.panels import MULTIPLY, panels_of
+from mt_fast.recurrent import layers
+from mt_fast.recurrent import scan as recurrent
+from mt_fast.recurrent.layers import GRU, LSTM, RNN
 
 STEPS, BATCH, WIDTH = 5, 11, 18
 EXTENT = st.integers(1, 110)
@@ -72,7 +71,7 @@ def test_what_is_left_to_others(monkeypatch):
     assert not LSTM.fits(x, h, c, w.double(), *order)
     assert not LSTM.fits(*(y.half() for y in (x, h, c, w)), *order)
     assert not LSTM.fits(x[:, :0], h[:0], c[:0], w, *order)
-    monkeypatch.setattr(recurrent, "WORTH_PANELS", w.numel() // STEPS)
+    monkeypatch.setattr(layers, "WORTH_PANELS", w.numel() // STEPS)
     assert not LSTM.fits(x[1:], h, c, w, *order)
 
 

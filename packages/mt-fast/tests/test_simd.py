@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from mt_fast import processor
-from mt_fast.matrices import simd
+from mt_fast.vectors import instructions as simd
+from mt_fast.vectors import processor
 
 LANES = processor.VECTOR_BYTES // 4
 COUNTS = [*range(2 * LANES + 2), 5 * LANES - 1]

@@ -10,8 +10,9 @@ import numba
 import numpy as np
 import pytest
 
-from mt_fast.compilation import kernel, threads
-from mt_fast.compilation.kernel import Kernel
+from mt_fast.core.kernel import Kernel
+from mt_fast.core.tables import THREADS
+from mt_fast.threads import workers as threads
 
 PROGRAM = """
 import os, threading
@@ -113,7 +114,7 @@ def _noted(lo, hi, done, firsts):
 @pytest.mark.parametrize("threads", [1, 2, 3, 7, 64])
 def test_threads_share_all_units_evenly(threads, monkeypatch):
     """However many there are: more than the machine has take turns."""
-    monkeypatch.setattr(kernel, "thread_count", lambda: threads)
+    monkeypatch.setitem(THREADS, "count", lambda: threads)
     noted = Kernel.of(_noted)
     for units in (1, 2, 3, 6, 7, 8, 63, 1000):
         done, firsts = np.zeros(units, int), np.zeros(units, int)

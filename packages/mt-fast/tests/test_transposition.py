@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 import mt_fast
 import mt_tensor as mt
-from mt_fast.generation.loops import TILE_COLUMNS, TILE_ROWS
-from mt_fast.primitives import elementwise, loops, movement
-from mt_fast.primitives.layouts import collapse
+from mt_fast.core import elementwise, loops, movement
+from mt_fast.core.layouts import collapse
+from mt_fast.transposition import loops as transposed
+from mt_fast.transposition.registers import TILE_COLUMNS, TILE_ROWS
 from mt_operators import OPERATORS
 
 THREADS = min(2, numba.config.NUMBA_NUM_THREADS)
@@ -133,13 +134,13 @@ def test_several_results(uncopied, threads):
 
 def test_the_same_bits_as_of_rows(large):
     x = mt.randn(70, 261)
-    (transposed,) = run(large, "tanh", (x.T,), x.T.shape)
+    (columns,) = run(large, "tanh", (x.T,), x.T.shape)
     (rows,) = run(large, "tanh", (x.T.contiguous(),), x.T.shape)
-    assert transposed.tobytes() == rows.tobytes()
+    assert columns.tobytes() == rows.tobytes()
 
 
 def test_more_than_a_kernel_turns(large):
-    arrays = random((loops.MOST_TRANSPOSED + 2, 40, 300))
+    arrays = random((transposed.MOST_TRANSPOSED + 2, 40, 300))
 
     @mt.fuse
     def total(a, b, c, d, e, f):

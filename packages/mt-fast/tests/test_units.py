@@ -7,8 +7,9 @@ number of threads, whatever the machine has.
 import pytest
 
 import mt_tensor as mt
-from mt_fast.compilation.kernel import Kernel
-from mt_fast.primitives import loops, reductions
+from mt_fast.core import loops, reductions
+from mt_fast.core.kernel import Kernel
+from mt_fast.folds import parts
 from mt_tensor.conformance.test_primitives import *  # noqa: F403
 
 
@@ -28,7 +29,7 @@ def one_by_one(monkeypatch):
     monkeypatch.setattr(Kernel, "run", run)
     monkeypatch.setattr(loops, "WORTH_A_KERNEL", 0)
     monkeypatch.setattr(loops, "PIECE", 7)
-    monkeypatch.setattr(reductions, "SHARE", 5)
+    monkeypatch.setattr(parts, "SHARE", 5)
     monkeypatch.setattr(reductions, "COLUMNS", 4)
     monkeypatch.setattr(mt.get_backend("fast"), "parallel_from", 1)
     reductions.planned.cache_clear()

@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from mt_fast.generation.reductions import REASSOCIATE
-from mt_fast.library import vector_math
-from mt_fast.library.vector_math import FLOAT32, FLOAT64, IN_FLOAT64, WRITTEN
-from mt_fast.library.vectorised import VECTORISED
+from mt_fast import vector_math
+from mt_fast.core.reduction_source import REASSOCIATE
+from mt_fast.vector_math import FLOAT32, FLOAT64, IN_FLOAT64, WRITTEN
+from mt_fast.vector_math.operators import VECTORISED
 from mt_operators import OPERATORS
-from mt_operators.elementary import ELEMENTARY
+from mt_operators.core.elementary import ELEMENTARY
 
 WIDE = np.longdouble
 REFERENCE = 0.0 if np.finfo(WIDE).nmant > 52 else 1.0

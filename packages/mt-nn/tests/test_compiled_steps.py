@@ -15,7 +15,7 @@ from mt_nn.data import DataLoader, TensorDataset
 from mt_nn.errors import SettingTypeError
 from mt_nn.train import Accuracy, Trainer
 from mt_tensor.errors import CompileError, CompileWarning
-from mt_tensor.library.programs.compiling import Compiled
+from mt_tensor.programs.compiling import Compiled
 
 STEPS = 7
 

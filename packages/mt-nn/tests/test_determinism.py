@@ -111,7 +111,7 @@ def test_what_is_repeated_has_the_same_bits(name: str, backend: str) -> None:
 def threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
     """Return what sets how many threads share a loop of any size, as far as there are so many."""
     numba = pytest.importorskip("numba")
-    convolution = pytest.importorskip("mt_fast.library.matrices.convolution")
+    convolution = pytest.importorskip("mt_fast.convolution.convolve")
     monkeypatch.setattr(get_backend("fast"), "parallel_from", 1)
     monkeypatch.setattr(convolution, "PARALLEL_FROM", 0)
     before, most = numba.get_num_threads(), numba.config.NUMBA_NUM_THREADS

@@ -309,7 +309,9 @@ FLAGS = [
     (function, name)
     for function in (getattr(mt.Tensor, name) for name in dir(mt.Tensor))
     if inspect.isfunction(function)
-    and function.__module__.startswith(("mt_tensor.reductions", "mt_tensor.library.order"))
+    and function.__module__.startswith(
+        ("mt_tensor.core.sums", "mt_tensor.reductions", "mt_tensor.order")
+    )
     for name, parameter in inspect.signature(function).parameters.items()
     if "bool" in str(parameter.annotation)
 ]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_tensor.library.pointwise.comparing import assert_close
+from mt_tensor.pointwise.comparing import assert_close
 
 CLOSE: list[tuple[Any, Any, dict[str, Any]]] = [
     ([1.0, 2.0], [1.0, 2.0], {}),

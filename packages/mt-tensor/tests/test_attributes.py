@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import array_shapes
 from hypothesis.extra.numpy import arrays as any_arrays
 
 import mt_tensor as mt
-from mt_tensor.dtypes import DTYPES
+from mt_tensor.core.dtypes import DTYPES
 from mt_tensor.errors import ShapeError
 
 torch = pytest.importorskip("torch")

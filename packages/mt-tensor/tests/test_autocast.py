@@ -9,7 +9,7 @@ import pytest
 
 import mt_tensor as mt
 from mt_tensor import errors
-from mt_tensor.precision import BLOCKS, asked
+from mt_tensor.core.precision import BLOCKS, asked
 
 MATRIX = np.random.default_rng(0).uniform(0.1, 0.9, (3, 3)).astype("f4")
 

@@ -11,8 +11,8 @@ import pytest
 
 import mt_tensor as mt
 from mt_tensor.backends import __main__ as command
-from mt_tensor.backends import registry
-from mt_tensor.backends.simple import SimpleOps
+from mt_tensor.core import registry
+from mt_tensor.core.simple import SimpleOps
 from mt_tensor.errors import (
     AmbiguousBackendError,
     BackendError,

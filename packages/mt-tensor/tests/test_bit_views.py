@@ -7,8 +7,8 @@ import pytest
 
 import mt_tensor as mt
 from mt_tensor.backends.extending import NumpyOps
-from mt_tensor.dtypes import DTYPES, as_dtype
-from mt_tensor.tensor_data import TensorData
+from mt_tensor.core.dtypes import DTYPES, as_dtype
+from mt_tensor.core.tensor_data import TensorData
 
 NAMES = [name for name in DTYPES if name != "bool"]
 

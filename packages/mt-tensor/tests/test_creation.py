@@ -9,7 +9,7 @@ import pytest
 import mt_tensor as mt
 from mt_tensor import errors
 from mt_tensor.backends.extending import NumpyOps
-from mt_tensor.dtypes import DTYPES
+from mt_tensor.core.dtypes import DTYPES
 
 
 def assert_same(ours: mt.Tensor, theirs: Any, rtol: float = 0) -> None:

@@ -5,8 +5,8 @@ import inspect
 import pytest
 
 import mt_tensor as mt
-from mt_tensor.backends import registry
 from mt_tensor.backends.extending import NumpyOps
+from mt_tensor.core import registry
 from mt_tensor.errors import UnknownBackendError
 
 

@@ -13,7 +13,7 @@ import mt_tensor as mt
 from mt_autodiff import GradientError, GraphFreedError
 from mt_tensor.backends.extending import NumpyOps
 from mt_tensor.errors import InPlaceError
-from mt_tensor.library.fused import FUSED, FusedKernel, fused
+from mt_tensor.kernels.fused import FUSED, FusedKernel, fused
 
 
 class Kernel(FusedKernel):

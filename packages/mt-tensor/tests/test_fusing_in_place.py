@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import mt_tensor as mt
 from mt_operators import Formula
-from mt_operators.elementary import where
+from mt_operators.core.elementary import where
+from mt_tensor.core.numpy_updates import BLOCK, update_source
 from mt_tensor.errors import BackendMismatchError, DTypeError, FusionError, InPlaceError, ShapeError
-from mt_tensor.library.backends.numpy.updates import BLOCK, update_source
 
 
 @mt.fuse_in_place("place", "velocity")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import mt_tensor as mt
-from mt_tensor.recording.graph import Node
+from mt_tensor.core.graph import Node
 
 
 def living_nodes() -> int:

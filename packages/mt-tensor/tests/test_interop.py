@@ -14,8 +14,8 @@ import mt_tensor as mt
 from mt_autodiff import GradientError, NoGradientError
 from mt_tensor import errors
 from mt_tensor.backends import TensorBackend
-from mt_tensor.dtypes import DTYPES, as_dtype
-from mt_tensor.tensor_data import TensorData, as_array
+from mt_tensor.core.dtypes import DTYPES, as_dtype
+from mt_tensor.core.tensor_data import TensorData, as_array
 from mt_tensor.testing.specs import ARRAY_TYPES
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mt_tensor.backends import registry
+from mt_tensor.core import registry
 
 pytest_plugins = ["pytester"]
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import mt_tensor as mt
-from mt_tensor.layout import Layout, layout_of, row_major
-from mt_tensor.strides import strides_from_shape
+from mt_tensor.core.layout import Layout, layout_of, row_major
+from mt_tensor.core.strides import strides_from_shape
 
 
 def layout(x: mt.Tensor) -> Layout:

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 
 import mt_tensor as mt
 from mt_operators import OPERATORS, Formula
-from mt_operators.elementary import where
+from mt_operators.core.elementary import where
 from mt_tensor.backends.extending import FUNCTIONS
-from mt_tensor.backends.quiet import quiet, run_quietly
-from mt_tensor.dtypes import Array, DType, bool_, float32, float64, int32
-from mt_tensor.layout import row_major
-from mt_tensor.library.backends.numpy.blocks import BLOCK, LARGE, blocks, in_blocks
-from mt_tensor.library.backends.numpy.choices import choose, keep, split
-from mt_tensor.library.backends.numpy.source import MANY, numpy_function
-from mt_tensor.tensor_data import TensorData
+from mt_tensor.core.dtypes import Array, DType, bool_, float32, float64, int32
+from mt_tensor.core.errstate import quiet, run_quietly
+from mt_tensor.core.layout import row_major
+from mt_tensor.core.numpy_blocks import BLOCK, LARGE, blocks, in_blocks
+from mt_tensor.core.numpy_choices import choose, keep, split
+from mt_tensor.core.numpy_source import MANY, numpy_function
+from mt_tensor.core.tensor_data import TensorData
 
 
 @pytest.fixture(autouse=True)
@@ -138,7 +138,7 @@ def _arguments(arity: int, size: int) -> list[Array]:
 def _formulas() -> Iterator[Formula]:
     for name in OPERATORS:
         operator = OPERATORS[name]
-        if operator.result != "whole":
+        if operator.result != "integer":
             yield operator.value
             yield operator.gradient((True,) * operator.arity)
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_tensor.backends import registry
 from mt_tensor.backends.extending import UFUNCS, NumpyOps
 from mt_tensor.conformance import (  # noqa: F401 - imported once, not by every run of pytest
     test_elementwise,
@@ -22,11 +21,12 @@ from mt_tensor.conformance import (  # noqa: F401 - imported once, not by every 
 from mt_tensor.conformance.choices import Draw
 from mt_tensor.conformance.programs import NumpyReference
 from mt_tensor.conformance.test_programs import run as run_a_program
+from mt_tensor.core import registry
+from mt_tensor.core.layout import Layout
+from mt_tensor.core.matmul import MatMul
+from mt_tensor.core.tensor_data import TensorData
+from mt_tensor.core.views import Permute
 from mt_tensor.extending import FUSED, FusedKernel
-from mt_tensor.layout import Layout
-from mt_tensor.movement.views import Permute
-from mt_tensor.products.matmul import MatMul
-from mt_tensor.tensor_data import TensorData
 
 pytest_plugins = ["pytester"]
 

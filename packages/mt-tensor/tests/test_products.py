@@ -193,7 +193,7 @@ def test_chains_of_matrices(shapes: tuple[Shape, ...]) -> None:
 
 
 def test_a_chain_takes_the_cheapest_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    from mt_tensor.library.products import vectors
+    from mt_tensor.products import vectors
 
     seen = []
 

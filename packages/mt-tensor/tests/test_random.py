@@ -11,7 +11,7 @@ import mt_tensor as mt
 from mt_tensor import errors
 from mt_tensor.backends.extending import take_blocks
 from mt_tensor.extending import fork_rng, numbers_of, seed, use_generator
-from mt_tensor.library.randomness.sampling import between, unit
+from mt_tensor.randomness.sampling import between, unit
 
 BACKENDS = ("numpy", "simple")
 

@@ -10,8 +10,8 @@ from types import ModuleType
 import pytest
 
 import mt_tensor as mt
-from mt_tensor.backends import kernels
 from mt_tensor.backends.extending import NumpyOps
+from mt_tensor.core import kernels
 from mt_tensor.extending import FUSED, register_kernels
 
 
@@ -24,7 +24,7 @@ def negated(x: mt.Tensor) -> mt.Tensor:
     return mt.full_like(x, -7.0)  # which shows that it was this
 
 
-OWN = "mt_tensor.library.backends.numpy.kernels"
+OWN = "mt_tensor.kernels.numpy"
 
 
 class Finder:

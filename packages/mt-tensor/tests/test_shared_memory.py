@@ -12,8 +12,8 @@ import mt_tensor as mt
 from mt_tensor import TensorData
 from mt_tensor.backends.extending import CUDA, NumpyOps, SharedMemory
 from mt_tensor.errors import DTypeError, ExchangeError
+from mt_tensor.exchange import capsules
 from mt_tensor.extending import DTYPES
-from mt_tensor.library.exchange import capsules
 
 STREAM = 7
 

@@ -12,10 +12,9 @@ from hypothesis.extra.numpy import array_shapes, mutually_broadcastable_shapes
 
 import mt_tensor as mt
 from mt_tensor import TensorData
-from mt_tensor.backends.simple import SimpleOps
-from mt_tensor.dtypes import float64
-from mt_tensor.errors import IndexingError, ShapeError
-from mt_tensor.strides import (
+from mt_tensor.core.dtypes import float64
+from mt_tensor.core.simple import SimpleOps
+from mt_tensor.core.strides import (
     broadcast_index,
     index_to_position,
     normalize_dims,
@@ -23,6 +22,7 @@ from mt_tensor.strides import (
     strides_from_shape,
     to_index,
 )
+from mt_tensor.errors import IndexingError, ShapeError
 
 SHAPES = array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)
 

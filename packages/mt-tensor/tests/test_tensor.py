@@ -14,7 +14,7 @@ import mt_tensor as mt
 from mt_autodiff import GradientError, GraphFreedError, NoGradientError
 from mt_operators import OPERATORS, OperatorExistsError
 from mt_tensor import errors
-from mt_tensor.dtypes import DTYPES
+from mt_tensor.core.dtypes import DTYPES
 
 # --- Creation and element types -----------------------------------------------------------------
 

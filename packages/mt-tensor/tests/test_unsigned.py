@@ -9,8 +9,8 @@ import pytest
 import mt_tensor as mt
 from mt_tensor import errors
 from mt_tensor.backends import TensorBackend
-from mt_tensor.backends.simple import SimpleOps
-from mt_tensor.dtypes import DTYPES, DType, as_dtype
+from mt_tensor.core.dtypes import DTYPES, DType, as_dtype
+from mt_tensor.core.simple import SimpleOps
 
 TOP = 2**64 - 1
 X = mt.tensor([TOP, 1], dtype="uint64")

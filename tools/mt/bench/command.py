@@ -1,6 +1,8 @@
 """`mt bench`: this project beside torch, on the same programs.
 
 mt bench --backend fast matmul     the rows whose names match that pattern
+mt bench --group calls             single calls on tiny tensors, on one thread
+mt bench --group calls --count     how many calls Python makes for each of these
 mt bench --group layers            every layer and loss, forward and backward
 mt bench --group jobs              steps of the jobs of mt-train, on random data
 mt bench --group steps             whole steps, captured, beside torch, torch.compile and JAX
@@ -28,9 +30,15 @@ PARTS = ("startup", "chart", "parallel")
 def main(arguments: Sequence[str]) -> int:
     """Measure or draw, here or where what that needs is installed."""
     which = arguments[0] if arguments and arguments[0] in PARTS else ""
-    options = _parser(which).parse_args(arguments[1:] if which else arguments)
+    parser = _parser(which)
+    options = parser.parse_args(arguments[1:] if which else arguments)
     if not which:
-        options.threads = options.threads or [os.cpu_count() or 1]
+        calls = options.group == "calls"
+        if options.count:
+            if not calls:
+                parser.error("argument --count: only with --group calls")
+            options.needs = ["mt_tensor"]
+        options.threads = options.threads or [1 if calls else os.cpu_count() or 1]
     with reported("bench"):
         absent = missing(options.needs or [options.against])
         if absent:
@@ -40,7 +48,9 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _comparison(options: argparse.Namespace) -> str:
-    """Return the module that compares a group."""
+    """Return the module that measures a group, or counts its calls."""
+    if options.count:
+        return "counting"
     return "steps" if options.group == "steps" else "comparison"
 
 
@@ -72,7 +82,7 @@ def _parser(which: str) -> argparse.ArgumentParser:
     else:
         parser.add_argument("pattern", nargs="?", default="", help="what names of rows must match")
         parser.add_argument(
-            "--group", choices=("kernels", "layers", "jobs", "steps"), default="kernels"
+            "--group", choices=("kernels", "calls", "layers", "jobs", "steps"), default="kernels"
         )
         parser.add_argument("--backend", default="numpy", help="the project's backend")
         parser.add_argument(
@@ -84,5 +94,10 @@ def _parser(which: str) -> argparse.ArgumentParser:
         parser.add_argument("--rounds", type=positive, default=15, help="measurements of each row")
         parser.add_argument("--against", choices=("torch", "mt_tensor"), default="torch")
         parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows there")
+        parser.add_argument(
+            "--count",
+            action="store_true",
+            help="of --group calls: count the calls that Python makes, and measure nothing",
+        )
         parser.set_defaults(needs=[])
     return parser

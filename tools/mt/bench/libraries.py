@@ -25,6 +25,7 @@ class Library:
         nn: that of layers.
         functional: that of the functions of networks.
         optim: that of optimizers.
+        distributions: that of probability distributions.
         fastest: what to tell an optimizer, so that it takes its fastest way.
         step: what makes of a step the one that is run.
         network: what makes of a network the one that is run.
@@ -34,6 +35,7 @@ class Library:
     nn: Any
     functional: Any
     optim: Any
+    distributions: Any
     fastest: dict[str, bool]
     step: Callable[[Any], Any] = _as_it_is
     network: Callable[[Any], Any] = _as_it_is
@@ -49,15 +51,17 @@ def library(name: str, threads: int) -> Library:
     is_torch = name == "torch"
     if is_torch:
         tensors.set_num_threads(threads)
-    networks = "torch." if is_torch else "mt_"
-    nn: Any = importlib.import_module(f"{networks}nn")
-    functional: Any = importlib.import_module(f"{networks}nn.functional")
-    optim: Any = importlib.import_module("torch.optim" if is_torch else "mt_nn.optim")
+    networks = "torch" if is_torch else "mt_nn"
+    layers = "torch.nn" if is_torch else networks
+    nn: Any = importlib.import_module(layers)
+    functional: Any = importlib.import_module(f"{layers}.functional")
+    optim: Any = importlib.import_module(f"{networks}.optim")
+    distributions: Any = importlib.import_module(f"{networks}.distributions")
     fastest = {"fused": True} if is_torch else {}
     ways: dict[str, Any] = {}
     if compiles:
         ways = {"network" if is_torch else "step": tensors.compile}
-    return Library(tensors, nn, functional, optim, fastest, **ways)
+    return Library(tensors, nn, functional, optim, distributions, fastest, **ways)
 
 
 def environment(name: str, backend: str, threads: int) -> dict[str, str]:

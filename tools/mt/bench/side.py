@@ -15,18 +15,15 @@ from mt.bench.libraries import Library, library
 from mt.bench.measuring import MEMORY
 from mt.bench.workloads import WORKLOADS, Program
 
-ENOUGH = 0.03
-"""Seconds that a measurement should last, so that the clock's grain does not show."""
-
-WARM = 0.01
-"""Seconds of runs that are not counted before each measurement: the other side has just had the
-caches and the processors, which take a while to wake up."""
+WARM_UP = 1 / 3
+"""Uncounted runs before a measurement, as a share of its duration: the other side has just used the
+caches and the processors."""
 
 
-def seconds(program: Program, runs: int) -> float:
+def seconds(program: Program, runs: int, duration: float) -> float:
     """Return the time of one of several runs."""
     began = time.perf_counter()
-    while time.perf_counter() - began < WARM:
+    while time.perf_counter() - began < WARM_UP * duration:
         program()
     began = time.perf_counter()
     for _ in range(runs):
@@ -34,11 +31,11 @@ def seconds(program: Program, runs: int) -> float:
     return (time.perf_counter() - began) / runs
 
 
-def runs_needed(program: Program) -> int:
-    """Return how often to run a program to measure it, after a run that compiles what is needed."""
+def runs_needed(program: Program, duration: float) -> int:
+    """Return how many runs last so long, after a first run that compiles what is needed."""
     program()
     runs = 1
-    while seconds(program, runs) * runs < ENOUGH:
+    while seconds(program, runs, duration) * runs < duration:
         runs *= 2
     return runs
 
@@ -53,10 +50,11 @@ def main() -> None:
         if name == MEMORY:
             print(json.dumps(_peak()), flush=True)
             continue
+        duration = WORKLOADS[name].duration
         if name not in programs:
             program = in_jax.STEPS[name]() if side is None else _program(name, side)
-            programs[name] = program, runs_needed(program)
-        print(json.dumps(seconds(*programs[name])), flush=True)
+            programs[name] = program, runs_needed(program, duration)
+        print(json.dumps(seconds(*programs[name], duration)), flush=True)
 
 
 def _peak() -> int:

@@ -26,7 +26,7 @@ from mt.concept.running import Program, backend_of, input_of
 from mt.source.symbols import Symbol, Symbols
 from mt.workspace import Workspace
 
-LATER = ("cuda.core", "mt_fast.backend", "mt_fast.library.fused")
+LATER = ("cuda.core", "mt_fast.core.backend", "mt_fast.fused.kernels")
 """What backends import when they are first used, and takes longer than the use."""
 
 Place = tuple[str, int]

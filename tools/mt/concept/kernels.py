@@ -34,7 +34,7 @@ def kernel_text(column: str, kernel: GeneratedKernel, functions: Mapping[str, An
             return mt_cuda.source(kernel.name, gradient=kernel.gradient, **layout)
         import mt_fast
         from mt_operators import OPERATORS
-        from mt_tensor.library.pointwise.fusing import operator_of
+        from mt_tensor.pointwise.fusing import operator_of
 
         if kernel.name in OPERATORS:
             what: Any = kernel.name

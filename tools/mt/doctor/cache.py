@@ -33,7 +33,7 @@ FREE = 2**27
 
 def check_cache() -> Iterator[Finding]:
     """Look at the folder of each package that is installed."""
-    loops, cubins = _place("mt_fast.compilation.cache"), _place("mt_cuda.library.cache")
+    loops, cubins = _place("mt_fast.cache.kernels"), _place("mt_cuda.library.cache")
     if loops is not None:
         folder = yield from _usable(loops, "cache")
         if folder is not None:
@@ -125,7 +125,7 @@ def _problem(folder: Path) -> str:
 
 def _others(folder: Path) -> str | None:
     """Return why a folder is not read from, if other users may have written to it."""
-    from mt_fast.compilation.private import why_not
+    from mt_fast.cache.private import why_not
 
     return why_not(folder.stat()) if folder.is_dir() else None
 
@@ -137,7 +137,7 @@ def _existing(folder: Path) -> Path:
 
 def _default(name: str) -> Path | None:
     """Return the folder of this name that is used if nobody chooses another."""
-    from mt_fast.compilation.folder import among_caches
+    from mt_fast.cache.folder import among_caches
 
     return among_caches(name)
 

@@ -20,7 +20,7 @@ LITTLE = 2**30
 TRIAL = """
 import json, numba
 import mt_tensor as mt
-from mt_fast.processor import REGISTERS, VECTOR_BYTES
+from mt_fast.vectors.processor import REGISTERS, VECTOR_BYTES
 with mt.use_backend("fast"):
     (mt.ones(1 << 20) + 1.0).sum().item()  # so that threads have started
 print(json.dumps({

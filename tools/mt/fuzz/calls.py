@@ -13,7 +13,7 @@ import numpy as np
 
 from mt.fuzz.programs import Source
 from mt.fuzz.recording import Operand, Sample
-from mt_tensor.dtypes import Array
+from mt_tensor.core.dtypes import Array
 
 FLOAT, INT, BOOL = Source("torch.float32"), Source("torch.int64"), Source("torch.bool")
 LIKE: tuple[tuple[str, tuple[Any, ...]], ...] = (

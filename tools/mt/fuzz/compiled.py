@@ -35,7 +35,7 @@ from mt.fuzz.programs import Elements, Step, is_leaf, without
 from mt.fuzz.rounding import close
 from mt.fuzz.running import Run, is_large
 from mt_tensor.conformance.compiling import EVERY, backwards, small_as_large
-from mt_tensor.dtypes import Array
+from mt_tensor.core.dtypes import Array
 from mt_tensor.errors import CompileError, InPlaceError
 
 OURS = Ours()

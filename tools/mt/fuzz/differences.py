@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mt.fuzz.libraries import Library, dtype_name
-from mt_tensor.dtypes import Array
+from mt_tensor.core.dtypes import Array
 
 
 class Difference(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mt.fuzz.programs import Source
-from mt_tensor.dtypes import Array
+from mt_tensor.core.dtypes import Array
 
 FLOATS = ("float32", "float64", "float16")
 WHOLE = ("int64", "int32", "int16", "int8", "uint8", "uint16", "uint32", "uint64")

@@ -25,7 +25,7 @@ from mt.fuzz.operations import (
 from mt.fuzz.oracles import Oracle
 from mt.fuzz.programs import Ref, Source, Step, leaf, mapped, parts_of
 from mt.fuzz.recording import Operand, Sample
-from mt_tensor.dtypes import Array
+from mt_tensor.core.dtypes import Array
 
 LARGEST = 400
 """Elements of what is computed with."""

@@ -18,7 +18,7 @@ import numpy as np
 from mt.fuzz.differences import KINDS, Difference
 from mt.fuzz.programs import Source, Step, parts_of
 from mt.tables import TableError, check_table, read_table
-from mt_tensor.dtypes import Array
+from mt_tensor.core.dtypes import Array
 
 FILE = Path(__file__).with_name("judged.toml")
 

@@ -8,7 +8,7 @@ import numpy as np
 
 import mt_nn.torch_names
 import mt_tensor as mt
-from mt_tensor.dtypes import Array
+from mt_tensor.core.dtypes import Array
 
 Names = dict[str, Any]
 """The names of a program, and what they stand for."""

@@ -86,7 +86,13 @@ def has_signs(step: Step) -> bool:
     Those of a sum depend on the order in which it is added up, and where it starts.
     """
     name = step.operation.removesuffix("_").removeprefix("nn.functional.")
-    return name in TABLE or "movement" in getattr(function_of(step.form), "__module__", "")
+    return name in TABLE or _moves(function_of(step.form))
+
+
+def _moves(function: Any) -> bool:
+    """Whether a function is one of those that move elements."""
+    module = getattr(function, "__module__", "")
+    return "movement" in module or module.endswith("core.views")
 
 
 @dataclass(eq=False)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mt.fuzz.programs import Step
-from mt_tensor.dtypes import Array
+from mt_tensor.core.dtypes import Array
 
 MOVED = 1e-7
 """By how much of themselves operands are moved, to see how much rounding has to be expected."""

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mt_tensor.dtypes import Array
+from mt_tensor.core.dtypes import Array
 
 HEADER = """\
 import torch  # or: import mt_nn.torch_names as torch

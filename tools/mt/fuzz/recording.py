@@ -17,7 +17,7 @@ import numpy as np
 
 import mt_tensor as mt
 from mt.fuzz.programs import IN_PLACE_OPERATORS, OPERATORS, Source
-from mt_tensor.dtypes import Array
+from mt_tensor.core.dtypes import Array
 from mt_tensor.testing.elsewhere import elsewhere
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from mt.fuzz.libraries import Torch
 from mt.fuzz.programs import Step
-from mt_tensor.dtypes import Array
+from mt_tensor.core.dtypes import Array
 
 CLOSE = 8
 """Units in the last place that need no further thought."""

@@ -38,7 +38,7 @@ from mt.fuzz.operations import has_signs, is_random
 from mt.fuzz.oracles import expected
 from mt.fuzz.programs import Ref, Step
 from mt.fuzz.rounding import within_rounding
-from mt_tensor.dtypes import Array
+from mt_tensor.core.dtypes import Array
 
 LARGEST = 50_000
 """Elements of a value that is compared; settings at random may make larger ones."""

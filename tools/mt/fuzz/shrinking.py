@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mt.fuzz.programs import Elements, Ref, Step, leaf, mapped, without
-from mt_tensor.dtypes import Array
+from mt_tensor.core.dtypes import Array
 
 Program = list[Step]
 Shows = Callable[[Program], bool]

@@ -4,7 +4,7 @@ They are files of TOML beside this module, one for each package, with an entry f
 found by its file, its function, the text of its line and its change, so that lines may move.
 
     [[fault]]
-    file = "packages/mt-fast/src/mt_fast/compilation/kernel.py"
+    file = "packages/mt-fast/src/mt_fast/core/kernel.py"
     function = "Kernel.run"
     line = "threads = thread_count() if parallel else 1"
     change = "1 -> 2"

@@ -7,6 +7,13 @@ from collections.abc import Iterator
 
 from mt.source.modules import Imported, Library, Module
 
+UNCOUNTED = {"Methods", "__version__"}
+"""Names whose imports do not count.
+
+Type checkers take the class `Methods` for a base of the class that it is registered with, so that
+both modules name each other. The version of a package is no code.
+"""
+
 
 def imports(library: Library, module: Module) -> Iterator[tuple[Module, int]]:
     """Yield the modules of its own package that a module imports, each with the line."""
@@ -20,9 +27,12 @@ def imported(library: Library, module: Module) -> Iterator[tuple[Module, int]]:
     """Yield all modules of a library that a module imports, each with the line.
 
     That is the module which the statement names, or the one in which the imported name is bound.
+    Imports of the names in `UNCOUNTED` do not count.
     """
     for node in ast.walk(module.tree):
         match node:
+            case ast.ImportFrom(names=[ast.alias(name=name)]) if name in UNCOUNTED:
+                continue
             case ast.Import(names=names):
                 others = [library.module(alias.name) for alias in names]
             case ast.ImportFrom(names=names):

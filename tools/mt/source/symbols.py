@@ -1,9 +1,9 @@
 """Symbols: what a qualified name stands for, and what its source says of it.
 
-A name is that of a module and of what is in it, `mt_autodiff.scalar.Scalar.backward`; a row of the
-operator table is `mt_operators.table[tanh]`, the statement of that module whose call has this first
-argument. Names that a module only imports are followed to where they are defined, and methods to
-the class that defines them.
+A name is that of a module and of what is in it, `mt_autodiff.core.scalar.Scalar.backward`; a row of
+the operator table is `mt_operators.core.table[tanh]`, the statement of that module whose call has
+this first argument. Names that a module only imports are followed to where they are defined, and
+methods to the class that defines them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Symbol:
     """Something that the source defines.
 
     Attributes:
-        name: where it is defined, as in `mt_tensor.products.matmul.matmul`.
+        name: where it is defined, as in `mt_tensor.core.matmul.matmul`.
         module: the module there.
         node: the statement there; the whole tree if it is a module.
         home: what has found it, and finds the bases of a class; None if it stands alone.

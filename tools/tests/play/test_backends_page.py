@@ -12,10 +12,10 @@ import mt_tensor as mt
 from mt_cuda import CudaOps, Simulator
 from mt_cuda.kernel import Kernel as GpuKernel
 from mt_cuda.simulator import Program
-from mt_fast.compilation.kernel import Kernel
+from mt_fast.core.kernel import Kernel
 from mt_operators import OPERATORS
-from mt_tensor.backends import registry
-from mt_tensor.backends.simple import SimpleOps
+from mt_tensor.core import registry
+from mt_tensor.core.simple import SimpleOps
 from mt_tensor.errors import TensorError
 from play.comparison import (
     DTYPES,
@@ -44,7 +44,7 @@ def shapes_of(name: str) -> tuple[tuple[int, ...], ...]:
 
 
 def dtype_of(name: str) -> str:
-    return "int32" if name in OPERATORS and OPERATORS[name].result == "whole" else "float32"
+    return "int32" if name in OPERATORS and OPERATORS[name].result == "integer" else "float32"
 
 
 @pytest.mark.parametrize("name", [*REDUCTIONS, PRODUCT, "tanh", "add", "where", "gcd", "gelu"])

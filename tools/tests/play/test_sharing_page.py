@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 import mt_tensor as mt
-from mt_fast.compilation import kernel
-from mt_fast.compilation.kernel import Kernel
+from mt_fast.core import kernel
+from mt_fast.core.kernel import Kernel
 from mt_operators import OPERATORS
 from play.comparison import DTYPES, MOST_ELEMENTS, PRODUCT, REDUCTIONS, Operation
 from play.compiled import runs_of

@@ -1,6 +1,6 @@
 """A backend for mt-tensor whose elements live in plain Python lists.
 
-It is written against the contract alone (`mt_tensor.backends.contract`), and shares no code with
+It is written against the contract alone (`mt_tensor.core.contract`), and shares no code with
 the built-in backends.
 """
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 import math
 
 from mt_cuda.kernel import Lines, indented
-from mt_fast.extending import Table, call, render, whole
-from mt_operators.elementary import ELEMENTARY, ROUNDING
-from mt_operators.graph import Graph
+from mt_fast.extending import Table, call, integer_functions, render
+from mt_operators.core.elementary import ELEMENTARY, ROUNDING
+from mt_operators.core.graph import Graph
 from mt_tensor import DType
 
 LIBRARY = {name: {"round": "rint"}.get(name, name) for name in ROUNDING}
@@ -27,7 +27,7 @@ def _floats(suffix: str) -> Table:
         **{name: f"math.{call(name)}" for name in ELEMENTARY if hasattr(math, name)},
         **{name: f"libdevice.{device}{suffix}({{0}})" for name, device in LIBRARY.items()},
         "div": "{0} / {1}",
-        **{name: f"{name}({{0}}, {{1}})" for name in whole.FLOATS},
+        **{name: f"{name}({{0}}, {{1}})" for name in integer_functions.FLOATS},
         # `|` instead of `or`: a selection, not a branch. A nan differs from itself, and wins.
         "maximum": "{0} if ({0} >= {1}) | ({0} != {0}) else {1}",
         "minimum": "{0} if ({0} <= {1}) | ({0} != {0}) else {1}",
@@ -40,7 +40,7 @@ _INTEGERS: dict[str, Table] = {
     wide: {
         **_FLOAT64,
         "pow": "whole_power({0}, {1})",
-        **{name: f"{name}({wide}({{0}}), {wide}({{1}}))" for name in whole.INTEGERS},
+        **{name: f"{name}({wide}({{0}}), {wide}({{1}}))" for name in integer_functions.INTEGERS},
     }
     for wide in ("int64", "uint64")
 }
@@ -80,7 +80,7 @@ def helpers(graph: Graph, dtype: DType) -> Lines:
     used = dict.fromkeys(expression.operation for expression in graph.expressions)
     kind = "float64" if table(dtype) is _FLOAT64 else "float32"
     element = kind if dtype.is_floating_point else dtype.name
-    texts = [whole.text(name, element, "math.fmod") for name in used]
+    texts = [integer_functions.text(name, element, "math.fmod") for name in used]
     if "pow" in used and dtype.kind == "integer":
         texts.append(_WHOLE_POWER.format(kind=dtype.name, wide=_widest(dtype)))
     return [line for text in texts if text for line in (*text.splitlines(), "")]

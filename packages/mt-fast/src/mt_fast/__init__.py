@@ -1,79 +1,57 @@
 """Stage 3: the same operators, compiled to parallel SIMD loops.
 
 The backend `fast` is found by name (`MT_BACKEND=fast`, `use_backend("fast")`, `backend="fast"`);
-nothing here needs to be imported to use it. `source` shows what it compiles, `cache_folder` says
-where that is kept.
+nothing here needs to be imported to use it. `source` shows the kernels that it compiles, and
+`cache_folder` returns the folder that keeps them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, TypeVar
+from importlib.util import find_spec
 
-from mt_fast import additions
-
-F = TypeVar("F", bound=Callable[..., Any])
+from mt_fast.core.backend import FastOps as FastOps
+from mt_tensor import fuse as fuse
+from mt_tensor.extending import register_kernels
 
 __version__ = "0.1.0"
 
-additions.FUNCTIONS.append("mt_fast.library.vectorised")
-additions.KERNELS.append("mt_fast.library.fused")
+__all__ = ["FastOps", "__version__", "cache_folder", "fuse", "source"]
 
-__all__ = ["__version__", "cache_folder", "fuse", "source"]
+# Beside the core: each folder registers in the core's tables, and may be missing.
+if find_spec("mt_fast.vectors") is not None:  # the whole width of vector registers
+    import mt_fast.vectors.compiler
+if find_spec("mt_fast.threads") is not None:  # forked and threaded programs
+    import mt_fast.threads.workers
+if find_spec("mt_fast.cache") is not None:  # compiled kernels on disk
+    from mt_fast.cache.kernels import cache_folder as cache_folder
+if find_spec("mt_fast.memory") is not None:  # memory that begins at a cache line
+    import mt_fast.memory.aligned
+if find_spec("mt_fast.integers") is not None:  # quotients, shifts and powers of integers
+    import mt_fast.integers.lowering
+if find_spec("mt_fast.vector_math") is not None:  # vectorized elementary functions
+    import mt_fast.vector_math.operators
+if find_spec("mt_fast.transposition") is not None:  # columns that become rows, in registers
+    import mt_fast.transposition.loops
+if find_spec("mt_fast.in_place") is not None:  # formulas whose results replace their inputs
+    import mt_fast.in_place.update
+if find_spec("mt_fast.indexing") is not None:  # gather and scatter of whole slices
+    import mt_fast.indexing.slices
 
+    register_kernels("fast", "mt_fast.indexing.embedding")
+if find_spec("mt_fast.folds") is not None:  # reductions in parts, and of scattered elements
+    import mt_fast.folds.parts
+    import mt_fast.folds.scattered
 
-def fuse(function: F) -> F:
-    """Return a function of tensors as one loop forward and one backward: `mt_tensor.fuse`."""
-    from mt_tensor import fuse
-
-    return fuse(function)
-
-
-def cache_folder() -> Path | None:
-    """Return the folder where compiled kernels are kept from process to process; None if nowhere.
-
-    It is what the environment variable `MT_FAST_CACHE` names, else a folder for this package where
-    the user's caches are. With `MT_FAST_CACHE=off`, nothing is kept. The folder may be deleted at
-    any time. Nothing is read from one that other users may write to.
-
-    Raises:
-        BackendUnavailableError: the one chosen is in the home of a user whom nobody knows.
-    """
-    from mt_fast.compilation.cache import FOLDER
-
-    return FOLDER.path()
-
-
-def source(
-    operation: str | Callable[..., Any],
-    *,
-    gradient: tuple[bool, ...] | None = None,
-    dtype: str = "float32",
-    layout: str = "flat",
-    repeats: tuple[bool, ...] | None = None,
-) -> str:
-    """Return the text of the kernel that the backend compiles for an operator.
-
-    Args:
-        operation: the operator's name in the table, or a function made by `mt_tensor.fuse`.
-        gradient: for the fused backward, which arguments want a gradient; None for the value.
-        dtype: the element type of the arguments.
-        layout: the form of the loop, after how the tensors lie: `"flat"` for contiguous tensors,
-            `"rows"` for contiguous rows, `"transposed"` for rows too, but of which the first
-            argument's are columns; `"fold"` and `"columns"` for the reduction over the last and
-            the first dimension, of operators that reduce.
-        repeats: for each argument, whether it stays at one element all along a row, as one that is
-            broadcast does; None if each has all of its elements.
-
-    Raises:
-        UnknownOperatorError: no operator has this name.
-        FusionError: the function was not made by `fuse`.
-        DTypeError: there is no such element type.
-        ValueError: there is no such layout, or it has no such arguments; or kernels do not
-            compute in this dtype.
-        TracingError: the operator cannot be compiled.
-    """
-    from mt_fast.library.inspection import kernel_source
-
-    return kernel_source(operation, gradient, dtype, layout, repeats)
+    register_kernels("fast", "mt_fast.folds.fused")
+if find_spec("mt_fast.gemm") is not None:  # matrix products in register tiles
+    import mt_fast.gemm.products
+if find_spec("mt_fast.random_numbers") is not None:  # random numbers drawn by all threads
+    import mt_fast.random_numbers.philox  # noqa: F401 - importing registers
+if find_spec("mt_fast.fused") is not None:  # kernels for named operations, such as softmax
+    register_kernels("fast", "mt_fast.fused.kernels")
+if find_spec("mt_fast.convolution") is not None:
+    register_kernels("fast", "mt_fast.convolution.operation")
+if find_spec("mt_fast.recurrent") is not None:
+    register_kernels("fast", "mt_fast.recurrent.kernels")
+if find_spec("mt_fast.inspection") is not None:  # kernels as text
+    from mt_fast.inspection.kernel_source import source as source

@@ -1,12 +1,12 @@
 """What other compiling backends generate their kernels with.
 
-The generator writes loops as Python text, with a table that says how each elementary function is
-spelled where the loop will run; what has been compiled is kept in a folder. It is the border of
-this stage, beside the names of `mt_fast`.
+The generator writes loops as Python text, with a table that lowers each operation to code of the
+target; a folder on disk keeps compiled code. Together with the names of `mt_fast`, these are the
+names of this stage that other packages may import.
 """
 
 # Formulas as the statements of a kernel.
-from mt_fast.generation.rendering import (
+from mt_fast.core.rendering import (
     Table as Table,
     call as call,
     constant as constant,
@@ -14,8 +14,8 @@ from mt_fast.generation.rendering import (
     render as render,
 )
 
-# Operators on integers, as functions that a kernel calls.
-from mt_fast.generation import whole as whole
+# Helper functions of kernels: integer division, shifts, gcd.
+from mt_fast.integers import integer_functions as integer_functions
 
-# What has been compiled, from process to process.
-from mt_fast.compilation.folder import Folder as Folder, hashed as hashed
+# Compiled code, from process to process.
+from mt_fast.cache.folder import Folder as Folder, hashed as hashed

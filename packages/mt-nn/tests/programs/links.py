@@ -18,7 +18,7 @@ from mt_nn import functional as F
 from mt_nn import optim
 from mt_nn.parallel import DataParallel, world
 from mt_tensor.backends.extending import CUDA, SharedMemory
-from mt_tensor.backends.numpy.backend import NumpyOps
+from mt_tensor.core.numpy_backend import NumpyOps
 
 DONE: list[str] = []
 """What the link has done."""

@@ -12,22 +12,22 @@ from collections.abc import Callable
 from typing import Any
 
 from mt_operators import Formula, Operator
-from mt_operators.extending import zero
+from mt_operators.core.row import zero
 from mt_tensor.backends import TensorBackend, get_backend
-from mt_tensor.dtypes import Number, result_type
+from mt_tensor.core.dtypes import Number, result_type
+from mt_tensor.core.function import common_backend, require_tensors
+from mt_tensor.core.layout import row_major
+from mt_tensor.core.matmul import matmul
+from mt_tensor.core.strides import normalize_dim, shape_broadcast
+from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import BackendMismatchError
-from mt_tensor.layout import row_major
-from mt_tensor.products.matmul import matmul
-from mt_tensor.recording.function import common_backend, require_tensors
-from mt_tensor.strides import normalize_dim, shape_broadcast
-from mt_tensor.tensor import Tensor
 
 
 class TensorOps:
     """A family of lifted operations: those of one backend.
 
     The functions are lifted as the rows of the operator table are, so on all backends but `simple`
-    they are written without `if`, `and` and `or`, with the functions of `mt_operators.elementary`.
+    they are written without `if`, `and` and `or`, with the functions of `mt_operators.functions`.
 
     >>> import mt_tensor as mt
     >>> ops = TensorOps("simple")

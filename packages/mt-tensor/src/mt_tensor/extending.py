@@ -4,7 +4,7 @@ It is the border of this stage. Beyond it, a package uses the names that users i
 `mt_tensor`, its errors, `mt_tensor.backends`, `mt_tensor.linalg` and `mt_tensor.autograd`, and for
 its tests `mt_tensor.testing` and `mt_tensor.conformance`. Everything else may change without
 notice. Whoever makes a backend finds more in `mt_tensor.backends.extending`, and whoever watches
-programs run in `mt_tensor.library.instrumentation`.
+programs run in `mt_tensor.profiling.instrumentation`.
 
 Some attributes belong to the border too, though their names begin with an underscore, since users
 have no use for them.
@@ -28,7 +28,7 @@ Of a `TensorData`:
 """
 
 # Shapes and strides.
-from mt_tensor.strides import (
+from mt_tensor.core.strides import (
     Shape as Shape,
     Strides as Strides,
     folded_shape as folded_shape,
@@ -40,7 +40,7 @@ from mt_tensor.strides import (
 )
 
 # Element types, beside `DType` and those that `mt_tensor` names.
-from mt_tensor.dtypes import (
+from mt_tensor.core.dtypes import (
     DTYPES as DTYPES,
     Array as Array,
     Number as Number,
@@ -49,57 +49,57 @@ from mt_tensor.dtypes import (
 )
 
 # Checking arguments: each question once, with one error and one wording.
-from mt_tensor.arguments import (
+from mt_tensor.core.arguments import (
     as_integers as as_integers,
     as_shape as as_shape,
     check_flags as check_flags,
     check_floating as check_floating,
 )
-from mt_tensor.library.arguments import as_integer as as_integer
-from mt_tensor.library.arguments import (
+from mt_tensor.checks import as_integer as as_integer
+from mt_tensor.checks import (
     check_choice as check_choice,
     check_same_dtype as check_same_dtype,
 )
-from mt_tensor.recording.function import (
+from mt_tensor.core.function import (
     common_backend as common_backend,
     require_tensors as require_tensors,
 )
 
 # Where elements are: the arguments `backend=` and `device=`.
-from mt_tensor.backends.devices import (
+from mt_tensor.core.devices import (
     Backend as Backend,
     Device as Device,
     place as place,
 )
 
 # Making an operation, beside `Function`, `fuse` and `fused`: kernels, and useful steps.
-from mt_tensor.backends.kernels import register_kernels as register_kernels
-from mt_tensor.library.fused import (
+from mt_tensor.core.kernels import register_kernels as register_kernels
+from mt_tensor.kernels.fused import (
     FUSED as FUSED,
     GRADIENTS as GRADIENTS,
     FusedKernel as FusedKernel,
     by_kernel as by_kernel,
 )
-from mt_tensor.library.indexing.slices import gather_unchecked as gather_unchecked
-from mt_tensor.library.programs.whole import as_one_call as as_one_call
-from mt_tensor.library.movement.apart import apart as apart
-from mt_tensor.library.movement.padding import Embed as Embed
-from mt_tensor.library.movement.windows import Fold as Fold
-from mt_tensor.library.pointwise.fusing import operator_of as operator_of
-from mt_tensor.library.reductions.sums import wide as wide
+from mt_tensor.indexing.slices import gather_unchecked as gather_unchecked
+from mt_tensor.recording.one_call import as_one_call as as_one_call
+from mt_tensor.movement.apart import apart as apart
+from mt_tensor.movement.padding import Embed as Embed
+from mt_tensor.movement.windows import Fold as Fold
+from mt_tensor.pointwise.fusing import operator_of as operator_of
+from mt_tensor.reductions.sums import wide as wide
 
 # The precision that `autocast` asks for, where arguments are looked at.
-from mt_tensor.precision import (
+from mt_tensor.core.precision import (
     BLOCKS as BLOCKS,
     in_precision as in_precision,
 )
 
 # The recorded graph.
-from mt_tensor.library.recording.hooks import RemovableHandle as RemovableHandle
-from mt_tensor.recording.graph import Node as Node
+from mt_tensor.recording.hooks import RemovableHandle as RemovableHandle
+from mt_tensor.core.graph import Node as Node
 
 # Random numbers, beside `Generator` and `manual_seed`.
-from mt_tensor.library.randomness.generator import (
+from mt_tensor.randomness.generator import (
     fork_rng as fork_rng,
     generator as generator,
     numbers_of as numbers_of,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Importing a subject enters its workloads, in the order of the report.
-from mt.bench.workloads import (  # isort: skip
+from mt.bench.workloads import (  # noqa: F401  # isort: skip
     overhead,
     elementwise,
     reductions,
@@ -11,24 +11,11 @@ from mt.bench.workloads import (  # isort: skip
     windows,
     recurrent,
     training,
+    calls,
     layers,
     jobs,
     steps,
 )
 from mt.bench.workloads.registry import WORKLOADS, Program, Workload
 
-SUBJECTS = (
-    overhead,
-    elementwise,
-    reductions,
-    products,
-    windows,
-    recurrent,
-    training,
-    layers,
-    jobs,
-    steps,
-)
-"""The modules that hold the workloads."""
-
-__all__ = ["SUBJECTS", "WORKLOADS", "Program", "Workload"]
+__all__ = ["WORKLOADS", "Program", "Workload"]

@@ -6,17 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from mt.bench.libraries import Library
-from mt.bench.workloads.registry import Make, Program, workload
+from mt.bench.workloads.registry import Make, Program, on_random, workload
 
 MILLIONS = 4_000_000
 
 
 def _of_two(shape: tuple[int, ...], operation: Callable[[Any, Any], Any]) -> Make:
-    def make(side: Library) -> Program:
-        x, y = side.tensors.randn(*shape), side.tensors.randn(*shape)
-        return lambda: operation(x, y)
-
-    return make
+    return on_random(lambda _, x, y: operation(x, y), shape, shape)
 
 
 def _of_one(operation: Callable[[Library, Any], Any]) -> Make:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from mt.bench.libraries import Library
-from mt.bench.workloads.registry import Make, Program, workload
+from mt.bench.workloads.registry import Make, on_random, workload
 
 
 def _product(*shape: int) -> Make:
-    def make(side: Library) -> Program:
-        a, b = side.tensors.randn(*shape), side.tensors.randn(*shape)
-        return lambda: a @ b
-
-    return make
+    return on_random(lambda _, a, b: a @ b, shape, shape)
 
 
 for _size, _target in ((64, 0.8), (256, 0.8), (1024, 0.6)):

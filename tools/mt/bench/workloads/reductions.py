@@ -6,23 +6,17 @@ from collections.abc import Callable
 from typing import Any
 
 from mt.bench.libraries import Library
-from mt.bench.workloads.registry import Make, Program, workload
+from mt.bench.workloads.registry import Make, Program, on_random, workload
 
 ROWS, COLUMNS = 4096, 1024
 
 
 def _of_a_matrix(operation: Callable[[Library, Any], Any]) -> Make:
-    def make(side: Library) -> Program:
-        x = side.tensors.randn(ROWS, COLUMNS)
-        return lambda: operation(side, x)
-
-    return make
+    return on_random(operation, (ROWS, COLUMNS))
 
 
-def _layer_norm(side: Library) -> Program:
-    x = side.tensors.randn(ROWS, COLUMNS)
-    weight, bias = side.tensors.randn(COLUMNS), side.tensors.randn(COLUMNS)
-    return lambda: side.functional.layer_norm(x, (COLUMNS,), weight, bias)
+def _layer_norm(side: Library, x: Any, weight: Any, bias: Any) -> Any:
+    return side.functional.layer_norm(x, (COLUMNS,), weight, bias)
 
 
 def _cross_entropy(side: Library) -> Program:
@@ -45,5 +39,7 @@ workload(f"softmax, {_SHAPE}", 0.6)(_of_a_matrix(lambda side, x: side.tensors.so
 workload(f"log_softmax, {_SHAPE}", 0.6)(
     _of_a_matrix(lambda side, x: side.tensors.log_softmax(x, 1))
 )
-workload(f"layer norm, {_SHAPE}", 0.8)(_layer_norm)
+workload(f"layer norm, {_SHAPE}", 0.8)(
+    on_random(_layer_norm, (ROWS, COLUMNS), (COLUMNS,), (COLUMNS,))
+)
 workload(f"cross-entropy, {_SHAPE}: forward and backward", 0.4)(_cross_entropy)

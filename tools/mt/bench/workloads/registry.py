@@ -22,12 +22,32 @@ class Workload:
     Attributes:
         make: returns it for a side.
         target: what the ratio of the times should be at most.
-        group: what it is measured with: `kernels`, `layers`, `jobs` or `steps`.
+        group: what it is measured with: `kernels`, `calls`, `layers`, `jobs` or `steps`.
     """
 
     make: Make
     target: float
     group: str
+
+    @property
+    def duration(self) -> float:
+        """Seconds that a measurement should last, so that the clock's resolution does not show."""
+        return 0.004 if self.group == "calls" else 0.03
+
+
+def on_random(operation: Callable[..., object], *shapes: tuple[int, ...]) -> Make:
+    """Return what makes a program that runs an operation on tensors of normal random numbers.
+
+    Args:
+        operation: takes the library, and a tensor for each shape.
+        shapes: those of the tensors.
+    """
+
+    def make(side: Library) -> Program:
+        tensors = [side.tensors.randn(*shape) for shape in shapes]
+        return lambda: operation(side, *tensors)
+
+    return make
 
 
 WORKLOADS: dict[str, Workload] = {}

@@ -35,7 +35,9 @@ def _classes(side: Library, count: int, batch: int) -> Any:
     return side.tensors.randint(0, count, (batch,))
 
 
-def _lenet(batch: int) -> Make:
+def lenet_step(batch: int) -> Make:
+    """Return what makes a step of the small LeNet on a batch of so many images."""
+
     def make(side: Library) -> Program:
         model = small_lenet(side)
         optimizer = side.optim.SGD(model.parameters(), lr=0.01, **side.fastest)
@@ -107,8 +109,8 @@ def _lstm(side: Library) -> Program:
 
 
 for _name, _target, _make in (
-    ("LeNet, batch 16, SGD", 0.35, _lenet(16)),
-    ("LeNet, batch 64, SGD", 0.30, _lenet(64)),
+    ("LeNet, batch 16, SGD", 0.35, lenet_step(16)),
+    ("LeNet, batch 64, SGD", 0.30, lenet_step(64)),
     ("MLP 784-256-10, batch 32, Adam", 1.0, _perceptron),
     ("GPT, 4 layers of 128, 16 x 64 tokens, AdamW", 0.65, _gpt(65, 128, 4, 4, 16, 64)),
     ("ResNet of 8 layers, 32 images of 3 x 32 x 32, SGD", 0.70, _resnet),

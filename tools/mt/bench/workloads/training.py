@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from mt.bench.libraries import Library
-from mt.bench.networks import small_lenet
-from mt.bench.workloads.registry import Make, Program, workload
+from mt.bench.workloads.registry import Program, workload
+from mt.bench.workloads.steps import lenet_step
 
 
 def _adam(side: Library) -> Program:
@@ -13,23 +13,6 @@ def _adam(side: Library) -> Program:
     return side.optim.Adam([parameter], lr=1e-3, **side.fastest).step  # type: ignore[no-any-return]
 
 
-def _lenet(batch: int) -> Make:
-    def make(side: Library) -> Program:
-        model = small_lenet(side)
-        optimizer = side.optim.SGD(model.parameters(), lr=0.01, **side.fastest)
-        images = side.tensors.randn(batch, 1, 28, 28)
-        classes = side.tensors.randint(0, 10, (batch,))
-
-        def step() -> None:
-            optimizer.zero_grad()
-            side.functional.cross_entropy(model(images), classes).backward()
-            optimizer.step()
-
-        return step
-
-    return make
-
-
 workload("Adam step, 1M parameters", 0.8)(_adam)
-workload("LeNet training step, batch 16", 0.4)(_lenet(16))
-workload("LeNet training step, batch 64", 0.5)(_lenet(64))
+workload("LeNet training step, batch 16", 0.4)(lenet_step(16))
+workload("LeNet training step, batch 64", 0.5)(lenet_step(64))

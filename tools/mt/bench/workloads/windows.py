@@ -6,23 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from mt.bench.libraries import Library
-from mt.bench.workloads.registry import Make, Program, workload
+from mt.bench.workloads.registry import Make, Program, on_random, workload
 
 
-def _forward(operation: Callable[[Library, list[Any]], Any], *shapes: tuple[int, ...]) -> Make:
-    def make(side: Library) -> Program:
-        tensors = [side.tensors.randn(*shape) for shape in shapes]
-        return lambda: operation(side, tensors)
-
-    return make
-
-
-def _backward(operation: Callable[[Library, list[Any]], Any], *shapes: tuple[int, ...]) -> Make:
+def _backward(operation: Callable[..., Any], *shapes: tuple[int, ...]) -> Make:
     """Measure the backward alone, of one result again and again."""
 
     def make(side: Library) -> Program:
         leaves = [side.tensors.randn(*shape).requires_grad_() for shape in shapes]
-        result = operation(side, leaves)
+        result = operation(side, *leaves)
         upstream = side.tensors.randn(*result.shape)
 
         def program() -> None:
@@ -35,8 +27,8 @@ def _backward(operation: Callable[[Library, list[Any]], Any], *shapes: tuple[int
     return make
 
 
-def _convolution(stride: int) -> Callable[[Library, list[Any]], Any]:
-    return lambda side, tensors: side.functional.conv2d(*tensors, stride=stride, padding=1)
+def _convolution(stride: int) -> Callable[..., Any]:
+    return lambda side, *tensors: side.functional.conv2d(*tensors, stride=stride, padding=1)
 
 
 for _inputs, _outputs, _stride, _target in (
@@ -49,17 +41,17 @@ for _inputs, _outputs, _stride, _target in (
 ):
     _shapes = (32, _inputs, 28, 28), (_outputs, _inputs, 3, 3), (_outputs,)
     _name = f"conv2d 3 x 3, {_inputs} to {_outputs} channels, stride {_stride}"
-    workload(f"{_name}: forward", _target)(_forward(_convolution(_stride), *_shapes))
+    workload(f"{_name}: forward", _target)(on_random(_convolution(_stride), *_shapes))
     workload(f"{_name}: backward", _target)(_backward(_convolution(_stride), *_shapes))
 
 
 for _name in ("max_pool2d", "avg_pool2d"):
 
-    def _pool(side: Library, tensors: list[Any], name: str = _name) -> Any:
-        return getattr(side.functional, name)(*tensors, 2)
+    def _pool(side: Library, x: Any, name: str = _name) -> Any:
+        return getattr(side.functional, name)(x, 2)
 
     workload(f"{_name} 2 x 2, 32 x 16 planes of 28: forward", 0.3)(
-        _forward(_pool, (32, 16, 28, 28))
+        on_random(_pool, (32, 16, 28, 28))
     )
     workload(f"{_name} 2 x 2, 32 x 16 planes of 28: backward", 1.0)(
         _backward(_pool, (32, 16, 28, 28))

@@ -28,7 +28,7 @@ def tiny_step() -> tuple[Any, Any]:
 
 def tensor() -> tuple[Any, Any]:
     import mt_tensor as mt
-    from mt_tensor.library.autograd.gradcheck import grad_central_difference
+    from mt_tensor.autograd.gradcheck import grad_central_difference
 
     x = mt.tensor(X, dtype="float64", requires_grad=True)
     numeric = [grad_central_difference(cube, x, ind=(i,)) for i in range(len(X))]

@@ -16,7 +16,7 @@ def exp(x: float) -> float:
 
 def simple() -> tuple[Any, Any]:
     import mt_tensor as mt
-    from mt_tensor.backends.simple import tensor_map
+    from mt_tensor.core.simple import tensor_map
 
     x, out = mt.tensor(X), mt.zeros(4)
     tensor_map(exp)(x._tensor, out._tensor)
@@ -25,14 +25,14 @@ def simple() -> tuple[Any, Any]:
 
 @functools.cache
 def compiled() -> Any:
-    from mt_fast.course import tensor_map
+    from mt_fast.core.parallel_loops import tensor_map
 
     return tensor_map(exp)
 
 
 def fast() -> tuple[Any, Any]:
     import mt_tensor as mt
-    from mt_fast.backend import FastOps
+    from mt_fast.core.backend import FastOps
 
     backend = FastOps()
     backend.parallel_from = 1

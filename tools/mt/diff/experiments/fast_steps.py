@@ -35,13 +35,13 @@ def run(mapped: Callable[[Any, Any], None]) -> None:
 
 def before() -> None:
     """Go through the numbers in Python."""
-    from mt_tensor.backends.simple import tensor_map
+    from mt_tensor.core.simple import tensor_map
 
     run(tensor_map(steps))
 
 
 def after() -> None:
     """Compile the function and the loop."""
-    from mt_fast.course import tensor_map
+    from mt_fast.core.parallel_loops import tensor_map
 
     run(tensor_map(steps))

@@ -3,7 +3,7 @@
 A block is Philox4x64-10 of its number under the key of the seed (Salmon et al., Parallel Random
 Numbers: As Easy as 1, 2, 3, 2011), so that threads need nothing from each other, and nothing from
 the host but key and number. From the bits come the numbers that NumPy draws of the same blocks: see
-`mt_tensor.library.randomness.blocks`.
+`mt_tensor.randomness.blocks`.
 """
 
 from __future__ import annotations

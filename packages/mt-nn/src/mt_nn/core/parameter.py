@@ -54,4 +54,4 @@ class Parameter(Tensor, mt_operators.Parameter):
 
     def __repr__(self) -> str:
         """Show the elements."""
-        return f"Parameter containing:\n{Tensor.__repr__(self)}"
+        return f"Parameter containing:\n{super().__repr__()}"

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from mt_nn.core.arguments import checked
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
-from mt_tensor import Function, Tensor, arange, fused, no_grad, searchsorted, unique
+from mt_tensor import Tensor, arange, fused, no_grad, searchsorted, unique
 from mt_tensor.extending import as_one_call, check_floating, common_backend
 from mt_tensor.linalg import vector_norm
 
@@ -52,9 +52,9 @@ def embedding(
         _limit(weight, input, max_norm, norm_type)
     rows = _embedding(weight, input)
     if scale_grad_by_freq:
-        rows = _Scaled.apply(rows, _shares(input, weight))
+        _scale_gradient(rows, _shares(input, weight))
     if padding is not None:
-        rows = _Scaled.apply(rows, (input != padding).unsqueeze(-1).to(weight.dtype))
+        _scale_gradient(rows, (input != padding).unsqueeze(-1).to(weight.dtype))
     return rows
 
 
@@ -65,18 +65,10 @@ def _embedding(weight: Tensor, input: Tensor) -> Tensor:
     return rows.view(*input.shape, weight.shape[1])
 
 
-class _Scaled(Function):
-    """Elements as they are, whose gradient is multiplied by factors."""
-
-    @staticmethod
-    def forward(ctx: Any, rows: Tensor, factors: Tensor) -> Tensor:
-        ctx.save_for_backward(factors)
-        return rows
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        (factors,) = ctx.saved_tensors
-        return grad * factors, None
+def _scale_gradient(rows: Tensor, factors: Tensor) -> None:
+    """Multiply the gradient of some rows, if there will be one, by factors."""
+    if rows.requires_grad:
+        rows.register_hook(lambda grad: grad * factors)
 
 
 @as_one_call

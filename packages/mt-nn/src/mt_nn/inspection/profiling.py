@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, Self
 from mt_nn import functional
 from mt_nn.errors import SettingError
 from mt_nn.files.writing import write_atomically
-from mt_tensor.library.instrumentation import instrument
+from mt_tensor.profiling.instrumentation import instrument
 
 
 class Event(NamedTuple):

@@ -1,3 +1,3 @@
 """`torch.testing`: comparing tensors in tests."""
 
-from mt_tensor.library.pointwise.comparing import assert_close as assert_close
+from mt_tensor.pointwise.comparing import assert_close as assert_close

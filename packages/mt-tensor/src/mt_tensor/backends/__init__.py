@@ -4,9 +4,9 @@
 two that are built in. `python -m mt_tensor.backends --probe` lists what is installed.
 """
 
-from mt_tensor.backends.contract import TensorBackend as TensorBackend
-from mt_tensor.backends.kernels import register_kernels as register_kernels
-from mt_tensor.backends.registry import (
+from mt_tensor.core.contract import TensorBackend as TensorBackend
+from mt_tensor.core.kernels import register_kernels as register_kernels
+from mt_tensor.core.registry import (
     BackendInfo as BackendInfo,
     backends as backends,
     current_backend as current_backend,

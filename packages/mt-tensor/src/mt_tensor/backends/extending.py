@@ -6,42 +6,42 @@ border for backends in other packages; `mt_tensor.extending` is that for operati
 """
 
 # What a formula is computed in, and elements in the memory of this machine.
-from mt_tensor.backends.contract import computation_type as computation_type
-from mt_tensor.backends.quiet import quiet as quiet
-from mt_tensor.library.backends.host import (
+from mt_tensor.core.contract import Layouts as Layouts, computation_type as computation_type
+from mt_tensor.core.errstate import quiet as quiet
+from mt_tensor.core.host import (
     HostBackend as HostBackend,
     copied as copied,
 )
-from mt_tensor.layout import (
+from mt_tensor.core.layout import (
     Layout as Layout,
     row_major as row_major,
 )
-from mt_tensor.tensor_data import (
+from mt_tensor.core.tensor_data import (
     MOST_DIMENSIONS as MOST_DIMENSIONS,
     not_an_array as not_an_array,
 )
 
 # Elements elsewhere, which other libraries can reach.
-from mt_tensor.library.exchange.sharing import (
+from mt_tensor.exchange.sharing import (
     CUDA as CUDA,
     SharedMemory as SharedMemory,
 )
 
 # How exactly products of float32 are to be multiplied.
-from mt_tensor.library.products.precision import are_products_exact as are_products_exact
+from mt_tensor.products.precision import are_products_exact as are_products_exact
 
 # Indices that are found out of range later, as `TensorBackend.checked_indices` says.
-from mt_tensor.backends.contract import index_error as index_error
+from mt_tensor.core.contract import index_error as index_error
 
 # Random numbers that a backend draws itself, as `TensorBackend.random` says.
-from mt_tensor.library.randomness.blocks import (
+from mt_tensor.randomness.blocks import (
     Blocks as Blocks,
     take_blocks as take_blocks,
     used_blocks as used_blocks,
 )
 
 # Elements as NumPy computes with them, and as arrays hold them: bfloat16, which NumPy has not.
-from mt_tensor.widening import (
+from mt_tensor.core.bfloat16 import (
     assign as assign,
     element as element,
     element_type as element_type,
@@ -50,23 +50,21 @@ from mt_tensor.widening import (
 )
 
 # Operators as functions of NumPy.
-from mt_tensor.backends.numpy.functions import (
+from mt_tensor.core.numpy_functions import (
+    FUNCTIONS as FUNCTIONS,
     UFUNCS as UFUNCS,
     function_of as function_of,
 )
-from mt_tensor.library.backends.numpy.backend import NumpyOps as NumpyOps
-from mt_tensor.library.backends.numpy.calls import (
-    running as running,
-    shorter_for_two as shorter_for_two,
-)
-from mt_tensor.library.backends.numpy.error_function import ERFC_FLOAT32 as ERFC_FLOAT32
-from mt_tensor.library.backends.numpy.functions import FUNCTIONS as FUNCTIONS
-from mt_tensor.library.backends.numpy.source import numpy_source as numpy_source
+from mt_tensor.core.numpy_backend import NumpyOps as NumpyOps
+from mt_tensor.core.numpy_calls import Running as Running
+from mt_tensor.core.plans import drop_plans as drop_plans
+from mt_tensor.core.numpy_erf import ERFC_FLOAT32 as ERFC_FLOAT32
+from mt_tensor.core.numpy_source import numpy_source as numpy_source
 
 # What the `numpy` backend makes its kernels for named operations of: parts of an array that stay in
 # the cache, and choices without branches.
-from mt_tensor.library.backends.numpy.blocks import parts as parts
-from mt_tensor.library.backends.numpy.choices import split as split
+from mt_tensor.core.numpy_blocks import parts as parts
+from mt_tensor.core.numpy_choices import split as split
 
 # How to install a backend of this project, for the message that it cannot be used.
-from mt_tensor.backends.registry import ELSEWHERE as ELSEWHERE
+from mt_tensor.core.registry import ELSEWHERE as ELSEWHERE

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 import mt_tensor as mt
-from mt_tensor.dtypes import Array
+from mt_tensor.core.dtypes import Array
+from mt_tensor.core.strides import shape_broadcast
 from mt_tensor.errors import IndexingError
-from mt_tensor.strides import shape_broadcast
 
 Settings = tuple[Any, ...] | None
 

@@ -18,11 +18,11 @@ import mt_tensor as mt
 from mt_tensor.conformance.choices import Draw, some_arrays
 from mt_tensor.conformance.instructions import INSTRUCTIONS, Instruction
 from mt_tensor.conformance.programs import CHANGES, LARGEST, outcome
-from mt_tensor.dtypes import Array
+from mt_tensor.core.dtypes import Array
+from mt_tensor.core.memory import overlaps
 from mt_tensor.errors import CompileError, InPlaceError
-from mt_tensor.library.memory import overlaps
-from mt_tensor.library.programs import passes, reuse
-from mt_tensor.library.programs.compiling import Compiled
+from mt_tensor.programs import passes, reuse
+from mt_tensor.programs.compiling import Compiled
 
 EVERY = 4
 """Of the tensors that later instructions take, one in so many is a result."""

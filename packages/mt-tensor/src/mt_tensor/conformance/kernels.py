@@ -13,11 +13,8 @@ import numpy as np
 import mt_tensor as mt
 from mt_tensor.backends import TensorBackend
 from mt_tensor.conformance.layouts import contiguous
-from mt_tensor.dtypes import Array
-from mt_tensor.library.deferred import import_all
-from mt_tensor.library.fused import FUSED, by_kernel
-
-import_all()  # which owns named operations
+from mt_tensor.core.dtypes import Array
+from mt_tensor.kernels.fused import FUSED, by_kernel
 
 
 def assert_kernel_agrees(

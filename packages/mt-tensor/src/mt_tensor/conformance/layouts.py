@@ -8,7 +8,7 @@ import numpy as np
 
 import mt_tensor as mt
 from mt_tensor.backends import TensorBackend
-from mt_tensor.dtypes import Array
+from mt_tensor.core.dtypes import Array
 
 
 def contiguous(array: Array, backend: TensorBackend) -> mt.Tensor:

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from mt_tensor.backends import get_backend
-from mt_tensor.library.deferred import import_all
-from mt_tensor.library.fused import FUSED
+from mt_tensor.kernels.fused import FUSED
 
 OPERATION = "mt_operation"
 
@@ -46,7 +45,6 @@ class Report:
         """Write the file, unless this is one of several processes that report to another."""
         if hasattr(session.config, "workerinput"):
             return
-        import_all()  # which owns some of the named operations
         backend = get_backend(self.backend)
         found = {
             "backend": self.backend,

@@ -10,7 +10,7 @@ import pytest
 import mt_tensor as mt
 from mt_operators.testing.ids import sample_id
 from mt_tensor.backends import TensorBackend
-from mt_tensor.dtypes import Array
+from mt_tensor.core.dtypes import Array
 from mt_tensor.testing import TENSOR_SPECS, TensorOpSpec, arguments
 
 ROWS = [

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_tensor.backends.contract import TensorBackend
+from mt_tensor.core.contract import TensorBackend
 from mt_tensor.testing.specs import ARRAY_TYPES
 
 

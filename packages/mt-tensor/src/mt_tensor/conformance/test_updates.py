@@ -11,10 +11,10 @@ import pytest
 
 import mt_tensor as mt
 from mt_operators import Formula
-from mt_operators.elementary import where
+from mt_operators.core.elementary import where
 from mt_tensor.backends import TensorBackend
 from mt_tensor.conformance.layouts import LAYOUTS
-from mt_tensor.dtypes import Array
+from mt_tensor.core.dtypes import Array
 from mt_tensor.errors import FusionError, InPlaceError, ShapeError
 
 TOLERANCE = {"float32": 1e-5, "float64": 1e-12, "float16": 4e-3}

@@ -1,110 +1,219 @@
-"""Tensors that are filled with a number, or not at all.
-
-`tensor` copies elements from the memory of the host; these are made by the backend itself. Evenly
-spaced numbers, random ones and more are in the library. This is the last operation of the lesson.
-"""
+"""Tensors from a rule: evenly spaced numbers, the identity, and indices of triangles."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from typing import Any, Unpack
 
-from mt_tensor.arguments import as_shape, check_addressable
-from mt_tensor.backends.devices import Backend, Device, place
-from mt_tensor.creation.from_data import Placement, new_leaf
-from mt_tensor.dtypes import DType, Number, as_dtype, as_number, get_default_dtype, type_of_number
-from mt_tensor.errors import ShapeError
-from mt_tensor.public import function
-from mt_tensor.strides import Shape
-from mt_tensor.tensor import Tensor
+import numpy as np
+
+from mt_tensor.checks import as_integer
+from mt_tensor.core.devices import Backend, Device
+from mt_tensor.core.dtypes import (
+    Array,
+    DType,
+    Number,
+    as_dtype,
+    as_number,
+    bool_,
+    get_default_dtype,
+    int64,
+)
+from mt_tensor.core.filled import dtype_or_default, filled, new_shape, one_number
+from mt_tensor.core.from_data import Placement, from_values
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.core.tensor_data import not_an_array
+from mt_tensor.errors import DTypeError, ShapeError
+from mt_tensor.kernels.fused import fused
+
+# --- Evenly spaced ------------------------------------------------------------------------------
 
 
-def new_shape(extents: tuple[Any, ...], named: Any = None) -> Shape:
-    """Return the shape of a new tensor; see `arguments.as_shape`.
+def arange(
+    start: Any = None,
+    end: Any = None,
+    step: Any = 1,
+    dtype: Any = None,
+    **options: Unpack[Placement],
+) -> Tensor:
+    """Return the numbers from `start` on, `step` apart, below `end`; from 0 if one is given.
+
+    Args:
+        start: the first number.
+        end: the bound, itself left out.
+        step: the distance, which may be negative.
+        dtype: the element type; by default int64 if all three are integers, else float32. For an
+            integer type their fractions are dropped first.
+        **options: `backend` or `device`, and `requires_grad`; see `Placement`.
 
     Raises:
-        ShapeError: an extent is negative, or there would be too many elements.
-        TypeError: they were given in two ways.
+        ShapeError: `step` is zero or leads away from `end`, or there would be too many numbers.
+        DTypeError: the element type is bool, or too small for the numbers.
+        TypeError: a bound or `step` is no number.
     """
-    shape = as_shape(extents, named)
-    check_addressable(shape)
-    return shape
+    if end is None:
+        start, end = 0, start
+    named = {"start": 0 if start is None else start, "end": end, "step": step}
+    bounds = [one_number(name, value) for name, value in named.items()]
+    if not all(map(math.isfinite, bounds)):
+        raise ShapeError(f"arange() cannot reach {end} from {start} in steps of {step}.")
+    if dtype is None:
+        dtype = int64 if all(isinstance(number, int) for number in bounds) else get_default_dtype()
+    kind = _numeric("arange", dtype)
+    first, bound, each = map(int, bounds) if kind.kind == "integer" else bounds
+    if each == 0 or (bound - first) / each < 0:
+        raise ShapeError(f"arange() cannot reach {end} from {start} in steps of {step}.")
+    integers = [number for number in (first, bound, each) if isinstance(number, int)]
+    if len(integers) == 3:  # exact beyond 2**53, too
+        count = -((integers[0] - integers[1]) // integers[2])
+    else:
+        count = math.ceil((bound - first) / each)
+    if count:
+        kind.checked(first)
+        kind.checked(first + (count - 1) * each)
+    if kind.kind == "integer":  # beyond int64, too: they wrap around, and so does what follows
+        first, each = int64.convert(first), int64.convert(each)
+    wants_gradient = options.pop("requires_grad", False)
+    numbers = _in_steps(filled((0,), None, kind, **options), count, first, each)
+    return numbers if wants_gradient is False else numbers.requires_grad_(wants_gradient)
 
 
-def dtype_or_default(dtype: Any) -> DType:
-    """Return the element type that was asked for, or the default."""
-    return get_default_dtype() if dtype is None else as_dtype(dtype)
+@fused("arange")
+def _in_steps(like: Tensor, count: int, first: Number, step: Number) -> Tensor:
+    """Return `first + step * i` for i from 0 on, in int64 or else float64, as the type of `like`.
+
+    Raises:
+        ShapeError: there would be too many numbers.
+    """
+    try:
+        numbers = np.arange(count)
+        if len(numbers) != count:  # NumPy's own count has wrapped around
+            raise ValueError(count)
+        values = first + step * numbers
+    except (ValueError, OverflowError) as error:
+        raise not_an_array((count,)) from error
+    return from_values(values, like.dtype, like.backend)
 
 
-def one_number(name: str, value: Any) -> Number:
-    """Return a number, which may be the only element of a tensor."""
-    return as_number(name, value.item() if isinstance(value, Tensor) else value)
-
-
-def filled(
-    shape: Shape,
-    value: Number | None,
-    dtype: DType,
-    backend: Backend = None,
-    requires_grad: bool = False,
-    device: Device = None,
+def linspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    dtype: Any = None,
+    **options: Unpack[Placement],
 ) -> Tensor:
-    """Return a tensor of a shape that has been checked, filled with a number that fits.
+    """Return `steps` numbers evenly spaced from `start` to `end`, both included.
 
-    None leaves the elements arbitrary.
+    Raises:
+        ShapeError: `steps` is negative or no integer.
+        DTypeError: the element type is bool.
     """
-    chosen = place(backend, device)
-    data = chosen.empty(shape, dtype) if value is None else chosen.full(shape, dtype, value)
-    return new_leaf(data, chosen, requires_grad)
+    values = _spaced(start, end, steps)
+    return from_values(values, _numeric("linspace", dtype_or_default(dtype)), **options)
 
 
-@function
-def empty(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[Placement]) -> Tensor:
-    """Return a tensor with arbitrary elements, to be overwritten.
+def logspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    base: float = 10.0,
+    dtype: Any = None,
+    **options: Unpack[Placement],
+) -> Tensor:
+    """Return `base` to the power of `steps` numbers evenly spaced from `start` to `end`.
+
+    Raises:
+        ShapeError: `steps` is negative or no integer.
+        DTypeError: the element type is bool.
+    """
+    with np.errstate(all="ignore"):
+        values = np.power(float(as_number("base", base)), _spaced(start, end, steps))
+    return from_values(values, _numeric("logspace", dtype_or_default(dtype)), **options)
+
+
+def _spaced(start: Any, end: Any, steps: int) -> Array:
+    (count,) = new_shape(([steps],))
+    return np.linspace(float(one_number("start", start)), float(one_number("end", end)), count)
+
+
+def _numeric(name: str, dtype: Any) -> DType:
+    """Return an element type that a sequence of numbers can have."""
+    kind = as_dtype(dtype)
+    if kind is bool_:
+        raise DTypeError(f"{name}() makes numbers; dtype bool was given. Compare them, as in > 0.")
+    return kind
+
+
+# --- Matrices -----------------------------------------------------------------------------------
+
+
+def eye(
+    n: int,
+    m: int | None = None,
+    dtype: Any = None,
+    **options: Unpack[Placement],
+) -> Tensor:
+    """Return the n×m matrix with ones on the diagonal and zeros elsewhere; square without `m`.
 
     Raises:
         ShapeError: an extent is negative.
     """
-    return filled(new_shape(sizes, size), None, dtype_or_default(dtype), **options)
+    rows, columns = new_shape((n, n if m is None else m))
+    return from_values(np.eye(rows, columns), dtype_or_default(dtype), **options)
 
 
-@function
-def full(
-    size: Sequence[int],
-    fill_value: Any,
+def tril_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
     dtype: Any = None,
-    **options: Unpack[Placement],
+    backend: Backend = None,
+    device: Device = None,
 ) -> Tensor:
-    """Return a tensor in which every element is `fill_value`.
+    """Return where the elements of a matrix on and below a diagonal are: rows, then columns.
 
     Args:
-        size: the shape, as one sequence.
-        fill_value: a number, or a tensor of one element.
-        dtype: the element type; by default a tensor's own, float32 for a Python float, int64 for
-            an integer, bool for a truth value.
-        **options: `backend` or `device`, and `requires_grad`; see `Placement`.
+        row: how many rows the matrix has.
+        col: how many columns.
+        offset: how far to the right of the main diagonal; negative below it.
+        dtype: the element type, by default int64.
+        backend: a backend or its name; by default the current one.
+        device: a device instead of a backend; see `mt_tensor.device`.
+
+    Returns:
+        Shape (2, n), row by row; its two rows index such a matrix.
 
     Raises:
-        ShapeError: `size` is no sequence of non-negative integers.
-        DTypeError: `fill_value` does not fit the element type.
-        TypeError: it is no number.
+        ShapeError: an extent is negative.
+        DTypeError: the element type is neither int32 nor int64.
     """
-    if not isinstance(size, Sequence):
-        raise ShapeError(f"full() takes its shape as one sequence, as in ({size},).")
-    number = one_number("fill_value", fill_value)
-    if dtype is None:
-        dtype = fill_value.dtype if isinstance(fill_value, Tensor) else type_of_number(number)
-    kind = as_dtype(dtype)
-    return filled(new_shape(tuple(size)), kind.checked(number), kind, **options)
+    indices = _triangle(np.tril_indices, row, col, offset)
+    return from_values(indices, _index_type("tril_indices", dtype), backend, device=device)
 
 
-@function
-def zeros(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[Placement]) -> Tensor:
-    """Return a tensor of zeros, by default of float32."""
-    return filled(new_shape(sizes, size), 0, dtype_or_default(dtype), **options)
+def triu_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: Any = None,
+    backend: Backend = None,
+    device: Device = None,
+) -> Tensor:
+    """Return where the elements on and above a diagonal are; see `tril_indices`."""
+    indices = _triangle(np.triu_indices, row, col, offset)
+    return from_values(indices, _index_type("triu_indices", dtype), backend, device=device)
 
 
-@function
-def ones(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[Placement]) -> Tensor:
-    """Return a tensor of ones, by default of float32."""
-    return filled(new_shape(sizes, size), 1, dtype_or_default(dtype), **options)
+def _triangle(find: Any, row: int, col: int, offset: int) -> Array:
+    rows, columns = new_shape((row, col))
+    offset = max(-rows - 1, min(as_integer("offset", offset), columns + 1))
+    return np.stack(find(rows, offset, columns))
+
+
+def _index_type(name: str, dtype: Any) -> DType:
+    kind = int64 if dtype is None else as_dtype(dtype)
+    if kind.name not in ("int32", "int64"):
+        raise DTypeError(f"{name}() makes indices of int32 or int64; {kind.name} was given.")
+    return kind

@@ -5,8 +5,8 @@ of a recorded computation, and `program.py` what of a compiled function's progra
 and written down by the pictures of stage 1. Nothing else of mt_tensor imports this package.
 """
 
-from mt_tensor.library.drawing.graph import draw_graph
-from mt_tensor.library.drawing.program import draw_program
-from mt_tensor.library.drawing.storage import draw_storage
+from mt_tensor.drawing.graph import draw_graph
+from mt_tensor.drawing.program import draw_program
+from mt_tensor.drawing.storage import draw_storage
 
 __all__ = ["draw_graph", "draw_program", "draw_storage"]

@@ -1,151 +1,317 @@
-"""Basic indexing: `x[...]` by integers, slices, None and Ellipsis.
+"""`x[...]` with masks and index tensors among integers, slices and None, and storing into it.
 
-Such a key only changes shape, strides and offset, and so gives a view, as the operations of
-`movement/views.py` do. A key that holds anything else (masks, lists, tensors of integers) names
-elements one by one, which `gather` reads: advanced indexing, in the library
-(`Tensor._advanced_index`). Storing into `x[...]`, a change in place, is the library's, too.
+Integers, slices, None and Ellipsis give a view, as in the lesson. What remains are tensors of
+integers (a mask counts as one tensor of positions for each of its dimensions). They are broadcast
+together, and name one element each of the dimensions they stand for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import EllipsisType, NoneType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from mt_autodiff.extending import recording
-from mt_tensor.errors import DomainError, IndexingError
-from mt_tensor.public import method
-from mt_tensor.recording.function import Function
-from mt_tensor.recording.linear import ViewFunction
-from mt_tensor.strides import Shape
-from mt_tensor.tensor import Tensor
-from mt_tensor.tensor_data import TensorData
+from mt_tensor.core.dtypes import Number, bool_, int64, plain, uint8
+from mt_tensor.core.elementwise import constant
+from mt_tensor.core.function import common_backend
+from mt_tensor.core.gathering import in_range
+from mt_tensor.core.memory import positions
+from mt_tensor.core.strides import Shape, shape_broadcast, size_of, strides_from_shape
+from mt_tensor.core.subscripts import EVERYTHING, Select, basic_view, in_full
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.errors import IndexingError, ShapeError
+from mt_tensor.indexing.finding import places_of
+from mt_tensor.indexing.scattering import Scatter
+from mt_tensor.indexing.slices import (
+    GatherSlices,
+    along,
+    element_numbers,
+)
 
-EVERYTHING = slice(None)
-_ARE_BASIC = {int, slice, NoneType, EllipsisType}.issuperset
-
-
-class Select(ViewFunction):
-    """The view that integers, slices and None give: an entry for each of the first dimensions."""
-
-    @staticmethod
-    def view(data: TensorData, entries: Sequence[Any]) -> TensorData:
-        extents, steps, offset = data.layout.shape, data.layout.strides, data.layout.offset
-        shape: list[int] = []
-        strides: list[int] = []
-        dim = 0
-        for entry in entries:
-            if entry is None:
-                shape.append(1)
-                strides.append(1)
-                continue
-            extent, stride = extents[dim], steps[dim]
-            if entry.__class__ is slice:
-                if entry != EVERYTHING:
-                    start, step, extent = _range_of(entry, extent)
-                    offset += start * stride
-                    stride *= step
-                shape.append(extent)
-                strides.append(stride)
-            else:
-                offset += _from_zero(entry, dim, extent) * stride
-            dim += 1
-        shape += extents[dim:]
-        if 0 in shape:
-            offset = data.offset  # there is no element, but an offset must lie in the storage
-        return data.like(tuple(shape), (*strides, *steps[dim:]), offset)
-
-    @staticmethod
-    def backward(grad: Tensor, shape: Shape, entries: Sequence[Any]) -> Tensor:
-        if recording.get():
-            return Unselect.apply(grad, shape, entries)
-        # The library's `Part` is zero everywhere else, and becomes a tensor only when it must.
-        return grad._part_of(shape, Select, entries)  # type: ignore[no-any-return]
+_AS_TENSORS = (bool, np.bool_, list, tuple, range, np.ndarray)
+"""What stands for a tensor in an index."""
 
 
-class Unselect(Function):
-    """Zeros of a shape, and the elements where `Select` reads them; undoes it."""
+class Pick(NamedTuple):
+    """A dimension, and the tensor of int64 that names elements of it, counted from the front."""
 
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, shape: Shape, entries: Sequence[Any]) -> Tensor:
-        ctx.entries = entries
-        data = x.backend.full(shape, x.dtype, 0)
-        x.backend.copy(x._tensor, Select.part(data, x.shape, entries))
-        return x._with(data)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        return Select.apply(grad, ctx.entries), None, None
+    dim: int
+    indices: Tensor
 
 
-def _range_of(entry: slice, extent: int) -> tuple[int, int, int]:
-    """Return where a slice starts, its step and its length."""
+# --- Reading the key ----------------------------------------------------------------------------
+
+
+def _normal(x: Tensor, entry: Any) -> Any:
+    """Return an entry of the key as an int, a slice, None, Ellipsis or a tensor that can index."""
+    if isinstance(entry, _AS_TENSORS):
+        entry = _index_tensor(x, entry)
+    if not isinstance(entry, Tensor):
+        return entry
+    common_backend(x, entry)
+    if entry.dtype.is_floating_point:
+        raise IndexingError(
+            f"a tensor of {entry.dtype.name} cannot index: use integers or a mask of bools."
+        )
+    if entry.dtype is uint8:
+        raise IndexingError(
+            "a tensor of uint8 cannot index, for torch takes it for a mask: convert with x.long() "
+            "if it holds positions, and with x.bool() if it is a mask."
+        )
+    is_number = entry.ndim == 0 and entry.dtype is not bool_
+    return entry.item() if is_number else entry
+
+
+def _index_tensor(x: Tensor, entry: Any) -> Tensor:
+    """Return truth values or integers, in any nesting, as a tensor."""
     try:
-        start, stop, step = entry.indices(extent)
-    except (TypeError, ValueError) as error:  # the latter of a step of 0
-        kind = TypeError if isinstance(error, TypeError) else DomainError
-        raise kind(f"{entry} cannot slice a tensor: {error}.") from None
-    return start, step, len(range(start, stop, step))
-
-
-def _from_zero(entry: Any, dim: int, extent: int) -> int:
-    """Return an integer of the key, counted from the front."""
-    if not isinstance(entry, int | np.integer):
+        array = np.asarray(entry)
+    except ValueError as error:
+        raise IndexingError(f"{entry!r} cannot index a tensor: {error}.") from None
+    if array.size == 0 and not isinstance(entry, np.ndarray):
+        array = array.astype(np.int64)  # NumPy takes an empty list for floats
+    if array.dtype.kind not in "biu":
         raise IndexingError(
-            f"a tensor cannot be indexed by {entry!r} of type {type(entry).__name__}: use "
-            "integers, slices, None, ..., masks or tensors of integers."
+            f"an index of {array.dtype} cannot index a tensor: use integers or a mask of bools."
         )
-    if not -extent <= entry < extent:
-        raise IndexingError(
-            f"index {int(entry)} is out of range for dimension {dim} with {extent} element(s)."
-        )
-    return int(entry) % extent
+    return x._uploaded(array if array.dtype in (bool, np.uint64) else array.astype(np.int64))
 
 
-def in_full(entries: Sequence[Any], used: int, ndim: int) -> list[Any]:
-    """Return the entries of a key, and a slice of everything for each dimension it does not name.
-
-    Args:
-        entries: as they stand in the brackets.
-        used: how many dimensions they name.
-        ndim: how many dimensions there are.
-
-    Raises:
-        IndexingError: there are fewer, or more than one entry is Ellipsis.
-    """
-    if used > ndim:
-        raise IndexingError(f"{used} indices were given for a tensor of {ndim} dimension(s).")
-    dots = [i for i, entry in enumerate(entries) if entry is Ellipsis]
-    if len(dots) > 1:
-        raise IndexingError("an index may hold a single Ellipsis (...).")
-    position = dots[0] if dots else len(entries)
-    missing = [EVERYTHING] * (ndim - used)
-    return [*entries[:position], *missing, *entries[position + len(dots) :]]
+def _dims_used(entry: Any) -> int:
+    """Return how many dimensions of the tensor an entry stands for."""
+    if entry is None or entry is Ellipsis:
+        return 0
+    return entry.ndim if _is_mask(entry) else 1
 
 
-def basic_view(x: Tensor, key: Any) -> Tensor | None:
-    """Return the view that a key of integers, slices, None and Ellipsis gives; None of another."""
+def _is_mask(entry: Any) -> bool:
+    return isinstance(entry, Tensor) and entry.dtype is bool_
+
+
+def _is_index(entry: Any) -> bool:
+    """Whether an entry names elements of one dimension, and needs no conversion."""
+    return isinstance(entry, Tensor) and entry.dtype is int64 and entry.ndim > 0
+
+
+def _resolve(x: Tensor, key: Any) -> tuple[Tensor, list[Pick]]:
+    """Return the view that a key gives of `x`, and what tensors pick out of this view."""
     entries: Sequence[Any] = key if isinstance(key, tuple) else (key,)
-    if not _ARE_BASIC(map(type, entries)):
-        return None
-    used = len(entries) - entries.count(None)
-    if used > x.ndim or Ellipsis in entries:
-        entries = in_full(entries, used - entries.count(Ellipsis), x.ndim)
-    return Select.apply(x, entries)
+    if len(entries) <= x.ndim and False not in map(_is_index, entries):
+        common_backend(x, *entries)
+        picks = [Pick(d, _from_the_front(i, x.shape[d], d)) for d, i in enumerate(entries)]
+        return x, picks
+    if _is_mask(key) and key.shape == x.shape[: key.ndim] and key.ndim > 1 and x.is_contiguous():
+        x, entries = x.flatten(0, key.ndim - 1), (key.flatten(),)  # one index instead of several
+    entries = [_normal(x, entry) for entry in entries]
+    entries = in_full(entries, sum(map(_dims_used, entries)), x.ndim)
+    plain: list[Any] = []
+    picks = []
+    dim, seen = 0, 0  # of the tensor, and of the view
+    for entry in entries:
+        used = _dims_used(entry)
+        if isinstance(entry, Tensor):
+            indices = (
+                _mask_positions(entry, x.shape[dim : dim + used], dim)
+                if _is_mask(entry)
+                else [_from_the_front(entry, x.shape[dim], dim)]
+            )
+            picks += [Pick(seen + i, index) for i, index in enumerate(indices)]
+            # A mask without dimensions picks from a new one.
+            plain += [EVERYTHING] * used if used else [None]
+            seen += len(indices)
+        else:
+            plain.append(entry)
+            seen += entry is None or isinstance(entry, slice)
+        dim += used
+    if picks and plain == [EVERYTHING] * x.ndim:
+        return x, picks
+    return Select.apply(x, plain), picks
 
 
-@method
-def __getitem__(self: Tensor, key: Any) -> Tensor:
-    """Return the elements that a key names.
+def _mask_positions(mask: Tensor, shape: Shape, dim: int) -> list[Tensor]:
+    """Return where a mask is True: one tensor of positions for each of its dimensions."""
+    if mask.shape != shape:
+        raise IndexingError(
+            f"a mask at dimension {dim} must have shape {shape}, one truth value for each element; "
+            f"shape {mask.shape} was given."
+        )
+    return places_of(mask)
 
-    Integers, slices with any step (negative ones too), None and Ellipsis give a view. With masks of
-    any rank and tensors (or lists, or arrays) of integers the result is a copy.
+
+def _from_the_front(index: Tensor, extent: int, dim: int) -> Tensor:
+    """Return indices as int64, the negative ones counted from the front.
 
     Raises:
-        IndexingError: too many indices, one out of range or of another kind, a mask of another
-            shape than what it masks, or index tensors that do not broadcast.
+        IndexingError: one is out of range.
     """
-    view = basic_view(self, key)
-    return self._advanced_index(key) if view is None else view
+    return in_range(index, extent, ("x[...]", f"dimension {dim}"), negative=True)
+
+
+# --- Picking ------------------------------------------------------------------------------------
+
+
+def _neighbours(x: Tensor, picks: list[Pick]) -> tuple[Tensor, int]:
+    """Return `x` with the picked dimensions next to each other, and where the first of them is.
+
+    They stay where they are if they are neighbours already, and otherwise come to the front; the
+    dimensions of the indices take their place in the result. This is NumPy's rule, and torch's.
+    """
+    dims = [pick.dim for pick in picks]
+    first = dims[0]
+    if dims == list(range(first, first + len(dims))):
+        return x, first
+    return x.permute(*dims, *(d for d in range(x.ndim) if d not in dims)), 0
+
+
+def _common_shape(picks: list[Pick]) -> Shape:
+    shape: Shape = ()
+    for pick in picks:
+        shape = shape_broadcast(shape, pick.indices.shape)
+    return shape
+
+
+def _offsets(picks: list[Pick], strides: tuple[int, ...]) -> Tensor:
+    """Return, broadcast together, each index times the stride of its dimension, added up."""
+    terms = [
+        pick.indices if stride == 1 else pick.indices * stride
+        for pick, stride in zip(picks, strides, strict=True)
+    ]
+    return sum(terms[1:], terms[0])
+
+
+def _pick(x: Tensor, picks: list[Pick]) -> Tensor:
+    """Return a copy of the elements that indices name."""
+    if len(picks) == 1:
+        return GatherSlices.apply(x, *picks[0])
+    x, first = _neighbours(x, picks)
+    last = first + len(picks) - 1
+    offsets = _offsets(picks, strides_from_shape(x.shape[first : last + 1]))
+    return GatherSlices.apply(x.flatten(first, last), first, offsets)
+
+
+def _store(x: Tensor, picks: list[Pick], value: Tensor) -> None:
+    """Store into the elements that indices name, through the row of memory that `x` lies in."""
+    if x._check_in_place(value):
+        x._replace(_put(x, picks, value))
+        return
+    if len(picks) == 1:
+        _store_slices(x.detach(), *picks[0], value)
+        return
+    indexed = _common_shape(picks)
+    x, first = _neighbours(x.detach(), picks)
+    end = first + len(picks)
+    before, after = x.shape[:first], x.shape[end:]
+    source = _source(x, (*before, *indexed, *after), value)
+    if not source.numel():
+        return
+    ones = (1,) * len(indexed)
+    rest = positions(
+        (*before, *ones, *after), (*x.stride()[:first], *ones, *x.stride()[end:])
+    )  # of the first element that the indices may name, over all other dimensions
+    offsets = _offsets(picks, x.stride()[first:end])
+    offsets = offsets.view(*offsets.shape, *(1,) * len(after))
+    data = x._tensor
+    reach = [stride * (extent - 1) for stride, extent in zip(x.stride(), x.shape, strict=True)]
+    start = sum(min(each, 0) for each in reach)
+    row = data.like((1 + sum(map(abs, reach)),), (1,), data.offset + start)
+    places = offsets + x._uploaded(rest - start)
+    x.backend.scatter(source.reshape(-1)._tensor, 0, places.reshape(-1)._tensor, row)
+    data.bump_version()
+
+
+def _store_slices(x: Tensor, dim: int, index: Tensor, value: Tensor) -> None:
+    """Store into the slices along a dimension that one tensor of indices names."""
+    before, after = x.shape[:dim], x.shape[dim + 1 :]
+    source = _source(x, (*before, *index.shape, *after), value)
+    if index.dtype is x.dtype:
+        index = index.clone()  # for it may lie in the memory that is written to
+    if index.ndim != 1:
+        source, index = source.reshape(*before, index.numel(), *after), index.reshape(-1)
+    places = along(index, dim, x.shape)
+    x.backend.scatter(source._tensor, dim, places._tensor, x._tensor)
+    x._tensor.bump_version()
+
+
+def _put(x: Tensor, picks: list[Pick], value: Tensor) -> Tensor:
+    """Return a copy of `x` with other elements where indices point; gradients flow into both."""
+    index = _pick(element_numbers(x), picks)
+    source = _without_leading_ones(value.to(x.backend).to(x.dtype), index.shape)
+    source = source.expand(index.shape).reshape(-1)
+    flat = x._before_change().reshape(-1)
+    return Scatter.apply(flat, 0, index.reshape(-1), source).view(*x.shape)
+
+
+def _as_tensor(x: Tensor, value: Any) -> Tensor:
+    """Return a value to store as a tensor; numbers and nested lists are put where `x` is."""
+    if isinstance(value, Tensor):
+        return value
+    value = plain(value)
+    if isinstance(value, Number):
+        return constant(x.backend, x.dtype, x.dtype.checked(value))
+    try:
+        return x._uploaded(np.array(value))
+    except ValueError as error:
+        raise ShapeError(
+            f"nested sequences must have equal lengths at each level ({error})."
+        ) from None
+
+
+def _source(x: Tensor, shape: Shape, value: Tensor) -> Tensor:
+    """Return the elements to store: of the dtype of `x`, broadcast to `shape`, in other memory."""
+    source = value.detach().to(x.backend).to(x.dtype)
+    if x.backend.same_memory(source._tensor.storage, x._tensor.storage):
+        source = source.clone()
+    return _without_leading_ones(source, shape).expand(shape)
+
+
+def _without_leading_ones(value: Tensor, shape: Shape) -> Tensor:
+    """Return a value that fits `shape`: like torch, drop leading extents of 1 that it lacks."""
+    if value.shape in ((), shape):
+        return value
+    extra = max(value.ndim - len(shape), 0)
+    if size_of(value.shape[:extra]) == 1:
+        value = value.reshape(value.shape[extra:])
+    fits = value.ndim <= len(shape) and all(
+        extent in (1, wanted)
+        for extent, wanted in zip(value.shape[::-1], shape[::-1], strict=False)
+    )
+    if not fits:
+        raise ShapeError(
+            f"a value of shape {value.shape} does not broadcast to {shape}, the shape of the "
+            "elements that the index names."
+        )
+    return value
+
+
+# --- x[...] -------------------------------------------------------------------------------------
+
+
+def _advanced_index(self: Tensor, key: Any) -> Tensor:
+    """Return the elements that a key names which holds more than integers, slices and None."""
+    view, picks = _resolve(self, key)
+    return _pick(view, picks) if picks else view
+
+
+def __setitem__(self: Tensor, key: Any, value: Any) -> None:
+    """Store `value`, broadcast and converted, into the elements that a key names.
+
+    Where indices name an element several times, which of the values remains is open.
+
+    Raises:
+        IndexingError: as for `x[key]`.
+        ShapeError: `value` does not broadcast to the shape of `x[key]`.
+        InPlaceError: the tensor is a leaf that requires grad, or repeats elements.
+        DTypeError: `value` is a number out of the range of the dtype.
+    """
+    source = _as_tensor(self, value)
+    if not source.ndim and _is_mask(key) and key.shape == self.shape:
+        self.masked_fill_(key, source.to(self.backend))
+        return
+    picks: list[Pick] = []
+    if (view := basic_view(self, key)) is None:
+        view, picks = _resolve(self, key)
+    if picks:
+        _store(view, picks, source)
+    else:
+        view.copy_(_without_leading_ones(source, view.shape))

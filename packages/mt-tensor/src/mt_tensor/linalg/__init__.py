@@ -5,13 +5,13 @@ on the host, where NumPy calls LAPACK in float64; derivatives are composed of op
 so that they can be differentiated again.
 """
 
+from mt_tensor.core.matmul import matmul
 from mt_tensor.errors import LinAlgError
-from mt_tensor.library.linalg.factors import cholesky, eigh, eigvalsh, qr, svd, svdvals
-from mt_tensor.library.linalg.norms import matrix_norm, norm, vector_norm
-from mt_tensor.library.linalg.products import cross, diagonal, matrix_power, vander, vecdot
-from mt_tensor.library.linalg.systems import det, inv, pinv, slogdet, solve, solve_triangular
-from mt_tensor.library.products.vectors import multi_dot
-from mt_tensor.products.matmul import matmul
+from mt_tensor.linalg.factors import cholesky, eigh, eigvalsh, qr, svd, svdvals
+from mt_tensor.linalg.norms import matrix_norm, norm, vector_norm
+from mt_tensor.linalg.products import cross, diagonal, matrix_power, vander, vecdot
+from mt_tensor.linalg.systems import det, inv, pinv, slogdet, solve, solve_triangular
+from mt_tensor.products.vectors import multi_dot
 
 __all__ = [
     "LinAlgError",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import mt_tensor as mt
-from mt_tensor.dtypes import Array
+from mt_tensor.core.dtypes import Array
 from mt_tensor.errors import DomainError, DTypeError, IndexingError, ShapeError
 from mt_tensor.testing.specs import row, single
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import mt_tensor as mt
-from mt_tensor.dtypes import Array
+from mt_tensor.core.dtypes import Array
 from mt_tensor.errors import (
     DomainError,
     DTypeError,

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 import mt_tensor as mt
-from mt_tensor.dtypes import Array
+from mt_tensor.core.dtypes import Array
 from mt_tensor.errors import DomainError, DTypeError, IndexingError, ShapeError
 from mt_tensor.testing.specs import MATRIX, WITH_EMPTY, row, single
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.dtypes import Array
+from mt_tensor.core.dtypes import Array
 from mt_tensor.errors import (
     DomainError,
     DTypeError,

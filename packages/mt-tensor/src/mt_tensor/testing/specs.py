@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import mt_tensor as mt
-from mt_tensor.dtypes import DTYPES, Array
+from mt_tensor.core.dtypes import DTYPES, Array
 
 Shapes = tuple[tuple[int, ...], ...]
 BadCall = tuple[Callable[[Any], Any], type[Exception], str]

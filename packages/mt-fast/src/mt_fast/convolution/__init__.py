@@ -1,0 +1,1 @@
+"""Convolution, forward and backward."""

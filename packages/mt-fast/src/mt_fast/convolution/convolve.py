@@ -1,0 +1,669 @@
+"""Convolution and its gradients, as products of matrices.
+
+What windows see is laid out in a buffer (`windows.py`), by which the kernels are multiplied, a tile
+at a time (`tiles.py`).
+
+- The convolution is `kernels @ windows`.
+- The gradient of the kernels is `gradients @ windows.T`, summed over the images; where that takes
+  less time, of windows that are laid out by `pixels.py`.
+- The gradient of the images is a convolution of the gradients, with the kernels transposed. With
+  a stride s, elements of the image that are s apart are seen by the same elements of the kernel and
+  others by others, so that there is one convolution for each *phase*, a place between two strides.
+
+Arrays are C-contiguous and of one dtype, float32 or float64; pairs are (height, width). What is 1
+high is worked on as if it were 1 wide: neighbours are then above each other, and share a line.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from mt_fast.convolution import pixels
+from mt_fast.convolution.windows import (
+    Strips,
+    Windows,
+    buffer,
+    channels_that_fit,
+    fill,
+    plan,
+    rows_that_fit,
+)
+from mt_fast.core.kernel import Kernel
+from mt_fast.fused.rows import sum_of
+from mt_fast.gemm.gemm import add_rows
+from mt_fast.gemm.inner_products import inner_products
+from mt_fast.gemm.tiles import LARGEST, product
+from mt_fast.memory.aligned import empty
+from mt_fast.threads.workers import thread_count
+from mt_fast.vectors.compiler import inner
+from mt_fast.vectors.instructions import copy_to_every
+from mt_tensor.backends.extending import quiet
+
+Array = npt.NDArray[Any]
+Pair = tuple[int, int]
+
+PARALLEL_FROM = 2**18
+"""Multiplications from which all threads are used: waking one that sleeps costs as much as so
+many, and one that is awake next to nothing."""
+
+FEWEST = 32
+"""How many channels are in the buffer at once, at least: what fewer give costs as much to add."""
+
+ADDITIONS = 2
+"""How many multiplications take as long as an addition of two elements from memory."""
+
+POSITIONS = 1024
+"""How many positions a strip should have when kernels are differentiated: the gradients at so many
+positions, in a tile of rows, are to stay in the L1 cache."""
+
+
+def _threads(multiplications: int) -> int:
+    """Return how many threads to use for so much work."""
+    return thread_count() if multiplications >= PARALLEL_FROM else 1
+
+
+# --- Convolution ----------------------------------------------------------------------------------
+
+
+class Layout(NamedTuple):
+    """Where the elements of a result lie in an array: a start, and strides in elements."""
+
+    start: int
+    image: int
+    channel: int
+    row: int
+    column: int
+
+
+class Part(NamedTuple):
+    """A part of a result: what is convolved with the same elements of the windows' kernel.
+
+    Attributes:
+        layout: where its elements lie.
+        rows: how many rows it has, at most those of the windows.
+        columns: how many columns.
+        taps: the numbers of these elements of the kernel.
+    """
+
+    layout: Layout
+    rows: int
+    columns: int
+    taps: tuple[int, ...]
+
+
+def convolve(
+    images: Array,
+    kernels: Array,
+    bias: Array | None,
+    stride: Pair,
+    padding: Pair,
+    dilation: Pair,
+    groups: int,
+) -> Array:
+    """Slide kernels over images (cross-correlation, as in torch).
+
+    Args:
+        images: shape (n, channels, height, width).
+        kernels: shape (outputs, channels / groups, kernel height, kernel width); with its dilation
+            a kernel is not larger than a padded image.
+        bias: shape (outputs,), or None.
+        stride: how far apart windows are.
+        padding: zeros added on each side.
+        dilation: how far apart the elements of a window are.
+        groups: into how many independent parts the channels are split.
+
+    Returns:
+        Shape (n, outputs, out height, out width), where an extent becomes
+        `(extent + 2 padding - dilation (kernel - 1) - 1) // stride + 1`.
+    """
+    if _is_a_line(images.shape, kernels.shape, padding):
+        transposed = (stride[::-1], padding[::-1], dilation[::-1])
+        return _transposed(
+            convolve(_transposed(images), _transposed(kernels), bias, *transposed, groups)
+        )
+    settings = (stride, padding, dilation, groups, images.itemsize, thread_count())
+    shape, work = _forward_plan(images.shape, kernels.shape, *settings)
+    out = empty(shape, images.dtype)
+    start = np.zeros(shape[1], images.dtype) if bias is None else bias
+    _convolve_into(out, work, images, kernels, start)
+    return out
+
+
+def _is_a_line(image: Sequence[int], kernel: Sequence[int], padding: Pair) -> bool:
+    """Return whether image and kernel, shapes that end with height and width, are 1 high."""
+    return image[-2] == kernel[-2] == 1 and padding[0] == 0 and image[-1] > 1
+
+
+def _transposed(array: Array) -> Array:
+    """Return an array with its last two dimensions exchanged, of which one is 1."""
+    *outer, height, width = array.shape
+    return array.reshape(*outer, width, height)
+
+
+class Work(NamedTuple):
+    """A convolution, arranged for the kernel.
+
+    Attributes:
+        units: how many units of work there are.
+        parallel: whether all threads share them.
+        offsets: for each part, where the rows of the windows begin in the buffer.
+        table: the parts; a row has the layout of one, how many rows and columns it has, and where
+            its offsets begin and end.
+        settings: what the kernel takes after the arrays.
+    """
+
+    units: int
+    parallel: bool
+    offsets: npt.NDArray[np.int64]
+    table: npt.NDArray[np.int64]
+    settings: tuple[Any, ...]
+
+
+@functools.lru_cache(256)
+def _forward_plan(
+    images: tuple[int, ...],
+    kernels: tuple[int, ...],
+    stride: Pair,
+    padding: Pair,
+    dilation: Pair,
+    groups: int,
+    itemsize: int,
+    threads: int,
+) -> tuple[tuple[int, ...], Work | None]:
+    """Return the shape of a result, and how it is computed, given the shapes of the factors."""
+    n, _, *extents = images
+    outputs, channels, *kernel = kernels
+    rows, columns = (
+        (extents[d] + 2 * padding[d] - dilation[d] * (kernel[d] - 1) - 1) // stride[d] + 1
+        for d in range(2)
+    )
+    windows = Windows._make((*extents, rows, columns, *kernel, *stride, *padding, *dilation))
+    layout = Layout(0, outputs * rows * columns, rows * columns, columns, 1)
+    parts = [Part(layout, rows, columns, tuple(range(math.prod(kernel))))]
+    sizes = (n, groups, channels, outputs // groups)
+    return (n, outputs, rows, columns), _arranged(windows, parts, sizes, itemsize, threads)
+
+
+def _arranged(
+    windows: Windows,
+    parts: Sequence[Part],
+    sizes: tuple[int, int, int, int],
+    itemsize: int,
+    threads: int,
+) -> Work | None:
+    """Return how parts of a result are computed; None if there is nothing to compute.
+
+    Args:
+        windows: which elements positions see.
+        parts: what is computed of the result.
+        sizes: the number of images, of groups, and of a group's channels and outputs.
+        itemsize: bytes of an element.
+        threads: how many threads may be used.
+    """
+    n, groups, channels, outputs = sizes
+    taps = sum(len(part.taps) for part in parts)
+    positions = n * groups * windows.rows * windows.columns
+    if not positions * outputs * taps:
+        return None
+    parallel = positions * outputs * channels * taps >= PARALLEL_FROM
+    units = n * groups
+    share = -(-windows.rows * units // (threads if parallel else 1))
+    lines = {(1, windows.columns)} == {(part.layout.column, part.layout.row) for part in parts}
+    some = _alike(windows, channels, itemsize) if lines else max(channels, 1)
+    at_once = min(rows_that_fit(windows, some, itemsize), share)
+    strips, offsets = plan(windows, some, at_once)
+    by_tap = offsets.reshape(some, windows.kernel_height * windows.kernel_width)
+    seen = [by_tap[:, part.taps].reshape(-1) for part in parts]
+    ends = list(itertools.accumulate((len(each) for each in seen), initial=0))
+    table = [
+        (*part.layout, part.rows, part.columns, *bounds)
+        for part, bounds in zip(parts, itertools.pairwise(ends), strict=True)
+    ]
+    settings = ((groups, channels, outputs, some), tuple(windows), tuple(strips))
+    arrays = (np.concatenate(seen), np.array(table, np.int64))
+    return Work(units * strips.number, parallel, *arrays, settings)
+
+
+def _alike(windows: Windows, channels: int, itemsize: int) -> int:
+    """Return how many channels are in the buffer at once, such that all times are alike.
+
+    It depends on no number of threads: what channels give to a sum is added up in this order.
+    """
+    channels = max(channels, 1)
+    fit = max(channels_that_fit(windows, windows.rows, itemsize), FEWEST)
+    return -(-channels // -(-channels // fit))
+
+
+def _convolve_into(
+    out: Array, work: Work | None, images: Array, weights: Array, bias: Array
+) -> None:
+    """Convolve: the weights of all parts follow each other, each of shape (outputs, taps)."""
+    if work is not None:
+        arguments = (images.reshape(-1), weights.reshape(-1), bias, work.offsets, out.reshape(-1))
+        _CONVOLUTION.run(work.units, work.parallel, *arguments, work.table, *work.settings)
+
+
+def _convolution(
+    lo: Any, hi: Any, images: Any, weights: Any, bias: Any, offsets: Any, out: Any, table: Any,
+    extents: Any, windows: Any, strips: Any,
+) -> None:  # fmt: skip
+    """Convolve; a unit is a strip of a group of an image.
+
+    Args:
+        lo: the first unit.
+        hi: the unit after the last.
+        images: the images, flat.
+        weights: the weights, flat: for each part, those of an output after those of another.
+        bias: the biases of all outputs.
+        offsets: for each part, where the rows of the windows begin in the buffer.
+        out: the results, flat.
+        table: the parts, see `Work`.
+        extents: groups, channels of one group, outputs of one group, and how many channels are in
+            the buffer at once: all, if lines of the result are no lines of the buffer.
+        windows: which elements positions see.
+        strips: how an image is cut.
+    """
+    groups, channels, outputs, some = extents
+    windows, strips = Windows(*windows), Strips(*strips)
+    planes = buffer(strips, 1, images)
+    scratch = np.empty(LARGEST * strips.rows * windows.columns, out.dtype)
+    nothing = np.zeros(LARGEST, out.dtype)
+    for unit in range(lo, hi):
+        which, strip = unit // strips.number, unit % strips.number
+        image, group = which // groups, which % groups
+        row = strip * strips.rows
+        rows = min(strips.rows, windows.rows - row)
+        count = rows * windows.columns
+        for done in range(0, max(channels, 1), some):  # without channels there is a bias
+            now = min(some, channels - done)
+            start = (which * channels + done) * windows.height * windows.width
+            fill(planes, images, start, now, row, windows, strips)
+            for first in range(0, outputs, LARGEST):
+                used, channel = min(LARGEST, outputs - first), group * outputs + first
+                for part in range(len(table)):
+                    layout = Layout(
+                        table[part, 0], table[part, 1], table[part, 2], table[part, 3],
+                        table[part, 4],
+                    )  # fmt: skip
+                    begin, each = table[part, 7], (table[part, 8] - table[part, 7]) // some
+                    taps = each * channels
+                    weight = groups * outputs * begin + channel * taps + each * done
+                    at = layout.start + image * layout.image + channel * layout.channel
+                    at += row * layout.row
+                    in_a_row = layout.column == 1 and layout.row == windows.columns
+                    aside = done > 0 or not in_a_row
+                    target, to, step = (scratch, 0, count) if aside else (out, at, layout.channel)
+                    starts, origin = (nothing, 0) if done else (bias, channel)
+                    product(
+                        target, to, step, used, count, starts, origin, weights, weight, (taps, 1),
+                        planes, 0, offsets, begin, each * now,
+                    )  # fmt: skip
+                    if not in_a_row:
+                        extents_of_part = (used, min(rows, table[part, 5] - row), table[part, 6])
+                        _spread(scratch, count, windows.columns, out, at, extents_of_part, layout)
+                    elif aside:
+                        add_rows(out, at, layout.channel, scratch, count, used, count)
+
+
+@inner
+def _spread(
+    scratch: Any, channel_stride: Any, width: Any, out: Any, start: Any, extents: Any, layout: Any
+) -> None:
+    """Copy results from `scratch` to their places.
+
+    There, channels are `channel_stride` apart, and each has lines that are `width` long, of which
+    the result has as many elements as its extents say.
+    """
+    channels, rows, columns = extents
+    row_step, step = layout.row, layout.column
+    if width == 1:  # a column, which is copied like a line
+        rows, columns, step = 1, rows, row_step
+    for channel in range(channels):
+        for row in range(rows):
+            at = start + channel * layout.channel + row * row_step
+            copy_to_every(out, at, step, scratch, channel * channel_stride + row * width, columns)
+
+
+_CONVOLUTION = Kernel.of(_convolution, allocates=True)
+
+
+# --- The gradient of the images -------------------------------------------------------------------
+
+
+def image_gradient(
+    grad: Array,
+    kernels: Array,
+    image_shape: Pair,
+    stride: Pair,
+    padding: Pair,
+    dilation: Pair,
+    groups: int,
+) -> Array:
+    """Return the gradient of the images of a convolution.
+
+    Args:
+        grad: the gradient of its result, shape (n, outputs, out height, out width).
+        kernels: shape (outputs, channels / groups, kernel height, kernel width).
+        image_shape: height and width of the images.
+        stride: how far apart windows are.
+        padding: zeros added on each side.
+        dilation: how far apart the elements of a window are.
+        groups: into how many independent parts the channels are split.
+
+    Returns:
+        Shape (n, channels, height, width).
+    """
+    settings = (image_shape, stride, padding, dilation, groups)
+    if _is_a_line(image_shape, kernels.shape, padding):
+        transposed = (image_shape[::-1], stride[::-1], padding[::-1], dilation[::-1])
+        return _transposed(
+            image_gradient(_transposed(grad), _transposed(kernels), *transposed, groups)
+        )
+    if not math.isfinite(quiet().run(np.add.reduce, kernels.reshape(-1))):
+        return _image_gradient_by_windows(grad, kernels, *settings)
+    shape, taps, whole, work = _gradient_plan(
+        grad.shape, kernels.shape, *settings, grad.itemsize, thread_count()
+    )
+    out = empty(shape, grad.dtype) if whole else np.zeros(shape, grad.dtype)
+    if work is not None:
+        outputs, channels, *kernel = kernels.shape
+        by_channel = kernels.reshape(groups, outputs // groups, channels, *kernel).swapaxes(1, 2)
+        weights = [np.ascontiguousarray(by_channel[..., i, j]).reshape(-1) for i, j in taps]
+        nothing = np.zeros(shape[1], grad.dtype)
+        joined = weights[0] if len(weights) == 1 else np.concatenate(weights)
+        _convolve_into(out, work, grad, joined, nothing)
+    return out
+
+
+class Phase(NamedTuple):
+    """What gives the gradient of every `stride`-th element of one dimension.
+
+    Attributes:
+        first: the first of these elements.
+        extent: how many there are.
+        taps: the elements of the kernel that see them, last one first.
+        shifts: for each of these, from which position element 0 is seen through it; element q is
+            seen from position `q + shift`.
+    """
+
+    first: int
+    extent: int
+    taps: slice
+    shifts: tuple[int, ...]
+
+
+def _phases(kernel: int, extent: int, stride: int, padding: int, dilation: int) -> Iterator[Phase]:
+    """Yield the phases of one dimension; elements that nothing sees have none.
+
+    Position q sees, through tap k, the element `q stride + k dilation - padding`. The gradient of
+    an element is the sum, over the taps for which there is such a q, of the gradients at these q,
+    each times the weight of the tap.
+    """
+    between = stride // math.gcd(stride, dilation)  # taps of one phase
+    for first in range(min(stride, extent)):
+        taps = [k for k in range(kernel) if (first + padding - k * dilation) % stride == 0]
+        if taps:
+            before = taps[0] - between  # a slice that runs down to 0 ends nowhere
+            yield Phase(
+                first,
+                -(-(extent - first) // stride),
+                slice(taps[-1], None if before < 0 else before, -between),
+                tuple((first + padding - k * dilation) // stride for k in reversed(taps)),
+            )
+
+
+@functools.lru_cache(256)
+def _gradient_plan(
+    grad: tuple[int, ...],
+    kernels: tuple[int, ...],
+    image: Pair,
+    stride: Pair,
+    padding: Pair,
+    dilation: Pair,
+    groups: int,
+    itemsize: int,
+    threads: int,
+) -> tuple[tuple[int, ...], list[tuple[slice, slice]], bool, Work | None]:
+    """Return how the gradient of the images is a convolution of the gradients.
+
+    The windows' kernel has all shifts of all phases. For each phase of rows and one of columns
+    there is a part of the images.
+
+    Returns:
+        The shape of the gradient; for each part the elements of the kernel that see it; whether all
+        elements are seen; and how the parts are computed.
+    """
+    n, outputs, rows, columns = grad
+    _, channels, *kernel = kernels
+    phases = [
+        list(_phases(kernel[d], image[d], stride[d], padding[d], dilation[d])) for d in range(2)
+    ]
+    (top, down, height), (left, across, width) = (_common(phases[d]) for d in range(2))
+    extents = (max((phase.extent for phase in phases[d]), default=0) for d in range(2))
+    settings = (height, width, 1, 1, -top, -left, down, across)
+    windows = Windows._make((rows, columns, *extents, *settings))
+    size = image[0] * image[1]
+    parts, taps = [], []
+    for vertical, horizontal in itertools.product(*phases):
+        start = vertical.first * image[1] + horizontal.first
+        layout = Layout(start, channels * groups * size, size, stride[0] * image[1], stride[1])
+        numbers = tuple(
+            (i - top) // down * width + (j - left) // across
+            for i in vertical.shifts
+            for j in horizontal.shifts
+        )
+        parts.append(Part(layout, vertical.extent, horizontal.extent, numbers))
+        taps.append((vertical.taps, horizontal.taps))
+    whole = sum(part.rows * part.columns for part in parts) == size
+    work = _arranged(windows, parts, (n, groups, outputs // groups, channels), itemsize, threads)
+    return (n, channels * groups, *image), taps, whole and work is not None, work
+
+
+def _common(phases: Sequence[Phase]) -> tuple[int, int, int]:
+    """Return the first shift of some phases, and how far apart and how many they are at most."""
+    shifts = [shift for phase in phases for shift in phase.shifts] or [0]
+    first = min(shifts)
+    step = math.gcd(*(shift - first for shift in shifts)) or 1
+    return first, step, (max(shifts) - first) // step + 1
+
+
+def _image_gradient_by_windows(
+    grad: Array,
+    kernels: Array,
+    image_shape: Pair,
+    stride: Pair,
+    padding: Pair,
+    dilation: Pair,
+    groups: int,
+) -> Array:
+    """Return the gradient of the images as the sum of what each window gives to what it saw.
+
+    The convolution of the gradients multiplies weights by the padding around the gradients, too,
+    which gives nan, and not 0, if a weight is infinite or nan.
+    """
+    n, outputs, rows, columns = grad.shape
+    _, channels, *kernel = kernels.shape
+    each = outputs // groups
+    grads = grad.reshape(n, groups, each, rows * columns)
+    weights = kernels.reshape(groups, each, channels, *kernel).swapaxes(1, 2)
+    padded = np.zeros(
+        (n, channels * groups, *(e + 2 * p for e, p in zip(image_shape, padding, strict=True))),
+        grad.dtype,
+    )
+    for i, j in np.ndindex(*kernel):
+        shares = quiet().run(np.matmul, weights[..., i, j], grads)
+        top, left = i * dilation[0], j * dilation[1]
+        seen = padded[
+            :,
+            :,
+            top : top + (rows - 1) * stride[0] + 1 : stride[0],
+            left : left + (columns - 1) * stride[1] + 1 : stride[1],
+        ]
+        quiet().run(np.add, seen, shares.reshape(n, channels * groups, rows, columns), out=seen)
+    (top, left), (height, width) = padding, image_shape
+    return np.ascontiguousarray(padded[:, :, top : top + height, left : left + width])
+
+
+# --- The gradient of the kernels ------------------------------------------------------------------
+
+
+def kernel_gradient(
+    grad: Array,
+    images: Array,
+    kernel_size: Pair,
+    stride: Pair,
+    padding: Pair,
+    dilation: Pair,
+    groups: int,
+) -> Array:
+    """Return the gradient of the kernels of a convolution.
+
+    Args:
+        grad: the gradient of its result, shape (n, outputs, out height, out width).
+        images: shape (n, channels, height, width).
+        kernel_size: height and width of the kernels.
+        stride: how far apart windows are.
+        padding: zeros added on each side.
+        dilation: how far apart the elements of a window are.
+        groups: into how many independent parts the channels are split.
+
+    Returns:
+        Shape (outputs, channels / groups, kernel height, kernel width).
+    """
+    if _is_a_line(images.shape, kernel_size, padding):
+        transposed = (kernel_size[::-1], stride[::-1], padding[::-1], dilation[::-1])
+        return _transposed(
+            kernel_gradient(_transposed(grad), _transposed(images), *transposed, groups)
+        )
+    n, outputs, rows, columns = grad.shape
+    channels = images.shape[1] // groups
+    shape = (outputs, channels, *kernel_size)
+    taps = math.prod(shape[1:])
+    if grad.size * taps == 0:
+        return np.zeros(shape, grad.dtype)
+    pairs = (images.shape[2:], grad.shape[2:], kernel_size, stride, padding, dilation)
+    windows = Windows._make(itertools.chain(*pairs))
+    threads = _threads(grad.size * taps)
+    if pixels.pay(windows, channels, grad.itemsize):
+        return pixels.kernel_gradient(grad, images, windows, groups, threads)
+    at_once = min(max(POSITIONS // columns, 1), -(-rows * n // threads), rows)
+    whole = at_once == rows  # so that several small images can be in the buffer at once
+    held = max(min(POSITIONS // (rows * columns), -(-n // threads)), 1) if whole else 1
+    some = min(channels, channels_that_fit(windows, at_once, held * grad.itemsize))
+    strips, offsets = plan(windows, some, at_once)
+    parts = min(threads, n * strips.number)
+    totals = np.zeros((parts, outputs * taps), grad.dtype)
+    extents = (n, groups, channels, outputs // groups)
+    settings = (extents, tuple(windows), tuple(strips), (some, held))
+    arguments = (images.reshape(-1), grad.reshape(-1), offsets, totals.reshape(-1), *settings)
+    _KERNEL_GRADIENTS.run(parts, threads > 1, *arguments)
+    total: Array = totals[0] if parts == 1 else totals.sum(0)
+    return total.reshape(shape)
+
+
+def _kernel_gradients(
+    lo: Any, hi: Any, images: Any, grad: Any, offsets: Any, totals: Any, extents: Any, windows: Any,
+    strips: Any, at_once: Any,
+) -> None:  # fmt: skip
+    """Add up the gradients of the kernels; a unit is one of equal parts of all strips.
+
+    Args:
+        lo: the first unit.
+        hi: the unit after the last.
+        images: the images, flat.
+        grad: the gradients of the convolution, flat.
+        offsets: where the rows of the windows begin in the buffer.
+        totals: for each part, scratch for its sums, which are 0 before; flat.
+        extents: images, groups, channels of one group, and outputs of one group.
+        windows: which elements positions see.
+        strips: how an image is cut.
+        at_once: how many channels are in the buffer at once, and of how many images; of one, if an
+            image has several strips.
+    """
+    number, groups, channels, outputs = extents
+    windows, strips = Windows(*windows), Strips(*strips)
+    some, held = at_once
+    planes = buffer(strips, held, images)
+    positions = windows.rows * windows.columns
+    steps = (positions, groups * outputs * positions)
+    elements = windows.kernel_height * windows.kernel_width
+    blocks = -(-channels // some)
+    size = groups * outputs * channels * elements
+    parts, units = totals.size // size, number * strips.number
+    for part in range(lo, hi):
+        last = units * (part + 1) // parts
+        for unit in range(units * part // parts, last, held):
+            image, strip = unit // strips.number, unit % strips.number
+            several = min(held, last - unit)
+            row = strip * strips.rows
+            count = min(strips.rows, windows.rows - row) * windows.columns
+            for part_of_channels in range(groups * blocks):
+                group, block = part_of_channels // blocks, part_of_channels % blocks
+                first_channel = block * some
+                seen = min(some, channels - first_channel)
+                for i in range(several):
+                    start = ((image + i) * groups + group) * channels + first_channel
+                    start *= windows.height * windows.width
+                    to = planes[i * strips.size :]
+                    fill(to, images, start, seen, row, windows, strips)
+                for first in range(0, outputs, LARGEST):
+                    output = group * outputs + first
+                    at = (output * channels + first_channel) * elements
+                    start = (image * groups * outputs + output) * positions
+                    start += row * windows.columns
+                    inner_products(
+                        totals, part * size + at, channels * elements,
+                        min(LARGEST, outputs - first), grad, start, steps, planes, 0, strips.size,
+                        offsets, 0, seen * elements, several, count,
+                    )  # fmt: skip
+
+
+_KERNEL_GRADIENTS = Kernel.of(_kernel_gradients, allocates=True)
+
+
+# --- The gradient of the bias ---------------------------------------------------------------------
+
+
+def bias_gradient(grad: Array) -> Array:
+    """Return the gradient of the bias: for each output the sum over all images and positions.
+
+    Args:
+        grad: the gradient of the convolution, shape (n, outputs, out height, out width).
+
+    Returns:
+        Shape (outputs,).
+    """
+    n, outputs, *extents = grad.shape
+    threads = _threads(grad.size * ADDITIONS)
+    totals = np.zeros((max(min(threads, n), 1), outputs), grad.dtype)
+    rows = grad.reshape(n, outputs, math.prod(extents))
+    _BIAS_GRADIENTS.run(len(totals), threads > 1, rows, totals)
+    total: Array = totals[0] if len(totals) == 1 else totals.sum(0)
+    return total
+
+
+def _bias_gradients(lo: Any, hi: Any, grad: Any, totals: Any) -> None:
+    """Add up the gradients of the bias; a unit is one of equal parts of the images.
+
+    Args:
+        lo: the first unit.
+        hi: the unit after the last.
+        grad: the gradients of the convolution, shape (images, outputs, positions).
+        totals: for each part, scratch for its sums, which are 0 before.
+    """
+    images, outputs, _ = grad.shape
+    parts = len(totals)
+    for part in range(lo, hi):
+        for image in range(images * part // parts, images * (part + 1) // parts):
+            for output in range(outputs):
+                totals[part, output] += sum_of(grad[image, output])
+
+
+_BIAS_GRADIENTS = Kernel.of(_bias_gradients)

@@ -1,0 +1,98 @@
+"""Convolution of images as an operation on tensors; `matrices/small_images.py` says how."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mt_fast.convolution.convolve import bias_gradient
+from mt_fast.convolution.small_images import convolve, image_gradient, kernel_gradient
+from mt_fast.memory.arrays import array_of, is_compiled, tensor_of
+from mt_tensor import Tensor
+from mt_tensor.extending import FusedKernel
+
+
+class _Convolution(FusedKernel):
+    """Images, kernels and biases, and stride, padding, dilation and groups."""
+
+    def fits(self, *arguments: Any) -> bool:
+        """Leave nothing and float16 to the composition."""
+        return is_compiled(*arguments[:2])
+
+    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+        """Return the convolved images."""
+        x, kernels, bias, *settings = arguments
+        biases = None if bias is None else array_of(bias)
+        return tensor_of(convolve(array_of(x), array_of(kernels), biases, *settings), x), ()
+
+    def gradient(
+        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Tensor | None]:
+        """Return the gradients of images, kernels and biases, each if it is wanted."""
+        x, kernels, _, *settings = arguments
+        of_images = of_kernels = of_biases = None
+        upstream = array_of(grad)
+        if needs[0]:
+            size = x.shape[2:]
+            of_images = tensor_of(image_gradient(upstream, array_of(kernels), size, *settings), x)
+        if needs[1]:
+            size = kernels.shape[2:]
+            of_kernels = tensor_of(kernel_gradient(upstream, array_of(x), size, *settings), x)
+        if needs[2]:
+            of_biases = tensor_of(bias_gradient(upstream), x)
+        return of_images, of_kernels, of_biases, *[None] * len(settings)
+
+
+class _TransposedConvolution(FusedKernel):
+    """What a convolution's gradient does to its output, and so made of the same loops.
+
+    The arguments are images, kernels and biases, stride, padding, output padding, dilation and
+    groups. The images here are the output there, and the other way round.
+    """
+
+    def fits(self, *arguments: Any) -> bool:
+        """Leave nothing and float16 to the composition, and sizes of no convolution's input."""
+        _, _, _, stride, _, more, _, _ = arguments
+        fit = all(added < step for added, step in zip(more, stride, strict=True))
+        return fit and is_compiled(*arguments[:2])
+
+    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+        """Return the images whose convolution has the size of those given."""
+        x, kernels, bias, stride, padding, more, dilation, groups = arguments
+        every = zip(x.shape[2:], kernels.shape[2:], stride, padding, more, dilation, strict=True)
+        size = tuple(
+            (extent - 1) * step - 2 * margin + spread * (taps - 1) + added + 1
+            for extent, taps, step, margin, added, spread in every
+        )
+        settings = (stride, padding, dilation, groups)
+        out = image_gradient(array_of(x), array_of(kernels), size, *settings)
+        if bias is not None:
+            out += array_of(bias).reshape(-1, 1, 1)
+        return tensor_of(out, x), ()
+
+    def gradient(
+        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Tensor | None]:
+        """Return the gradients of images, kernels and biases, each if it is wanted."""
+        x, kernels, _, stride, padding, _, dilation, groups = arguments
+        settings = (stride, padding, dilation, groups)
+        of_images = of_kernels = of_biases = None
+        upstream = array_of(grad)
+        if needs[0]:
+            of_images = tensor_of(convolve(upstream, array_of(kernels), None, *settings), x)
+        if needs[1]:
+            size = kernels.shape[2:]
+            of_kernels = tensor_of(kernel_gradient(array_of(x), upstream, size, *settings), x)
+        if needs[2]:
+            of_biases = tensor_of(bias_gradient(upstream), x)
+        return of_images, of_kernels, of_biases, None, None, None, None, None
+
+
+CONVOLUTION = _Convolution()
+TRANSPOSED_CONVOLUTION = _TransposedConvolution()
+
+KERNELS: dict[str, FusedKernel] = {
+    "conv2d": CONVOLUTION,
+    "conv_transpose2d": TRANSPOSED_CONVOLUTION,
+}
+"""For `mt_tensor.extending.register_kernels`."""

@@ -1,0 +1,155 @@
+"""Convolution of small images, several side by side.
+
+Tiles are several vectors wide, and an image of 3 x 3 points does not fill one. So several images
+become one, in which each element stands beside the same element of the others. A step to the next
+column is then a step over all of them: what was one image's convolution is that of the wide one,
+with padding and dilation of columns as many times as wide.
+
+The functions are those of `convolution.py`, for images of every size.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mt_fast.convolution import convolve as convolution
+from mt_fast.convolution.convolve import Array, Pair
+from mt_fast.core.movement import copy
+from mt_fast.memory.aligned import empty
+from mt_tensor import TensorData
+from mt_tensor.extending import as_dtype
+
+SMALL = 64
+"""How many positions an image has that is not small any more: they fill several vectors."""
+
+MANY = 16
+"""How many images there must be."""
+
+MULTIPLICATIONS = 1024
+"""How many multiplications each element of images and results must have a part in, so that they
+are worth more than to lay these elements out anew."""
+
+WIDE = 64
+"""How many positions a line of a wide image has at most: more do not fit the cache."""
+
+PARALLEL_FROM = 2**15
+"""Elements from which all threads copy."""
+
+
+def convolve(
+    images: Array,
+    kernels: Array,
+    bias: Array | None,
+    stride: Pair,
+    padding: Pair,
+    dilation: Pair,
+    groups: int,
+) -> Array:
+    """Slide kernels over images; see `convolution.convolve`."""
+    together = _together(images.shape, kernels.shape, stride)
+    if together == 1:
+        return convolution.convolve(images, kernels, bias, stride, padding, dilation, groups)
+    settings = (stride, *_wide(together, padding, dilation), groups)
+    return _apart(
+        convolution.convolve(_beside(images, together), kernels, bias, *settings),
+        *(together, len(images)),
+    )
+
+
+def image_gradient(
+    grad: Array,
+    kernels: Array,
+    image_shape: Pair,
+    stride: Pair,
+    padding: Pair,
+    dilation: Pair,
+    groups: int,
+) -> Array:
+    """Return the gradient of the images; see `convolution.image_gradient`."""
+    together = _together((len(grad), 0, *image_shape), kernels.shape, stride)
+    if together == 1:
+        return convolution.image_gradient(
+            grad, kernels, image_shape, stride, padding, dilation, groups
+        )
+    settings = (stride, *_wide(together, padding, dilation), groups)
+    height, width = image_shape
+    return _apart(
+        convolution.image_gradient(
+            _beside(grad, together), kernels, (height, width * together), *settings
+        ),
+        *(together, len(grad)),
+    )
+
+
+def kernel_gradient(
+    grad: Array,
+    images: Array,
+    kernel_size: Pair,
+    stride: Pair,
+    padding: Pair,
+    dilation: Pair,
+    groups: int,
+) -> Array:
+    """Return the gradient of the kernels; see `convolution.kernel_gradient`."""
+    kernels = (grad.shape[1], images.shape[1] // groups, *kernel_size)
+    together = _together(images.shape, kernels, stride)
+    if together == 1:
+        return convolution.kernel_gradient(
+            grad, images, kernel_size, stride, padding, dilation, groups
+        )
+    settings = (stride, *_wide(together, padding, dilation), groups)
+    return convolution.kernel_gradient(
+        _beside(grad, together), _beside(images, together), kernel_size, *settings
+    )
+
+
+def _together(images: tuple[int, ...], kernels: tuple[int, ...], stride: Pair) -> int:
+    """Return how many images are to be one, given the shapes of images and kernels; 1 for none."""
+    n, _, height, width = images
+    outputs, channels, *size = kernels
+    work = min(outputs, channels) * size[0] * size[1]
+    small = 0 < height * width < SMALL and stride[1] == 1
+    if not small or n < MANY or work < MULTIPLICATIONS:
+        return 1
+    fit = min(WIDE // width, n)
+    return 1 << (fit.bit_length() - 1)
+
+
+def _wide(together: int, padding: Pair, dilation: Pair) -> tuple[Pair, Pair]:
+    """Return padding and dilation of an image that is made of several."""
+    (above, beside), (down, across) = padding, dilation
+    return (above, beside * together), (down, across * together)
+
+
+def _beside(images: Array, together: int) -> Array:
+    """Return images of which each is made of several, shape (n / together, channels, rows, wide).
+
+    There are zeros where the last one lacks some.
+    """
+    n, channels, height, width = images.shape
+    count = -(-n // together)
+    if n % together:
+        missing = np.zeros((count * together - n, *images.shape[1:]), images.dtype)
+        images = np.concatenate([images, missing])
+    wide = empty((count, channels, height, width * together), images.dtype)
+    _exchange(images, wide, (count, together, channels * height * width))
+    return wide
+
+
+def _apart(wide: Array, together: int, n: int) -> Array:
+    """Return the first n of the images that others are made of, as many of each."""
+    count, channels, height, width = wide.shape
+    images = empty((count * together, channels, height, width // together), wide.dtype)
+    _exchange(wide, images, (count, channels * height * width // together, together))
+    return images[:n]
+
+
+def _exchange(source: Array, target: Array, shape: tuple[int, int, int]) -> None:
+    """Copy an array, seen in this shape, so that its last two dimensions are exchanged."""
+    outer, rows, columns = shape
+    dtype = as_dtype(source.dtype)
+    swapped = (outer, columns, rows)
+    strides = (rows * columns, 1, columns)
+    view = TensorData(source.reshape(-1), swapped, strides, dtype=dtype)
+    out = TensorData(target.reshape(-1), swapped, dtype=dtype)
+    copy(view, out, source.size >= PARALLEL_FROM)

@@ -1,0 +1,1 @@
+"""The lesson: from parallel loops written by hand to a backend of generated ones."""

@@ -1,0 +1,192 @@
+"""How a formula is computed: the kernel is chosen once per signature, and called from then on.
+
+Working out how loops may run over any layout (`loops.py`) takes ten times as long as adding eight
+numbers. So it is done once for tensors of certain layouts, in `Running.plan`. Most are contiguous
+and of one shape, or one element over and over; these go straight to a kernel. What is small and of
+other layouts is copied by NumPy, and goes there, too. A single step that rounds once is NumPy's
+while it is small: the call of its function is shorter still.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mt_fast.core import loops
+from mt_fast.core.elementwise import Plan, elementwise_kernel, plan
+from mt_fast.core.kernel import Kernel
+from mt_fast.core.tables import SPECIAL_CASES, empty
+from mt_operators import Formula, TracingError
+from mt_operators.core.lowering import expanded
+from mt_operators.core.tracing import graph_of
+from mt_tensor import TensorData
+from mt_tensor.backends.extending import UFUNCS, Layout, Layouts, function_of, row_major
+from mt_tensor.backends.extending import Running as RunningNumpy
+from mt_tensor.extending import Shape
+
+_in_rows = TensorData.in_rows
+
+_NONE: Any = ()
+"""The storage of views that are only planned with."""
+
+
+class Running:
+    """A formula, run by compiled kernels; see `TensorBackend.elementwise`.
+
+    Attributes:
+        formula: what is computed.
+        backend: from its number of elements `parallel_from` on, all threads are used.
+        general: runs the formula over any views, and numbers.
+        by_numpy: what runs it on few elements, with the same bits; None without.
+    """
+
+    def __init__(self, formula: Formula, backend: Any, general: Callable[..., Any]) -> None:
+        self.formula = formula
+        self.backend = backend
+        self.general = general
+        exact = function_of(formula, EXACT) is not None or _is_exact(formula)
+        self.by_numpy = RunningNumpy(formula) if exact else None
+
+    def __call__(self, out: Any, *inputs: Any) -> Any:
+        """Compute the formula of any views and numbers."""
+        new = out.__class__ is Layout
+        parallel_from = self.backend.parallel_from
+        if self.by_numpy and (out if new else out[0]).size < parallel_from:
+            return self.by_numpy(out, *inputs)
+        update = None if new else SPECIAL_CASES.get("update")
+        if update is not None and update(self.formula, out, inputs, parallel_from):
+            return None
+        return self.general(out, *inputs)
+
+    def plan(
+        self, out: Layout | Layouts, inputs: tuple[Layout | None, ...]
+    ) -> Callable[..., Any] | None:
+        """Return the function for inputs of these layouts, if it makes new views."""
+        if not isinstance(out, Layout):
+            return None
+        parallel = out.size >= self.backend.parallel_from
+        if self.by_numpy and not parallel:
+            return self.by_numpy.plan(out, inputs)
+        layouts = [layout for layout in inputs if layout is not None]
+        narrow = any(layout.dtype.is_narrow for layout in (*layouts, out))
+        if len(layouts) < len(inputs) or narrow or not out.size:
+            return None
+        if not parallel and self.formula.outputs == 1 and len(layouts) <= 2:
+            kernel = self._flat(out, layouts)
+            if kernel is not None:
+                return (_of_one if len(layouts) == 1 else _of_two)(kernel, out, *layouts)
+        small = out.size < loops.WORTH_A_KERNEL
+        pieces = self._pieces(out, layouts, parallel, small)
+        if pieces is not None:
+            return _of_any(pieces, out, self.formula.outputs, parallel)
+        rows = [_in_rows_like(layout, out.shape) for layout in layouts]
+        pieces = self._pieces(out, rows, parallel, small) if small else None
+        if pieces is None:
+            return None
+        return _of_copies(
+            _of_any(pieces, out, self.formula.outputs, parallel), out.shape, self.backend
+        )
+
+    def _flat(self, out: Layout, layouts: Sequence[Layout]) -> Kernel | None:
+        """Return the kernel for what is contiguous or repeats one element, or None."""
+        rows = [layout.row_major and layout.shape == out.shape for layout in layouts]
+        if not all(row or layout.repeats for row, layout in zip(rows, layouts, strict=True)):
+            return None
+        types = tuple([layout.dtype for layout in layouts])
+        repeats = tuple([not row for row in rows])
+        return elementwise_kernel(self.formula, types, (out.dtype,), "flat", repeats)
+
+    def _pieces(
+        self, out: Layout, layouts: Sequence[Layout], parallel: bool, small: bool
+    ) -> Plan | None:
+        """Return the calls of a kernel for views of any layouts, or None if there are none."""
+        views = [_in_rows(_NONE, layout).expand(out.shape) for layout in layouts]
+        results = [_in_rows(_NONE, out)] * self.formula.outputs
+        return plan(self.formula, views, results, parallel, small)
+
+
+def _of_one(kernel: Kernel, out: Layout, layout: Layout) -> Callable[..., Any]:
+    """Return the plan for one view."""
+    size, dtype, offset = out.size, out.dtype.numpy, layout.offset
+
+    def run(x: Any) -> TensorData:
+        row = np.empty(size, dtype)
+        kernel.serial(0, size, x.storage, offset, row, 0)
+        return _in_rows(row, out)
+
+    return run
+
+
+def _of_two(kernel: Kernel, out: Layout, first: Layout, second: Layout) -> Callable[..., Any]:
+    """Return the plan for two views."""
+    size, dtype = out.size, out.dtype.numpy
+    at, other = first.offset, second.offset
+
+    def run(x: Any, y: Any) -> TensorData:
+        row = np.empty(size, dtype)
+        kernel.serial(0, size, x.storage, at, y.storage, other, row, 0)
+        return _in_rows(row, out)
+
+    return run
+
+
+def _of_any(pieces: Plan, out: Layout, outputs: int, parallel: bool) -> Callable[..., Any]:
+    """Return the plan that calls a kernel once for each piece of a loop."""
+    size, dtype = out.size, out.dtype.numpy
+    make = empty if parallel else np.empty
+
+    def run(*inputs: Any) -> Any:
+        storages, views = [x.storage for x in inputs], []
+        for _ in range(outputs):
+            row = make(size, dtype)
+            storages.append(row)
+            views.append(_in_rows(row, out))
+        loops.run_pieces(*pieces, storages, parallel)
+        return views[0] if outputs == 1 else views
+
+    return run
+
+
+def _of_copies(run: Callable[..., Any], shape: Shape, backend: Any) -> Callable[..., Any]:
+    """Return the plan that first copies what a kernel cannot read where it is."""
+
+    def run_on_copies(*inputs: Any) -> Any:
+        return run(*[_in_a_row(x, shape, backend) for x in inputs])
+
+    return run_on_copies
+
+
+def _in_rows_like(layout: Layout, shape: Shape) -> Layout:
+    """Return the layout that `_in_a_row` gives a view."""
+    if layout.repeats or (layout.row_major and layout.shape == shape):
+        return layout
+    return row_major(shape, layout.dtype)
+
+
+EXACT_STEPS = {
+    *("add", "sub", "mul", "div", "neg", "abs", "square", "sqrt"),
+    *("lt", "le", "gt", "ge", "eq", "ne", "isnan", "isinf", "isfinite"),
+}
+"""Operators that round once. Of these NumPy has the same bits as a kernel, and a shorter call."""
+
+EXACT = {name: UFUNCS[name] for name in EXACT_STEPS}
+"""The ufuncs of these operators."""
+
+
+def _is_exact(formula: Formula) -> bool:
+    """Whether each result is one such operator of arguments, as in the gradient of a product."""
+    try:
+        steps = expanded(graph_of(formula)).expressions[formula.arity :]
+    except TracingError:  # which the kernel will raise, if it is asked for
+        return False
+    return len(steps) == formula.outputs and all(step.operation in EXACT_STEPS for step in steps)
+
+
+def _in_a_row(x: TensorData, shape: Shape, backend: Any) -> TensorData:
+    """Return what a kernel takes of a view: itself, or a copy in rows of this shape."""
+    layout = x.layout
+    if layout.repeats or (layout.row_major and layout.shape == shape):
+        return x
+    return backend.copy(x.expand(shape), row_major(shape, layout.dtype))  # type: ignore[no-any-return]

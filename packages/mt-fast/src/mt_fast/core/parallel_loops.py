@@ -1,0 +1,166 @@
+"""The loops of the course: those of the backend `simple`, compiled and run on all threads.
+
+`tensor_map`, `tensor_zip` and `tensor_reduce` do what their namesakes in
+`mt_tensor.core.simple` do. Numba compiles them, and `prange` is a range whose iterations
+threads share. Compiled code knows numbers and arrays but no tensors, so a loop takes the storage,
+strides and offset of each. `tensor_matrix_multiply` is how the backend multiplies integers.
+
+The other loops have two costs that the rest of the core removes. Each element pays for its index,
+with a division for each dimension, though most tensors are contiguous. And a program calls these
+functions with Python functions, one operator at a time, so that every step of a formula reads and
+writes memory. The next files write one loop for each *formula* and each form of *layout* instead.
+
+`hatch run mt parallel-check` prints what Numba has made of these loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import njit, prange
+
+from mt_tensor import TensorData
+
+
+@njit
+def to_index(ordinal: Any, shape: Any) -> Any:
+    """Return the index of the element that comes `ordinal`-th in row-major order."""
+    index = np.empty(len(shape), np.int64)
+    for d in range(len(shape) - 1, -1, -1):
+        index[d] = ordinal % shape[d]
+        ordinal //= shape[d]
+    return index
+
+
+@njit
+def index_to_position(index: Any, strides: Any, offset: Any) -> Any:
+    """Return where in the storage the element at an index lies."""
+    position = offset
+    for d in range(len(strides)):
+        position += index[d] * strides[d]
+    return position
+
+
+def tensor_map(fn: Callable[[Any], Any]) -> Callable[[TensorData, TensorData], None]:
+    """Apply a function of one scalar, which Numba can compile, to every element.
+
+    for each index, on all threads:
+        out[index] = fn(source[index])
+    """
+    fn = njit(fn)
+
+    @njit(parallel=True)
+    def loop(
+        source: Any, strides: Any, offset: Any, out: Any, to: Any, start: Any, shape: Any
+    ) -> None:
+        for ordinal in prange(shape.prod()):
+            index = to_index(ordinal, shape)
+            value = source[index_to_position(index, strides, offset)]
+            out[index_to_position(index, to, start)] = fn(value)
+
+    def run(source: TensorData, out: TensorData) -> None:
+        loop(*_parts(source), *_parts(out), np.array(out.shape, np.int64))
+
+    run.loop = loop  # type: ignore[attr-defined] # for its diagnostics
+    return run
+
+
+def tensor_zip(
+    fn: Callable[[Any, Any], Any],
+) -> Callable[[TensorData, TensorData, TensorData], None]:
+    """Apply a function of two scalars to every pair of elements of tensors of one shape.
+
+    for each index, on all threads:
+        out[index] = fn(a[index], b[index])
+    """
+    fn = njit(fn)
+
+    @njit(parallel=True)
+    def loop(
+        a: Any, a_strides: Any, a_offset: Any, b: Any, b_strides: Any, b_offset: Any,
+        out: Any, to: Any, start: Any, shape: Any,
+    ) -> None:  # fmt: skip
+        for ordinal in prange(shape.prod()):
+            index = to_index(ordinal, shape)
+            x = a[index_to_position(index, a_strides, a_offset)]
+            y = b[index_to_position(index, b_strides, b_offset)]
+            out[index_to_position(index, to, start)] = fn(x, y)
+
+    def run(a: TensorData, b: TensorData, out: TensorData) -> None:
+        loop(*_parts(a), *_parts(b), *_parts(out), np.array(out.shape, np.int64))
+
+    run.loop = loop  # type: ignore[attr-defined]
+    return run
+
+
+def tensor_reduce(
+    fn: Callable[[Any, Any], Any], start: Any
+) -> Callable[[TensorData, TensorData, int], None]:
+    """Fold one dimension with a function of two scalars; the dimension remains, with size 1.
+
+    for each index of out, on all threads:
+        out[index] = fn(fn(start, source[first]), source[second]) ... along the dimension
+    """
+    fn = njit(fn)
+
+    @njit(parallel=True)
+    def loop(
+        source: Any, strides: Any, offset: Any, out: Any, to: Any, begin: Any, shape: Any,
+        size: Any, step: Any,
+    ) -> None:  # fmt: skip
+        for ordinal in prange(shape.prod()):
+            index = to_index(ordinal, shape)
+            first = index_to_position(index, strides, offset)
+            total = start
+            for i in range(size):
+                total = fn(total, source[first + i * step])
+            out[index_to_position(index, to, begin)] = total
+
+    def run(source: TensorData, out: TensorData, dim: int) -> None:
+        along = source.shape[dim], source.strides[dim]
+        loop(*_parts(source), *_parts(out), np.array(out.shape, np.int64), *along)
+
+    run.loop = loop  # type: ignore[attr-defined]
+    return run
+
+
+@njit(parallel=True)
+def _products(a: Any, b: Any, out: Any) -> None:
+    batches, rows, columns = out.shape
+    for row in prange(batches * rows):
+        batch, i = row // rows, row % rows
+        total = out[batch, i]
+        for k in range(columns):
+            total[k] = 0
+        for j in range(a.shape[2]):
+            factor, line = a[batch, i, j], b[batch, j]
+            for k in range(columns):
+                total[k] += factor * line[k]
+
+
+def tensor_matrix_multiply(a: TensorData, b: TensorData, out: TensorData) -> None:
+    """Multiply matrices, a row of the result at a time.
+
+    for each batch and i, on all threads:
+        out[batch, i, :] = sum over j of a[batch, i, j] * b[batch, j, :]
+
+    The innermost loop runs along rows of `b` and `out`, whose elements are mostly neighbors in
+    memory. The loop takes arrays of three dimensions, which carry their strides: Numba compiles it
+    once more for contiguous arrays, where it computes several elements at a time.
+
+    Args:
+        a: shape (batch, n, m); a batch that is broadcast has stride 0.
+        b: shape (batch, m, k).
+        out: shape (batch, n, k).
+    """
+    _products(a.array, b.array, out.array)
+
+
+tensor_matrix_multiply.loop = _products  # type: ignore[attr-defined]
+
+
+def _parts(data: TensorData) -> tuple[Any, Any, int]:
+    """Return the arguments that a loop takes for a tensor: storage, strides and offset."""
+    return data.storage, np.array(data.strides, np.int64), data.offset

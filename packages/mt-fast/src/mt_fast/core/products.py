@@ -1,0 +1,62 @@
+"""Multiply matrices: floats with BLAS, integers with the loop of the course.
+
+NumPy passes float32 and float64 matrices to BLAS if one of their last two dimensions is contiguous.
+Others are copied first, which costs less than NumPy's own loop.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mt_fast.core.parallel_loops import tensor_matrix_multiply
+from mt_fast.core.tables import SPECIAL_CASES, THREADS
+from mt_tensor import TensorData
+from mt_tensor.backends.extending import quiet
+from mt_tensor.extending import Array, Shape, size_of
+
+
+def of_floats(a: Array, b: Array) -> Array:
+    """Return the product of matrices or vectors of floats as a new contiguous array."""
+    special = SPECIAL_CASES.get("matmul")
+    product: Array | None = special(a, b) if special is not None else None
+    if product is not None:
+        return product
+    if a.ndim <= 2 and b.ndim <= 2:
+        return np.asarray(quiet().run(a.dot, b))  # which knows more layouts, and starts faster
+    return np.asarray(quiet().run(np.matmul, _for_blas(a), _for_blas(b)), order="C")
+
+
+def in_lines(shape: Shape, strides: Shape, itemsize: int) -> bool:
+    """Whether elements of rows, or of columns, are neighbors, and no dimension is reversed."""
+    rows, columns = strides[-2:]
+    return min(strides) >= 0 and (
+        (columns == itemsize and rows >= itemsize * shape[-1])
+        or (rows == itemsize and columns >= itemsize * shape[-2])
+    )
+
+
+def _for_blas(array: Array) -> Array:
+    """Return the array, or a copy if neither of its last two dimensions is contiguous."""
+    if array.ndim < 2 or in_lines(array.shape, array.strides, array.itemsize):
+        return array
+    return np.ascontiguousarray(array)
+
+
+def of_integers(a: TensorData, b: TensorData, out: TensorData, parallel: bool) -> None:
+    """Write the product of matrices of integers.
+
+    Args:
+        a: shape (*batch, n, m), contiguous.
+        b: shape (*batch, m, k), contiguous.
+        out: shape (*batch, n, k), contiguous.
+        parallel: whether to use all threads.
+    """
+    if not parallel or THREADS["count"]() == 1:
+        np.matmul(a.array, b.array, out=out.array)
+        return
+    batch = size_of(out.shape[:-2])
+    views = [
+        TensorData(v.storage, (batch, *v.shape[-2:]), offset=v.offset, dtype=v.dtype)
+        for v in (a, b, out)
+    ]
+    THREADS["launch"](tensor_matrix_multiply, *views)

@@ -1,0 +1,175 @@
+"""Render a formula as the statements of a kernel.
+
+Run on symbols, a formula leaves a graph (stage 0); here the graph becomes text. The statements are
+plain Python, one assignment for each expression (`t3 = t1 * t2`). Numba compiles them, for the CPU
+or for a GPU. Targets differ in one table, which lowers each operation (`"exp": "exp({0})"`).
+
+Kernel text is typed. All numbers of a formula have the dtype of the computation: a plain `0.5` in a
+float32 loop is written `float32(0.5)`, because it would turn the loop into float64 otherwise. In
+integer computations every step is wrapped to the dtype, and values with a fraction are float64.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from mt_operators import OPERATORS, Formula
+from mt_operators.core.elementary import ELEMENTARY, ROUNDING
+from mt_operators.core.graph import ARITHMETIC, Expression, Graph, Number
+from mt_operators.core.graph import PYTHON as NOTATION
+from mt_operators.core.lowering import lowered
+from mt_tensor import DType, float64, int64, uint64
+from mt_tensor.extending import DTYPES
+
+Table = Mapping[str, str]
+"""A lowering table: for each operation of a target, a template with operands `{0}`, `{1}`, ...
+An operator without an entry is expanded into operations that have one."""
+
+PYTHON: Table = {
+    **NOTATION,
+    "abs": "abs({0})",
+    "bitwise_and": "{0} & {1}",
+    "bitwise_or": "{0} | {1}",
+    "bitwise_xor": "{0} ^ {1}",
+    "bitwise_not": "~{0}",
+    "where": "{1} if {0} else {2}",
+}
+"""The operations that every target writes as Python does. Both sides of `where` are computed before
+it, so that compilers turn it into a selection without a branch."""
+
+
+def call(name: str) -> str:
+    """Return the template that calls a function named after an operator."""
+    return f"{name}({', '.join(f'{{{i}}}' for i in range(OPERATORS[name].arity))})"
+
+
+def traced(formula: Formula, table: Table) -> Graph:
+    """Return the graph of a formula, in which every operator that the target has is one step."""
+    return lowered(formula, table.keys())
+
+
+COMPUTED = tuple(name for name, t in DTYPES.items() if not t.is_narrow and name != "bool")
+"""The dtypes that kernels compute in, by name."""
+
+_REAL = frozenset(name for name, operator in OPERATORS.items() if operator.result == "real")
+"""Operators whose value has a fraction even if their arguments have none."""
+
+COMPUTED_IN_INT64 = {*ARITHMETIC, *(n for n in ELEMENTARY if OPERATORS[n].result == "integer")}
+"""Operations that compilers compute in int64 for narrower integers; the result must be wrapped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A formula as statements.
+
+    Attributes:
+        statements: one assignment each, in order.
+        results: for each output, an expression of its value, in the dtype it is stored in.
+    """
+
+    statements: tuple[str, ...]
+    results: tuple[str, ...]
+
+
+def computation_type(dtypes: Sequence[DType]) -> DType:
+    """Return the dtype that a formula computes in: that of its inputs; int64 if all are bool."""
+    return next((dtype for dtype in dtypes if dtype.kind != "bool"), int64)
+
+
+def constant(value: Number, dtype: DType) -> str:
+    """Return a number as text of a dtype; a fraction among integers is float64."""
+    if dtype.kind == "integer":
+        if math.isfinite(value) and value == int(value):
+            return f"{dtype.name}({dtype.convert(int(value))})"
+        dtype = float64
+    return f"{dtype.name}({float(value)!r})"  # inf and nan are names that kernels know
+
+
+def converted(text: str, source: DType, target: DType) -> str:
+    """Return an expression of one dtype converted to another, as C converts.
+
+    Floats are converted to integers through int64, so that they wrap around; otherwise the result
+    would be undefined. Only floats too large for int64 are converted to uint64 directly.
+    """
+    if source is target:
+        return text
+    if target.kind == "bool":
+        return f"{text} != {constant(0, source)}"
+    if source.kind == "float" and target.kind == "integer" and target is not int64:
+        wrapped = f"{target.name}(int64({text}))"
+        if target is not uint64:
+            return wrapped
+        return f"(uint64({text}) if {text} >= {constant(2.0**63, source)} else {wrapped})"
+    return f"{target.name}({text})"
+
+
+def render(
+    graph: Graph,
+    arguments: Sequence[str],
+    dtype: DType,
+    stored: Sequence[DType],
+    table: Table,
+    *,
+    prefix: str = "t",
+) -> Rendered:
+    """Render a graph as statements.
+
+    Args:
+        graph: a traced formula.
+        arguments: for each argument, the name of the variable of type `dtype` that holds it.
+        dtype: the dtype of the computation, see `computation_type`.
+        stored: for each output, the dtype that it is stored in: `dtype` or bool.
+        table: the lowering table; its entries take precedence over those of `PYTHON`.
+        prefix: the beginning of the names of assigned variables.
+    """
+    templates = {**PYTHON, **table}
+    texts: list[str] = []
+    types: list[str] = []  # "bool", "number" of type dtype, or "real": float64 among integers
+    statements: list[str] = []
+    for expression in graph.expressions:
+        kind = _type(expression, [types[at] for at in expression.operands], dtype)
+        types.append(kind)
+        if expression.operation == "argument":
+            texts.append(arguments[int(expression.number)])
+        elif expression.operation == "constant":
+            texts.append(constant(expression.number, dtype))
+        elif expression.operation in ROUNDING and kind == "number" and dtype.kind == "integer":
+            texts.append(texts[expression.operands[0]])
+        else:
+            template = templates[expression.operation]
+            text = template.format(*(texts[at] for at in expression.operands))
+            if kind == "number" and _widens(expression, dtype):
+                text = f"{dtype.name}({text})"
+            texts.append(f"{prefix}{len(statements)}")
+            statements.append(f"{texts[-1]} = {text}")
+    results = tuple(
+        _result(texts[at], types[at], dtype, target)
+        for at, target in zip(graph.outputs, stored, strict=True)
+    )
+    return Rendered(tuple(statements), results)
+
+
+def _type(expression: Expression, operands: Sequence[str], dtype: DType) -> str:
+    if expression.is_bool:
+        return "bool"
+    if dtype.kind != "integer":
+        return "number"
+    if expression.operation == "constant":
+        value = expression.number
+        return "number" if math.isfinite(value) and value == int(value) else "real"
+    return "real" if expression.operation in _REAL or "real" in operands else "number"
+
+
+def _widens(expression: Expression, dtype: DType) -> bool:
+    """Whether compilers give the result of an operation a wider type than its operands have."""
+    return dtype.kind == "integer" and expression.operation in COMPUTED_IN_INT64
+
+
+def _result(text: str, kind: str, dtype: DType, target: DType) -> str:
+    if kind == "bool":
+        if target.kind == "bool":
+            return text
+        return f"{constant(1, target)} if {text} else {constant(0, target)}"
+    return converted(text, float64 if kind == "real" else dtype, target)

@@ -1,0 +1,1 @@
+"""Reductions in several steps: over scattered elements, in parts, and fused with a formula."""

@@ -1,0 +1,230 @@
+"""Pooling of windows of 2 x 2 that lie side by side: what halves an image in most networks.
+
+Each output is made of two neighbours in one row and the two below them, and no element belongs to
+two windows. So there is nothing to set up for a row of windows, and as many windows as a vector has
+elements are done at once: of two vectors that follow each other, every second element is the left
+one of a window, and the others are the right ones. Rows are short where images have been halved
+before, so the last vector of one may overlap the one before, or is the only one and not full. A
+last row or column of the image that is left over belongs to no window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from llvmlite import ir
+
+from mt_fast.core.kernel import Kernel
+from mt_fast.vectors.compiler import inner
+from mt_fast.vectors.instructions import Vectors, clear, index, instruction
+
+Pair = tuple[int, int]
+
+PLACES = range(4)
+"""The elements of a window: two above, two below."""
+
+# --- Rows of windows ------------------------------------------------------------------------------
+
+
+def _windows(v: Vectors, row: Any, below: Any, place: Any, few: Any) -> Sequence[Any]:
+    """Return four vectors, of the elements at the four places of the windows from `place` on."""
+    b = v.builder
+    vectors = []
+    for pointer in (row, below):
+        first = b.gep(pointer, [b.mul(place, index(2))])
+        left, right = (v.load(half, some) for half, some in _halves(v, first, few))
+        vectors += [v.every_second(left, right, start) for start in range(2)]
+    return vectors
+
+
+def _write_rows(
+    v: Vectors, parts: Sequence[Any], row: Any, below: Any, place: Any, few: Any
+) -> None:
+    """Write four vectors where `_windows` reads them."""
+    b = v.builder
+    for pointer, pair in zip((row, below), (parts[:2], parts[2:]), strict=True):
+        first = b.gep(pointer, [b.mul(place, index(2))])
+        for vector, (half, some) in zip(v.interleaved(*pair), _halves(v, first, few), strict=True):
+            v.store(vector, half, some)
+
+
+def _halves(v: Vectors, first: Any, few: Any) -> Sequence[tuple[Any, Any]]:
+    """Return where two vectors begin that follow each other, and how much of each is meant."""
+    b = v.builder
+    second = b.gep(first, [index(v.lanes)])
+    if few is None:
+        return (first, None), (second, None)
+    twice = b.mul(few, index(2))
+    return (first, twice), (second, b.sub(twice, index(v.lanes)))
+
+
+def _wins(b: Any, value: Any, largest: Any) -> Any:
+    """Return where a value is larger than the largest so far; nan is larger than all numbers."""
+    larger = b.fcmp_unordered(">", value, largest)
+    return b.and_(larger, b.fcmp_ordered("ord", largest, largest))
+
+
+def _of_rows(combine: Callable[[Vectors, Sequence[Any]], Any]) -> Any:
+    """Return an instruction that writes, for a row of windows, what their elements combine to."""
+
+    @instruction
+    def combined(v: Vectors, x: Any, row: Any, below: Any, out: Any, at: Any, count: Any) -> None:
+        b = v.builder
+        above, under, target = b.gep(x, [row]), b.gep(x, [below]), b.gep(out, [at])
+
+        def write(place: Any, few: Any) -> None:
+            result = combine(v, _windows(v, above, under, place, few))
+            v.store(result, b.gep(target, [place]), few)
+
+        v.neighbours(count, write)
+
+    return combined
+
+
+def _maximum(v: Vectors, elements: Sequence[Any]) -> Any:
+    largest, *others = elements
+    for value in others:
+        largest = v.builder.select(_wins(v.builder, value, largest), value, largest)
+    return largest
+
+
+def _mean(v: Vectors, elements: Sequence[Any]) -> Any:
+    b = v.builder
+    left_above, right_above, left, right = elements
+    total = b.fadd(b.fadd(left_above, left), b.fadd(right_above, right))
+    return b.fmul(total, ir.Constant(total.type, [0.25] * v.lanes))
+
+
+_largest_of_row, _mean_of_row = _of_rows(_maximum), _of_rows(_mean)
+
+
+@instruction
+def _choose_in_row(
+    v: Vectors, x: Any, row: Any, below: Any, out: Any, chosen: Any, at: Any, count: Any
+) -> None:
+    """Write the largest element of each window, and at which place the first of these is."""
+    b = v.builder
+    above, under = b.gep(x, [row]), b.gep(x, [below])
+    target, choices = b.gep(out, [at]), b.gep(chosen, [at])
+
+    def write(place: Any, few: Any) -> None:
+        largest, *others = _windows(v, above, under, place, few)
+        choice = _everywhere(v, 0)
+        for i, value in zip(PLACES[1:], others, strict=True):
+            wins = _wins(b, value, largest)
+            largest = b.select(wins, value, largest)
+            choice = b.select(wins, _everywhere(v, i), choice)
+        v.store(largest, b.gep(target, [place]), few)
+        v.store(choice, b.gep(choices, [place]), few)
+
+    v.neighbours(count, write)
+
+
+@instruction
+def _give_to_chosen(
+    v: Vectors, grad: Any, chosen: Any, at: Any, out: Any, row: Any, below: Any, count: Any
+) -> None:
+    """Write the gradient of each window to the place that was chosen, and 0 to the others."""
+    b = v.builder
+    source, choices = b.gep(grad, [at]), b.gep(chosen, [at])
+    above, under = b.gep(out, [row]), b.gep(out, [below])
+
+    def write(place: Any, few: Any) -> None:
+        upstream = v.load(b.gep(source, [place]), few)
+        choice = v.load(b.gep(choices, [place]), few)
+        at_place = [b.icmp_unsigned("==", choice, _everywhere(v, i)) for i in PLACES]
+        parts = [b.select(here, upstream, v.zero) for here in at_place]
+        _write_rows(v, parts, above, under, place, few)
+
+    v.neighbours(count, write)
+
+
+@instruction
+def _give_to_all(
+    v: Vectors, grad: Any, at: Any, out: Any, row: Any, below: Any, count: Any
+) -> None:
+    """Write a quarter of the gradient of each window to its four places."""
+    b = v.builder
+    source, above, under = b.gep(grad, [at]), b.gep(out, [row]), b.gep(out, [below])
+
+    def write(place: Any, few: Any) -> None:
+        upstream = v.load(b.gep(source, [place]), few)
+        part = b.fmul(upstream, ir.Constant(upstream.type, [0.25] * v.lanes))
+        _write_rows(v, [part] * 4, above, under, place, few)
+
+    v.neighbours(count, write)
+
+
+def _everywhere(v: Vectors, place: int) -> Any:
+    """Return a vector that names one place of a window."""
+    return ir.Constant(ir.VectorType(ir.IntType(8), v.lanes), [place] * v.lanes)
+
+
+# --- Kernels on planes: arrays of shape (images * channels, height, width) ------------------------
+
+
+def _pool_fours(lo: Any, hi: Any, x: Any, largest: Any, out: Any) -> None:
+    """Write the largest element of each window, nan if there is one, or the mean."""
+    _, height, width = x.shape
+    _, rows, columns = out.shape
+    for plane in range(lo, hi):
+        for i in range(rows):
+            row, start = (plane * height + 2 * i) * width, (plane * rows + i) * columns
+            if largest:
+                _largest_of_row(x, row, row + width, out, start, columns)
+            else:
+                _mean_of_row(x, row, row + width, out, start, columns)
+
+
+def _choices_in_fours(lo: Any, hi: Any, x: Any, out: Any, chosen: Any) -> None:
+    """Write the largest element of each window, and at which place the first of these is."""
+    _, height, width = x.shape
+    _, rows, columns = out.shape
+    for plane in range(lo, hi):
+        for i in range(rows):
+            row, at = (plane * height + 2 * i) * width, (plane * rows + i) * columns
+            _choose_in_row(x, row, row + width, out, chosen, at, columns)
+
+
+def _max_gradient_of_fours(lo: Any, hi: Any, grad: Any, chosen: Any, out: Any) -> None:
+    """Write the gradient of the image: that of each window at the place that was chosen."""
+    _, height, width = out.shape
+    _, rows, columns = grad.shape
+    for plane in range(lo, hi):
+        for i in range(rows):
+            row, at = (plane * height + 2 * i) * width, (plane * rows + i) * columns
+            _give_to_chosen(grad, chosen, at, out, row, row + width, columns)
+        _clear_rest(out, plane, rows, columns)
+
+
+def _mean_gradient_of_fours(lo: Any, hi: Any, grad: Any, out: Any) -> None:
+    """Write the gradient of the image: a quarter of that of the window."""
+    _, height, width = out.shape
+    _, rows, columns = grad.shape
+    for plane in range(lo, hi):
+        for i in range(rows):
+            row, at = (plane * height + 2 * i) * width, (plane * rows + i) * columns
+            _give_to_all(grad, at, out, row, row + width, columns)
+        _clear_rest(out, plane, rows, columns)
+
+
+@inner
+def _clear_rest(out: Any, plane: Any, rows: Any, columns: Any) -> None:
+    """Set to 0 what belongs to no window: the last row and column of an image of odd extents."""
+    _, height, width = out.shape
+    if width > 2 * columns:
+        for i in range(2 * rows):
+            out[plane, i, width - 1] = 0
+    if height > 2 * rows:
+        clear(out, (plane * height + height - 1) * width, width)
+
+
+POOL, CHOICES = Kernel.of(_pool_fours), Kernel.of(_choices_in_fours)
+MAX_GRADIENT = Kernel.of(_max_gradient_of_fours)
+MEAN_GRADIENT = Kernel.of(_mean_gradient_of_fours)
+
+
+def halves(size: Pair, stride: Pair, padding: Pair) -> bool:
+    """Whether these are the settings of such a pooling."""
+    return size == stride == (2, 2) and padding == (0, 0)

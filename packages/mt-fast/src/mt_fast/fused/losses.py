@@ -1,0 +1,180 @@
+"""Cross-entropy and its gradient in one pass over the scores.
+
+The composition writes the logarithm of the softmax, reads one element of each row, and writes as
+many zeros on the way back. Here a row yields its loss at once. The exponentials that are added up
+for it are the gradient but for a factor: if a gradient will be wanted they are kept, and backward
+has nothing left to do where the loss is what is differentiated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mt_fast.core.kernel import Kernel
+from mt_fast.fused.rows import exponentials_into, largest_of, sum_of_exponentials
+from mt_fast.memory.aligned import empty_like
+from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
+from mt_fast.vector_math.operators import decay, log
+from mt_tensor import Tensor
+from mt_tensor.extending import FUSED, Array, FusedKernel
+
+# --- Kernels on arrays of shape (samples, classes) ----------------------------------------------
+
+
+def _cross_entropy_rows(
+    lo: Any,
+    hi: Any,
+    scores: Any,
+    target: Any,
+    ignored: Any,
+    losses: Any,
+    logarithms: Any,
+    weight: Any,
+    gradient: Any,
+    wrong: Any,
+) -> None:
+    """Write each sample's loss, and the logarithm of the sum of exponentials of its scores.
+
+    Where `gradient` has rows, write `(softmax(scores) - 1 at the target) * weight` to them. Of a
+    sample whose target is `ignored` the loss and its gradient are 0.
+    """
+    beyond = largest_of(scores[lo])
+    for i in range(lo, hi):
+        row, following = scores[i], scores[min(i + 1, hi - 1)]
+        wanted, largest = target[i], beyond
+        counts = wanted != ignored
+        if counts and (wanted < 0 or wanted >= row.size):
+            wrong[0] = True
+            return
+        if len(gradient):
+            result = gradient[i]
+            total, beyond = exponentials_into(result, row, largest, following)
+            share = weight / total
+            if counts:
+                for j in range(result.size):
+                    result[j] *= share
+                result[wanted] -= weight
+            else:
+                result[:] = 0
+        else:
+            total, beyond = sum_of_exponentials(row, largest, following)
+        logarithm = log(total)
+        losses[i] = logarithm - (row[wanted] - largest) if counts else 0
+        logarithms[i] = logarithm + largest
+
+
+def _cross_entropy_gradient_rows(
+    lo: Any,
+    hi: Any,
+    scores: Any,
+    target: Any,
+    ignored: Any,
+    logarithms: Any,
+    weights: Any,
+    out: Any,
+) -> None:
+    """Write `(softmax(scores) - 1 at the target) * weight`, and 0 where the target is `ignored`."""
+    for i in range(lo, hi):
+        row, result = scores[i], out[i]
+        if target[i] == ignored:
+            result[:] = 0
+        else:
+            logarithm, weight = logarithms[i], weights[i]
+            for j in range(row.size):
+                result[j] = decay(row[j] - logarithm) * weight
+            result[target[i]] -= weight
+
+
+def _scale_rows(lo: Any, hi: Any, rows: Any, weights: Any) -> None:
+    """Multiply each row by its weight, in place."""
+    for i in range(lo, hi):
+        row, weight = rows[i], weights[i]
+        for j in range(row.size):
+            row[j] *= weight
+
+
+_LOSS, _GRADIENT = Kernel.of(_cross_entropy_rows), Kernel.of(_cross_entropy_gradient_rows)
+_SCALE = Kernel.of(_scale_rows)
+
+# --- The operation on tensors -------------------------------------------------------------------
+
+
+class _CrossEntropy(FusedKernel):
+    """Scores of shape (samples, classes, *rest), classes, and how losses are put together.
+
+    Between the last two is the target of samples that do not count.
+    """
+
+    def fits(self, *arguments: Any) -> bool:
+        """Leave nothing and float16 to the composition."""
+        return is_compiled(arguments[0])
+
+    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+        """Return the loss; saved are the logarithms of the sums, and the gradient, to be taken.
+
+        Raises:
+            IndexingError: a class does not exist.
+        """
+        x, classes, ignored, reduction = arguments
+        scores, target = _rows(x), array_of(classes).reshape(-1)
+        losses, logarithms = np.empty((2, len(scores)), scores.dtype)
+        wrong = np.zeros(1, np.bool_)
+        of_scores = empty_like(scores) if needs[0] else scores[:0]
+        count = _counted(target, ignored) if reduction == "mean" else 1
+        weight = scores.dtype.type(1 / max(count, 1))
+        views = (scores, target, ignored, losses, logarithms, weight, of_scores, wrong)
+        _LOSS.run(len(scores), shared(scores.size, x), *views)
+        if wrong[0]:
+            FUSED["cross_entropy"](*arguments)  # says which class there is not
+        saved = (logarithms, [of_scores], count)
+        if reduction == "none":
+            return tensor_of(losses.reshape(classes.shape), x), saved
+        total = losses.sum() / count if count else np.nan  # as 0 / 0
+        return tensor_of(np.asarray(total, scores.dtype), x), saved
+
+    def gradient(
+        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Tensor | None]:
+        """Return the gradient of the scores: what was saved, but that is gone if taken before."""
+        x, classes, ignored, reduction = arguments
+        (logarithms, of_scores, counted), parallel = saved, shared(x.numel(), x)
+        weights, count = array_of(grad).reshape(-1), len(logarithms)
+        one = reduction != "none"  # weight, for all losses
+        if of_scores:
+            out = of_scores.pop()
+            if not one or weights[0] != 1:
+                weights = np.full(count, weights[0]) if one else weights
+                _SCALE.run(count, parallel, out, weights)
+        else:
+            scores, target = _rows(x), array_of(classes).reshape(-1)
+            out = empty_like(scores)
+            weights = np.full(count, weights[0] / max(counted, 1)) if one else weights
+            _GRADIENT.run(count, parallel, scores, target, ignored, logarithms, weights, out)
+        if x.ndim == 2:
+            return tensor_of(out, x), None, None, None
+        shape = (x.shape[0], *x.shape[2:], x.shape[1])
+        return (
+            tensor_of(np.ascontiguousarray(np.moveaxis(out.reshape(shape), -1, 1)), x),
+            None,
+            None,
+            None,
+        )
+
+
+def _counted(target: Array, ignored: int) -> int:
+    """Return how many targets count."""
+    return len(target) - int(np.count_nonzero(target == ignored))
+
+
+def _rows(scores: Tensor) -> Array:
+    """Return scores of shape (samples, classes, *rest) as rows of classes."""
+    if scores.ndim == 2:
+        return array_of(scores)
+    last = np.moveaxis(scores._tensor.array, 1, -1)
+    return np.ascontiguousarray(last).reshape(-1, scores.shape[1])
+
+
+CROSS_ENTROPY = _CrossEntropy()

@@ -1,0 +1,271 @@
+"""Pooling in two steps: fold the rows that a row of windows sees, and then columns.
+
+The first step runs over whole rows of the image, which lie in a row in memory, into a buffer that
+holds the padding too; only the second jumps from window to window. What sticks out into the padding
+is left out without a condition in an inner loop. Windows that halve an image have kernels of their
+own (`halving.py`), and so have means side by side (`tiling.py`) and step by step (`sliding.py`).
+
+Inner loops count and index with unsigned numbers: Python's negative indices, which count from the
+end, would have to be told apart for each element, and nothing would be vectorised.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mt_fast.core.kernel import Kernel
+from mt_fast.core.lowering import maximum
+from mt_fast.fused import halving, sliding, tiling
+from mt_fast.memory.aligned import empty
+from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
+from mt_tensor import Tensor
+from mt_tensor.extending import FUSED, Array, FusedKernel, Shape
+
+Pair = tuple[int, int]
+
+LARGEST_PLANE = 2**31 - 1
+"""How many elements a plane may have, for int32 to number them."""
+
+# --- Kernels on planes: arrays of shape (images * channels, height, width) ------------------------
+
+
+def _pool_planes(
+    lo: Any, hi: Any, x: Any, size: Any, stride: Any, padding: Any, largest: Any, out: Any
+) -> None:
+    """Write the largest element, or the mean, of each window."""
+    height, width, rows = x.shape[1], np.uintp(x.shape[2]), out.shape[1]
+    outputs, step, margin = np.uintp(out.shape[2]), np.uintp(stride[1]), np.uintp(padding[1])
+    start = x.dtype.type(-np.inf if largest else 0)
+    share = x.dtype.type(1.0 / (size[0] * size[1]))
+    folded = np.empty(width + margin + margin, x.dtype)
+    for plane in range(lo, hi):
+        for i in range(rows):
+            folded[:] = start
+            for h in range(i * stride[0] - padding[0], i * stride[0] - padding[0] + size[0]):
+                if h < 0 or h >= height:
+                    continue
+                if largest:
+                    for j in range(width):
+                        folded[margin + j] = maximum(folded[margin + j], x[plane, h, j])
+                else:
+                    for j in range(width):
+                        folded[margin + j] += x[plane, h, j]
+            result = out[plane, i]
+            for j in range(outputs):
+                result[j] = folded[j * step]
+            for q in range(np.uintp(1), np.uintp(size[1])):  # windows do not wait for each other
+                for j in range(outputs):
+                    value = folded[j * step + q]
+                    result[j] = maximum(result[j], value) if largest else result[j] + value
+            if not largest:
+                result *= share
+
+
+def _place_planes(
+    lo: Any, hi: Any, x: Any, rows: Any, columns: Any, out: Any, position: Any
+) -> None:
+    """Write the largest element of each window, and where in its plane the first of these lies.
+
+    Nan is larger than all numbers. Nothing here branches on an element, for that is what would take
+    the time: the larger of two is anybody's guess.
+
+    Args:
+        lo: the first plane.
+        hi: the plane after the last.
+        x: planes.
+        rows: the rows that windows see, see `_taps`.
+        columns: the columns that they see.
+        out: the largest elements; or nothing, of no planes.
+        position: where they are.
+    """
+    width, outputs = np.uintp(x.shape[2]), np.uintp(position.shape[2])
+    folded, places = np.empty(width, x.dtype), np.empty(width, np.int32)
+    kept = len(out) > 0
+    for plane in range(lo, hi):
+        for i in range(rows.shape[0]):
+            row = x[plane, rows[i, 0]]
+            first = np.int32(rows[i, 0]) * np.int32(width)
+            for j in range(width):
+                folded[j] = row[j]
+                places[j] = first + np.int32(j)
+            for h in rows[i, 1:]:
+                row, first = x[plane, h], np.int32(h) * np.int32(width)
+                for j in range(width):
+                    value, largest = row[j], folded[j]
+                    wins = (value > largest) | ((value != value) & (largest == largest))
+                    folded[j] = value if wins else largest
+                    places[j] = first + np.int32(j) if wins else places[j]
+            for j in range(outputs):
+                largest, place = folded[columns[j, 0]], places[columns[j, 0]]
+                for q in range(np.uintp(1), np.uintp(columns.shape[1])):
+                    value, other = folded[columns[j, q]], places[columns[j, q]]
+                    equal = (value == largest) | ((value != value) & (largest != largest))
+                    wins = (value > largest) | ((value != value) & (largest == largest))
+                    wins |= equal & (other < place)
+                    largest = value if wins else largest
+                    place = other if wins else place
+                position[plane, i, j] = place
+                if kept:
+                    out[plane, i, j] = largest
+
+
+def _max_gradient_planes(lo: Any, hi: Any, grad: Any, position: Any, out: Any) -> None:
+    """Add the gradient of each window to where its largest element lies; planes are in a row."""
+    for plane in range(lo, hi):
+        out[plane] = 0
+        for j in range(grad.shape[1]):
+            out[plane, np.uintp(position[plane, j])] += grad[plane, j]
+
+
+def _mean_gradient_planes(
+    lo: Any, hi: Any, grad: Any, size: Any, stride: Any, padding: Any, out: Any
+) -> None:
+    """Write the gradient of the image: the shares of the windows that see an element."""
+    height, width = out.shape[1], np.uintp(out.shape[2])
+    outputs, step, margin = np.uintp(grad.shape[2]), np.uintp(stride[1]), np.uintp(padding[1])
+    share = grad.dtype.type(1.0 / (size[0] * size[1]))
+    spread = np.empty(width + margin + margin, grad.dtype)
+    for plane in range(lo, hi):
+        out[plane] = 0
+        for i in range(grad.shape[1]):
+            upstream = grad[plane, i]
+            spread[:] = 0
+            for q in range(np.uintp(size[1])):  # windows do not wait for each other
+                for j in range(outputs):
+                    spread[j * step + q] += upstream[j] * share
+            for h in range(i * stride[0] - padding[0], i * stride[0] - padding[0] + size[0]):
+                if 0 <= h < height:
+                    for j in range(width):
+                        out[plane, h, j] += spread[margin + j]
+
+
+_POOL = Kernel.of(_pool_planes, allocates=True)
+_PLACES = Kernel.of(_place_planes, allocates=True)
+_MAX_GRADIENT = Kernel.of(_max_gradient_planes)
+_MEAN_GRADIENT = Kernel.of(_mean_gradient_planes, allocates=True)
+
+# --- Operations on tensors ------------------------------------------------------------------------
+
+
+class _Pooling(FusedKernel):
+    """Images of float32 or float64, pooled.
+
+    Attributes:
+        largest: whether each window yields its largest element, instead of its mean.
+    """
+
+    def __init__(self, largest: bool) -> None:
+        self.largest = largest
+
+    def fits(self, *arguments: Any) -> bool:
+        """Leave nothing, float16, and planes that int32 cannot number to the composition."""
+        x: Tensor = arguments[0]
+        return is_compiled(x) and x.shape[-2] * x.shape[-1] <= LARGEST_PLANE
+
+    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+        """Return the pooled images, and for a gradient, which elements are the maxima."""
+        x, size, stride, padding = arguments
+        shape, pooled = _shapes(x.shape, size, stride, padding)
+        planes, parallel = _planes(array_of(x)), shared(x.numel(), x)
+        out = empty(pooled, planes.dtype)
+        saved: tuple[Any, ...] = ()
+        windows = size, stride, padding
+        halved = halving.halves(*windows)
+        if self.largest and needs[0]:
+            saved = (np.empty(out.shape, np.uint8 if halved else np.int32),)
+            taps = () if halved else _taps_of(x.shape[2:], pooled[1:], *windows)
+            kernel, arguments = halving.CHOICES if halved else _PLACES, taps
+        elif halved:
+            kernel, arguments = halving.POOL, (self.largest,)
+        elif not self.largest and tiling.tiles(*windows):
+            kernel, arguments = tiling.MEANS, (size,)
+        elif not self.largest and sliding.slides(*windows):
+            kernel, arguments = sliding.MEANS, (size, padding)
+        else:
+            kernel, arguments = _POOL, (*windows, self.largest)
+        kernel.run(len(planes), parallel, planes, *arguments, out, *saved)
+        return tensor_of(out.reshape(shape), x), saved
+
+    def gradient(
+        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Tensor | None]:
+        """Return the gradient of the images."""
+        x, *settings = arguments
+        out = empty(x.shape, x.dtype.numpy)
+        targets, upstream, parallel = _planes(out), _planes(array_of(grad)), shared(x.numel(), x)
+        if self.largest and halving.halves(*settings):
+            halving.MAX_GRADIENT.run(len(targets), parallel, upstream, saved[0], targets)
+        elif self.largest:
+            flat = [array.reshape(len(targets), -1) for array in (upstream, saved[0], targets)]
+            _MAX_GRADIENT.run(len(targets), parallel, *flat)
+        elif halving.halves(*settings):
+            halving.MEAN_GRADIENT.run(len(targets), parallel, upstream, targets)
+        elif tiling.tiles(*settings):
+            tiling.MEAN_GRADIENT.run(len(targets), parallel, upstream, settings[0], targets)
+        elif sliding.slides(*settings):
+            size, _, padding = settings
+            frame = sliding.opposite(size, padding)
+            sliding.MEANS.run(len(targets), parallel, upstream, size, frame, targets)
+        else:
+            _MEAN_GRADIENT.run(len(targets), parallel, upstream, *settings, targets)
+        return tensor_of(out, x), *[None] * len(settings)
+
+
+def _planes(images: Array) -> Array:
+    """Return images of shape (batch, channels, height, width) as planes."""
+    batch, channels, height, width = images.shape
+    return images.reshape(batch * channels, height, width)
+
+
+@functools.lru_cache(1024)
+def _shapes(
+    images: Shape, size: Pair, stride: Pair, padding: Pair
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the shape of the result, and that of its planes."""
+    batch, channels, *plane = images
+    extents = zip(plane, size, stride, padding, strict=True)
+    pooled = [(n + 2 * margin - k) // step + 1 for n, k, step, margin in extents]
+    return (batch, channels, *pooled), (batch * channels, *pooled)
+
+
+@functools.lru_cache(256)
+def _taps_of(
+    extents: Shape, counts: Shape, size: Pair, stride: Pair, padding: Pair
+) -> tuple[Array, Array]:
+    """Return the rows that windows see, and the columns, each of shape (windows, taps).
+
+    Those in the padding are replaced by the first that is not.
+    """
+    first, second = zip(extents, counts, size, stride, padding, strict=True)
+    return _taps(*first), _taps(*second)
+
+
+def _taps(extent: int, count: int, size: int, step: int, margin: int) -> Array:
+    taps = step * np.arange(count)[:, None] + np.arange(size) - margin
+    seen: Array = np.where(taps < extent, np.maximum(taps, 0), np.maximum(taps[:, :1], 0))
+    return seen
+
+
+def max_places(x: Tensor, taps: tuple[Array, ...]) -> Tensor:
+    """Return where in its plane the largest element is that each window sees, of int64.
+
+    Args:
+        x: shape (batch, channels, *extents).
+        taps: for each extent, which elements windows see, shape (windows, taps).
+    """
+    if not 1 <= len(taps) <= 2 or not is_compiled(x) or math.prod(x.shape[2:]) > LARGEST_PLANE:
+        return FUSED["max_places"](x, taps)
+    rows, columns = taps if len(taps) == 2 else (np.zeros((1, 1), np.int64), taps[0])
+    planes = array_of(x).reshape(x.shape[0] * x.shape[1], -1, x.shape[-1])
+    position = empty((len(planes), len(rows), len(columns)), np.int64)
+    nothing = np.empty((0, 1, 1), planes.dtype)
+    _PLACES.run(len(planes), shared(x.numel(), x), planes, rows, columns, nothing, position)
+    return tensor_of(position.reshape(*x.shape[:2], *map(len, taps)), x)
+
+
+MAX_POOL, MEAN_POOL = _Pooling(largest=True), _Pooling(largest=False)

@@ -1,0 +1,124 @@
+"""Softmax and its logarithm in one pass.
+
+The composed softmax reads and writes every element five times, and its gradient as often. Here a
+row stays in the cache from the largest element to the last division.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mt_fast.core.kernel import Kernel
+from mt_fast.fused.rows import (
+    exponentials_into,
+    largest_of,
+    sum_of,
+    sum_of_exponentials,
+    sum_of_products,
+)
+from mt_fast.memory.aligned import empty_like
+from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
+from mt_fast.vector_math.operators import decay, log
+from mt_tensor import Tensor
+from mt_tensor.extending import Array, FusedKernel
+
+# --- Kernels on arrays of shape (rows, n) -------------------------------------------------------
+
+
+def _softmax_rows(lo: Any, hi: Any, x: Any, out: Any) -> None:
+    """Write the exponentials of each row, scaled to add up to 1."""
+    largest = largest_of(x[lo])
+    for i in range(lo, hi):
+        row, result = x[i], out[i]
+        total, largest = exponentials_into(result, row, largest, x[min(i + 1, hi - 1)])
+        share = row.dtype.type(1) / total
+        for j in range(row.size):
+            result[j] *= share
+
+
+def _softmax_gradient_rows(lo: Any, hi: Any, grad: Any, out: Any, result: Any) -> None:
+    """Write `out * (grad - sum(grad * out))`."""
+    for i in range(lo, hi):
+        g, y, r = grad[i], out[i], result[i]
+        total = sum_of_products(g, y)
+        for j in range(g.size):
+            r[j] = y[j] * (g[j] - total)
+
+
+def _log_softmax_rows(lo: Any, hi: Any, x: Any, out: Any) -> None:
+    """Write `x - log(sum(exp(x)))`, with the largest element subtracted first."""
+    beyond = largest_of(x[lo])
+    for i in range(lo, hi):
+        row, result, largest = x[i], out[i], beyond
+        total, beyond = sum_of_exponentials(row, largest, x[min(i + 1, hi - 1)])
+        logarithm = log(total)
+        for j in range(row.size):
+            result[j] = (row[j] - largest) - logarithm
+
+
+def _log_softmax_gradient_rows(lo: Any, hi: Any, grad: Any, out: Any, result: Any) -> None:
+    """Write `grad - exp(out) * sum(grad)`."""
+    for i in range(lo, hi):
+        g, y, r = grad[i], out[i], result[i]
+        total = sum_of(g)
+        for j in range(g.size):
+            r[j] = g[j] - decay(y[j]) * total
+
+
+# --- Operations on tensors ----------------------------------------------------------------------
+
+
+class Rowwise(FusedKernel):
+    """An operation along one dimension, whose gradient reads its result.
+
+    Attributes:
+        forward: the kernel of its value, over rows of the argument and the result.
+        backward: that of its gradient, over rows of the gradient given, the result, the gradient.
+    """
+
+    def __init__(self, forward: Kernel, backward: Kernel) -> None:
+        self.forward = forward
+        self.backward = backward
+
+    def fits(self, *arguments: Any) -> bool:
+        """Leave numbers, nothing and float16 to the composition."""
+        x, _ = arguments
+        return x.ndim > 0 and is_compiled(x)
+
+    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+        """Return the result, which the gradient reads."""
+        x, dim = arguments
+        result = _along(dim, self.forward, x)
+        return result, (result,)
+
+    def gradient(
+        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Tensor | None]:
+        """Return the gradient of the tensor."""
+        (out,), (_, dim) = saved, arguments
+        return _along(dim, self.backward, grad, out), None
+
+
+def _along(dim: int, kernel: Kernel, *tensors: Tensor) -> Tensor:
+    """Run a kernel over the rows that tensors of one shape have along a dimension."""
+    first = tensors[0]
+    last = dim in (-1, first.ndim - 1)
+    if last:
+        arrays = [array_of(tensor) for tensor in tensors]
+    else:
+        arrays = [np.ascontiguousarray(t._tensor.array.swapaxes(dim, -1)) for t in tensors]
+    out = empty_like(arrays[0])
+    rows = [_as_rows(array) for array in (*arrays, out)]
+    kernel.run(len(rows[0]), shared(out.size, first), *rows)
+    return tensor_of(out if last else np.ascontiguousarray(out.swapaxes(dim, -1)), first)
+
+
+def _as_rows(array: Array) -> Array:
+    return array if array.ndim == 2 else array.reshape(-1, array.shape[-1])
+
+
+SOFTMAX = Rowwise(Kernel.of(_softmax_rows), Kernel.of(_softmax_gradient_rows))
+LOG_SOFTMAX = Rowwise(Kernel.of(_log_softmax_rows), Kernel.of(_log_softmax_gradient_rows))

@@ -1,0 +1,299 @@
+"""Matrix products, a tile at a time on Numba's own threads.
+
+Tiles make a product of matrices of any size. A tile of results (`tiles.py`) reads a few rows of the
+first factor and a few columns of the second. Rows are read where they are; if the first factor is
+transposed, they run down columns in memory, and those of a few tiles are packed, that is copied
+side by side. *Panels* of columns of the second factor are copied to the cache, one after the other,
+and stay there while all rows of the first pass by. A panel is made of *strips* as wide as a tile,
+which so reads one line of the cache after the other; if the second factor is transposed, so is each
+strip. A small one that few rows pass by is read in place. An inner dimension that is too long for
+the caches is cut into blocks of equal *length*, whose products are added. Every element is added up
+in one order, so that the result does not depend on the number of threads.
+
+BLAS has threads of its own. After a product they keep spinning for a while, and the next loop on
+Numba's threads has to share the processor with them; these here are the same threads.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numpy.lib.stride_tricks import as_strided
+
+from mt_fast.core.kernel import Kernel
+from mt_fast.gemm.scratch import scratch
+from mt_fast.gemm.tiles import LARGEST, WIDE, product
+from mt_fast.memory.aligned import empty
+from mt_fast.threads.workers import thread_count
+from mt_fast.transposition.registers import transpose_tile
+from mt_fast.vectors.compiler import inner
+from mt_fast.vectors.instructions import copy
+from mt_fast.vectors.processor import VECTOR_BYTES
+
+Array = npt.NDArray[Any]
+
+IN_PLACE_BYTES = 2**20
+"""How large a second factor may be that is read where it is: it stays in the L2 cache."""
+
+REUSED = 128
+"""From how many rows of the first factor on even such a second one is copied into panels. There no
+vector lies across two lines of the cache, and the lines are spread evenly over its sets."""
+
+PANEL_BYTES = 2**18
+"""How large a panel of a larger one should be at most: half of the L2 cache, or less."""
+
+PACKED = max(LARGEST, VECTOR_BYTES // 4)
+"""How many rows of a transposed first factor are packed at once: whole vectors of float32."""
+
+STRIP_BYTES = WIDE * VECTOR_BYTES
+"""How wide a strip of a panel is."""
+
+FROM = 2**19
+"""Multiplications from which a product is made here: fewer take BLAS less time, and one thread."""
+
+PARALLEL_FROM = 2**21
+"""Multiplications from which all threads are used: starting them costs as much as so many."""
+
+LONGEST = 2**12
+"""How long a block of the inner dimension may be: a panel of such columns fits the L2 cache."""
+
+LONGEST_DOWN = 2**8
+"""The same for a first factor that is transposed: down its columns each element is in a line and on
+a page of its own, of which the L1 cache and the TLB have few."""
+
+UNEVEN = 16
+"""If panels have more columns than there are by this part or more, the last has much less to do
+than the others: then threads do not share panels, but the rows of each."""
+
+NARROW = 16
+"""With fewer rows, a product waits for memory, and tiles do not help."""
+
+
+def pays(batch: int, n: int, m: int, k: int) -> bool:
+    """Whether products of matrices (n, m) and (m, k) are made here in less time than by BLAS."""
+    return batch * n * m * k >= FROM and min(n, m, k) >= NARROW
+
+
+def packs_again(m: int, k: int, itemsize: int) -> bool:
+    """Whether matrices (m, k) make several panels beside a first factor that is transposed."""
+    return min(m, LONGEST_DOWN) * k * itemsize > PANEL_BYTES
+
+
+def multiply(a: Array, b: Array) -> Array:
+    """Return the products of matrices in the last two dimensions as a new contiguous array.
+
+    Args:
+        a: shape (*batch, n, m). The elements of each row or of each column lie side by side, and
+            no stride is negative.
+        b: shape (*batch, m, k), of the same dtype, float32 or float64; likewise.
+    """
+    plan = _plan(a.shape, a.strides, b.shape, b.strides, a.itemsize, thread_count())
+    out = empty(plan.shape, a.dtype)
+    _MULTIPLY.run(
+        plan.units, plan.parallel, _flat(a), plan.starts_a, _flat(b), plan.starts_b, plan.offsets,
+        out.reshape(-1), plan.extents, plan.steps,
+    )  # fmt: skip
+    return out
+
+
+def _flat(x: Array) -> Array:
+    """Return the memory from the first element of an array to its last as one row."""
+    if x.flags.forc:
+        return x.ravel("K")
+    last = sum((extent - 1) * stride for extent, stride in zip(x.shape, x.strides, strict=True))
+    return as_strided(x, (last // x.itemsize + 1,), (x.itemsize,))
+
+
+@functools.lru_cache(256)
+def starts(shape: tuple[int, ...], strides: tuple[int, ...]) -> npt.NDArray[np.int64]:
+    """Return where each matrix of a batch begins."""
+    starts = np.zeros(1, np.int64)
+    for extent, stride in zip(shape, strides, strict=True):
+        starts = np.add.outer(starts, np.arange(extent) * stride).reshape(-1)
+    return starts
+
+
+class Plan(NamedTuple):
+    """How products of matrices that lie in one way are made.
+
+    Attributes:
+        shape: that of the products.
+        units: how many units of work there are.
+        parallel: whether threads share them.
+        starts_a: where each matrix of the first factor begins.
+        starts_b: where each of the second does.
+        offsets: where rows of a panel begin.
+        extents: n, m, k; the length of blocks of the inner dimension; how wide panels are, and the
+            strips that they are made of; how many panels there are, and into how many parts rows
+            are cut: such that each thread has as many units as the others; and whether there are no
+            panels, for the second factor is read in place, as one strip.
+        steps: how far apart are neighbouring rows and neighbouring columns, of both factors.
+    """
+
+    shape: tuple[int, ...]
+    units: int
+    parallel: bool
+    starts_a: npt.NDArray[np.int64]
+    starts_b: npt.NDArray[np.int64]
+    offsets: npt.NDArray[np.int64]
+    extents: tuple[int, ...]
+    steps: tuple[int, ...]
+
+
+@functools.lru_cache(512)
+def _plan(
+    shape_a: tuple[int, ...],
+    strides_a: tuple[int, ...],
+    shape_b: tuple[int, ...],
+    strides_b: tuple[int, ...],
+    itemsize: int,
+    threads: int,
+) -> Plan:
+    """Return the plan for factors of these shapes and strides, the latter in bytes."""
+    (n, m), k = shape_a[-2:], shape_b[-1]
+    batch = math.prod(shape_a[:-2])
+    parallel = batch * n * m * k >= PARALLEL_FROM
+    threads = threads if parallel else 1
+    *outer_a, down, across = [stride // itemsize for stride in strides_a]
+    *outer_b, below, beside = [stride // itemsize for stride in strides_b]
+    longest = LONGEST if across == 1 else LONGEST_DOWN
+    length = -(-m // -(-m // longest))
+    rows = n if batch >= threads else -(-n // threads)  # for which a thread uses a panel
+    in_place = beside == 1 and k >= VECTOR_BYTES // itemsize and rows < REUSED
+    if in_place and length * k * itemsize <= IN_PLACE_BYTES:
+        width, strip = k, k
+    else:
+        width, strip = _widths(length, k, itemsize)
+        in_place = beside == 1 and strip == k
+    panels = -(-k // width)
+    alike = batch if (panels * width - k) * UNEVEN > k else batch * panels
+    parts = min(-(-n // LARGEST), threads // math.gcd(threads, alike))
+    return Plan(
+        (*shape_a[:-1], k),
+        batch * panels * parts,
+        parallel,
+        starts(shape_a[:-2], tuple(outer_a)),
+        starts(shape_b[:-2], tuple(outer_b)),
+        np.arange(length) * (below if in_place else strip),
+        (n, m, k, length, width, strip, panels, parts, in_place),
+        (down, across, below, beside),
+    )
+
+
+def _widths(length: int, k: int, itemsize: int) -> tuple[int, int]:
+    """Return how many columns a panel has, and a strip of it.
+
+    One panel takes all columns if they fit. Several are alike, and made of whole strips: a tile
+    that is narrower than the others does less for each element that it reads.
+    """
+    strip, lanes = STRIP_BYTES // itemsize, VECTOR_BYTES // itemsize
+    most = PANEL_BYTES // (length * itemsize)
+    if k <= most:
+        return -(-k // lanes) * lanes, strip
+    panels = -(-k // (max(most // strip, 1) * strip))
+    return -(-k // (panels * strip)) * strip, strip
+
+
+@inner
+def fill(panel: Any, b: Any, start: Any, steps: Any, taps: Any, count: Any, strip: Any) -> None:
+    """Copy `count` columns of `taps` rows of `b`, from `start` on, one strip after the other.
+
+    The steps are how far apart are neighbouring rows, and neighbouring columns, of which one is 1.
+    """
+    down, across = steps
+    for done in range(0, count, strip):
+        some = min(strip, count - done)
+        if across == 1:
+            for i in range(taps):
+                copy(panel, done * taps + i * strip, b, start + i * down + done, some)
+        else:
+            first = start + done * across
+            transpose_tile(b, first, across, panel, done * taps, strip, taps, some)
+
+
+@inner
+def add_rows(out: Any, at: Any, step: Any, sums: Any, width: Any, rows: Any, count: Any) -> None:
+    """Add rows of `sums`, which are `width` apart, to those of `out`, which are `step` apart."""
+    for i in range(rows):
+        row, more = out[at + i * step :], sums[i * width :]
+        for j in range(count):
+            row[j] += more[j]
+
+
+def _multiply(
+    lo: Any,
+    hi: Any,
+    a: Any,
+    starts_a: Any,
+    b: Any,
+    starts_b: Any,
+    offsets: Any,
+    out: Any,
+    extents: Any,
+    steps: Any,
+) -> None:
+    """Multiply; a unit is a part of the rows of one panel.
+
+    Args:
+        lo: the first unit.
+        hi: the unit after the last.
+        a: the first factor, flat.
+        starts_a: where each of its matrices begins.
+        b: the second, flat.
+        starts_b: likewise.
+        offsets: where the rows of a panel begin.
+        out: the products, flat.
+        extents: see `Plan`.
+        steps: see there.
+    """
+    n, m, k, length, width, strip, panels, parts, in_place = extents
+    down, across = steps[:2]
+    packed = across != 1
+    together = PACKED if packed else LARGEST
+    beyond = 0 if in_place else length * ((width + strip - 1) // strip * strip)
+    memory = scratch(beyond + length * together, b)
+    sums = scratch(LARGEST * strip, b)
+    panel, weights = (b if in_place else memory), (memory if packed else a)
+    apart = (1, PACKED) if packed else steps[:2]
+    nothing = np.zeros(LARGEST, b.dtype)
+    blocks = (n + together - 1) // together
+    many = len(starts_b) * panels
+    filled = -1
+    for unit in range(lo, hi):
+        part, which = unit // many, unit % many
+        batch, column = which // panels, which % panels * width
+        count = min(width, k - column)
+        for begin in range(0, m, length):
+            taps = min(length, m - begin)
+            start = starts_b[batch] + begin * steps[2] + column * steps[3]
+            if not in_place and start != filled:
+                fill(panel, b, start, steps[2:], taps, count, strip)
+                filled = start
+            for block in range(blocks * part // parts, blocks * (part + 1) // parts):
+                top = block * together
+                end = min(top + together, n)
+                place = starts_a[batch] + top * down + begin * across
+                if packed:
+                    for i in range(taps):
+                        copy(memory, beyond + i * PACKED, a, place + i * across, end - top)
+                    place = beyond
+                for first in range(top, end, LARGEST):
+                    rows = min(LARGEST, end - first)
+                    for done in range(0, count, strip):
+                        some = min(strip, count - done)
+                        at = (batch * n + first) * k + column + done
+                        target, to, step = (sums, 0, strip) if begin else (out, at, k)
+                        product(
+                            target, to, step, rows, some, nothing, 0, weights,
+                            place + (first - top) * apart[0], apart, panel,
+                            (start if in_place else 0) + done * taps, offsets, 0, taps,
+                        )  # fmt: skip
+                        if begin:
+                            add_rows(out, at, k, sums, strip, rows, some)
+
+
+_MULTIPLY = Kernel.of(_multiply, allocates=True)

@@ -1,0 +1,114 @@
+"""Panels: a matrix cut into strips of columns, for many products with it, each of a few rows.
+
+The steps of a recurrent network multiply by one matrix, each what the step before has made. A panel
+is as wide as a tile, and its rows follow each other in memory, so that a tile reads one vector
+after the other. To copy a matrix into panels takes as long as to multiply a few rows by it.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from mt_fast.core.kernel import Kernel
+from mt_fast.gemm.tiles import LARGEST, WIDE, product
+from mt_fast.memory.aligned import LINE
+from mt_fast.transposition.registers import transpose_tile
+from mt_fast.vectors.compiler import inner
+from mt_fast.vectors.instructions import copy
+from mt_fast.vectors.processor import VECTOR_BYTES
+
+Array = npt.NDArray[Any]
+
+
+class Panels(NamedTuple):
+    """A matrix of shape (taps, columns), cut into panels.
+
+    Attributes:
+        elements: those of all panels, shape (panels, taps, width); zeros after the last column.
+        offsets: where the rows of a panel begin.
+        nothing: the zeros that sums start with.
+        columns: how many columns a product has: those of the matrix, up to whole vectors.
+    """
+
+    elements: Array
+    offsets: npt.NDArray[np.int64]
+    nothing: Array
+    columns: int
+
+
+def panels_of(matrix: Array, transposed: bool, parallel: bool) -> Panels:
+    """Return the panels of a matrix.
+
+    Args:
+        matrix: C-contiguous, shape (taps, columns).
+        transposed: whether to transpose it first.
+        parallel: whether to use all threads.
+    """
+    taps, columns = matrix.shape[::-1] if transposed else matrix.shape
+    lanes = VECTOR_BYTES // matrix.itemsize
+    width = WIDE * lanes
+    count = -(-columns // width)
+    memory = np.zeros(count * taps * width + LINE // matrix.itemsize, matrix.dtype)
+    first = -memory.ctypes.data % LINE // matrix.itemsize  # so that no vector lies in two lines
+    elements = memory[first : first + count * taps * width].reshape(count, taps, width)
+    _CUT.run(count, parallel, matrix, transposed, columns, elements)
+    offsets, nothing = _fixed(taps, width, matrix.dtype)
+    return Panels(elements, offsets, nothing, -(-columns // lanes) * lanes)
+
+
+@functools.lru_cache(64)
+def _fixed(taps: int, width: int, kind: Any) -> tuple[npt.NDArray[np.int64], Array]:
+    """Return the offsets of rows, and as many zeros as a tile has rows."""
+    return np.arange(taps, dtype=np.int64) * width, np.zeros(LARGEST, kind)
+
+
+def _cut(lo: Any, hi: Any, matrix: Any, transposed: Any, columns: Any, elements: Any) -> None:
+    """Fill the panels from `lo` to `hi`; see `panels_of`."""
+    _, taps, width = elements.shape
+    flat, target = matrix.reshape(-1), elements.reshape(-1)
+    for panel in range(lo, hi):
+        column, start = panel * width, panel * taps * width
+        count = min(width, columns - column)
+        if transposed:
+            transpose_tile(flat, column * taps, taps, target, start, width, taps, count)
+        else:
+            for tap in range(taps):
+                copy(target, start + tap * width, flat, tap * columns + column, count)
+
+
+@inner
+def multiply(out: Any, first: Any, end: Any, rows: Any, panels: Any, lo: Any, hi: Any) -> None:
+    """Write products of rows with a matrix.
+
+    Args:
+        out: the products, shape (all rows, panels.columns).
+        first: the first row.
+        end: the row after the last.
+        rows: what is multiplied, shape (all rows, taps).
+        panels: the matrix.
+        lo: the first panel.
+        hi: the panel after the last.
+    """
+    _, taps, width = panels.elements.shape
+    columns = panels.columns
+    for panel in range(lo, hi):
+        column = panel * width
+        count = min(width, columns - column)
+        for row in range(first, end, LARGEST):
+            product(
+                out, row * columns + column, columns, min(LARGEST, end - row), count,
+                panels.nothing, 0, rows, row * taps, (taps, 1), panels.elements,
+                panel * taps * width, panels.offsets, 0, taps,
+            )  # fmt: skip
+
+
+def _multiply(lo: Any, hi: Any, out: Any, rows: Any, panels: Any) -> None:
+    """Write products of rows with the panels from `lo` to `hi`."""
+    multiply(out, 0, len(rows), rows, panels, lo, hi)
+
+
+_CUT, MULTIPLY = Kernel.of(_cut), Kernel.of(_multiply)

@@ -1,0 +1,68 @@
+"""Decide which products are computed in tiles, and how their factors are prepared."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+
+from mt_fast.core import movement
+from mt_fast.core.products import in_lines
+from mt_fast.core.tables import SPECIAL_CASES
+from mt_fast.gemm import gemm
+from mt_tensor import TensorData
+from mt_tensor.backends.extending import row_major
+from mt_tensor.extending import Array, Shape, as_dtype
+
+TRANSPOSED_BYTES = 2**22
+"""How large a first factor may be that tiles read down its columns: in a larger one, each element
+is on another page of memory than the one before. Nor may the second have more columns than a panel,
+for with each panel those of the first would be packed once more."""
+
+
+def by_tiles(a: Array, b: Array) -> Array | None:
+    """Return the product of matrices of floats; None if BLAS takes less time."""
+    if not a.ndim == b.ndim > 1:
+        return None
+    straightened = _before_tiles(a.shape, a.strides, b.shape, b.strides, a.itemsize)
+    if straightened is None:
+        return None
+    return gemm.multiply(_straightened(a) if straightened else a, b)
+
+
+@functools.lru_cache(512)
+def _before_tiles(
+    shape_a: Shape, strides_a: Shape, shape_b: Shape, strides_b: Shape, itemsize: int
+) -> bool | None:
+    """Return whether to straighten the first factor for tiles; None if BLAS takes less time.
+
+    The strides are in bytes.
+    """
+    (n, m), k, outer = shape_a[-2:], shape_b[-1], shape_a[:-2]
+    if (
+        outer != shape_b[:-2]
+        or not gemm.pays(math.prod(outer), n, m, k)
+        or not in_lines(shape_a, strides_a, itemsize)
+        or not in_lines(shape_b, strides_b, itemsize)
+    ):
+        return None
+    is_large = n * m * itemsize > TRANSPOSED_BYTES or gemm.packs_again(m, k, itemsize)
+    return is_large and strides_a[-1] != itemsize
+
+
+def _straightened(array: Array) -> Array:
+    """Return a contiguous copy of matrices whose columns are lines of memory."""
+    if not array.swapaxes(-1, -2).flags.c_contiguous:
+        return np.ascontiguousarray(array)
+    dtype, transposed = as_dtype(array.dtype), array.swapaxes(-1, -2)
+    *outer, rows, columns = range(array.ndim)
+    source = TensorData.of(transposed, row_major(transposed.shape, dtype)).permute(
+        *outer, columns, rows
+    )
+    out = np.empty(array.shape, array.dtype)
+    movement.copy(source, TensorData.of(out, row_major(out.shape, dtype)), True)
+    return out
+
+
+SPECIAL_CASES["matmul"] = by_tiles

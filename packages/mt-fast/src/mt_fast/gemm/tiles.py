@@ -1,0 +1,176 @@
+"""Tiles: small blocks of a matrix product whose sums are kept in registers.
+
+The vectors of `simd.py` are what tiles are made of. A product of matrices reads every element many
+times over. A tile of `rows` x `columns` vectors reads `rows + columns` of them for `rows * columns`
+multiplications, and writes none until all is added up. Its second factor need not be a matrix in
+memory: each row begins wherever a table of offsets says, so that rows may overlap, as the windows
+of a convolution do.
+
+`product` does a few rows of the result, at most as many as a tile has (`LARGEST`). Its second
+factor's rows are called *taps*, as the places in the window of a convolution, which the library
+computes with the same tiles.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mt_fast.vectors.compiler import inlined
+from mt_fast.vectors.instructions import Vectors, index, instruction
+from mt_fast.vectors.processor import REGISTERS, VECTOR_BYTES
+
+LARGEST, SMALLER = (8, 4) if REGISTERS == 32 else (4, 2)
+"""How many rows a tile has if there is work for them, and if not. It may also have one."""
+
+SUMS = 3 * REGISTERS // 4
+"""How many registers hold the sums of a tile; the others hold what is multiplied."""
+
+WIDE, WIDER, WIDEST = SUMS // LARGEST, SUMS // SMALLER, 8
+"""How many vectors wide the three tiles of a product are: the fewer rows, the wider."""
+
+
+def existing(v: Vectors, i: int, extent: Any) -> Any:
+    """Return i, or the last index: what is beyond the edge is computed in vain."""
+    within = v.builder.icmp_signed("<", index(i), extent)
+    return v.builder.select(within, index(i), v.builder.sub(extent, index(1)))
+
+
+def _product_tile(rows: int, columns: int) -> Any:
+    """Return a function for kernels: `out[i, j] = bias[i] + sum_t weights[i, t] * source[t, j]`.
+
+    Its arguments:
+
+    - out, at, step: an array, where the tile begins in it, and how far apart its rows are;
+    - used: how many rows there are, at most `rows`;
+    - count: how many elements of a row are written; all of them, unless `columns` is 1;
+    - bias, begin: an array, and where in it are the values that the sums start with;
+    - weights, first, down, across: an array, where its first element is, and how far apart are
+      elements of neighbouring rows and of neighbouring columns;
+    - source, start, offsets, tap, taps: row t of the source begins at `start + offsets[tap + t]`,
+      and there are `taps` of them. They are as long as the tile is wide, whatever `count` is.
+    """
+
+    @instruction
+    def tile(
+        v: Vectors, out: Any, at: Any, step: Any, used: Any, count: Any, bias: Any, begin: Any,
+        weights: Any, first: Any, down: Any, across: Any, source: Any, start: Any, offsets: Any,
+        tap: Any, taps: Any,
+    ) -> None:  # fmt: skip
+        b = v.builder
+        bias, source, offsets = b.gep(bias, [begin]), b.gep(source, [start]), b.gep(offsets, [tap])
+        places = [existing(v, i, used) for i in range(rows)]
+        lines = [b.gep(weights, [b.add(first, b.mul(place, down))]) for place in places]
+        sums = []
+        for place in places:
+            value = v.repeated(b.gep(bias, [place]))
+            sums.append([v.variable(value) for _ in range(columns)])
+        with v.loop(taps) as t:
+            seen = b.gep(source, [b.load(b.gep(offsets, [t]))])
+            xs = [v.load(b.gep(seen, [index(j * v.lanes)])) for j in range(columns)]
+            now = v.opaque(b.mul(t, across))
+            for line, totals in zip(lines, sums, strict=True):
+                weight = v.repeated(b.gep(line, [now]))
+                for total, x in zip(totals, xs, strict=True):
+                    b.store(v.multiply_add(weight, x, b.load(total)), total)
+        for i in range(rows):
+            with b.if_then(b.icmp_signed("<", index(i), used)):
+                row = b.gep(out, [b.add(at, b.mul(index(i), step))])
+                if columns == 1:
+                    _store_some(v, b.load(sums[i][0]), row, count)
+                    continue
+                for j, total in enumerate(sums[i]):
+                    v.store(b.load(total), b.gep(row, [index(j * v.lanes)]))
+
+    return tile
+
+
+def _store_some(v: Vectors, vector: Any, pointer: Any, count: Any) -> None:
+    """Write the first `count` elements of a vector, or all if it has no more."""
+    whole = v.builder.icmp_signed(">=", count, index(v.lanes))
+    with v.builder.if_else(whole) as (then, otherwise):
+        with then:
+            v.store(vector, pointer)
+        with otherwise:
+            v.store(vector, pointer, count)
+
+
+def _product(rows: int, columns: int) -> Any:
+    """Return `product` for at most that many rows, with tiles of so many columns."""
+    wide, two, narrow = (_product_tile(rows, count) for count in (columns, 2, 1))
+
+    @inlined
+    def product_of_rows(
+        out: Any, at: Any, step: Any, used: Any, count: Any, bias: Any, begin: Any, weights: Any,
+        first: Any, steps: Any, source: Any, start: Any, offsets: Any, tap: Any, taps: Any,
+    ) -> None:  # fmt: skip
+        down, across = steps
+        lanes = VECTOR_BYTES // source.itemsize
+        done = 0
+        while done + columns * lanes <= count:
+            wide(
+                out, at + done, step, used, lanes, bias, begin, weights, first, down, across,
+                source, start + done, offsets, tap, taps,
+            )  # fmt: skip
+            done += columns * lanes
+        if done + 2 * lanes <= count:
+            two(
+                out, at + done, step, used, lanes, bias, begin, weights, first, down, across,
+                source, start + done, offsets, tap, taps,
+            )  # fmt: skip
+            done += 2 * lanes
+        while done < count:
+            place = max(min(done, count - lanes), 0)
+            narrow(
+                out, at + place, step, used, count, bias, begin, weights, first, down, across,
+                source, start + place, offsets, tap, taps,
+            )  # fmt: skip
+            done += lanes
+
+    return product_of_rows
+
+
+_product_of_many = _product(LARGEST, WIDE)
+_product_of_some = _product(SMALLER, WIDER)
+_product_of_one = _product(1, WIDEST)
+
+
+@inlined
+def product(
+    out: Any, at: Any, step: Any, rows: Any, count: Any, bias: Any, begin: Any, weights: Any,
+    first: Any, steps: Any, source: Any, start: Any, offsets: Any, tap: Any, taps: Any,
+) -> None:  # fmt: skip
+    """Write rows of a product: `out[i, j] = bias[i] + sum_t weights[i, t] * source[t, j]`.
+
+    Args:
+        out: an array.
+        at: where the first row begins in it.
+        step: how far apart rows are.
+        rows: how many there are, at most those of a tile.
+        count: how many elements a row has.
+        bias: an array of what is added to each row.
+        begin: where that for the first row is.
+        weights: an array.
+        first: where its first element is.
+        steps: how far apart in it are neighbouring rows, and neighbouring columns.
+        source: an array. Its rows may be read up to the end of a vector if they are shorter.
+        start: where its first column begins.
+        offsets: an array of where its rows begin from there.
+        tap: where in that the first row is.
+        taps: how many rows there are.
+    """
+    vectors = count // (VECTOR_BYTES // source.itemsize)
+    if rows > SMALLER or vectors < WIDER:  # what is no tile wide is done a vector at a time
+        _product_of_many(
+            out, at, step, rows, count, bias, begin, weights, first, steps, source, start, offsets,
+            tap, taps,
+        )  # fmt: skip
+    elif rows > 1 or vectors < WIDEST:
+        _product_of_some(
+            out, at, step, rows, count, bias, begin, weights, first, steps, source, start, offsets,
+            tap, taps,
+        )  # fmt: skip
+    else:
+        _product_of_one(
+            out, at, step, rows, count, bias, begin, weights, first, steps, source, start, offsets,
+            tap, taps,
+        )  # fmt: skip

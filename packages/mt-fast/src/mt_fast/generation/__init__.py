@@ -1,1 +1,0 @@
-"""From formulas to text: what the kernels are made of."""

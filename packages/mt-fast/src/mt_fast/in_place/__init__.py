@@ -1,0 +1,1 @@
+"""Formulas whose results replace their arguments, as steps of optimizers do."""

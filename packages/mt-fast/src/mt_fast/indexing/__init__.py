@@ -1,0 +1,1 @@
+"""Whole slices read and added by index."""

@@ -1,0 +1,83 @@
+"""Rows of a table looked up, and their gradients added up.
+
+Many numbers may name one row, so that threads must not add gradients wherever they go: each adds
+those for its own rows of the table, in the order in which they come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mt_fast.core.kernel import Kernel
+from mt_fast.memory.aligned import empty
+from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
+from mt_tensor import Tensor
+from mt_tensor.extending import FUSED, FusedKernel
+
+
+def _rows(lo: Any, hi: Any, table: Any, numbers: Any, out: Any, wrong: Any) -> None:
+    """Write a row of the table for each number."""
+    for i in range(lo, hi):
+        number = numbers[i]
+        if number < 0 or number >= len(table):
+            wrong[0] = True
+        else:
+            into, row = out[i], table[number]
+            for j in range(row.size):
+                into[j] = row[j]
+
+
+def _gradient_rows(lo: Any, hi: Any, grad: Any, numbers: Any, out: Any) -> None:
+    """Add up the gradients of the rows `lo` to `hi` of the table."""
+    out[lo:hi] = 0
+    for i in range(len(numbers)):
+        number = numbers[i]
+        if lo <= number < hi:
+            into, upstream = out[number], grad[i]
+            for j in range(into.size):
+                into[j] += upstream[j]
+
+
+_LOOKUP, _GRADIENT = Kernel.of(_rows), Kernel.of(_gradient_rows)
+
+
+class _Embedding(FusedKernel):
+    """A table, and numbers of its rows."""
+
+    def fits(self, *arguments: Any) -> bool:
+        """Leave nothing and float16 to the composition."""
+        table, numbers = arguments
+        return is_compiled(table) and numbers.numel() > 0
+
+    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+        """Return the rows.
+
+        Raises:
+            IndexingError: there is no such row.
+        """
+        table, indices = arguments
+        rows, numbers = array_of(table), array_of(indices).reshape(-1)
+        out, wrong = empty((len(numbers), rows.shape[1]), rows.dtype), np.zeros(1, np.bool_)
+        _LOOKUP.run(len(numbers), shared(out.size, table), rows, numbers, out, wrong)
+        if wrong[0]:
+            FUSED["embedding"](*arguments)  # says which row there is not
+        return tensor_of(out.reshape(*indices.shape, -1), table), ()
+
+    def gradient(
+        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Tensor | None]:
+        """Return the gradient of the table."""
+        table, indices = arguments
+        out, numbers = empty(table.shape, table.dtype.numpy), array_of(indices).reshape(-1)
+        upstream = array_of(grad).reshape(len(numbers), -1)
+        _GRADIENT.run(len(out), shared(upstream.size, table), upstream, numbers, out)
+        return tensor_of(out, table), None
+
+
+EMBEDDING = _Embedding()
+
+KERNELS: dict[str, FusedKernel] = {"embedding": EMBEDDING}
+"""For `mt_tensor.extending.register_kernels`."""

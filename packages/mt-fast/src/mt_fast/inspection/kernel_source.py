@@ -1,0 +1,96 @@
+"""Looking at kernels without running them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mt_fast.core.elementwise_source import elementwise
+from mt_fast.core.loop_source import Form
+from mt_fast.core.lowering import TABLE
+from mt_fast.core.reduction_source import columns, fold_rows
+from mt_operators import OPERATORS
+from mt_tensor import bool_
+from mt_tensor.extending import as_dtype, operator_of
+
+LOOPS: dict[str, Form] = {"flat": "flat", "rows": "rows", "transposed": "transposed"}
+LAYOUTS = (*LOOPS, "fold", "columns")
+
+
+def source(
+    operation: str | Callable[..., Any],
+    *,
+    gradient: tuple[bool, ...] | None = None,
+    dtype: str = "float32",
+    layout: str = "flat",
+    repeats: tuple[bool, ...] | None = None,
+) -> str:
+    """Return the text of the kernel that the backend compiles for an operator.
+
+    Args:
+        operation: the operator's name in the table, or a function made by `mt_tensor.fuse`.
+        gradient: for the fused backward, which arguments want a gradient; None for the value.
+        dtype: the element type of the arguments.
+        layout: the form of the loop, after how the tensors lie: `"flat"` for contiguous tensors,
+            `"rows"` for contiguous rows, `"transposed"` for rows too, but of which the first
+            argument's are columns; `"fold"` and `"columns"` for the reduction over the last and
+            the first dimension, of operators that reduce.
+        repeats: for each argument, whether it stays at one element all along a row, as one that is
+            broadcast does; None if each has all of its elements.
+
+    Raises:
+        UnknownOperatorError: no operator has this name.
+        FusionError: the function was not made by `fuse`.
+        DTypeError: there is no such element type.
+        ValueError: there is no such layout, or it has no such arguments; or kernels do not
+            compute in this dtype.
+        TracingError: the operator cannot be compiled.
+    """
+    operator = OPERATORS[operation] if isinstance(operation, str) else operator_of(operation)
+    name = operator.name
+    element = as_dtype(dtype)
+    stored = bool_ if operator.result == "bool" else element
+    if layout not in LAYOUTS:
+        raise ValueError(f"no layout is called {layout!r}: choose one of {', '.join(LAYOUTS)}.")
+    if element.is_narrow:
+        raise ValueError(f"kernels do not compute in {dtype}: it is converted; ask for float32.")
+    if layout not in LOOPS:
+        if operator.arity != 2 or gradient is not None or repeats is not None:
+            raise ValueError(
+                f"layout {layout!r} is that of a reduction, which takes an operator of two "
+                f"arguments and its value, and repeats neither; {name!r} has {operator.arity} "
+                "argument(s)."
+            )
+        if layout == "fold":
+            kernel = fold_rows(operator, element, stored, table=TABLE)
+        else:
+            kernel = columns(operator, element, stored, table=TABLE)
+        return kernel.text
+    if gradient is not None and (len(gradient) != operator.arity or not any(gradient)):
+        raise ValueError(
+            f"gradient={gradient} must say for each of the {operator.arity} argument(s) of "
+            f"{name!r} whether its gradient is wanted, and at least one must be."
+        )
+    repeated = (False,) * operator.arity if repeats is None else repeats
+    if len(repeated) != operator.arity:
+        raise ValueError(
+            f"repeats={repeats} must say for each of the {operator.arity} argument(s) of {name!r} "
+            "whether it stays at one element."
+        )
+    if gradient is not None:
+        repeated = (False, *repeated, False)  # beside the upstream gradient and the output
+    if layout == "transposed" and repeated[0]:
+        raise ValueError("what stays at one element has no column to be transposed into a row.")
+    formula = operator.value if gradient is None else operator.gradient(gradient)
+    inputs = [element] * formula.arity
+    if name == "where":
+        inputs[0 if gradient is None else 1] = bool_
+    return elementwise(
+        formula,
+        inputs,
+        [stored] * formula.outputs,
+        table=TABLE,
+        form=LOOPS[layout],
+        repeats=repeated,
+        transposed=[layout == "transposed", *[False] * (formula.arity - 1)],
+    ).text

@@ -1,0 +1,1 @@
+"""Operations on integers and quotients that take several steps."""

@@ -1,0 +1,118 @@
+"""Helper functions that kernels call: integer division, shifts, gcd.
+
+Most operations are lowered to one expression. These take several steps, so kernels call functions.
+The functions are text, like kernels, for Numba on the CPU and for a GPU alike. Among integers they
+compute in int64 or uint64, and nothing traps: a quotient by zero is 0, and the one quotient that is
+too large, of the smallest integer and -1, wraps around. Among floats they compute in the dtype of
+the kernel, `{kind}` in the text.
+"""
+
+from __future__ import annotations
+
+INTEGERS: dict[str, str] = {
+    "floor_divide": """\
+def floor_divide(x, y):
+    if y == 0:
+        return int64(0)
+    if y == -1:
+        return int64(-x)
+    return int64(x // y)
+""",
+    "fmod": """\
+def fmod(x, y):  # the remainder has the sign of x, where that of % has the sign of y
+    if (y == 0) | (y == -1):
+        return int64(0)
+    rest = int64(x % y)
+    if (rest != 0) & ((rest < 0) != (x < 0)):
+        rest = int64(rest - y)
+    return rest
+""",
+    "bitwise_left_shift": """\
+def bitwise_left_shift(x, y):
+    if (y < 0) | (y > 63):
+        return int64(0)
+    return int64(x << y)
+""",
+    "bitwise_right_shift": """\
+def bitwise_right_shift(x, y):
+    if (y < 0) | (y > 63):
+        return int64(x >> int64(63))
+    return int64(x >> y)
+""",
+    "gcd": """\
+def gcd(x, y):  # Euclid's algorithm
+    x = int64(abs(x))
+    y = int64(abs(y))
+    while y != 0:
+        rest = int64(x % y)
+        x = y
+        y = rest
+    return int64(abs(x))  # negative where the smallest integer was given
+""",
+}
+"""The functions of signed integers by name; their arguments are int64."""
+
+UNSIGNED: dict[str, str] = {
+    "floor_divide": """\
+def floor_divide(x, y):
+    return uint64(x // y) if y != 0 else uint64(0)
+""",
+    "fmod": """\
+def fmod(x, y):
+    return uint64(x % y) if y != 0 else uint64(0)
+""",
+    "bitwise_left_shift": """\
+def bitwise_left_shift(x, y):
+    return uint64(x << y) if y < 64 else uint64(0)
+""",
+    "bitwise_right_shift": """\
+def bitwise_right_shift(x, y):
+    return uint64(x >> y) if y < 64 else uint64(0)
+""",
+    "gcd": """\
+def gcd(x, y):  # Euclid's algorithm
+    while y != 0:
+        rest = uint64(x % y)
+        x = y
+        y = rest
+    return x
+""",
+}
+"""The same functions of unsigned integers; their arguments are uint64."""
+
+FLOATS: dict[str, str] = {
+    "floor_divide": """\
+def floor_divide(x, y):
+    rest = {fmod}(x, y)
+    quotient = (x - rest) / y  # an integer, but for its rounding
+    if (rest != {kind}(0)) & ((rest < {kind}(0)) != (y < {kind}(0))):
+        quotient = quotient - {kind}(1)
+    if (y == {kind}(0)) | (quotient == {kind}(0)) | (abs(quotient) == {kind}(inf)):
+        return x / y if abs(x) >= abs(y) else x / y * {kind}(0)
+    whole = quotient - {fmod}(quotient, {kind}(1))
+    if quotient - whole > {kind}(0.5):
+        whole = whole + {kind}(1)
+    if whole - quotient >= {kind}(0.5):
+        whole = whole - {kind}(1)
+    return whole
+""",
+}
+"""The functions of floats by name: `{kind}` is the type of their arguments, and `{fmod}` what the
+target calls the remainder of a division with the sign of `x`."""
+
+NAMES = INTEGERS.keys() | FLOATS.keys()
+"""All of them."""
+
+
+def text(name: str, kind: str, fmod: str) -> str:
+    """Return the definition of a function, for arguments of the element type `kind`.
+
+    A function that needs no definition for this element type has none: `""`.
+
+    Args:
+        name: the function.
+        kind: the name of an element type.
+        fmod: what the target calls `fmod` of floats.
+    """
+    tables = {"f": FLOATS, "i": INTEGERS, "u": UNSIGNED}
+    return tables[kind[0]].get(name, "").format(kind=kind, fmod=fmod)

@@ -1,1 +1,0 @@
-"""Blocks of matrices in registers: large products."""

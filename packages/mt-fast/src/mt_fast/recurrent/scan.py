@@ -1,0 +1,310 @@
+"""Scan a sequence with a recurrent cell: all steps of a layer, forward and backward.
+
+A kernel takes some of the sequences of a batch through all steps. Sequences are independent, so
+threads that share them need not wait for one another. At every step each thread reads the whole
+matrix that states are multiplied with. If that is too large for their caches, the threads share its
+columns instead, with two calls of a kernel for each step: one for the product, one for the cell.
+
+Steps are counted in the order in which they are done, forward and backward. A sequence that is
+shorter than others keeps its state in the steps that it lacks.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mt_fast.core.kernel import Kernel, defined
+from mt_fast.core.products import of_floats
+from mt_fast.core.source import Source
+from mt_fast.gemm.gemm import PARALLEL_FROM
+from mt_fast.gemm.panels import MULTIPLY, multiply, panels_of
+from mt_fast.recurrent import cells
+from mt_fast.vectors.compiler import inlined, inner
+from mt_tensor.extending import Array
+
+IN_CACHE = 2**20
+"""The most bytes of a matrix that each thread reads as a whole at every step."""
+
+
+class Span(NamedTuple):
+    """What a call of a kernel does.
+
+    Attributes:
+        begin: the first step.
+        end: the step after the last.
+        backwards: whether step 0 is the last one of the sequences.
+        multiplies: whether to make the products of these steps as well.
+    """
+
+    begin: int
+    end: int
+    backwards: bool
+    multiplies: bool
+
+
+@inner
+def add_up(total: Any, first: Any, second: Any) -> None:
+    """Add two rows to a row; they may be longer."""
+    for j in range(total.size):
+        total[j] += first[j] + second[j]
+
+
+@inner
+def copy_row(target: Any, source: Any) -> None:
+    """Copy a row, if there is one."""
+    if target is None:
+        return
+    for j in range(target.size):
+        target[j] = source[j]
+
+
+@inner
+def clear(target: Any) -> None:
+    """Set a row to 0, if there is one."""
+    if target is None:
+        return
+    target[:] = 0
+
+
+@inlined
+def row(array: Any, i: Any) -> Any:
+    """Return row i of an array; None if there is no array."""
+    if array is None:
+        return None
+    return array[i]
+
+
+@inlined
+def slot(array: Any, step: Any) -> Any:
+    """Return the part of an array that a step uses, in turn; None if there is no array."""
+    if array is None:
+        return None
+    return array[step % len(array)]
+
+
+# --- Kernels: units are the sequences of a batch ------------------------------------------------
+
+cell_step: Any = None
+"""The step of a cell, forward or backward; `_kernel` puts one into the namespace of a kernel."""
+
+
+def _scan(
+    lo: Any, hi: Any, span: Any, panels: Any, products: Any, hidden: Any, states: Any,
+    projected: Any, lengths: Any, bias: Any, cell: Any, cells: Any, gates: Any,
+) -> None:  # fmt: skip
+    """Do some steps.
+
+    Args:
+        lo: the first sequence.
+        hi: the sequence after the last.
+        span: see `Span`.
+        panels: of the weight.
+        products: with them, shape (batch, panels.columns).
+        hidden: the first hidden state, shape (batch, width).
+        states: the hidden states after each step, shape (steps, batch, width).
+        projected: the products with the inputs, shape (steps, batch, n).
+        lengths: how many steps each sequence has.
+        bias: a bias of the products, or None.
+        cell: the first cell state, shape (batch, width), or None.
+        cells: the cell states in the order of steps, shape (steps or 2, batch, width), or None.
+        gates: the values that the gradient reads, shape (steps or 1, batch, k), or None.
+    """
+    steps = len(projected)
+    for step in range(span.begin, span.end):
+        time, before = (steps - 1 - step, steps - step) if span.backwards else (step, step - 1)
+        earlier = hidden if step == 0 else states[before]
+        previous = cell if step == 0 else slot(cells, step - 1)
+        new_states, new_cells, new_gates = states[time], slot(cells, step), slot(gates, step)
+        if span.multiplies:
+            multiply(products, lo, hi, earlier, panels, 0, len(panels.elements))
+        for i in range(lo, hi):
+            if time < lengths[i]:
+                cell_step(
+                    new_states[i], row(new_cells, i), row(new_gates, i), projected[time, i],
+                    products[i], bias, earlier[i], row(previous, i),
+                )  # fmt: skip
+            else:
+                copy_row(row(new_cells, i), row(previous, i))
+                copy_row(new_states[i], earlier[i])
+
+
+def _scan_back(
+    lo: Any, hi: Any, span: Any, panels: Any, products: Any, carried: Any, of_products: Any,
+    grad: Any, lengths: Any, hidden: Any, states: Any, cell: Any, cells: Any, gates: Any,
+    of_projected: Any, of_cell: Any,
+) -> None:  # fmt: skip
+    """Go back through some steps.
+
+    Args:
+        lo: the first sequence.
+        hi: the sequence after the last.
+        span: see `Span`.
+        panels: of the weight.
+        products: of the gradients of the step done before with them, shape (batch, panels.columns).
+        carried: gradients that reach the hidden state past the products, shape (batch, width).
+        of_products: the gradients of the products with states, shape (steps, batch, n).
+        grad: those of the hidden states after each step, shape (steps, batch, width).
+        lengths: how many steps each sequence has.
+        hidden: see `_scan`.
+        states: see there.
+        cell: see there.
+        cells: see there.
+        gates: see there.
+        of_projected: the gradients of the products with inputs, shape (steps, batch, n), or None if
+            they are `of_products`.
+        of_cell: gradients of the cell state, shape (batch, width), or None.
+    """
+    steps = len(of_products)
+    for step in range(span.begin, span.end):
+        time, before = (steps - 1 - step, steps - 2 - step) if span.backwards else (step, step + 1)
+        order = steps - 1 - step
+        earlier = hidden if order == 0 else states[before]
+        previous = cell if order == 0 else slot(cells, order - 1)
+        new_states, new_cells, new_gates = states[time], slot(cells, order), slot(gates, order)
+        out, of_inputs = of_products[time], row(of_projected, time)
+        for i in range(lo, hi):
+            add_up(carried[i], grad[time, i], products[i])
+            if time < lengths[i]:
+                cell_step(
+                    out[i], row(of_inputs, i), carried[i], row(of_cell, i), row(new_gates, i),
+                    new_states[i], row(new_cells, i), earlier[i], row(previous, i),
+                )  # fmt: skip
+            else:
+                clear(out[i])
+                clear(row(of_inputs, i))
+        if span.multiplies:
+            multiply(products, lo, hi, of_products[time], panels, 0, len(panels.elements))
+
+
+def _kernel(scan: Callable[..., None], step: Any) -> Kernel:
+    """Return the kernel of a scan with a step of a cell."""
+    name = f"scan_{step.__name__}"
+    text = inspect.getsource(scan).replace(scan.__name__, name, 1)
+    arguments = tuple(inspect.signature(scan).parameters)[2:]
+    function = defined(name, text, {**globals(), "cell_step": step})
+    return Kernel(Source(name, text, arguments), function)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell, and the kernels that scan a sequence with it.
+
+    Attributes:
+        forward: the kernel of all steps.
+        backward: the kernel of their gradients.
+        gates: how many rows of `width` numbers a step keeps for its gradient.
+        has_cell_state: whether there is a cell state besides the hidden state.
+        has_bias: whether the products with states have a bias of their own, so that their gradients
+            are not those of the products with inputs.
+    """
+
+    forward: Kernel
+    backward: Kernel
+    gates: int
+    has_cell_state: bool = False
+    has_bias: bool = False
+
+
+TANH = Cell(_kernel(_scan, cells.tanh_step), _kernel(_scan_back, cells.tanh_back), 0)
+RELU = Cell(_kernel(_scan, cells.relu_step), _kernel(_scan_back, cells.relu_back), 0)
+GRU = Cell(_kernel(_scan, cells.gru_step), _kernel(_scan_back, cells.gru_back), 4, has_bias=True)
+LSTM = Cell(
+    _kernel(_scan, cells.lstm_step), _kernel(_scan_back, cells.lstm_back), 4, has_cell_state=True
+)
+
+# --- All steps, on arrays ------------------------------------------------------------------------
+
+
+def run_forward(
+    kernel: Kernel,
+    weight: Array,
+    backwards: bool,
+    hidden: Array,
+    states: Array,
+    projected: Array,
+    *others: Array | None,
+) -> None:
+    """Do all steps.
+
+    Args:
+        kernel: does some of them; its arguments are a `Span`, the panels of the weight, memory for
+            products with it, and the following.
+        weight: what states are multiplied with, shape (products, width).
+        backwards: whether to begin with the last step.
+        hidden: the first state, shape (batch, width).
+        states: memory for the states after each step, shape (steps, batch, width).
+        projected: the products with the inputs.
+        *others: what else the kernel takes.
+    """
+    steps, batch, _ = projected.shape
+    parallel = steps * batch * weight.size >= PARALLEL_FROM
+    panels = panels_of(weight, True, parallel)
+    products = np.empty((batch, panels.columns), weight.dtype)
+    arrays = (panels, products, hidden, states, projected, *others)
+    if not _is_shared_by_columns(weight, parallel):
+        kernel.run(batch, parallel, Span(0, steps, backwards, True), *arrays)
+        return
+    for step in range(steps):
+        before = hidden if step == 0 else states[steps - step if backwards else step - 1]
+        MULTIPLY.run(len(panels.elements), True, products, before, panels)
+        kernel.run(batch, True, Span(step, step + 1, backwards, False), *arrays)
+
+
+def run_backward(
+    kernel: Kernel, weight: Array, backwards: bool, of_products: Array, *others: Array | None
+) -> Array:
+    """Go back through all steps, and return the gradient of the first state.
+
+    Args:
+        kernel: does some of the steps; its arguments are a `Span`, the panels of the weight, the
+            products of a step's gradients with it, the gradients of each state that do not come by
+            way of these, and the following.
+        weight: what states were multiplied with, shape (products, width).
+        backwards: whether the network began with the last step.
+        of_products: memory for the gradients of its products, shape (steps, batch, products).
+        *others: what else the kernel takes.
+    """
+    steps, batch, _ = of_products.shape
+    width = weight.shape[1]
+    parallel = steps * batch * weight.size >= PARALLEL_FROM
+    panels = panels_of(weight, False, parallel)
+    products = np.zeros((batch, panels.columns), weight.dtype)
+    carried = np.zeros((batch, width), weight.dtype)
+    arrays = (panels, products, carried, of_products, *others)
+    if not _is_shared_by_columns(weight, parallel):
+        kernel.run(batch, parallel, Span(0, steps, not backwards, True), *arrays)
+        return carried + products[:, :width]
+    for step in range(steps):
+        kernel.run(batch, True, Span(step, step + 1, not backwards, False), *arrays)
+        of_step = of_products[step if backwards else steps - 1 - step]
+        MULTIPLY.run(len(panels.elements), True, products, of_step, panels)
+    return carried + products[:, :width]
+
+
+def _is_shared_by_columns(weight: Array, parallel: bool) -> bool:
+    """Whether threads share the columns of a matrix, and not the sequences."""
+    return parallel and weight.nbytes > IN_CACHE
+
+
+def gradient_of_weight(
+    of_products: Array, hidden: Array, states: Array | None, backwards: bool
+) -> Array:
+    """Return the gradient of what states are multiplied with, from those of its products.
+
+    Args:
+        of_products: shape (steps, batch, products).
+        hidden: the first state, shape (batch, width).
+        states: those after each step, shape (steps, batch, width); None if there is one step.
+        backwards: whether the network began with the last step.
+    """
+    before = hidden
+    if states is not None:
+        first = hidden[None]
+        parts = (states[1:], first) if backwards else (first, states[:-1])
+        before = np.concatenate(parts).reshape(-1, hidden.shape[1])
+    return of_floats(of_products.reshape(len(before), -1).T, before)

@@ -1,0 +1,1 @@
+"""Numba's threads: how they start, wait, and survive forks."""

@@ -1,0 +1,1 @@
+"""Columns of memory that become rows, in vector registers."""

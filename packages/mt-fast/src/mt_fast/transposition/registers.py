@@ -1,0 +1,166 @@
+"""Transpose blocks in registers: columns of memory become rows.
+
+The form `transposed` of a loop (`loops.py`) calls this. Where elements in a row come from a column,
+copying them one by one takes a load and a store for each. Here as many rows as a vector has
+elements are loaded as vectors, and interleaved again and again: the first half of the rows with the
+second half, element by element, like two halves of a pack of cards. After log2(rows) such rounds
+each vector is what was a column.
+
+Blocks make up tiles. A loop transposes a tile at a time: to where its result lies, or into scratch
+memory that stays in the cache until its rows have been used.
+
+Numba does not compile what stands below its `intrinsic`, but calls it with the types of arguments.
+It returns a signature and `generate`, which has a `builder` append LLVM's instructions for a call.
+(`gep` is the address of an element; `cgutils` has some instructions that often go together.)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.typing import templates
+from numba.extending import intrinsic, register_jitable
+from numba.np.numpy_support import as_dtype
+
+from mt_fast.core.tables import jit
+from mt_fast.vectors.processor import VECTOR_BYTES
+
+TILE_ROWS = 32
+"""The most rows of a tile: so many neighbors are read of each column. The rest of a cache line is
+still in the cache when the next rows are made of the same columns."""
+
+TILE_COLUMNS = 256
+"""The most columns of a tile: few enough for its elements to stay in the cache, and enough for
+loops over its rows."""
+
+MOST_LANES = 16
+"""The largest block: its rows, and as many vectors made of them, have to fit the registers."""
+
+
+@register_jitable
+def lanes_of(itemsize: int) -> int:
+    """Return how many rows and columns a block has, of elements of so many bytes."""
+    return min(MOST_LANES, VECTOR_BYTES // itemsize)
+
+
+@intrinsic
+def transpose_block(
+    _context: Any,
+    source: Any,
+    source_start: Any,  # noqa: ARG001 - Numba binds arguments to parameters
+    column_stride: Any,  # noqa: ARG001
+    target: Any,
+    target_start: Any,  # noqa: ARG001
+    row_stride: Any,  # noqa: ARG001
+) -> Any:
+    """Copy a block between flat arrays of one type: its columns in the source are rows then.
+
+    Args:
+        _context: what Numba passes.
+        source: what is read.
+        source_start: the position of the first element.
+        column_stride: how far apart columns are; the elements of one are neighbours.
+        target: what is written.
+        target_start: the position of the first element.
+        row_stride: how far apart rows are.
+    """
+    positions = (types.int64, types.int64)
+    arguments = (source, *positions, target, *positions)
+    itemsize = as_dtype(source.dtype).itemsize
+    lanes = lanes_of(itemsize)
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        read, source_start, column_stride, written, target_start, row_stride = values
+        kind = ir.VectorType(context.get_data_type(source.dtype), lanes)
+
+        def pointers(array: Any, argument: int, first: Any, stride: Any) -> Any:
+            data = context.make_array(signature.args[argument])(context, builder, array).data
+            for i in range(lanes):
+                position = builder.add(first, builder.mul(stride, ir.Constant(stride.type, i)))
+                yield builder.bitcast(builder.gep(data, [position]), kind.as_pointer())
+
+        vectors = []
+        for pointer in pointers(read, 0, source_start, column_stride):
+            vectors.append(builder.load(pointer))
+            vectors[-1].align = itemsize
+        targets = pointers(written, 3, target_start, row_stride)
+        for pointer, vector in zip(targets, _transposed(builder, vectors), strict=True):
+            builder.store(vector, pointer).align = itemsize
+        return context.get_dummy_value()
+
+    return templates.signature(types.void, *arguments), generate  # type: ignore[no-untyped-call]
+
+
+def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
+    """Return the columns of a square block, as LLVM's vectors."""
+    count = len(rows)
+    indices = ir.VectorType(ir.IntType(32), count)
+    pairs = [index for i in range(count) for index in (i, count + i)]  # of two rows, interleaved
+    halves = [ir.Constant(indices, part) for part in (pairs[:count], pairs[count:])]
+    for _ in range(count.bit_length() - 1):
+        rows = [
+            builder.shuffle_vector(rows[i], rows[i + count // 2], half)
+            for i in range(count // 2)
+            for half in halves
+        ]
+    return rows
+
+
+# For kernels only, and without counting references: see `inner` in `vectors/compiler.py`.
+@jit(no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)
+def transpose_tile(
+    source: Any,
+    source_start: int,
+    column_stride: int,
+    target: Any,
+    target_start: int,
+    row_stride: int,
+    rows: int,
+    columns: int,
+) -> None:
+    """Copy as `transpose_block` does, but any number of rows and columns.
+
+    What lies together is read together, and transposed in square blocks; what does not fill
+    these is copied one by one.
+    """
+    lanes = lanes_of(source.itemsize)
+    whole = rows - rows % lanes
+    for first in range(0, columns, lanes):
+        width = min(lanes, columns - first)
+        in_blocks = whole if width == lanes else 0
+        read, written = source_start + first * column_stride, target_start + first
+        for i in range(0, in_blocks, lanes):
+            transpose_block(  # type: ignore[call-arg]
+                source, read + i, column_stride, target, written + i * row_stride, row_stride
+            )
+        for i in range(in_blocks, rows):
+            for j in range(width):
+                target[written + i * row_stride + j] = source[read + i + j * column_stride]
+
+
+@intrinsic
+def scratch(_context: Any, like: Any) -> Any:
+    """Return memory on the stack for a tile of elements like those of an array, row by row.
+
+    A kernel that asked for memory would have to count references to all of its arrays.
+    """
+    kind = types.Array(like.dtype, 1, "C")
+
+    def generate(context: Any, builder: Any, _signature: Any, _values: Any) -> Any:
+        element = context.get_data_type(like.dtype)
+        count, itemsize = (
+            context.get_constant(types.intp, number)
+            for number in (TILE_ROWS * TILE_COLUMNS, context.get_abi_sizeof(element))
+        )
+        data = cgutils.alloca_once(builder, element, size=count)  # type: ignore[no-untyped-call]
+        data.align = VECTOR_BYTES
+        array = context.make_array(kind)(context, builder)
+        context.populate_array(
+            array, data=data, shape=[count], strides=[itemsize], itemsize=itemsize, meminfo=None
+        )
+        return array._getvalue()
+
+    return templates.signature(kind, like), generate  # type: ignore[no-untyped-call]

@@ -1,0 +1,45 @@
+"""From a function of values to one that kernels call.
+
+It is compiled apart and then inlined, so that what a kernel permits the compiler, to add up in any
+order, does not reach into it: many a difference here is a rounding error to be kept.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from numba import types
+from numba.core.typing import templates
+from numba.extending import intrinsic
+
+from mt_fast.core.tables import jit
+from mt_fast.vector_math.values import FLOAT32, FLOAT64, Format, Value
+
+Written = Callable[..., Value]
+"""A function of values, which writes instructions."""
+
+TYPES: dict[Format, Any] = {FLOAT32: types.float32, FLOAT64: types.float64}
+
+_apart = jit(forceinline=True, fastmath=False)  # else it is the caller's
+
+
+def callable_in_kernels(written: Written, kind: Format) -> Any:
+    """Return a function of one or two values as one that Numba compiles, for numbers of `kind`."""
+    count = len(inspect.signature(written).parameters)
+    signature = templates.signature(*[TYPES[kind]] * (1 + count))  # type: ignore[no-untyped-call]
+
+    def code(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        return written(*(Value(builder, argument, kind, kind) for argument in args)).value
+
+    of_one: Any = intrinsic(lambda typing, x: (signature, code))
+    of_two: Any = intrinsic(lambda typing, x, y: (signature, code))
+
+    def one(x: Any) -> Any:
+        return of_one(x)
+
+    def two(x: Any, y: Any) -> Any:
+        return of_two(x, y)
+
+    return _apart(one if count == 1 else two)

@@ -1,0 +1,237 @@
+"""Exponentials and hyperbolic functions.
+
+An exponential is `exp(r) * 2**n`, with r no farther from 0 than half the logarithm of 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+from mt_fast.vector_math.values import (
+    FLOAT32,
+    FLOAT64,
+    Value,
+    at_least,
+    at_most,
+    copysign,
+    fma,
+    in_float64,
+    nearest_and_bits,
+    polynomial,
+    power_of_two,
+    powers_of_two,
+    where,
+    whole_bits,
+)
+
+RANGE = {FLOAT32: (-104.0, 90.0), FLOAT64: (-746.0, 710.0)}
+BINARY_RANGE = {FLOAT32: (-151.0, 129.0), FLOAT64: (-1076.0, 1025.0)}
+"""Outside these, exponentials are 0 or infinite."""
+
+LEAST = -40.0
+"""Below this, `exp(x) - 1` is -1."""
+
+MANY = 64.0
+"""2 to this power is so large that 1 beside it is lost."""
+
+LN_2 = Decimal("0.693147180559945309417232121458176568")
+LOG2_E = Decimal("1.442695040888963407359924681001892137")
+
+LN_2_PARTS = {kind: kind.in_parts(LN_2, kind.places - 12) for kind in (FLOAT32, FLOAT64)}
+"""The logarithm of 2, of which the first part leaves room for an exponent: its multiples are
+exact."""
+
+EXP = {
+    FLOAT32: (0.001381464, 0.008368717, 0.04166839, 0.16666521, 0.49999994),
+    FLOAT64: (
+        2.0875365422380582e-09,
+        2.510895851941107e-08,
+        2.755740243759043e-07,
+        2.7557244437340544e-06,
+        2.480158717292723e-05,
+        0.00019841269885896795,
+        0.001388888888896206,
+        0.008333333333321723,
+        0.04166666666666651,
+        0.16666666666666677,
+        0.5,
+    ),
+}
+"""Of `(exp(r) - 1 - r) / r**2`."""
+
+
+def scaled(coefficients: Sequence[float], factor: float) -> tuple[float, ...]:
+    """Return the coefficients of `p(factor r)` in powers of r, from those of `p(r)`."""
+    highest = len(coefficients) - 1
+    return tuple(c * factor ** (highest - i) for i, c in enumerate(coefficients))
+
+
+def _bounded(x: Value, bounds: tuple[float, float]) -> Value:
+    return at_most(at_least(x, bounds[0]), bounds[1])
+
+
+def _reduced(x: Value, offset: int) -> tuple[Value, Any, Value]:
+    """Return n, the lowest bits of `n + offset`, and r with `x = n ln 2 + r`."""
+    n, bits = nearest_and_bits(x, float(LOG2_E), offset)
+    if x.is_wider:
+        return n, bits, fma(n, -float(LN_2), x)
+    high, low = LN_2_PARTS[x.format]
+    return n, bits, fma(n, -low, fma(n, -high, x))
+
+
+def _grown(r: Value) -> Value:
+    """Return `exp(r) - 1`, exact enough to be added to 1."""
+    return fma(polynomial(r, EXP[r.precision]), r * r, r)
+
+
+def exp_inside(x: Value) -> Value:
+    """Return e to the power x, where that is a normal number."""
+    _, bits, r = _reduced(x, x.format.bias)
+    power = power_of_two(bits, x)
+    return fma(_grown(r), power, power)
+
+
+def _offset(x: Value) -> int:
+    """Return what is added to n for `_powers` to make 2 to the power n of the sum."""
+    return x.format.bias * (1 if x.is_wider else 2)
+
+
+def _powers(bits: Any, like: Value) -> tuple[Value, ...]:
+    """Return factors of 2 to the power n: two where it may be too large or too small for one."""
+    return (power_of_two(bits, like),) if like.is_wider else powers_of_two(bits, like)
+
+
+def _scaled_sum(grown: Value, bits: Any) -> Value:
+    """Return `(1 + grown) * 2**n`."""
+    first, *others = _powers(bits, grown)
+    total = fma(grown, first, first)
+    for other in others:
+        total = total * other
+    return total
+
+
+def exp(x: Value) -> Value:
+    """Return e to the power x."""
+    _, bits, r = _reduced(_bounded(x, RANGE[x.precision]), _offset(x))
+    return _scaled_sum(_grown(r), bits)
+
+
+LIFT = 64
+"""A power of 2 that may be too small for a normal number is computed times 2 to this power, and
+what it is multiplied with is divided by that, at no cost: in the coefficients."""
+
+DECAY = {kind: tuple(c * 2.0**-LIFT for c in (*powers, 1.0, 1.0)) for kind, powers in EXP.items()}
+"""Of `exp(r) / 2**LIFT`."""
+
+
+def decay(x: Value) -> Value:
+    """Return e to the power x, for an x that is not positive, or hardly: with one power of 2."""
+    _, bits, r = _reduced(at_least(x, RANGE[x.format][0]), x.format.bias + LIFT)
+    return polynomial(r, DECAY[x.format]) * power_of_two(bits, x)
+
+
+def exp2(x: Value) -> Value:
+    """Return 2 to the power x."""
+    return exp2_of_sum(x)
+
+
+def exp2_of_sum(x: Value, rest: Value | None = None) -> Value:
+    """Return 2 to the power `x + rest`, where the rest is tiny: `exp(r ln 2) * 2**n`."""
+    bounded = _bounded(x, BINARY_RANGE[x.precision])
+    n, bits = nearest_and_bits(bounded, 1.0, _offset(x))
+    r = bounded - n if rest is None else (bounded - n) + rest
+    return _scaled_sum(_grown(r * float(LN_2)), bits)
+
+
+def expm1(x: Value) -> Value:
+    """Return `exp(x) - 1`, exact for small x too: `(exp(r) - 1 + 1 - 2**-n) * 2**n`."""
+    n, bits, r = _reduced(_bounded(x, (LEAST, RANGE[x.precision][1])), _offset(x))
+    inverse = power_of_two(whole_bits(-at_most(n, MANY), x.format.bias), x)
+    result = fma(polynomial(r, EXP[r.precision]), r * r, (1.0 - inverse) + r)
+    for power in _powers(bits, x):
+        result = result * power
+    return copysign(result, x)
+
+
+# --- Hyperbolic functions -----------------------------------------------------------------------
+
+NEAR = 0.65
+"""Up to here, tanh is an odd polynomial."""
+
+FAR = {FLOAT32: 9.1, FLOAT64: 19.1}
+"""From here on, tanh is 1."""
+
+TANH = {
+    FLOAT32: (-0.0055151547, 0.02046941, -0.053688019, 0.1333083, -0.3333326),
+    FLOAT64: (
+        -1.5005544970988534e-05,
+        7.487708794087642e-05,
+        -0.0002264895310389193,
+        0.0005852473051025741,
+        -0.0014546181464675661,
+        0.003591919805669065,
+        -0.00886321200135014,
+        0.02186948685607418,
+        -0.053968253898299755,
+        0.13333333333187672,
+        -0.33333333333332277,
+    ),
+}
+"""Of `(tanh(x) - x) / x**3`, in powers of x x."""
+
+EXP_OF_TWICE = {kind: scaled((*powers, 1.0, 1.0), 2.0) for kind, powers in EXP.items()}
+"""Of `exp(2 r)`."""
+
+
+def tanh(x: Value) -> Value:
+    """Return the hyperbolic tangent: an odd polynomial, or `1 - 2 / (exp(2 |x|) + 1)`."""
+    size = abs(x)
+    square = x * x
+    near = fma(polynomial(square, TANH[x.precision]) * square, size, size)
+    inside = at_most(size, FAR[x.precision])
+    n, bits = nearest_and_bits(inside, 2.0 * float(LOG2_E), x.format.bias)
+    r = fma(n, -0.5 * float(LN_2), inside)  # n is small, and what ln 2 lacks is smaller
+    growing = polynomial(r, EXP_OF_TWICE[x.precision])
+    far = 1.0 - 2.0 / fma(growing, power_of_two(bits, x), 1.0)
+    return copysign(where(size < NEAR, near, far), x)
+
+
+INVERSE = (-0.2218370883882149, 1.3310225303292894, -2.9393414211438475, 2.8284228769497402)
+"""Of 1 / t for t from 1 to 2, with a relative error of at most 1 / 577: what is left of 1 is a
+Chebyshev polynomial of degree 4."""
+
+STEPS = {FLOAT32: 1, FLOAT64: 2}
+"""How often that is squared, so that its square is lost in rounding."""
+
+
+def sigmoid(x: Value) -> Value:
+    """Return `1 / (1 + exp(-x))`, by an exponential that is at most 1.
+
+    With `e = exp(-|x|)` it is `1 / (1 + e)`, or `e / (1 + e)` if x is negative. Dividing would take
+    as long as ten multiplications. So `1 / (1 + e)` is approximated (Newton's method), and what the
+    quotient q then lacks is found from `part - q - q e`, in which `1 + e` is not rounded.
+    """
+    falling = decay(-abs(x))
+    total = 1.0 + falling
+    inverse = polynomial(total, INVERSE)
+    for _ in range(STEPS[x.format]):
+        inverse = fma(inverse, fma(-total, inverse, 1.0), inverse)
+    part = where(x < 0.0, falling, x.like(1.0))
+    quotient = part * inverse
+    return fma(fma(-quotient, falling, part - quotient), inverse, quotient)
+
+
+@in_float64
+def sinh(x: Value) -> Value:
+    """Return the hyperbolic sine: `(m + m / (m + 1)) / 2` with `m = exp(|x|) - 1`."""
+    m = expm1(abs(x))
+    return copysign(0.5 * (m + m / (m + 1.0)), x)
+
+
+@in_float64
+def cosh(x: Value) -> Value:
+    """Return the hyperbolic cosine."""
+    growing = exp(abs(x))
+    return 0.5 * (growing + 1.0 / growing)

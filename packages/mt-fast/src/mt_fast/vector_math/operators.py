@@ -1,0 +1,100 @@
+"""The functions of `vector_math` as kernels call them, chosen by the types of their arguments.
+
+Exponentials, logarithms, angles, powers and the error function are vectorised, all of float32 and
+the most used of float64; what is missing there is C's. Operators that would be slower or less
+accurate as compositions of them are vectorised whole.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from numba import types
+from numba.extending import overload
+
+from mt_fast import vector_math
+from mt_fast.core.lowering import NAMESPACE, TABLE, register_functions
+from mt_fast.core.rendering import render, traced
+from mt_fast.core.source import indented
+from mt_fast.core.tables import jit
+from mt_fast.integers.lowering import power_by
+from mt_fast.vectors.compiler import INLINED
+from mt_operators import OPERATORS, Formula
+from mt_tensor import float32, float64
+
+
+def _of_one(single: Any, double: Any) -> Any:
+    """Return the function that is `single` of float32, and `double` of all other numbers."""
+
+    def function(x: Any) -> Any:
+        return double(x)
+
+    @overload(function, jit_options=INLINED)
+    def chosen(x: Any) -> Any:
+        def of_float32(x: Any) -> Any:
+            return single(x)
+
+        def of_others(x: Any) -> Any:
+            return double(types.float64(x))
+
+        return of_float32 if x == types.float32 else of_others
+
+    return function
+
+
+def _of_two(single: Any, double: Any) -> Any:
+    """Return the function that is `single` if both are float32, and `double` of all others."""
+
+    def function(x: Any, y: Any) -> Any:
+        return double(x, y)
+
+    @overload(function, jit_options=INLINED)
+    def chosen(x: Any, y: Any) -> Any:
+        def of_float32(x: Any, y: Any) -> Any:
+            return single(x, y)
+
+        def of_others(x: Any, y: Any) -> Any:
+            return double(types.float64(x), types.float64(y))
+
+        return of_float32 if x == y == types.float32 else of_others
+
+    return function
+
+
+def _vectorised(name: str) -> Any:
+    """Return the function of that name in `vector_math`, or C's of a type that it lacks there."""
+    single, double = (
+        vector_math.callable_in_kernels(functions[name], kind) if name in functions else None
+        for kind, functions in vector_math.WRITTEN.items()
+    )
+    return (_of_one if OPERATORS[name].arity == 1 else _of_two)(
+        single, double or getattr(math, name)
+    )
+
+
+VECTORISED = {name: _vectorised(name) for name in vector_math.WRITTEN[vector_math.FLOAT32]}
+log = VECTORISED["log"]
+decay = _of_one(
+    *(vector_math.callable_in_kernels(vector_math.decay, kind) for kind in vector_math.WRITTEN)
+)
+"""`exp` of numbers that are not positive, in less time."""
+
+register_functions({**VECTORISED, "pow": power_by(VECTORISED["pow"])})
+
+
+def slope(name: str) -> Any:
+    """Return the derivative of an operator of one argument, as a function of its value.
+
+    It is what the operator's row says, of a row that asks for nothing but the value.
+    """
+    (partial,) = OPERATORS[name].partials
+    formula = Formula(f"slope_of_{name}", 1, 1, lambda value: partial(None, value))
+    functions = []
+    for dtype in (float32, float64):
+        text = render(traced(formula, TABLE), ["value"], dtype, [dtype], TABLE)
+        body = indented([*text.statements, f"return {text.results[0]}"])
+        namespace = {**NAMESPACE}
+        exec("\n".join(["def slope(value):", *body]), namespace)
+        functions.append(jit()(namespace["slope"]))
+    return _of_one(*functions)

@@ -1,0 +1,1 @@
+"""The processor's vector registers: their width, and instructions on them."""

@@ -1,0 +1,337 @@
+"""Vectors of the processor, for the few loops in which LLVM does not find them by itself.
+
+One primitive is left, the matrix product, and its loops are written by hand. LLVM vectorises a loop
+along one dimension. A product of matrices is fast only if a whole tile of results stays in
+registers while its sums grow, and that has to be written out: `Vectors` writes LLVM's instructions
+on vectors as wide as the processor's registers, and `instruction` makes a function for kernels of
+them. It is right on every processor; how wide vectors are, and how many registers there are
+(`mt_fast.vectors.processor`), decides only how fast.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.typing import templates
+from numba.extending import intrinsic
+
+from mt_fast.vectors.processor import VECTOR_BYTES
+
+INDEX = ir.IntType(64)
+"""The type of positions and counts."""
+
+_PLACE = ir.IntType(32)
+
+
+def index(value: int) -> Any:
+    """Return a position or count that is known beforehand."""
+    return ir.Constant(INDEX, value)
+
+
+class Vectors:
+    """Writes instructions on vectors of one floating-point type.
+
+    Attributes:
+        builder: writes LLVM's other instructions.
+        lanes: how many elements a vector has.
+        zero: a vector of zeros.
+    """
+
+    def __init__(self, builder: Any, kind: Any) -> None:
+        """Write with a builder, for the elements `kind`, which is a type of Numba's."""
+        bits = kind.bitwidth
+        self.builder = builder
+        self.lanes = 8 * VECTOR_BYTES // bits
+        self._element = ir.FloatType() if bits == 32 else ir.DoubleType()
+        self._type = ir.VectorType(self._element, self.lanes)
+        self.zero = ir.Constant(self._type, [0.0] * self.lanes)
+        self._suffix = f"v{self.lanes}f{bits}"
+
+    def load(self, pointer: Any, few: Any = None) -> Any:
+        """Return the elements from a pointer on, which may be integers.
+
+        Args:
+            pointer: where they begin.
+            few: how many are read, if not all; the others are 0.
+        """
+        kind, size, suffix = self._elements_at(pointer)
+        if few is not None:
+            nothing = ir.Constant(kind, None)
+            arguments = [self._at(pointer), ir.Constant(_PLACE, size), self._first(few), nothing]
+            return self._call(f"llvm.masked.load.{suffix}", kind, arguments)
+        loaded = self.builder.load(self._at(pointer))
+        loaded.align = size
+        return loaded
+
+    def store(self, vector: Any, pointer: Any, few: Any = None) -> None:
+        """Write the elements from a pointer on; if a number is given, only so many."""
+        _, size, suffix = self._elements_at(pointer)
+        if few is not None:
+            arguments = [vector, self._at(pointer), ir.Constant(_PLACE, size), self._first(few)]
+            self._call(f"llvm.masked.store.{suffix}", ir.VoidType(), arguments)
+        else:
+            self.builder.store(vector, self._at(pointer)).align = size
+
+    def repeated(self, pointer: Any) -> Any:
+        """Return a vector that has the element at a pointer in every place."""
+        return self._repeated(self.builder.load(pointer), self._type)
+
+    def every_second(self, first: Any, second: Any, start: int = 0) -> Any:
+        """Return every second element, from 0 or 1 on, of two vectors that follow each other."""
+        kind = ir.VectorType(_PLACE, self.lanes)
+        places = ir.Constant(kind, list(range(start, 2 * self.lanes, 2)))
+        return self.builder.shuffle_vector(first, second, places)
+
+    def interleaved(self, first: Any, second: Any) -> tuple[Any, Any]:
+        """Return two vectors with the elements of two in turn: what `every_second` undoes."""
+        places = [place for i in range(self.lanes) for place in (i, self.lanes + i)]
+        kind = ir.VectorType(_PLACE, self.lanes)
+        halves = places[: self.lanes], places[self.lanes :]
+        low, high = (
+            self.builder.shuffle_vector(first, second, ir.Constant(kind, half)) for half in halves
+        )
+        return low, high
+
+    def multiply_add(self, x: Any, y: Any, z: Any) -> Any:
+        """Return `x * y + z`, rounded once where the processor can."""
+        return self._call(f"llvm.fmuladd.{self._suffix}", self._type, [x, y, z])
+
+    def totals(self, vectors: Sequence[Any]) -> Any:
+        """Return a vector that begins with the sums of the elements of some vectors.
+
+        There are a power of 2 of them, at most as many as a vector has elements.
+        """
+        for _ in range(self.lanes.bit_length() - 1):  # each step halves what is left to add up
+            if len(vectors) == 1:
+                vectors = [*vectors, *vectors]
+            pairs = zip(vectors[::2], vectors[1::2], strict=True)
+            vectors = [self._sums_of_pairs(*pair) for pair in pairs]
+        return vectors[0]
+
+    def _sums_of_pairs(self, first: Any, second: Any) -> Any:
+        """Return the sums of neighbours, first those of one vector and then those of another."""
+        even, odd = (self.every_second(first, second, start) for start in range(2))
+        return self.builder.fadd(even, odd)
+
+    def variable(self, vector: Any) -> Any:
+        """Return a pointer to a vector, which LLVM will keep in a register if it can."""
+        pointer = self.variables(1)
+        self.builder.store(vector, pointer)
+        return pointer
+
+    def variables(self, count: int) -> Any:
+        """Return a pointer to memory for vectors."""
+        return cgutils.alloca_once(self.builder, self._type, size=count)  # type: ignore[no-untyped-call]
+
+    def opaque(self, value: Any) -> Any:
+        """Return a value of type `INDEX`, of which LLVM no longer knows how it was computed.
+
+        Otherwise LLVM would replace `x[i]` and `y[i]` in a loop by pointers that it moves along
+        both arrays, and for a tile of many rows these additions would take a part of the time of
+        the multiplications.
+        """
+        kind = ir.FunctionType(INDEX, [INDEX])
+        return self.builder.asm(kind, "", "=r,0", [value], side_effect=False)
+
+    @contextlib.contextmanager
+    def loop(self, count: Any) -> Iterator[Any]:
+        """Write a loop, whose body is what is written inside, and yield its index.
+
+        LLVM is told to leave it as it is: two iterations at once want more registers than exist.
+        """
+        b = self.builder
+        before = b.block
+        head, body, after = (b.append_basic_block(name) for name in ("head", "body", "after"))
+        b.branch(head)
+        b.position_at_end(head)
+        place = b.phi(INDEX)
+        place.add_incoming(index(0), before)
+        b.cbranch(b.icmp_signed("<", place, count), body, after)
+        b.position_at_end(body)
+        yield place
+        place.add_incoming(b.add(place, index(1)), b.block)
+        b.branch(head).set_metadata("llvm.loop", self._as_it_is())
+        b.position_at_end(after)
+
+    def neighbours(self, count: Any, write: Callable[[Any, Any], None]) -> None:
+        """Write what is done with each vector of `count` neighbours.
+
+        Args:
+            count: how many elements there are.
+            write: takes where a vector begins, and None; or if there is less than one vector, 0 and
+                the count. The last vector may overlap the one before.
+        """
+        b, lanes = self.builder, index(self.lanes)
+        with b.if_else(b.icmp_signed("<", count, lanes)) as (few, many):
+            with few:
+                write(index(0), count)
+            with many:
+                with self.loop(b.udiv(b.sub(count, index(1)), lanes)) as vector:
+                    write(b.mul(vector, lanes), None)
+                write(b.sub(count, lanes), None)
+
+    def _as_it_is(self) -> Any:
+        """Return what marks a loop that is not to be unrolled or vectorised."""
+        module = self.builder.module
+        no = ir.Constant(ir.IntType(1), 0)
+        rules = [
+            module.add_metadata(["llvm.loop.unroll.disable"]),
+            module.add_metadata(["llvm.loop.vectorize.enable", no]),
+        ]
+        mark = ir.MDValue(module, rules, name=str(len(module.metadata)))
+        mark.operands = (mark, *rules)  # which makes it one of its own, as LLVM wants it
+        return mark
+
+    def _first(self, count: Any) -> Any:
+        """Return the mask of the first `count` elements."""
+        kind = ir.VectorType(INDEX, self.lanes)
+        places = ir.Constant(kind, list(range(self.lanes)))
+        return self.builder.icmp_signed("<", places, self._repeated(count, kind))
+
+    def _at(self, pointer: Any) -> Any:
+        return self.builder.bitcast(pointer, self._elements_at(pointer)[0].as_pointer())
+
+    def _elements_at(self, pointer: Any) -> tuple[Any, int, str]:
+        """Return the type of a vector of what is pointed to, an element's bytes, and its name."""
+        element = getattr(pointer.type.pointee, "element", pointer.type.pointee)
+        if isinstance(element, ir.IntType):
+            bits, letter = element.width, "i"
+        else:
+            bits, letter = (32 if isinstance(element, ir.FloatType) else 64), "f"
+        return ir.VectorType(element, self.lanes), bits // 8, f"v{self.lanes}{letter}{bits}.p0"
+
+    def _repeated(self, scalar: Any, kind: Any) -> Any:
+        undefined = ir.Constant(kind, ir.Undefined)
+        one = self.builder.insert_element(undefined, scalar, ir.Constant(_PLACE, 0))
+        everywhere = ir.Constant(ir.VectorType(_PLACE, self.lanes), [0] * self.lanes)
+        return self.builder.shuffle_vector(one, undefined, everywhere)
+
+    def _call(self, name: str, result: Any, arguments: list[Any]) -> Any:
+        module = self.builder.module
+        kind = ir.FunctionType(result, [argument.type for argument in arguments])
+        function = module.globals.get(name) or ir.Function(module, kind, name)
+        return self.builder.call(function, arguments)
+
+
+def instruction(write: Callable[..., None]) -> Any:
+    """Return a function for kernels whose instructions `write` writes.
+
+    Its arguments are arrays of one floating-point type, arrays of integers, and integers. `write`
+    receives a `Vectors` of the type of the first array, and then, for each argument, a pointer to
+    the first element of an array, or an integer of type `INDEX`.
+    """
+
+    def typed(_context: Any, *kinds: Any) -> Any:
+        arguments = [kind if isinstance(kind, types.Array) else types.int64 for kind in kinds]
+        element = next(kind.dtype for kind in kinds if isinstance(kind, types.Array))
+
+        def generate(context: Any, builder: Any, _signature: Any, values: Any) -> Any:
+            operands = [
+                context.make_array(kind)(context, builder, value).data
+                if isinstance(kind, types.Array)
+                else value
+                for kind, value in zip(arguments, values, strict=True)
+            ]
+            write(Vectors(builder, element), *operands)
+            return context.get_dummy_value()
+
+        return templates.signature(types.void, *arguments), generate  # type: ignore[no-untyped-call]
+
+    # Numba binds arguments to parameters by the signature, in which each needs a name.
+    typed.__signature__ = inspect.signature(write)  # type: ignore[attr-defined]
+    return intrinsic(typed)
+
+
+# --- Copying between flat arrays: the lesson needs `copy`, the library the others too -------------
+
+
+@instruction
+def copy(v: Vectors, target: Any, at: Any, source: Any, start: Any, count: Any) -> None:
+    """Copy `count` elements from `start` to `at`; the last vector may overlap the one before."""
+    b = v.builder
+    target, source = b.gep(target, [at]), b.gep(source, [start])
+
+    def move(place: Any, few: Any) -> None:
+        v.store(v.load(b.gep(source, [place]), few), b.gep(target, [place]), few)
+
+    v.neighbours(count, move)
+
+
+@instruction
+def copy_every(
+    v: Vectors, target: Any, at: Any, source: Any, start: Any, step: Any, count: Any, size: Any
+) -> None:
+    """Copy `count` elements that are `step` apart from `start` to `at`, where they are neighbours.
+
+    The last vector may be read and written as a whole, though the count ends within it; but nothing
+    is read beyond the `size` of the source.
+    """
+    b = v.builder
+    vectors = b.udiv(b.add(count, index(v.lanes - 1)), index(v.lanes))
+    end = b.add(start, b.mul(vectors, index(2 * v.lanes)))
+    target, source = b.gep(target, [at]), b.gep(source, [start])
+    by_halves = b.and_(b.icmp_signed("==", step, index(2)), b.icmp_signed("<=", end, size))
+    with b.if_else(by_halves) as (halves, others):
+        with halves, v.loop(vectors) as vector:
+            place = b.mul(vector, index(v.lanes))
+            first = b.gep(source, [b.mul(place, index(2))])
+            second = b.gep(first, [index(v.lanes)])
+            v.store(v.every_second(v.load(first), v.load(second)), b.gep(target, [place]))
+        with others, v.loop(count) as i:
+            b.store(b.load(b.gep(source, [b.mul(i, step)])), b.gep(target, [i]))
+
+
+@instruction
+def copy_to_every(
+    v: Vectors, target: Any, at: Any, step: Any, source: Any, start: Any, count: Any
+) -> None:
+    """Copy `count` neighbours from `start` to places that are `step` apart, the first at `at`."""
+    b = v.builder
+    target, source = b.gep(target, [at]), b.gep(source, [start])
+    with v.loop(count) as i:
+        b.store(b.load(b.gep(source, [i])), b.gep(target, [b.mul(i, step)]))
+
+
+@instruction
+def sum_of_rows(
+    v: Vectors, target: Any, at: Any, source: Any, start: Any, apart: Any, rows: Any, count: Any
+) -> None:
+    """Add up rows of `count` neighbours, which are `apart`, the first at `start`.
+
+    The sums are written to `at`; the last vector may overlap the one before.
+    """
+    b = v.builder
+    target, source = b.gep(target, [at]), b.gep(source, [start])
+
+    def add_up(place: Any, few: Any) -> None:
+        total = v.variable(v.zero)
+        with v.loop(rows) as row:
+            loaded = v.load(b.gep(source, [b.add(place, b.mul(row, apart))]), few)
+            b.store(b.fadd(b.load(total), loaded), total)
+        v.store(b.load(total), b.gep(target, [place]), few)
+
+    v.neighbours(count, add_up)
+
+
+@instruction
+def clear(v: Vectors, target: Any, at: Any, count: Any) -> None:
+    """Set `count` neighbours from `at` to 0; the last vector may overlap the one before."""
+    b = v.builder
+    target = b.gep(target, [at])
+    v.neighbours(count, lambda place, few: v.store(v.zero, b.gep(target, [place]), few))
+
+
+@instruction
+def clear_every(v: Vectors, target: Any, at: Any, step: Any, count: Any) -> None:
+    """Set `count` elements that are `step` apart to 0, the first of them at `at`."""
+    b = v.builder
+    target = b.gep(target, [at])
+    with v.loop(count) as i:
+        place = b.gep(target, [b.mul(i, step)])
+        b.store(ir.Constant(place.type.pointee, 0.0), place)

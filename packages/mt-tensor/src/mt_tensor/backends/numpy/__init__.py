@@ -1,1 +1,0 @@
-"""The `numpy` backend: every primitive as calls of NumPy over whole arrays, or blocks of them."""

@@ -1,0 +1,94 @@
+"""Checks of arguments: each here once, with one error and one wording.
+
+Users come in from here on. What they may say in several ways (sizes and dimensions) or wrongly
+(settings, element types) is checked by the same few functions in all operations; numbers are
+checked by `dtypes.as_number`.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mt_tensor.core.dtypes import DType, bool_
+from mt_tensor.core.errors import DTypeError, ShapeError
+from mt_tensor.core.strides import Shape, is_integer, size_of
+from mt_tensor.core.tensor_data import not_an_array
+
+_INTEGERS = (int, np.integer)
+
+
+def as_integers(values: tuple[Any, ...], named: Any = None) -> tuple[int, ...]:
+    """Accept `f(2, 3)` as well as `f((2, 3))` and, by a name, `f(size=(2, 3))`.
+
+    Raises:
+        TypeError: something is no integer, or sizes were given in both ways.
+    """
+    sizes = _unpacked(values, named)
+    for value in sizes:
+        if value.__class__ is not int:
+            if not is_integer(value):
+                raise TypeError(f"sizes and dimensions are integers; {sizes} was given.")
+            return tuple(map(operator.index, sizes))
+    return sizes
+
+
+def as_shape(extents: tuple[Any, ...], named: Any = None) -> Shape:
+    """Return the shape that extents make, in one of the ways of `as_integers`.
+
+    Raises:
+        ShapeError: an extent is negative.
+        TypeError: an extent is no integer, or they were given in both ways.
+    """
+    sizes = _unpacked(extents, named)
+    for extent in sizes:
+        whole = isinstance(extent, _INTEGERS) and not isinstance(extent, bool)
+        if not whole or extent < 0:
+            message = f"a shape is made of non-negative integers; {sizes} was given."
+            raise ShapeError(message) if whole else TypeError(message)
+    return tuple(map(int, sizes))
+
+
+def check_addressable(shape: Shape) -> None:
+    """Raise ShapeError if tensors of a shape would have more elements than memory has places."""
+    if size_of(max(extent, 1) for extent in shape) > sys.maxsize // 8:  # of up to eight bytes
+        raise not_an_array(shape)
+
+
+def _unpacked(values: tuple[Any, ...], named: Any) -> tuple[Any, ...]:
+    """Return what was given one by one, as one sequence, or by a name."""
+    if named is not None:
+        if values:
+            raise TypeError(f"sizes or dimensions were given twice: {values} and {named!r}.")
+        values = (named,)
+    return tuple(values[0]) if len(values) == 1 and isinstance(values[0], Sequence) else values
+
+
+def check_flags(**flags: Any) -> None:
+    """Raise TypeError unless all of these settings are True or False."""
+    for name, value in flags.items():
+        if value.__class__ is not bool:
+            raise TypeError(f"{name} is True or False; {value!r} was given.")
+
+
+def check_floating(name: str, of: Any) -> None:
+    """Raise DTypeError unless the elements of a tensor, or of a type, are floating-point."""
+    dtype: DType = getattr(of, "dtype", of)
+    if not dtype.is_floating_point:
+        raise DTypeError(
+            f"{name}() needs floating-point elements; {dtype.name} was given. Convert with "
+            "x.float()."
+        )
+
+
+def check_not_bool(name: str, of: Any, instead: str = "") -> None:
+    """Raise DTypeError if the elements of a tensor, or of a type, are truth values."""
+    dtype: DType = getattr(of, "dtype", of)
+    if dtype is bool_:
+        raise DTypeError(
+            f"{name}() is not defined on bool tensors: {instead or 'convert with x.to(...) first'}."
+        )

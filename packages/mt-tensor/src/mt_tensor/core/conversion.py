@@ -1,0 +1,100 @@
+"""Copies, of the same element type or another, and tensors as Python's numbers or NumPy's arrays.
+
+Here is the first `Function`: a copy, which gradients flow through. Most operations below convert
+their arguments with it. After it come the ways by which elements leave.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mt_autodiff import NoGradientError
+from mt_tensor.core.arguments import check_flags
+from mt_tensor.core.bfloat16 import numbers
+from mt_tensor.core.dtypes import Array, DType, bfloat16
+from mt_tensor.core.errors import DTypeError, ShapeError
+from mt_tensor.core.function import Function
+from mt_tensor.core.layout import row_major
+from mt_tensor.core.tensor import Tensor
+
+
+class Cast(Function):
+    """A contiguous copy with another element type, or the same."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, dtype: DType) -> Tensor:
+        layout, backend = x._tensor.layout, x.backend
+        ctx.dtype = layout.dtype
+        return Tensor._make(backend.copy(x._tensor, row_major(layout.shape, dtype)), backend)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return cast(grad, ctx.dtype), None
+
+
+def cast(x: Tensor, dtype: DType) -> Tensor:
+    """Return a tensor as another element type; itself if it is of this type.
+
+    Gradients flow back to it, unless they would pass through elements that are no floating-point
+    numbers.
+    """
+    if x._tensor.layout.dtype is dtype:
+        return x
+    return Cast.apply(x if dtype.is_floating_point else x.detach(), dtype)
+
+
+def clone(self: Tensor) -> Tensor:
+    """Return a contiguous copy that the gradient flows through."""
+    return Cast.apply(self, self._tensor.layout.dtype)
+
+
+def contiguous(self: Tensor) -> Tensor:
+    """Return the tensor itself if it is contiguous, else a contiguous copy."""
+    return self if self.is_contiguous() else self.clone()
+
+
+def item(self: Tensor) -> Any:
+    """Return the only element as a Python number.
+
+    Raises:
+        ShapeError: there is not exactly one.
+    """
+    if self._tensor.size != 1:
+        raise ShapeError(
+            f"item() needs exactly one element; shape {self.shape} has {self.numel()}."
+        )
+    array = self.backend.to_host(self._tensor)
+    return array.item() if self._tensor.layout.dtype is not bfloat16 else numbers(array).item()
+
+
+def tolist(self: Tensor) -> Any:
+    """Return the elements as nested lists of Python numbers."""
+    array = self.backend.to_host(self._tensor)
+    return array.tolist() if self._tensor.layout.dtype is not bfloat16 else numbers(array).tolist()
+
+
+def _numbers(self: Tensor) -> Array:
+    """Return the elements as an array that NumPy computes with: bfloat16 as float32."""
+    array: Array = numbers(self.backend.to_host(self._tensor))
+    return array
+
+
+def numpy(self: Tensor, *, force: bool = False) -> Array:
+    """Return the elements as a NumPy array, sharing memory where the backend allows it.
+
+    Args:
+        self: the tensor.
+        force: whether to leave out the history of a tensor that requires grad.
+
+    Raises:
+        NoGradientError: the tensor records; use `x.detach().numpy()`.
+        DTypeError: the elements are of bfloat16, which NumPy has not.
+    """
+    check_flags(force=force)
+    if self.dtype is bfloat16:
+        raise DTypeError("NumPy has no bfloat16: convert first, as in x.float().numpy().")
+    if self.requires_grad and not force:
+        raise NoGradientError(
+            "numpy() of a tensor that requires grad would lose its history: use x.detach().numpy()."
+        )
+    return self.backend.to_host(self._tensor)

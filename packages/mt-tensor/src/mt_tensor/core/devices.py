@@ -1,0 +1,119 @@
+"""Devices: torch's word for where elements are, in terms of backends.
+
+Operations have been read; the last part is how tensors are made, and first where. torch's programs
+choose a device, not a backend as in `registry.py`. Several backends may keep their elements on one:
+those of `numpy`, `simple` and `fast` are in the memory of this machine, "cpu". So a program that
+names only "cpu" and "cuda", as torch's do, runs on whichever backend was chosen: what is on the CPU
+already stays on its backend, and what is made there lives on the current one.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from mt_tensor.core.contract import TensorBackend
+from mt_tensor.core.errors import UnknownBackendError
+from mt_tensor.core.registry import DEFAULT, current_backend, get_backend
+
+HOST = "cpu"
+
+
+class device:  # noqa: N801 - torch's name
+    """Where elements are: "cpu", "cuda", or a backend by name.
+
+    >>> device("cpu"), device("simple") == device("cpu")
+    (device(type='cpu'), True)
+    >>> from mt_tensor import use_backend
+    >>> with use_backend("simple"):
+    ...     print(device("cpu").backend, device("numpy").backend)
+    SimpleOps('simple') NumpyOps('numpy')
+
+    Attributes:
+        type: "cpu", "cuda", or what another backend calls its place.
+        index: the number of the device among those of its type, which is 0, or None.
+
+    Raises:
+        UnknownBackendError: there is no such backend or device.
+        BackendUnavailableError: it cannot be used on this machine; the message says why.
+    """
+
+    __slots__ = ("_backend", "index", "type")
+
+    type: str
+    index: int | None
+    _backend: TensorBackend | None  # for "cpu" None: the one that is current when it is asked for
+
+    def __init__(self, type: str | device | TensorBackend, index: int | None = None) -> None:
+        self._backend = None
+        if isinstance(type, device):
+            self.type, self.index, self._backend = type.type, type.index, type._backend
+            return
+        if isinstance(type, str) and ":" in type:
+            type, _, number = type.partition(":")
+            index = int(number) if number.isdecimal() else -1
+        if index not in {None, 0}:
+            raise UnknownBackendError(
+                f"there is one device of each type, with index 0; {type!r} with index {index} was "
+                "asked for."
+            )
+        self.index = index
+        if type == HOST:
+            self.type = HOST
+        else:
+            self._backend = get_backend(type)
+            self.type = self._backend.device
+
+    @property
+    def backend(self) -> TensorBackend:
+        """The backend that new elements on this device belong to."""
+        if self._backend is not None:
+            return self._backend
+        current = current_backend()
+        return current if current.device == HOST else get_backend(DEFAULT)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, device):
+            return NotImplemented
+        return (self.type, self.index or 0) == (other.type, other.index or 0)
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.index or 0))
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __repr__(self) -> str:
+        index = "" if self.index is None else f", index={self.index}"
+        return f"device(type={self.type!r}{index})"
+
+
+Device: TypeAlias = "str | device | TensorBackend | None"
+"""What an argument `device=` may be: a device, or what names one; None if it is left out."""
+
+Backend: TypeAlias = "str | TensorBackend | None"
+"""What an argument `backend=` may be: a backend or its name; None for the current one."""
+
+
+def place(backend: Backend, where: Device, own: TensorBackend | None = None) -> TensorBackend:
+    """Return the backend that elements are to be on, of arguments `backend=` and `device=`.
+
+    Args:
+        backend: the one argument.
+        where: the other one.
+        own: where the elements are now, or those of the tensor that is the model of theirs; None
+            if there is none.
+
+    Raises:
+        TypeError: both were given.
+        UnknownBackendError: there is no such backend or device.
+    """
+    if where is None:
+        if own is not None and (backend is None or backend is own):
+            return own
+        return get_backend(backend)
+    if backend is not None:
+        raise TypeError(f"a place was given twice, as backend={backend!r} and device={where!r}.")
+    chosen = device(where)
+    if own is not None and own.device == chosen.type and chosen._backend is None:
+        return own
+    return chosen.backend

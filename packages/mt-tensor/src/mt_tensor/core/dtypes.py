@@ -1,0 +1,313 @@
+"""The element types of tensors, and what comes of mixing them.
+
+Before tensors come their elements, and the types that these can have. The names are torch's, and
+so are the rules of promotion. A floating type beats an integer type, which beats bool, whatever
+their sizes; within a kind, the larger type wins; and a plain Python number only decides the kind,
+never the size. Of float16 and bfloat16 neither holds the other: together they become float32. The
+unsigned types beyond uint8 are not promoted with other integers: no integer type holds both uint64
+and int64.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from mt_tensor.core.errors import DTypeError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt  # slow to import
+
+Array: TypeAlias = "npt.NDArray[Any]"
+"""An array of NumPy, of any element type."""
+
+Kind = Literal["bool", "integer", "float"]
+Number = bool | int | float
+
+
+class NumberLike:
+    """What stands for a number that is not known yet; only the library has such."""
+
+    __slots__ = ()
+
+
+_NUMBERS = (bool, int, float)  # `isinstance` is faster with a tuple
+
+_KINDS: dict[str, Kind] = {
+    "b": "bool",
+    "i": "integer",
+    "u": "integer",
+    "f": "float",
+    "V": "float",  # the bytes of bfloat16
+}
+
+
+class DType:
+    """One element type.
+
+    Attributes:
+        name: torch's name, "float32".
+        kind: "bool", "integer" or "float".
+        numpy: the NumPy dtype with the same values; of bfloat16, which NumPy has not, one of two
+            bytes without meaning (`widening.py`).
+        itemsize: bytes per element.
+        computed: the type that sums and formulas of its elements are computed in; float32 for those
+            of 16 bits, which would round each step.
+        is_narrow: whether that is another one.
+        is_floating_point: whether elements are floating-point numbers, which derivatives need.
+        rank: what the kind can hold: 0 for truth values, 1 for integers too, 2 for fractions too.
+    """
+
+    __slots__ = (
+        *("computed", "is_floating_point", "is_narrow", "itemsize", "kind", "name", "numpy"),
+        "rank",
+    )
+
+    def __init__(self, name: str, numpy: str = "", computed: DType | None = None) -> None:
+        self.name = name
+        self.numpy: np.dtype[Any] = np.dtype(numpy or name)
+        self.computed = computed or self
+        self.is_narrow = computed is not None
+        self.itemsize = self.numpy.itemsize
+        self.kind = _KINDS[self.numpy.kind]
+        self.is_floating_point = self.kind == "float"
+        self.rank = ("bool", "integer", "float").index(self.kind)
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether elements may be negative."""
+        return self.kind == "float" or self.name.startswith("int")
+
+    def convert(self, value: Number) -> Number:
+        """Return a number as one of this kind: integers wrap around, floats are not rounded yet."""
+        if self.kind == "bool":
+            return value != 0
+        if self.kind == "float":
+            return float(value)
+        if value != value or value in (float("inf"), float("-inf")):
+            value = 0  # no integer stands for nan and the infinities
+        bits = 8 * self.itemsize
+        wrapped = int(value) % (1 << bits)
+        negative = self.is_signed and wrapped >= 1 << (bits - 1)
+        return wrapped - (1 << bits) if negative else wrapped
+
+    def checked(self, value: Any) -> Number:
+        """Return a number as this type would store it.
+
+        Raises:
+            DTypeError: it is out of this type's range.
+            TypeError: it is no number.
+        """
+        value = as_number("an element", value)
+        if self.kind == "integer":
+            limits = np.iinfo(self.numpy)
+            if not limits.min <= value <= limits.max:  # nan is not within, either
+                raise DTypeError(
+                    f"{value} is out of range for {self.name}, which holds integers from "
+                    f"{limits.min} to {limits.max}."
+                )
+        return self.convert(value)
+
+    def __repr__(self) -> str:
+        """Show torch's name, in this package."""
+        return f"mt_tensor.{self.name}"
+
+    def __reduce__(self) -> str:
+        """Pickle as the module-level constant, so that identity survives."""
+        return "bool_" if self.name == "bool" else self.name
+
+
+float32 = DType("float32")
+float16 = DType("float16", computed=float32)
+bfloat16 = DType("bfloat16", "V2", float32)
+float64 = DType("float64")
+int8 = DType("int8")
+int16 = DType("int16")
+int32 = DType("int32")
+int64 = DType("int64")
+uint8 = DType("uint8")
+uint16 = DType("uint16")
+uint32 = DType("uint32")
+uint64 = DType("uint64")
+bool_ = DType("bool")
+
+DTYPES: dict[str, DType] = {
+    dtype.name: dtype
+    for dtype in (
+        *(float16, bfloat16, float32, float64),
+        *(int8, int16, int32, int64),
+        *(uint8, uint16, uint32, uint64),
+        bool_,
+    )
+}
+"""All element types by name."""
+
+_UNPROMOTED = {uint16, uint32, uint64}
+"""Types that are not promoted with other integers, nor with bool."""
+
+_BY_NUMPY = {dtype.numpy: dtype for dtype in DTYPES.values() if dtype is not bfloat16}
+_default = float32
+
+_NAMED: dict[Any, DType] = {**DTYPES, **_BY_NUMPY, float: float32}
+"""Element types by their names, NumPy's dtypes and `float`; what else names one, NumPy is asked."""
+
+
+def get_default_dtype() -> DType:
+    """Return the element type of floating-point numbers that nothing else decides."""
+    return _default
+
+
+def set_default_dtype(d: Any) -> None:
+    """Choose the element type of Python's floats, and of new tensors that are given none.
+
+    It also is that of roots and quotients of integers. It holds for the whole process, as in torch,
+    and for what is made from now on.
+
+    >>> import mt_tensor as mt
+    >>> mt.set_default_dtype(mt.float64)
+    >>> mt.zeros(1).dtype, (mt.arange(3) / 2).dtype
+    (mt_tensor.float64, mt_tensor.float64)
+    >>> mt.set_default_dtype(mt.float32)
+
+    Args:
+        d: float16, bfloat16, float32 (as at first) or float64.
+
+    Raises:
+        DTypeError: it is no floating-point type.
+    """
+    global _default  # noqa: PLW0603 - one for the process
+    dtype = as_dtype(d)
+    if not dtype.is_floating_point:
+        raise DTypeError(
+            f"the default is a floating-point type; {dtype.name} was given. Integers are of int64."
+        )
+    _default = dtype
+
+
+def as_dtype(value: Any) -> DType:
+    """Return the DType that `value` names: a DType, its name, a NumPy dtype or a Python type.
+
+    Raises:
+        DTypeError: there is no such element type.
+    """
+    if isinstance(value, DType):
+        return value
+    try:
+        if value is None:  # which NumPy takes for float64
+            raise TypeError
+        known = _NAMED.get(value)
+        return known or _BY_NUMPY[np.dtype(value).newbyteorder("=")]
+    except (TypeError, ValueError, KeyError):
+        raise DTypeError(
+            f"{value!r} is no element type of tensors; choose one of {', '.join(DTYPES)}."
+        ) from None
+
+
+def plain(value: Any) -> Any:
+    """Return a number of NumPy's as Python's, and anything else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def as_number(name: str, value: Any) -> Number:
+    """Return an argument that is a number, Python's or NumPy's, as Python's.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    value = plain(value)
+    if not isinstance(value, (*_NUMBERS, NumberLike)):
+        raise TypeError(f"{name} is a number; {value!r} of type {type(value).__name__} was given.")
+    number: Number = value  # type: ignore[assignment]  # or it stands for one
+    return number
+
+
+@functools.lru_cache(1024)
+def is_exact(value: Number, dtype: DType) -> bool:
+    """Whether a type of 16 bits stores a number without rounding, as nan and the infinities."""
+    if not abs(value) < math.inf:
+        return True
+    digits, least, largest = NARROW[dtype]
+    if abs(value) > largest:
+        return False
+    steps = math.ldexp(value, digits - max(math.frexp(value)[1], least))
+    return steps == int(steps)
+
+
+class Limits(NamedTuple):
+    """What a floating-point type of 16 bits can hold.
+
+    Attributes:
+        digits: how many binary digits there are.
+        exponent: below which there are fewer, if the digits are those after the point.
+        largest: the largest number.
+    """
+
+    digits: int
+    exponent: int
+    largest: float
+
+
+NARROW = {
+    float16: Limits(11, -13, 65504.0),
+    bfloat16: Limits(8, -125, (2.0 - 2.0**-7) * 2.0**127),
+}
+"""The types that are computed with in another."""
+
+
+def type_of_number(value: Number) -> DType:
+    """Return the element type that a tensor made from a plain Python number has."""
+    if isinstance(value, bool):
+        return bool_
+    return int64 if isinstance(value, int) else _default
+
+
+def promote_types(a: DType, b: DType) -> DType:
+    """Return the smallest type of the higher kind that holds both.
+
+    Raises:
+        DTypeError: something is no element type; or uint16, uint32 or uint64 meets another type
+            of integers or bool.
+    """
+    if a is b:
+        return a
+    a, b = as_dtype(a), as_dtype(b)
+    if a is not b and not _UNPROMOTED.isdisjoint((a, b)) and "float" not in (a.kind, b.kind):
+        raise DTypeError(
+            f"{a.name} and {b.name} are not promoted to a common type, as in torch: convert one of "
+            "the two, as in x.long()."
+        )
+    if a.kind == b.kind:
+        if bfloat16 in (a, b):
+            a, b = a.computed, b.computed
+        return _BY_NUMPY[np.promote_types(a.numpy, b.numpy)]
+    return a if a.rank > b.rank else b
+
+
+def result_type(*operands: Any) -> DType:
+    """Return the type in which an operation on these operands is computed.
+
+    Args:
+        *operands: tensors, or plain Python numbers. Tensors with dimensions decide first; a
+            0-dimensional tensor, and after it a plain number, only counts if its kind is higher.
+
+    Raises:
+        DTypeError: operands that count are not promoted to a common type; see `promote_types`.
+    """
+    groups: list[DType | None] = [None, None, None]
+    for operand in operands:
+        if isinstance(operand, _NUMBERS):
+            group, dtype = 2, type_of_number(operand)
+        elif not isinstance(getattr(operand, "dtype", None), DType):
+            group, dtype = 2, type_of_number(as_number("an operand that is no tensor", operand))
+        else:
+            group, dtype = (0 if operand.shape else 1), operand.dtype
+        known = groups[group]
+        groups[group] = dtype if known is None else promote_types(known, dtype)
+    result: DType | None = None
+    for decided in groups:
+        if decided is not None and (result is None or decided.rank > result.rank):
+            result = decided if result is None else promote_types(result, decided)
+    return result or _default

@@ -1,0 +1,212 @@
+"""The operator table lifted to tensors.
+
+Each row becomes an operation that promotes its arguments to one dtype, broadcasts them, and gives
+one formula to the backend: forward, the value; backward, all wanted gradients at once, as
+`gradients.py` has it. Under `create_graph` each gradient is such an operation itself.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+from mt_autodiff.core.mode import recording
+from mt_operators import OPERATORS, Operator
+from mt_tensor.core.arguments import check_not_bool
+from mt_tensor.core.contract import TensorBackend
+from mt_tensor.core.conversion import cast
+from mt_tensor.core.dtype_rules import dtype_rules_of
+from mt_tensor.core.dtypes import (
+    DType,
+    Number,
+    as_number,
+    bool_,
+    get_default_dtype,
+    int64,
+    is_exact,
+    plain,
+    result_type,
+    uint64,
+)
+from mt_tensor.core.elementwise_gradients import recorder
+from mt_tensor.core.errors import DTypeError
+from mt_tensor.core.function import common_backend
+from mt_tensor.core.layout import row_major
+from mt_tensor.core.plans import Plans
+from mt_tensor.core.precision import BLOCKS, adjusted
+from mt_tensor.core.strides import shape_broadcast
+from mt_tensor.core.tensor import Tensor
+
+_make = Tensor._make
+
+OPERANDS = (Tensor, bool, int, float)
+"""What an operator of tensors takes."""
+
+
+class ElementwiseOperation:
+    """One row of the operator table on tensors; called like a function.
+
+    Attributes:
+        operator: the row.
+        plans: how each backend computes its value.
+        rules: its dtype rules.
+        record: enters results into the graph.
+    """
+
+    def __init__(self, operator: Operator) -> None:
+        self.operator = operator
+        self.plans = Plans(operator.value)
+        self.rules = dtype_rules_of(operator)
+        self.record = recorder(operator, ElementwiseOperation)
+
+    def __call__(self, *args: Any) -> Tensor:
+        """Apply the operator to tensors and numbers. Numbers alone give a number.
+
+        Raises:
+            TypeError: something is neither.
+            IndexingError: the shapes do not broadcast.
+            DTypeError: the operator does not work on this element type.
+            BackendMismatchError: the tensors belong to different backends.
+        """
+        operator = self.operator
+        if len(args) != operator.arity:
+            raise TypeError(
+                f"{operator.name} takes {operator.arity} argument(s); {len(args)} were given."
+            )
+        backend = common_backend(*args)
+        if backend is None:
+            return operator.function(*(as_number("an operand", arg) for arg in args))  # type: ignore[no-any-return]
+        dtype = _common_type(args[1:] if self.rules.chooses else args)
+        if dtype is None or operator.result == "integer":
+            args = tuple(map(plain, args))
+            dtype = self._computation_type(args)
+        if dtype is bool_ and operator.result == "integer" and self.rules.for_bool:
+            return OPERATIONS[self.rules.for_bool](*args)
+        check_on_bool(operator, dtype)
+        operands = self._operands(args, dtype, backend)
+        if dtype.is_narrow and BLOCKS.count:
+            wide = [adjusted(operator.name, operand) for operand in operands]
+            if wide[-1].dtype is not dtype:
+                numbers = [isinstance(arg, Number) for arg in args]
+                return self(*[a if n else w for a, n, w in zip(args, numbers, wide, strict=True)])
+        if dtype.is_narrow and not (self.rules.chooses or operator.result == "bool"):
+            finer = [isinstance(arg, Number) and not is_exact(arg, dtype) for arg in args]
+            if True in finer:  # numbers that it would round: the result is rounded instead
+                wide = [
+                    a if f else cast(x, dtype.computed)
+                    for a, f, x in zip(args, finer, operands, strict=True)
+                ]
+                return cast(self(*wide), dtype)
+        shape = operands[0].shape
+        for operand in operands[1:]:
+            if operand.shape != shape:
+                shape = shape_broadcast(shape, operand.shape)
+        truth = operator.result == "bool"
+        out = row_major(shape, bool_ if truth else dtype)
+        inputs = [operand._tensor for operand in operands]
+        value = self.plans[backend, out, *[data.layout for data in inputs]](*inputs)
+        result = _make(value, backend)
+        if recording.get() and dtype.is_floating_point and not truth:
+            self.record(operands, (*inputs, value), result)
+        return result
+
+    def _computation_type(self, args: tuple[Any, ...]) -> DType:
+        """Return the dtype that the operator computes these arguments in."""
+        operator = self.operator
+        for value in args:  # an array is refused here, not promoted by chance
+            if not isinstance(value, OPERANDS):
+                raise TypeError(
+                    f"{operator.name} was given {value!r} of type {type(value).__name__}: "
+                    "make it a tensor with mt_tensor.tensor(...)."
+                )
+        dtype = result_type(*args[1:] if self.rules.chooses else args)
+        if operator.result == "integer" and dtype.is_floating_point:
+            raise DTypeError(
+                f"{operator.name} works on integers and bool; {dtype.name} was given. Convert "
+                "with x.long(), or compare first, as in (x > 0) & (y > 0)."
+            )
+        if dtype.is_floating_point or (self.rules.takes_integers and operator.result != "real"):
+            return dtype
+        return get_default_dtype()
+
+    def _operands(
+        self, args: tuple[Any, ...], dtype: DType, backend: TensorBackend
+    ) -> tuple[Tensor, ...]:
+        """Return all arguments as tensors of a dtype, but a condition as one of bool."""
+        if self.rules.chooses:
+            condition, *values = args
+            if isinstance(condition, Tensor) and condition.dtype is not bool_:
+                raise DTypeError(
+                    f"the condition of where() must be bool; {condition.dtype.name} was given. "
+                    "Compare first, as in x > 0."
+                )
+            for value in values:
+                if dtype.kind == "integer" and isinstance(value, Number):
+                    dtype.checked(value)
+            first = _as_tensor(condition, bool_, backend)
+            return first, *[_as_tensor(value, dtype, backend) for value in values]
+        operands = tuple([_as_tensor(arg, dtype, backend) for arg in args])
+        if dtype.kind == "integer" and not self.rules.closed:  # the library's check follows
+            operands[0]._check_integers(self.operator.name, args[1], operands[1])
+        return operands
+
+
+def _common_type(values: tuple[Any, ...]) -> DType | None:
+    """Return the one dtype of floating-point tensors among plain numbers; None if it is not so."""
+    types = {value.dtype if isinstance(value, Tensor) else value.__class__ for value in values}
+    types -= _PLAIN_NUMBERS
+    if len(types) != 1:
+        return None
+    (dtype,) = types
+    return dtype if isinstance(dtype, DType) and dtype.is_floating_point else None
+
+
+_PLAIN_NUMBERS = {int, float}
+"""The numbers that take the type of floating-point tensors beside them."""
+
+
+def check_on_bool(operator: Operator, dtype: DType) -> None:
+    """Raise DTypeError if an operator has no meaning on truth values."""
+    rules = dtype_rules_of(operator)
+    if dtype is bool_ and not rules.takes_bool:
+        instead = rules.for_bool
+        check_not_bool(operator.name, dtype, f"use {instead}" if instead else "")
+
+
+def _as_tensor(value: Any, dtype: DType, backend: TensorBackend) -> Tensor:
+    if isinstance(value, Tensor):
+        return cast(value, dtype)
+    if isinstance(value, int) and abs(value) >> 63:  # smaller types wrap around, as in torch
+        (uint64 if dtype is uint64 else int64).checked(value)
+    return constant(backend, dtype, value)
+
+
+def constant(backend: TensorBackend, dtype: DType, value: Number) -> Tensor:
+    """Return a number as a 0-dimensional tensor, which nobody may change: it may be shared."""
+    if value or math.copysign(1.0, value) > 0.0:
+        return shared_constant(backend, dtype, value)
+    return _make(backend.full((), dtype, value), backend)  # -0.0, which equals 0.0, yet differs
+
+
+@functools.lru_cache(maxsize=512)
+def shared_constant(backend: TensorBackend, dtype: DType, value: Number) -> Tensor:
+    """Return a number other than -0.0 likewise, the same tensor each time."""
+    return _make(backend.full((), dtype, value), backend)
+
+
+OPERATIONS: dict[str, ElementwiseOperation] = {}
+"""The operation of each row, by its name."""
+
+
+def _enter(row: Operator) -> None:
+    OPERATIONS[row.name] = ElementwiseOperation(row)
+
+
+OPERATORS.for_each(_enter)
+
+
+def elementwise(name: str, *args: Any) -> Tensor:
+    """Apply the operator called `name`; see `ElementwiseOperation.__call__`."""
+    OPERATORS[name]  # an unknown name raises here, with the nearest one
+    return OPERATIONS[name](*args)

@@ -1,0 +1,112 @@
+"""Tensors that are filled with a number, or not at all.
+
+`tensor` copies elements from the memory of the host; these are made by the backend itself. Evenly
+spaced numbers, random ones and more are in the library. This is the last operation of the lesson.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Unpack
+
+from mt_tensor.core.arguments import as_shape, check_addressable
+from mt_tensor.core.devices import Backend, Device, place
+from mt_tensor.core.dtypes import (
+    DType,
+    Number,
+    as_dtype,
+    as_number,
+    get_default_dtype,
+    type_of_number,
+)
+from mt_tensor.core.errors import ShapeError
+from mt_tensor.core.from_data import Placement, new_leaf
+from mt_tensor.core.strides import Shape
+from mt_tensor.core.tensor import Tensor
+
+
+def new_shape(extents: tuple[Any, ...], named: Any = None) -> Shape:
+    """Return the shape of a new tensor; see `arguments.as_shape`.
+
+    Raises:
+        ShapeError: an extent is negative, or there would be too many elements.
+        TypeError: they were given in two ways.
+    """
+    shape = as_shape(extents, named)
+    check_addressable(shape)
+    return shape
+
+
+def dtype_or_default(dtype: Any) -> DType:
+    """Return the element type that was asked for, or the default."""
+    return get_default_dtype() if dtype is None else as_dtype(dtype)
+
+
+def one_number(name: str, value: Any) -> Number:
+    """Return a number, which may be the only element of a tensor."""
+    return as_number(name, value.item() if isinstance(value, Tensor) else value)
+
+
+def filled(
+    shape: Shape,
+    value: Number | None,
+    dtype: DType,
+    backend: Backend = None,
+    requires_grad: bool = False,
+    device: Device = None,
+) -> Tensor:
+    """Return a tensor of a shape that has been checked, filled with a number that fits.
+
+    None leaves the elements arbitrary.
+    """
+    chosen = place(backend, device)
+    data = chosen.empty(shape, dtype) if value is None else chosen.full(shape, dtype, value)
+    return new_leaf(data, chosen, requires_grad)
+
+
+def empty(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[Placement]) -> Tensor:
+    """Return a tensor with arbitrary elements, to be overwritten.
+
+    Raises:
+        ShapeError: an extent is negative.
+    """
+    return filled(new_shape(sizes, size), None, dtype_or_default(dtype), **options)
+
+
+def full(
+    size: Sequence[int],
+    fill_value: Any,
+    dtype: Any = None,
+    **options: Unpack[Placement],
+) -> Tensor:
+    """Return a tensor in which every element is `fill_value`.
+
+    Args:
+        size: the shape, as one sequence.
+        fill_value: a number, or a tensor of one element.
+        dtype: the element type; by default a tensor's own, float32 for a Python float, int64 for
+            an integer, bool for a truth value.
+        **options: `backend` or `device`, and `requires_grad`; see `Placement`.
+
+    Raises:
+        ShapeError: `size` is no sequence of non-negative integers.
+        DTypeError: `fill_value` does not fit the element type.
+        TypeError: it is no number.
+    """
+    if not isinstance(size, Sequence):
+        raise ShapeError(f"full() takes its shape as one sequence, as in ({size},).")
+    number = one_number("fill_value", fill_value)
+    if dtype is None:
+        dtype = fill_value.dtype if isinstance(fill_value, Tensor) else type_of_number(number)
+    kind = as_dtype(dtype)
+    return filled(new_shape(tuple(size)), kind.checked(number), kind, **options)
+
+
+def zeros(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[Placement]) -> Tensor:
+    """Return a tensor of zeros, by default of float32."""
+    return filled(new_shape(sizes, size), 0, dtype_or_default(dtype), **options)
+
+
+def ones(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[Placement]) -> Tensor:
+    """Return a tensor of ones, by default of float32."""
+    return filled(new_shape(sizes, size), 1, dtype_or_default(dtype), **options)

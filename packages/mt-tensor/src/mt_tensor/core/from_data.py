@@ -1,0 +1,180 @@
+"""Tensors from what exists already: Python numbers, nested sequences, NumPy arrays, tensors.
+
+So far tensors were made of other tensors. Here is how users make the first ones, and what all
+functions that do so ask: which element type a tensor has, on which backend it lives, and whether
+its gradient is wanted.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Iterable
+from typing import Any, TypedDict
+
+import numpy as np
+
+from mt_tensor.core.bfloat16 import stored
+from mt_tensor.core.contract import TensorBackend
+from mt_tensor.core.devices import Backend, Device, place
+from mt_tensor.core.dtypes import (
+    Array,
+    DType,
+    Number,
+    as_dtype,
+    get_default_dtype,
+    promote_types,
+    type_of_number,
+    uint64,
+)
+from mt_tensor.core.errors import DTypeError, ShapeError
+from mt_tensor.core.errstate import quiet
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.core.tensor_data import TensorData
+
+
+class Placement(TypedDict, total=False):
+    """The options of all functions that make tensors.
+
+    Attributes:
+        backend: a backend or its name; by default the current one.
+        device: a device instead of a backend; see `mt_tensor.device`.
+        requires_grad: whether a gradient is wanted.
+    """
+
+    backend: Backend
+    device: Device
+    requires_grad: bool
+
+
+def from_values(
+    values: Array,
+    dtype: DType,
+    backend: Backend = None,
+    requires_grad: bool = False,
+    device: Device = None,
+    home: TensorBackend | None = None,
+) -> Tensor:
+    """Return a tensor of the elements of an array, converted; may share its memory.
+
+    It is where `place` says, for elements that are at `home` now.
+    """
+    if values.dtype != dtype.numpy:
+        values = quiet().run(stored, values, dtype)
+    chosen = place(backend, device, home)
+    return new_leaf(chosen.from_host(values), chosen, requires_grad)
+
+
+def new_leaf(data: TensorData, backend: TensorBackend, requires_grad: bool) -> Tensor:
+    """Return a tensor of elements on a backend, whose gradient is wanted if that is asked for.
+
+    Raises:
+        DTypeError: it is, but the elements are no floating-point numbers.
+        TypeError: `requires_grad` is no bool.
+    """
+    result = Tensor._make(data, backend)
+    return result if requires_grad is False else result.requires_grad_(requires_grad)
+
+
+def tensor(
+    data: Any,
+    dtype: Any = None,
+    backend: Backend = None,
+    requires_grad: bool = False,
+    device: Device = None,
+) -> Tensor:
+    """Return a new tensor with a copy of `data`.
+
+    Args:
+        data: a number, nested sequences of numbers, a NumPy array or scalar, or a tensor; arrays
+            and tensors may stand in sequences, too.
+        dtype: the element type; by default float32 for Python floats, int64 for integers, bool
+            for truth values, the own one of an array or tensor, and what these promote to where
+            they are mixed.
+        backend: a backend or its name; by default a tensor's own, else the current one.
+        requires_grad: whether a gradient is wanted.
+        device: a device instead of a backend; see `mt_tensor.device`.
+
+    Raises:
+        ShapeError: the sequences are ragged.
+        DTypeError: an element is no number, or the element type has no counterpart.
+    """
+    home = None
+    if isinstance(data, Tensor):
+        home = data.backend
+        values, own = np.array(home.to_host(data._tensor)), data._tensor.layout.dtype
+    elif hasattr(type(data), "__array__"):  # an array, or what another library has for one
+        values = np.array(np.asarray(data))
+        own = as_dtype(values.dtype)
+    else:
+        values, own = _of_sequences(data, dtype)
+    kind = own if dtype is None else as_dtype(dtype)
+    return from_values(values, kind, backend, requires_grad, device, home)
+
+
+def _of_sequences(data: Any, dtype: Any) -> tuple[Array, DType]:
+    """Return the elements of a number or of nested sequences, and their common type.
+
+    Args:
+        data: the sequences.
+        dtype: the type they are to be converted to; None for the common one.
+
+    Raises:
+        ShapeError: the sequences are ragged.
+        DTypeError: an element is no number, or does not fit the type.
+    """
+    leaves = _leaves(data)
+    if any(isinstance(leaf, Tensor) for leaf in leaves):
+        data = _with_arrays(data)
+    try:
+        values = np.array(data)
+    except ValueError as error:
+        raise ShapeError(
+            f"nested sequences must have equal lengths at each level ({error})."
+        ) from None
+    if values.dtype.kind not in "biuf":
+        others = (leaf for leaf in leaves if not isinstance(leaf, Tensor))
+        wrong = next((leaf for leaf in others if np.asarray(leaf).dtype.kind not in "biuf"), data)
+        raise DTypeError(
+            f"a tensor is made of numbers of at most 64 bits; {wrong!r} of type "
+            f"{type(wrong).__name__} was given."
+        )
+    if dtype is not None and as_dtype(dtype) is uint64 and values.dtype.kind == "f":
+        values = np.array(data, object)  # floats are NumPy's way to [1, 2**63]
+    own = _common_type(leaves, values)
+    kind = own if dtype is None else as_dtype(dtype)
+    if values.size and kind.kind == "integer":
+        for extreme in (values.min(), values.max()):
+            kind.checked(extreme)
+    return values, own
+
+
+def _leaves(data: Any) -> list[Any]:
+    """Return what nested sequences hold, if they are evenly nested."""
+    level = [data]
+    while level and all(isinstance(each, list | tuple | range) for each in level):
+        level = list(itertools.chain.from_iterable(level))
+    return level
+
+
+def _with_arrays(data: Any) -> Any:
+    """Return the same nested sequences with arrays in the place of tensors."""
+    if isinstance(data, Tensor):
+        return data._numbers()
+    return [_with_arrays(each) for each in data] if isinstance(data, list | tuple) else data
+
+
+def _common_type(leaves: Iterable[Any], values: Array) -> DType:
+    """Return the element type that torch gives to these numbers, arrays and tensors together."""
+    one_of_each = {getattr(leaf, "dtype", type(leaf)): leaf for leaf in leaves}
+    types = [
+        type_of_number(leaf) if isinstance(kind, type) else as_dtype(kind)
+        for kind, leaf in one_of_each.items()
+        if not isinstance(kind, type) or issubclass(kind, Number)
+    ]
+    if not types:  # nothing at all, or something that only NumPy can read, such as a memoryview
+        return as_dtype(values.dtype) if values.size else get_default_dtype()
+    common = functools.reduce(promote_types, types)
+    if common.kind == "integer" and values.dtype.kind == "f":  # which is NumPy's last resort
+        raise DTypeError("the integers in the data do not fit into 64 bits with a sign.")
+    return common

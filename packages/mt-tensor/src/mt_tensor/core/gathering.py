@@ -1,0 +1,95 @@
+"""Reading along one dimension by a tensor of indices, and its inverse.
+
+Views cannot show elements in any order and any number of times. For that there are the contract's
+`gather` and, backward, `scatter`, which adds up the gradients of an element that was read several
+times. All that the library has of indexing by tensors is made of these two.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mt_operators import OPERATORS
+from mt_tensor.core.dtypes import int64
+from mt_tensor.core.errors import DTypeError, IndexingError, ShapeError
+from mt_tensor.core.function import Function, common_backend, require_tensors
+from mt_tensor.core.signatures import numpy_names
+from mt_tensor.core.strides import Shape, normalize_dim
+from mt_tensor.core.tensor import Tensor
+
+ADD = OPERATORS["add"]
+
+
+class Gather(Function):
+    """Elements read along a dimension."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, dim: int, index: Tensor) -> Tensor:
+        ctx.dim, ctx.shape = dim, x.shape
+        ctx.save_for_backward(index)
+        return x._with(x.backend.gather(x._tensor, dim, index._tensor))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        (index,) = ctx.saved_tensors
+        return Collect.apply(grad, ctx.dim, index, ctx.shape), None, None
+
+
+class Collect(Function):
+    """Elements added up along a dimension of a tensor that is 0 elsewhere; undoes `Gather`."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, dim: int, index: Tensor, shape: Shape) -> Tensor:
+        ctx.dim = dim
+        ctx.save_for_backward(index)
+        out = x.backend.full(shape, x.dtype, 0)
+        x.backend.scatter(x._tensor, dim, index._tensor, out, ADD)
+        return x._with(out)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        (index,) = ctx.saved_tensors
+        return Gather.apply(grad, ctx.dim, index), None, None, None
+
+
+def checked_index(name: str, x: Tensor, dim: int, index: Tensor) -> tuple[int, Tensor]:
+    """Check an index for gather or scatter against the tensor it points into.
+
+    Returns:
+        `dim`, counted from the front, and the index.
+    """
+    require_tensors(name, x, index)
+    common_backend(x, index)
+    dim = normalize_dim(dim, x.ndim)
+    if x.ndim == 0:
+        raise IndexingError(f"{name}() needs a tensor with at least one dimension.")
+    if index.dtype is not int64:
+        raise DTypeError(f"{name}() takes an index of int64; {index.dtype.name} was given.")
+    if index.ndim != x.ndim or any(
+        wanted > extent and d != dim
+        for d, (wanted, extent) in enumerate(zip(index.shape, x.shape, strict=True))
+    ):
+        raise ShapeError(
+            f"{name}() along dimension {dim}: an index of shape {index.shape} does not fit a "
+            f"tensor of shape {x.shape}. It needs as many dimensions, none longer but {dim}."
+        )
+    return dim, in_range(index, x.shape[dim], (f"{name}()", f"dimension {dim}"))
+
+
+def in_range(index: Tensor, extent: int, where: tuple[str, str], negative: bool = False) -> Tensor:
+    """Return indices of which each is sure to be in range; see `TensorBackend.checked_indices`."""
+    given = index._tensor
+    checked = index.backend.checked_indices(given, extent, where, negative)
+    return index if checked is given else index._with(checked)
+
+
+@numpy_names
+def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
+    """Return `input[i][index[i][j][k]][k]` for `dim` 1 of 3, with the shape of `index`.
+
+    Raises:
+        DTypeError: `index` is not int64.
+        ShapeError: `index` has other dimensions than `input`, or is too long in one.
+        IndexingError: an index is out of range.
+    """
+    return Gather.apply(input, *checked_index("gather", input, dim, index))

@@ -1,0 +1,188 @@
+"""How the `numpy` backend runs a formula: views go in, and new views come out.
+
+`functions.py` and `source.py` have made the formula a function of arrays; here it is called with
+views: of any layouts, or by a plan for one signature, which is worked out once. The next file has
+the other primitives, each a function of NumPy as it stands.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+
+from mt_operators import Formula
+from mt_tensor.core.bfloat16 import assign, numbers
+from mt_tensor.core.contract import Layouts, computation_type
+from mt_tensor.core.dtypes import Array, DType, Number, bfloat16, bool_
+from mt_tensor.core.errstate import quiet, run_quietly
+from mt_tensor.core.layout import Layout
+from mt_tensor.core.numpy_functions import FUNCTIONS, function_of, typed
+from mt_tensor.core.tensor_data import TensorData
+
+Function = Callable[..., Any]
+
+_array_of = attrgetter("array")
+_of = TensorData.of
+_new = object.__new__
+
+_BUSY = (RuntimeError, AttributeError)
+"""Another call uses the context of `run_quietly`, or a view has no array yet."""
+
+
+def new_view(result: Any, layout: Layout) -> TensorData:
+    """Return what a function returned as a view, copied if its shape, type or order is another."""
+    dtype, shape = layout.dtype.numpy, layout.shape
+    if result.__class__ is not np.ndarray:  # NumPy's functions of 0-D arrays return scalars
+        result = np.asarray(result)
+    wanted = result.shape == shape and result.dtype is dtype
+    if not wanted or (len(shape) > 1 and not result.flags.c_contiguous):
+        copied = np.empty(shape, dtype)
+        quiet().run(assign, copied, result)
+        result = copied
+    return _of(result, layout)
+
+
+def write(function: Function, out: Any, *arrays: Array) -> None:
+    """Let a function write its result into a view, the only one of a list."""
+    function(*arrays, out=out[0].array, casting="unsafe")
+
+
+@functools.cache
+def on_arrays(formula: Formula, dtype: DType) -> Function:
+    """Return a formula as a function of arrays, all of whose results are new.
+
+    Args:
+        formula: what to compute.
+        dtype: the type that it computes in; arguments may be of bool as well.
+    """
+    from mt_tensor.core.numpy_source import numpy_function  # when first needed only
+
+    function = numpy_function(formula, FUNCTIONS, dtype.computed.numpy)
+    return _in_float32(function) if dtype.is_narrow else function
+
+
+def _in_float32(function: Function) -> Function:
+    """Return a function of arrays of 16 bits and of bool: all its steps are those of float32."""
+
+    def of_narrow(*arrays: Array) -> Any:
+        wide = map(numbers, arrays)
+        return function(*[a if a.dtype == np.bool_ else a.astype(np.float32) for a in wide])
+
+    return of_narrow
+
+
+class Running:
+    """A formula, run by functions of NumPy; see `TensorBackend.elementwise`.
+
+    Attributes:
+        formula: what is computed.
+        function: the one function of NumPy that computes it, called like a ufunc, if there is one.
+    """
+
+    def __init__(self, formula: Formula) -> None:
+        self.formula = formula
+        self.function = function_of(formula, FUNCTIONS)
+
+    def __call__(self, out: Any, *inputs: TensorData | Number) -> Any:
+        """Compute the formula of any views and numbers."""
+        formula, function = self.formula, self.function
+        new = out.__class__ is Layout
+        if not new and function is None and _updated(formula, out, inputs):
+            return None
+        dtype = computation_type(inputs, (out if new else out[0]).dtype)
+        wide = dtype.computed.numpy  # numbers are not rounded to less
+        arrays = [x.array if isinstance(x, TensorData) else typed(x, wide) for x in inputs]
+        if dtype is bfloat16:
+            arrays = [numbers(array) for array in arrays]
+        if not new and function is not None and dtype is not bfloat16:
+            return quiet().run(write, function, out, *arrays)
+        results = quiet().run(function or on_arrays(formula, dtype), *arrays)
+        results = (results,) if formula.outputs == 1 else results
+        if not new:
+            for target, result in zip(out, results, strict=True):
+                quiet().run(assign, target.array, result)
+            return None
+        views = [new_view(result, out) for result in results]
+        return views[0] if formula.outputs == 1 else views
+
+    def plan(self, out: Layout | Layouts, inputs: tuple[Layout | None, ...]) -> Function | None:
+        """Return the function for inputs of these layouts, if it makes new views."""
+        dtypes = {layout.dtype for layout in inputs if layout is not None} - {bool_}
+        if not isinstance(out, Layout) or None in inputs or len(dtypes) > 1 or bfloat16 in dtypes:
+            return None
+        (dtype,) = dtypes or {bool_}
+        function = self.function or on_arrays(self.formula, dtype)
+        usual = out.shape and dtype is not bool_ and self.formula.outputs == 1
+        if usual and out in inputs and all(x is out or not x.shape for x in inputs if x):
+            if len(inputs) == 1:
+                return _of_one(function, out)
+            if len(inputs) == 2:
+                return _of_two(function, out)
+        return _of_any(function, out, self.formula.outputs > 1)
+
+
+running = functools.lru_cache(4096)(Running)
+"""`running(formula)` is its `Running`, the same one each time."""
+
+
+def _updated(formula: Formula, out: Sequence[TensorData], inputs: Sequence[Any]) -> bool:
+    from mt_tensor.core.numpy_updates import update  # when first needed only
+
+    return update(formula, out, inputs)
+
+
+def _of_any(function: Function, out: Layout, several: bool) -> Function:
+    """Return the plan for views of any layouts."""
+
+    def run(*inputs: Any) -> Any:
+        arrays = [*map(_array_of, inputs)]
+        try:
+            results = run_quietly(function, *arrays)
+        except RuntimeError:
+            results = quiet().run(function, *arrays)
+        if not several:
+            return new_view(results, out)
+        views = []
+        for result in results:
+            views.append(new_view(result, out))  # noqa: PERF401 - a comprehension takes longer here
+        return views
+
+    return run
+
+
+def _of_one(function: Function, out: Layout) -> Function:
+    """Return the plan for a view that lies like the result."""
+
+    def run(x: Any) -> TensorData:
+        try:
+            array = run_quietly(function, x._array)
+        except _BUSY:
+            array = quiet().run(function, x.array)
+        data = _new(TensorData)  # as in `TensorData.of`, whose call a sum would feel
+        data._array = array
+        data.layout = out
+        data._storage = data._version = None
+        return data
+
+    return run
+
+
+def _of_two(function: Function, out: Layout) -> Function:
+    """Return the plan for two views that lie like the result, or for one and a single element."""
+
+    def run(x: Any, y: Any) -> TensorData:
+        try:
+            array = run_quietly(function, x._array, y._array)
+        except _BUSY:
+            array = quiet().run(function, x.array, y.array)
+        data = _new(TensorData)
+        data._array = array
+        data.layout = out
+        data._storage = data._version = None
+        return data
+
+    return run

@@ -1,0 +1,46 @@
+"""Choices between arrays, element by element, without branches.
+
+NumPy's `where` branches at each element, which processors predict badly where a condition has no
+pattern: it takes ten times as long as a sum. Here the bits are chosen, through a mask that is all
+ones where the condition holds. So what is chosen stays as it is, -0.0 and nan included.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mt_tensor.core.dtypes import Array
+
+_BITS = {width: np.dtype(f"i{width}") for width in (1, 2, 4, 8)}
+"""The integers by their number of bytes."""
+
+
+def choose(condition: Any, x: Any, y: Any) -> Any:
+    """Return `x` where the condition holds, else `y`, as arrays that are broadcast."""
+    if x.dtype != y.dtype:
+        return np.where(condition, x, y)
+    bits = _BITS[x.dtype.itemsize]
+    other = y.view(bits)
+    return (((x.view(bits) ^ other) & _mask(condition, bits)) ^ other).view(x.dtype)
+
+
+def keep(condition: Any, x: Any) -> Any:
+    """Return `x` where the condition holds, else 0, as arrays that are broadcast."""
+    bits = _BITS[x.dtype.itemsize]
+    return (x.view(bits) & _mask(condition, bits)).view(x.dtype)
+
+
+def split(condition: Any, x: Any) -> tuple[Any, Any]:
+    """Return `x` where the condition holds, and where it does not, with 0 elsewhere."""
+    bits = _BITS[x.dtype.itemsize]
+    all_bits = x.view(bits)
+    kept = all_bits & _mask(condition, bits)
+    return kept.view(x.dtype), (all_bits ^ kept).view(x.dtype)
+
+
+def _mask(condition: Any, bits: np.dtype[Any]) -> Array:
+    """Return integers that are all ones where the condition holds, else zero."""
+    mask: Array = np.negative(condition.view(np.int8)).astype(bits)
+    return mask

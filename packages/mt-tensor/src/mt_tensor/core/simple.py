@@ -1,0 +1,184 @@
+"""The `simple` backend: plain Python loops, written to be read.
+
+The first backend, and the executable specification of the contract: each primitive is the loop that
+other backends make fast. Elements are Python numbers while they are computed with; when they are
+stored, they are rounded or wrapped around to the element type.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mt_operators import Formula, Operator
+from mt_tensor.core.bfloat16 import element, numbers
+from mt_tensor.core.dtypes import Number
+from mt_tensor.core.host import HostBackend
+from mt_tensor.core.layout import Layout
+from mt_tensor.core.strides import Index, folded_shape, index_to_position
+from mt_tensor.core.tensor_data import TensorData
+
+
+def read(data: TensorData, index: Index) -> Number:
+    """Return the element at `index` as a Python number."""
+    position = index_to_position(index, data.strides, data.offset)
+    value: Number = numbers(data.storage[position]).item()
+    return value
+
+
+def write(data: TensorData, index: Index, value: Number) -> None:
+    """Store a number at `index`, rounded or wrapped to the element type."""
+    position = index_to_position(index, data.strides, data.offset)
+    data.storage[position] = element(value, data.dtype)
+
+
+def tensor_map(fn: Callable[[Any], Any]) -> Callable[[TensorData, TensorData], None]:
+    """Lift a function of one scalar to tensors of one shape.
+
+    for each index:
+        out[index] = fn(source[index])
+    """
+
+    def run(source: TensorData, out: TensorData) -> None:
+        for index in out.indices():
+            write(out, index, fn(read(source, index)))
+
+    return run
+
+
+def tensor_zip(
+    fn: Callable[[Any, Any], Any],
+) -> Callable[[TensorData, TensorData, TensorData], None]:
+    """Lift a function of two scalars to tensors of one shape, broadcast before.
+
+    for each index:
+        out[index] = fn(a[index], b[index])
+    """
+
+    def run(a: TensorData, b: TensorData, out: TensorData) -> None:
+        for index in out.indices():
+            write(out, index, fn(read(a, index), read(b, index)))
+
+    return run
+
+
+_LIFTED: dict[int, Callable[..., Callable[..., None]]] = {1: tensor_map, 2: tensor_zip}
+"""The loops by the number of inputs."""
+
+
+def tensor_reduce(
+    fn: Callable[[Any, Any], Any], start: Any
+) -> Callable[[TensorData, TensorData, tuple[int, ...]], None]:
+    """Lift a function of two scalars to a fold over dimensions.
+
+    for each index of out:
+        out[index] = fn(fn(start, source[first]), source[second]) ... over all indices below it
+
+    Without a start, which is None then, the fold begins with the first element.
+    """
+
+    def run(source: TensorData, out: TensorData, dims: tuple[int, ...]) -> None:
+        folded = [range(source.shape[d]) if d in dims else (0,) for d in range(source.ndim)]
+        for index in out.indices():
+            values = (read(source, _shift(index, step)) for step in itertools.product(*folded))
+            total = next(values) if start is None else start
+            for value in values:
+                total = fn(total, value)
+            write(out, index, total)
+
+    return run
+
+
+def _shift(index: Index, step: Index) -> tuple[int, ...]:
+    return tuple(i + s for i, s in zip(index, step, strict=True))
+
+
+def _along(index: Index, dim: int, position: int) -> tuple[int, ...]:
+    """Return `index` with another position in dimension `dim`."""
+    return (*index[:dim], position, *index[dim + 1 :])
+
+
+class SimpleOps(HostBackend):
+    """Every primitive as a Python loop over NumPy memory."""
+
+    name = "simple"
+
+    def elementwise(self, formula: Formula) -> Callable[..., Any]:
+        """Run the formula's own Python function on each element.
+
+        Of one or two inputs and one output, that is `tensor_map` or `tensor_zip`; the gradients of
+        an operator, computed together, have more.
+        """
+
+        def run(out: Layout | Sequence[TensorData], *inputs: TensorData | Number) -> Any:
+            views, targets = self.operands(inputs, out), self.results(formula, out)
+            with np.errstate(all="ignore"):
+                if formula.outputs == 1 and formula.arity in _LIFTED:
+                    _LIFTED[formula.arity](formula.function)(*views, *targets)
+                    return targets[0]
+                for index in targets[0].indices():
+                    values = formula.function(*(read(view, index) for view in views))
+                    values = (values,) if formula.outputs == 1 else values
+                    for target, value in zip(targets, values, strict=True):
+                        write(target, index, value)
+            return targets[0] if formula.outputs == 1 else targets
+
+        return run
+
+    def reduce(
+        self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool = False
+    ) -> TensorData:
+        """Fold with the operator's own Python source."""
+        result = self.empty(folded_shape(source.shape, dims, keepdim), source.dtype)
+        out = TensorData(result.storage, folded_shape(source.shape, dims, True), dtype=source.dtype)
+        with np.errstate(all="ignore"):
+            tensor_reduce(operator.function, operator.identity)(source, out, dims)
+        return result
+
+    def matmul(self, a: TensorData, b: TensorData) -> TensorData:
+        """Multiply rows by columns."""
+        a, b, shape = self.factors(a, b)
+        result = self.empty(shape, a.dtype)
+        out = TensorData(result.storage, (*a.shape[:-1], b.shape[-1]), dtype=a.dtype)
+        with np.errstate(all="ignore"):
+            for index in out.indices():
+                *batch, i, k = index
+                total: Any = 0
+                for j in range(a.shape[-1]):
+                    total += read(a, (*batch, i, j)) * read(b, (*batch, j, k))
+                write(out, index, total)
+        return result
+
+    def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
+        """Read each element from where its index points."""
+        out = self.empty(index.shape, source.dtype)
+        for where in index.indices():
+            write(out, where, read(source, _along(where, dim, int(read(index, where)))))
+        return out
+
+    def scatter(
+        self,
+        source: TensorData,
+        dim: int,
+        index: TensorData,
+        out: TensorData,
+        operator: Operator | None = None,
+    ) -> None:
+        """Write each element to where its index points."""
+        with np.errstate(all="ignore"):
+            for where in index.indices():
+                target = _along(where, dim, int(read(index, where)))
+                value = read(source, where)
+                if operator is not None:
+                    value = operator.function(read(out, target), value)
+                write(out, target, value)
+
+    def copy(self, source: TensorData, out: Layout | TensorData) -> TensorData:
+        """Copy each element; storing it converts it."""
+        out = self.target(out)
+        with np.errstate(all="ignore"):
+            tensor_map(lambda x: x)(source, out)
+        return out

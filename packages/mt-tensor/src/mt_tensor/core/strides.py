@@ -1,0 +1,164 @@
+"""Shapes, strides and positions: how many dimensions live in one row of memory.
+
+This is the idea of the stage. The elements of a tensor lie in one row of memory, its storage; that
+at `index` lies at position `offset + sum(index[d] * strides[d])`. Everything that only moves
+elements (transposing, slicing, broadcasting, flipping) is a change of shape, strides and offset; no
+element is copied. Here is that arithmetic, on plain tuples of integers.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from mt_tensor.core.errors import IndexingError
+
+Shape = tuple[int, ...]
+Strides = tuple[int, ...]
+Index = Sequence[int]
+
+
+def size_of(shape: Iterable[int]) -> int:
+    """Return the number of elements of a shape; 1 for the empty shape."""
+    return math.prod(shape)
+
+
+def strides_from_shape(shape: Sequence[int]) -> Strides:
+    """Return the strides of a contiguous (row-major) layout: the last dimension moves fastest.
+
+    >>> strides_from_shape((2, 3, 4))
+    (12, 4, 1)
+    """
+    strides: list[int] = []
+    step = 1
+    for extent in reversed(shape):
+        strides.append(step)
+        step *= extent or 1
+    return tuple(strides[::-1])
+
+
+def index_to_position(index: Index, strides: Strides, offset: int = 0) -> int:
+    """Return where in the storage the element at `index` lies.
+
+    >>> index_to_position((1, 2), (3, 1))
+    5
+    """
+    position = offset
+    for i, stride in zip(index, strides, strict=True):
+        position += i * stride
+    return position
+
+
+def to_index(ordinal: int, shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the index of the element that comes `ordinal`-th in row-major order.
+
+    >>> to_index(5, (2, 3))
+    (1, 2)
+    """
+    index: list[int] = []
+    for extent in reversed(shape):
+        ordinal, i = divmod(ordinal, extent)
+        index.append(i)
+    return tuple(reversed(index))
+
+
+def shape_broadcast(first: Sequence[int], second: Sequence[int]) -> Shape:
+    """Return the shape that two shapes broadcast to.
+
+    Shapes are aligned at their last dimension; a missing dimension or an extent of 1 stretches.
+
+    >>> shape_broadcast((5, 1), (3,))
+    (5, 3)
+
+    Raises:
+        IndexingError: two extents differ and neither is 1.
+    """
+    if not first or not second:
+        return tuple(first or second)
+    longer, shorter = (first, second) if len(first) >= len(second) else (second, first)
+    result = list(longer)
+    ndim = len(longer)
+    for d, extent in enumerate(shorter, ndim - len(shorter)):
+        if result[d] == 1:
+            result[d] = extent
+        elif extent not in (result[d], 1):
+            raise IndexingError(
+                f"shapes {tuple(first)} and {tuple(second)} do not broadcast: {first[d - ndim]} "
+                f"and {second[d - ndim]} meet in dimension {d - ndim}. Extents must be equal, or "
+                "one of them 1."
+            )
+    return tuple(result)
+
+
+def folded_shape(shape: Shape, dims: Sequence[int], keepdim: bool) -> Shape:
+    """Return the shape after a reduction over `dims`, which stay with extent 1 or are dropped.
+
+    >>> folded_shape((2, 3, 4), (0, 2), True)
+    (1, 3, 1)
+    """
+    if keepdim:
+        return tuple([1 if d in dims else extent for d, extent in enumerate(shape)])
+    return tuple([extent for d, extent in enumerate(shape) if d not in dims])
+
+
+def broadcast_index(big_index: Index, shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the index into a tensor of `shape` that `big_index` into a broadcast result reads.
+
+    >>> broadcast_index((4, 2), (5, 1))
+    (4, 0)
+    """
+    tail = big_index[len(big_index) - len(shape) :]
+    return tuple(0 if extent == 1 else i for i, extent in zip(tail, shape, strict=True))
+
+
+def is_integer(value: Any) -> bool:
+    """Whether something counts as an integer: truth values do not, nor do arrays of several."""
+    if isinstance(value, bool):
+        return False
+    try:
+        operator.index(value)
+    except TypeError:
+        return False
+    return True
+
+
+def normalize_dim(dim: int, ndim: int) -> int:
+    """Return `dim` counted from the front.
+
+    Raises:
+        IndexingError: a tensor of `ndim` dimensions has no such dimension.
+        TypeError: it is no integer.
+    """
+    if dim.__class__ is int and -ndim <= dim < ndim:
+        return dim if dim >= 0 else dim + ndim
+    if not is_integer(dim):
+        raise TypeError(f"a dimension is an integer; {dim!r} was given.")
+    dim = operator.index(dim)
+    limit = max(ndim, 1)  # as in torch, a 0-dimensional tensor answers to dimensions 0 and -1
+    if not -limit <= dim < limit:
+        raise IndexingError(
+            f"dimension {dim} is out of range for a tensor of {ndim} dimension(s); "
+            f"give a number from {-limit} to {limit - 1}."
+        )
+    return dim % limit
+
+
+def normalize_dims(dims: int | Iterable[int] | None, ndim: int) -> tuple[int, ...]:
+    """Return the dimensions meant by `dims`, counted from the front; all of them for None.
+
+    Raises:
+        IndexingError: a dimension does not exist or is named twice.
+        TypeError: one is no integer.
+    """
+    if dims is None:
+        return tuple(range(ndim))
+    if dims.__class__ is int:
+        dim = normalize_dim(dims, ndim)
+        return (dim,) if ndim else ()
+    named = tuple(dims) if isinstance(dims, Iterable) else (dims,)
+    normal = tuple(normalize_dim(dim, ndim) for dim in named)
+    if len(set(normal)) != len(normal):
+        raise IndexingError(f"dimensions {named} name a dimension twice.")
+    return normal if ndim else ()

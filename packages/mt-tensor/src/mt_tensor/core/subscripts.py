@@ -1,0 +1,149 @@
+"""Basic indexing: `x[...]` by integers, slices, None and Ellipsis.
+
+Such a key only changes shape, strides and offset, and so gives a view, as the operations of
+`movement/views.py` do. A key that holds anything else (masks, lists, tensors of integers) names
+elements one by one, which `gather` reads: advanced indexing, in the library
+(`Tensor._advanced_index`). Storing into `x[...]`, a change in place, is the library's, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import EllipsisType, NoneType
+from typing import Any
+
+import numpy as np
+
+from mt_autodiff.core.mode import recording
+from mt_tensor.core.errors import DomainError, IndexingError
+from mt_tensor.core.function import Function
+from mt_tensor.core.linear import ViewFunction
+from mt_tensor.core.strides import Shape
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.core.tensor_data import TensorData
+
+EVERYTHING = slice(None)
+_ARE_BASIC = {int, slice, NoneType, EllipsisType}.issuperset
+
+
+class Select(ViewFunction):
+    """The view that integers, slices and None give: an entry for each of the first dimensions."""
+
+    @staticmethod
+    def view(data: TensorData, entries: Sequence[Any]) -> TensorData:
+        extents, steps, offset = data.layout.shape, data.layout.strides, data.layout.offset
+        shape: list[int] = []
+        strides: list[int] = []
+        dim = 0
+        for entry in entries:
+            if entry is None:
+                shape.append(1)
+                strides.append(1)
+                continue
+            extent, stride = extents[dim], steps[dim]
+            if entry.__class__ is slice:
+                if entry != EVERYTHING:
+                    start, step, extent = _range_of(entry, extent)
+                    offset += start * stride
+                    stride *= step
+                shape.append(extent)
+                strides.append(stride)
+            else:
+                offset += _from_zero(entry, dim, extent) * stride
+            dim += 1
+        shape += extents[dim:]
+        if 0 in shape:
+            offset = data.offset  # there is no element, but an offset must lie in the storage
+        return data.like(tuple(shape), (*strides, *steps[dim:]), offset)
+
+    @staticmethod
+    def backward(grad: Tensor, shape: Shape, entries: Sequence[Any]) -> Tensor:
+        if recording.get():
+            return Unselect.apply(grad, shape, entries)
+        # The library's `Part` is zero everywhere else, and becomes a tensor only when it must.
+        return grad._part_of(shape, Select, entries)  # type: ignore[no-any-return]
+
+
+class Unselect(Function):
+    """Zeros of a shape, and the elements where `Select` reads them; undoes it."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, shape: Shape, entries: Sequence[Any]) -> Tensor:
+        ctx.entries = entries
+        data = x.backend.full(shape, x.dtype, 0)
+        x.backend.copy(x._tensor, Select.part(data, x.shape, entries))
+        return x._with(data)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return Select.apply(grad, ctx.entries), None, None
+
+
+def _range_of(entry: slice, extent: int) -> tuple[int, int, int]:
+    """Return where a slice starts, its step and its length."""
+    try:
+        start, stop, step = entry.indices(extent)
+    except (TypeError, ValueError) as error:  # the latter of a step of 0
+        kind = TypeError if isinstance(error, TypeError) else DomainError
+        raise kind(f"{entry} cannot slice a tensor: {error}.") from None
+    return start, step, len(range(start, stop, step))
+
+
+def _from_zero(entry: Any, dim: int, extent: int) -> int:
+    """Return an integer of the key, counted from the front."""
+    if not isinstance(entry, int | np.integer):
+        raise IndexingError(
+            f"a tensor cannot be indexed by {entry!r} of type {type(entry).__name__}: use "
+            "integers, slices, None, ..., masks or tensors of integers."
+        )
+    if not -extent <= entry < extent:
+        raise IndexingError(
+            f"index {int(entry)} is out of range for dimension {dim} with {extent} element(s)."
+        )
+    return int(entry) % extent
+
+
+def in_full(entries: Sequence[Any], used: int, ndim: int) -> list[Any]:
+    """Return the entries of a key, and a slice of everything for each dimension it does not name.
+
+    Args:
+        entries: as they stand in the brackets.
+        used: how many dimensions they name.
+        ndim: how many dimensions there are.
+
+    Raises:
+        IndexingError: there are fewer, or more than one entry is Ellipsis.
+    """
+    if used > ndim:
+        raise IndexingError(f"{used} indices were given for a tensor of {ndim} dimension(s).")
+    dots = [i for i, entry in enumerate(entries) if entry is Ellipsis]
+    if len(dots) > 1:
+        raise IndexingError("an index may hold a single Ellipsis (...).")
+    position = dots[0] if dots else len(entries)
+    missing = [EVERYTHING] * (ndim - used)
+    return [*entries[:position], *missing, *entries[position + len(dots) :]]
+
+
+def basic_view(x: Tensor, key: Any) -> Tensor | None:
+    """Return the view that a key of integers, slices, None and Ellipsis gives; None of another."""
+    entries: Sequence[Any] = key if isinstance(key, tuple) else (key,)
+    if not _ARE_BASIC(map(type, entries)):
+        return None
+    used = len(entries) - entries.count(None)
+    if used > x.ndim or Ellipsis in entries:
+        entries = in_full(entries, used - entries.count(Ellipsis), x.ndim)
+    return Select.apply(x, entries)
+
+
+def __getitem__(self: Tensor, key: Any) -> Tensor:
+    """Return the elements that a key names.
+
+    Integers, slices with any step (negative ones too), None and Ellipsis give a view. With masks of
+    any rank and tensors (or lists, or arrays) of integers the result is a copy.
+
+    Raises:
+        IndexingError: too many indices, one out of range or of another kind, a mask of another
+            shape than what it masks, or index tensors that do not broadcast.
+    """
+    view = basic_view(self, key)
+    return self._advanced_index(key) if view is None else view

@@ -1,0 +1,176 @@
+"""Reductions: sums and means over dimensions.
+
+Forward, a sum is the contract's `reduce`. Backward, every summand gets the gradient of the sum: it
+is repeated along the reduced dimensions, which is a view, like those of `movement/views.py`. Other
+reductions are made alike, in `reductions/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mt_operators import OPERATORS
+from mt_tensor.core.arguments import as_integers, check_flags, check_floating
+from mt_tensor.core.conversion import cast
+from mt_tensor.core.dtypes import as_dtype, bool_, int64
+from mt_tensor.core.errors import ShapeError
+from mt_tensor.core.function import require_tensors
+from mt_tensor.core.linear import LinearFunction, ViewFunction
+from mt_tensor.core.signatures import numpy_names
+from mt_tensor.core.strides import Shape, normalize_dims, size_of
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.core.tensor_data import TensorData
+
+Dims = int | Sequence[int] | None
+_ADD = OPERATORS["add"]
+
+
+# --- What reductions have in common -------------------------------------------------------------
+
+
+def fold(name: str, x: Tensor, dims: tuple[int, ...], keepdim: bool = True) -> Tensor:
+    """Reduce `dims` of a tensor with the operator called `name`; nothing is recorded."""
+    return x._with(x.backend.reduce(OPERATORS[name], x._tensor, dims, keepdim))
+
+
+def named_dims(dim: Any, ndim: int, keepdim: Any) -> tuple[int, ...]:
+    """Return the dimensions meant, counted from the front: all of them for None.
+
+    Raises:
+        IndexingError: a dimension does not exist, or is named twice.
+        TypeError: a dimension is no integer, or `keepdim`, which every reduction takes beside them,
+            is no bool.
+    """
+    if keepdim.__class__ is not bool:  # asked here, for a call would cost more
+        check_flags(keepdim=keepdim)
+    if isinstance(dim, (str, Tensor)):  # both can be iterated over; neither is a sequence here
+        dim = (dim,)
+    return normalize_dims(dim, ndim)
+
+
+def reduced_dims(dim: Any, ndim: int, keepdim: bool) -> tuple[int, ...]:
+    """Return the dimensions to reduce: as `named_dims`, but all of them for (), as in torch."""
+    if dim is None and keepdim.__class__ is bool:
+        return tuple(range(ndim))
+    return named_dims(dim, ndim, keepdim) or tuple(range(ndim))
+
+
+def in_summed_dtype(x: Tensor, dtype: Any) -> Tensor:
+    """Return the tensor in the dtype it is summed in: by default int64 for integers and bools."""
+    if dtype is not None:
+        return cast(x, as_dtype(dtype))
+    return x if x._tensor.layout.dtype.is_floating_point else cast(x, int64)
+
+
+# --- Sums and means -----------------------------------------------------------------------------
+
+
+class Sum(LinearFunction):
+    """Sum over dimensions, which stay with extent 1 or are left out."""
+
+    @staticmethod
+    def forward(x: Tensor, dims: tuple[int, ...], keepdim: bool) -> TensorData:
+        return x.backend.reduce(_ADD, x._tensor, dims, keepdim)
+
+    @staticmethod
+    def backward(grad: Tensor, shape: Shape, dims: tuple[int, ...], keepdim: bool) -> Tensor:
+        return Repeat.apply(grad, shape, dims, keepdim)
+
+
+class Mean(LinearFunction):
+    """Sum over dimensions, divided by how many elements were added up."""
+
+    @staticmethod
+    def forward(x: Tensor, dims: tuple[int, ...], keepdim: bool) -> TensorData:
+        total = x._with(x.backend.reduce(_ADD, x._tensor, dims, keepdim))
+        return (total / _count(x.shape, dims))._tensor
+
+    @staticmethod
+    def backward(grad: Tensor, shape: Shape, dims: tuple[int, ...], keepdim: bool) -> Tensor:
+        return Repeat.apply(grad / _count(shape, dims), shape, dims, keepdim)
+
+
+def _count(shape: Shape, dims: tuple[int, ...]) -> int:
+    """Return how many elements are added up in each sum."""
+    return size_of([shape[d] for d in dims])
+
+
+class Repeat(ViewFunction):
+    """The same elements over again along dimensions that a sum has reduced; undoes `Sum`."""
+
+    @staticmethod
+    def view(data: TensorData, shape: Shape, dims: tuple[int, ...], keepdim: bool) -> TensorData:
+        if len(dims) == len(shape):  # the sum of everything
+            return data.like(shape, (0,) * len(shape), data.offset)
+        strides = list(data.strides)
+        for d in sorted(dims):
+            if keepdim:
+                strides[d] = 0
+            else:
+                strides.insert(d, 0)
+        return data.like(shape, tuple(strides), data.offset)
+
+    @staticmethod
+    def backward(
+        grad: Tensor, shape: Shape, _: Shape, dims: tuple[int, ...], keepdim: bool
+    ) -> Tensor:
+        return Sum.apply(grad, dims, keepdim)
+
+
+@numpy_names
+def sum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """Return the sum over dimensions.
+
+    Args:
+        input: a tensor; integers and bools are added up as int64.
+        dim: one dimension or several; None and () for all.
+        keepdim: whether they stay, with extent 1.
+        dtype: the element type to convert to before.
+
+    Raises:
+        IndexingError: a dimension does not exist or is named twice.
+    """
+    require_tensors("sum", input)
+    dims = reduced_dims(dim, len(input._tensor.shape), keepdim)
+    x = in_summed_dtype(input, dtype)
+    if x._tensor.dtype is bool_:
+        return fold("logical_or", x, dims, keepdim)
+    return Sum.apply(x, dims, keepdim)
+
+
+@numpy_names
+def mean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """Return the sum over dimensions divided by the number of elements; nan of none.
+
+    Arguments are those of `sum`.
+
+    Raises:
+        DTypeError: the elements, once converted, are no floating-point numbers.
+        IndexingError: a dimension does not exist or is named twice.
+    """
+    require_tensors("mean", input)
+    target = input.dtype if dtype is None else as_dtype(dtype)
+    check_floating("mean", target)
+    # In float32 for float16, which might not hold the elements themselves.
+    x = cast(input, target.computed)
+    return cast(Mean.apply(x, reduced_dims(dim, x.ndim, keepdim), keepdim), target)
+
+
+def sum_to_size(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
+    """Return a tensor of `shape`: the sum over what broadcasting that shape to this one repeats.
+
+    It is the derivative of broadcasting: each element gets the gradients of all its repetitions.
+
+    Raises:
+        ShapeError: a tensor of `shape` does not broadcast to this one.
+    """
+    shape = as_integers(shape, size)
+    if shape == self.shape:
+        return self
+    new = self.ndim - len(shape)
+    aligned = zip(shape, self.shape[max(new, 0) :], strict=False)
+    if new < 0 or any(extent not in (1, own) for extent, own in aligned):
+        raise ShapeError(f"shape {shape} does not broadcast to {self.shape}, so no sum leads back.")
+    dims = [d for d in range(self.ndim) if d < new or shape[d - new] != self.shape[d]]
+    return (sum(self, dims, True) if dims else self).view(*shape)

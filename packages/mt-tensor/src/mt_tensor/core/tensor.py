@@ -1,0 +1,354 @@
+"""`Tensor`: elements on a backend, and a place in a recorded computation.
+
+All above comes together here. A Tensor holds a `TensorData` (storage, shape and strides) and the
+backend that the storage belongs to. It is a `Variable` of stage 1, and is differentiated by stage
+1's `backpropagate`, unchanged. Its names, arguments and rules are torch's.
+
+The class says what a tensor is. What can be done with it are operations: functions in the files
+that follow, which import `Tensor` from here; `methods.py` lists those that are its methods. A few
+methods that are called in the lesson are defined in the library: they serve changes in place,
+hooks, threads and rare arguments. Here these are `_initialize`, `_refresh`, `_check_gradient`,
+`_backward_to`, `_as_weights` and `add_to_grad`, in later files `_note_base`, `_check_integers`,
+`_operate_foreign`, `_reflect_foreign`, `_part_of` and `_advanced_index`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+from typing import TYPE_CHECKING, Any, Self
+
+from mt_autodiff import GradientError, NoGradientError, backpropagate
+from mt_tensor.core.arguments import check_flags
+from mt_tensor.core.contract import TensorBackend
+from mt_tensor.core.dtypes import DType, Number
+from mt_tensor.core.errors import DTypeError
+from mt_tensor.core.graph import Node
+from mt_tensor.core.strides import Shape
+from mt_tensor.core.tensor_data import TensorData
+
+if TYPE_CHECKING:
+    from mt_tensor.methods import Methods
+else:
+    Methods = object
+
+_new = object.__new__
+
+VIEW = 2
+"""What `_requires_grad` of a view is: "perhaps".
+
+A `ViewFunction` (`recording/linear.py`) sets it, for the tensor whose memory the view shows may be
+changed in place later, by something that is recorded. Whether a gradient is wanted of the view is
+then found out when somebody asks.
+"""
+
+CUSTOM_VIEW = 3
+"""What it is of a result of a `Function` that shares the memory of an argument.
+
+Only the Function knows its gradient, so none can be worked out for what it shows after a change in
+place: recording or differentiating it then is an error.
+"""
+
+
+class Tensor(Methods):
+    """A multi-dimensional array of one element type; make one with `mt_tensor.tensor(...)`.
+
+    As in torch, `Tensor(2, 3)` is of the default dtype, has this shape and arbitrary elements, and
+    `Tensor([2, 3])` has these elements.
+
+    Attributes:
+        backend: where the elements live and operations run.
+        requires_grad: whether a gradient with respect to this tensor is wanted.
+        grad: the gradient that `backward` has accumulated, a tensor of the same shape, or None.
+        name: what to call it in messages, or None.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_base",
+        "_fresh",
+        "_grad",
+        "_lock",
+        "_node",
+        "_requires_grad",
+        "_seen",
+        "_tensor",
+        "_watch",
+        "backend",
+        "name",
+    )
+
+    _base: Tensor | None  # the tensor that this one is a view of
+    _fresh: bool  # whether it is a gradient that nobody else holds, which a leaf may keep; None in
+    # a `Part`, which takes the place of a gradient for a while (part.py)
+    _grad: Tensor | None
+    _lock: Any  # what a thread must hold to change `_grad`; missing until it is first needed
+    _node: Node | None
+    _requires_grad: bool | int  # or VIEW, CUSTOM_VIEW, which count as true: see `requires_grad`
+    _seen: int  # of a view: the version of its memory that `_node` belongs to
+    _tensor: TensorData
+    _watch: Any  # who asked to see its gradient, None if nobody did: see `recording/hooks.py`
+    backend: TensorBackend
+    name: str | None
+
+    __array_priority__ = 1000.0  # `array * tensor` asks the tensor
+
+    def __init__(self, *sizes_or_data: Any) -> None:
+        self._initialize(sizes_or_data)
+
+    @staticmethod
+    def _make(data: TensorData, backend: TensorBackend) -> Tensor:
+        """Return a constant tensor of these elements, without looking at them."""
+        result: Tensor = _new(Tensor)
+        result._tensor = data
+        result.backend = backend
+        result._node = result._base = result._grad = result._watch = result.name = None
+        result._requires_grad = result._fresh = False
+        return result
+
+    def _with(self, data: TensorData) -> Tensor:
+        """Return a constant tensor of these elements on the backend of this one."""
+        return Tensor._make(data, self.backend)
+
+    def _full(self, shape: Shape, value: Number, dtype: DType | None = None) -> Tensor:
+        """Return a constant tensor of one number, by default with this one's backend and dtype."""
+        data = self.backend.full(shape, self.dtype if dtype is None else dtype, value)
+        return Tensor._make(data, self.backend)
+
+    # --- What it is -----------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> Shape:
+        """The extent of each dimension, a `Size`."""
+        return self._tensor.layout.sizes
+
+    @property
+    def dtype(self) -> DType:
+        """The element type."""
+        return self._tensor.layout.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self._tensor.layout.shape)
+
+    def numel(self) -> int:
+        """Return the number of elements."""
+        return self._tensor.layout.size
+
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie in row-major order without gaps."""
+        return self._tensor.is_contiguous()
+
+    def is_floating_point(self) -> bool:
+        """Whether the elements are floating-point numbers."""
+        return self._tensor.layout.dtype.is_floating_point
+
+    # --- Its place in the recorded graph --------------------------------------------------------
+
+    @property
+    def history(self) -> Node | None:
+        """How the tensor was computed: its node in the recorded graph; None for a leaf.
+
+        What was computed from a view before its memory was changed keeps the old node: then
+        `_refresh` gives the view a new one.
+        """
+        if self._requires_grad > 1 and self._seen != self._tensor.version:  # a view of either kind
+            self._refresh()
+        return self._node
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether nothing recorded produced this tensor."""
+        return self.history is None
+
+    @property
+    def variable(self) -> Any:
+        """What stands for this tensor in the graph: its node, or itself if it is a leaf."""
+        node = self.history
+        return self if node is None else node
+
+    # --- What backpropagation asks of a leaf (stage 1's Variable) -------------------------------
+
+    unique_id = property(id, doc="A number that no other living tensor has.")
+
+    parents: tuple[()] = ()
+    """What this leaf was computed from: nothing."""
+
+    def is_constant(self) -> bool:
+        """Whether no gradient is wanted with respect to this tensor."""
+        wanted = self._requires_grad
+        return not (self.requires_grad if wanted > 1 else wanted)
+
+    def completed(self, derivative: Any) -> Any:
+        """Return the gradient, or what hooks make of it.
+
+        Raises:
+            GradientError: it has another shape, for the tensor's was changed in place since.
+        """
+        if derivative._fresh is None:  # a Part, see `Node.completed`
+            derivative = derivative._whole()
+        if derivative._tensor.layout.shape != self._tensor.layout.shape:
+            raise GradientError(
+                f"a tensor that was of shape {derivative.shape} when it was used has shape "
+                f"{self.shape} by now; change no shape in place before backward."
+            )
+        return derivative if self._watch is None else self._watch.completed(self, derivative)
+
+    def chain_rule(
+        self, derivative: Tensor, needed: Container[Any] | None = None
+    ) -> Iterable[tuple[Any, Tensor]]:
+        """Return no parents: a leaf has none."""
+        return ()
+
+    def accumulate_derivative(self, derivative: Tensor) -> None:
+        """Add to `grad`, unless that has been switched off since.
+
+        `add_to_grad` is the library's: it adds in the memory of `grad`, one thread at a time.
+        """
+        if self._requires_grad:
+            if self._watch is None:
+                self.add_to_grad(derivative)
+            else:
+                self._watch.accumulate(self, derivative)
+
+    def is_freed(self) -> bool:
+        """Whether the graph behind it has been freed: a leaf has none."""
+        return False
+
+    def free_graph(self) -> None:
+        """Forget nothing: a leaf saves nothing."""
+
+    # --- Gradients ------------------------------------------------------------------------------
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether a gradient with respect to this tensor is wanted."""
+        wanted = self._requires_grad
+        return self.history is not None if wanted > 1 else bool(wanted)
+
+    @requires_grad.setter
+    def requires_grad(self, requires_grad: bool) -> None:
+        if not self.is_leaf:
+            raise NoGradientError(
+                "requires_grad can only be set on leaves; use detach() on a tensor that was "
+                "computed."
+            )
+        self.requires_grad_(requires_grad)
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient that `backward` has accumulated, a tensor of the same shape, or None."""
+        return self._grad
+
+    @grad.setter
+    def grad(self, grad: Tensor | None) -> None:
+        if grad is not None:
+            self._check_gradient(grad)
+        self._grad = grad
+
+    @grad.deleter
+    def grad(self) -> None:
+        self._grad = None
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Set whether a gradient is wanted, and return self.
+
+        Raises:
+            DTypeError: the elements are no floating-point numbers.
+            NoGradientError: recording is to stop at a tensor that was computed.
+            TypeError: `requires_grad` is no bool.
+        """
+        check_flags(requires_grad=requires_grad)
+        if requires_grad and not self.dtype.is_floating_point:
+            raise DTypeError(
+                f"only floating-point tensors can have a gradient; this one is {self.dtype.name}."
+            )
+        if not requires_grad and not self.is_leaf:
+            raise NoGradientError(
+                "requires_grad_(False) only applies to leaves; use detach() on a tensor that was "
+                "computed."
+            )
+        if requires_grad != self.requires_grad:  # else a view stays one
+            self._requires_grad = requires_grad
+            self._base = None  # a leaf of its own from now on
+        return self
+
+    def backward(
+        self,
+        gradient: Tensor | None = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Any = None,
+    ) -> None:
+        """Add the gradient of this tensor to `grad` of every leaf that it was computed from.
+
+        Args:
+            gradient: the weight of each element; may be left out for a tensor of one element.
+            retain_graph: whether the graph can be differentiated again.
+            create_graph: whether the gradients are recorded, to be differentiated in turn.
+            inputs: the only tensors, one or several, whose `grad` is added to; they may be no
+                leaves. None for all leaves.
+
+        Raises:
+            NoGradientError: nothing was recorded, or `gradient` is missing.
+            ShapeError: `gradient` has another shape.
+            GraphFreedError: an earlier call freed the graph.
+            TypeError: `retain_graph` or `create_graph` is no bool.
+        """
+        if inputs is not None:
+            self._backward_to(inputs, gradient, retain_graph, create_graph)
+            return
+        keep = create_graph if retain_graph is None else retain_graph
+        check_flags(retain_graph=keep, create_graph=create_graph)
+        start = self.starting_gradient(gradient)
+        backpropagate(self.variable, start, keep, create_graph)
+
+    def starting_gradient(self, gradient: Tensor | None) -> Tensor:
+        """Return what a backward from this tensor starts with: `gradient`, or 1 if it is None.
+
+        Raises:
+            NoGradientError: nothing was recorded, or `gradient` is missing.
+            ShapeError: `gradient` has another shape.
+        """
+        if not self.requires_grad:
+            raise NoGradientError(
+                "this tensor has no gradient: it was computed from tensors without requires_grad, "
+                "or inside no_grad()."
+            )
+        if gradient is None:
+            one = self._full((), 1)  # a new one each time: it may become a `grad`
+            if not self.ndim:
+                return one
+            if self.numel() != 1:
+                raise NoGradientError(
+                    f"backward() of a tensor of shape {self.shape} needs the weight of each "
+                    "element: reduce it first, as in x.sum().backward(), or pass gradient=."
+                )
+            return one.expand(self.shape)
+        return self._as_weights(gradient)
+
+    def detach(self) -> Tensor:
+        """Return a tensor with the same memory and no history."""
+        return self._with(self._tensor)
+
+
+def register_methods(table: type) -> None:
+    """Give `Tensor` the methods and properties in the body of a class; see `methods.py`.
+
+    Raises:
+        TypeError: `Tensor` has one of this name. Nothing is ever replaced.
+    """
+    for name, method in vars(table).items():
+        if callable(method) or isinstance(method, property):
+            register_method(name, method)
+
+
+def register_method(name: str, method: Any) -> None:
+    """Give `Tensor` a method: a function whose first argument is the tensor, or a property.
+
+    Raises:
+        TypeError: `Tensor` has one of this name. Nothing is ever replaced.
+    """
+    if name in vars(Tensor):
+        raise TypeError(f"Tensor already has a method {name!r}: choose another name.")
+    setattr(Tensor, name, method)

@@ -1,0 +1,369 @@
+"""`TensorData`: a storage seen through a shape, strides and an offset.
+
+A layout says where elements lie; with the storage in which they lie it is a TensorData, the view
+that backends work on. The storage is a row of elements that a backend made and alone understands.
+All that is done here is arithmetic on shape and strides, so that no movement operation ever reaches
+a backend. Several TensorData may share one storage: they are views of each other.
+"""
+
+from __future__ import annotations
+
+import builtins
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from mt_tensor.core.bfloat16 import element, numbers
+from mt_tensor.core.dtypes import Array, DType, Number, as_dtype
+from mt_tensor.core.errors import DTypeError, IndexingError, ShapeError
+from mt_tensor.core.layout import Layout, layout_of
+from mt_tensor.core.strides import (
+    Index,
+    Shape,
+    Strides,
+    index_to_position,
+    shape_broadcast,
+    size_of,
+    strides_from_shape,
+)
+
+_new = object.__new__
+
+
+class TensorData:
+    """Storage with shape, strides and offset.
+
+    Backends make one of a storage of theirs and its element type. To try it by hand, give it a list
+    of numbers, which are stored as float64, or a 1-D array:
+
+    >>> TensorData([1, 2, 3, 4, 5, 6], (2, 3)).get((1, 0))
+    4.0
+
+    Attributes:
+        storage: the backend's row of elements.
+        layout: where in it the elements lie, and of which type they are.
+        dtype, shape, strides, offset, size: what the layout says.
+        version: how often the storage has been changed in place, through any view of it.
+        array: the elements as a strided NumPy array over the same memory, if that is what the
+            storage is.
+    """
+
+    __slots__ = ("_array", "_storage", "_version", "layout")
+
+    # One of these two is made from the other when it is first asked for, which is seldom; until
+    # then `_array` is missing, or `_storage` is None.
+    _array: Array
+    _storage: Any
+    _version: list[int] | None  # None: never changed, nor shared with another view
+    layout: Layout
+
+    def __init__(
+        self,
+        storage: Any,
+        shape: Shape,
+        strides: Strides | None = None,
+        offset: int = 0,
+        *,
+        dtype: DType | None = None,
+    ) -> None:
+        if dtype is None:  # by hand
+            shape, strides = tuple(shape), None if strides is None else tuple(strides)
+            storage, dtype = _checked_storage(storage, shape, strides, offset)
+        self._storage = storage
+        self._version = None
+        self.layout = layout_of(dtype, shape, strides, offset)
+
+    @staticmethod
+    def of(array: Array, layout: Layout) -> TensorData:
+        """Return a view of a whole contiguous array of this layout."""
+        data = _new(TensorData)
+        data._array = array
+        data.layout = layout
+        data._storage = data._version = None
+        return data
+
+    @staticmethod
+    def in_rows(storage: Any, layout: Layout) -> TensorData:
+        """Return a view of a whole storage of this contiguous layout."""
+        data = _new(TensorData)
+        data._storage = storage
+        data.layout = layout
+        data._version = None
+        return data
+
+    @property
+    def array(self) -> Array:
+        """The elements as a strided NumPy array over the same memory."""
+        try:
+            return self._array
+        except AttributeError:
+            self._array = array = as_array(self._storage, self.layout)
+            return array
+
+    @property
+    def storage(self) -> Any:
+        """The backend's row of elements."""
+        storage = self._storage
+        if storage is None:
+            array = self._array
+            self._storage = storage = array if array.ndim == 1 else array.reshape(-1)
+        return storage
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the elements."""
+        return self.layout.dtype
+
+    @property
+    def shape(self) -> Shape:
+        """The extent of each dimension."""
+        return self.layout.shape
+
+    @property
+    def strides(self) -> Strides:
+        """For each dimension, how many elements lie between neighbours."""
+        return self.layout.strides
+
+    @property
+    def offset(self) -> int:
+        """Where in the storage the first element lies."""
+        return self.layout.offset
+
+    @property
+    def size(self) -> int:
+        """The number of elements of the view."""
+        return self.layout.size
+
+    def like(self, shape: Shape, strides: Strides, offset: int) -> TensorData:
+        """Return another view of the same storage."""
+        return self.with_layout(layout_of(self.layout.dtype, shape, strides, offset))
+
+    def with_layout(self, layout: Layout) -> TensorData:
+        """Return another view of the same storage, that of a layout."""
+        view = _new(TensorData)
+        view._storage = self.storage
+        view.layout = layout
+        if self._version is None:
+            first = [0]
+            if self._version is None:  # asked again: another thread may have made one meanwhile
+                self._version = first
+        view._version = self._version  # one list for all views
+        return view
+
+    shape_broadcast = staticmethod(shape_broadcast)
+
+    @property
+    def version(self) -> int:
+        """How often the storage has been changed in place."""
+        return 0 if self._version is None else self._version[0]
+
+    def bump_version(self) -> None:
+        """Count one more change of the storage in place."""
+        if self._version is None:
+            self._version = [0]
+        self._version[0] += 1
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie in row-major order without gaps."""
+        return self.layout.is_contiguous()
+
+    # --- Single elements, where the storage can be indexed --------------------------------------
+
+    def indices(self) -> Iterator[builtins.tuple[int, ...]]:
+        """Iterate over all indices, in row-major order."""
+        return itertools.product(*map(range, self.shape))
+
+    def index(self, index: Index | int) -> int:
+        """Return the position of an element in the storage; one number will do for one dimension.
+
+        Raises:
+            IndexingError: the index has the wrong length or is out of range.
+        """
+        if isinstance(index, int):
+            index = (index,)
+        inside = len(index) == self.ndim and all(
+            0 <= i < extent for i, extent in zip(index, self.shape, strict=True)
+        )
+        if not inside:
+            raise IndexingError(f"index {tuple(index)} is outside a tensor of shape {self.shape}.")
+        return index_to_position(index, self.strides, self.offset)
+
+    def get(self, index: Index | int) -> Number:
+        """Return the element at `index` as a Python number."""
+        value: Number = numbers(self.storage[self.index(index)]).item()
+        return value
+
+    def set(self, index: Index | int, value: Number) -> None:
+        """Store a number at `index`, converted to the element type."""
+        self.storage[self.index(index)] = element(value, self.dtype)
+
+    def sample(self) -> builtins.tuple[int, ...]:
+        """Return a random valid index."""
+        rng = np.random.default_rng()
+        return tuple(int(rng.integers(extent)) for extent in self.shape)
+
+    def tuple(self) -> builtins.tuple[Any, Shape, Strides]:
+        """Return storage, shape and strides."""
+        return self.storage, self.shape, self.strides
+
+    def to_string(self) -> str:
+        """Return the elements in rows, with brackets around each dimension.
+
+        >>> print(TensorData([1, 2, 3, 4], (2, 2)).to_string())
+        [[1.00 2.00]
+         [3.00 4.00]]
+        """
+
+        def part(index: builtins.tuple[int, ...]) -> str:
+            level = len(index)
+            if level == self.ndim:
+                return f"{self.get(index):3.2f}"
+            gap = " " if level == self.ndim - 1 else "\n" + " " * (level + 1)
+            return f"[{gap.join(part((*index, i)) for i in range(self.shape[level]))}]"
+
+        return part(())
+
+    # --- Movement: other views of the same storage ----------------------------------------------
+
+    def permute(self, *order: int) -> TensorData:
+        """Return a view with the dimensions in another order.
+
+        Raises:
+            IndexingError: `order` does not name each dimension once.
+        """
+        shape, strides = self.shape, self.strides
+        if sorted(order) != list(range(len(shape))):
+            raise IndexingError(
+                f"order {order} must name each of the {self.ndim} dimension(s) once."
+            )
+        return self.like(
+            tuple([shape[d] for d in order]), tuple([strides[d] for d in order]), self.offset
+        )
+
+    def expand(self, shape: Shape) -> TensorData:
+        """Return a view stretched to `shape`: new dimensions and extents of 1 repeat by stride 0.
+
+        Raises:
+            ShapeError: an extent other than 1 would have to change.
+        """
+        if shape == self.shape:
+            return self
+        new = len(shape) - self.ndim
+        strides = [0] * len(shape)
+        fits = new >= 0
+        for d, extent in enumerate(self.shape if fits else (), new):
+            if extent == shape[d]:
+                strides[d] = self.strides[d - new]
+            elif extent != 1:
+                fits = False
+        if not fits:
+            raise ShapeError(
+                f"shape {self.shape} cannot be expanded to {shape}: only extents of 1 stretch."
+            )
+        return self.like(shape, tuple(strides), self.offset)
+
+    def view(self, shape: Shape) -> TensorData | None:
+        """Return the same elements in another shape, or None if that needs a copy.
+
+        Runs of old and new dimensions with the same number of elements are matched; within a run
+        the old dimensions must follow each other in memory.
+        """
+        if self.is_contiguous():
+            return self.with_layout(layout_of(self.dtype, shape, None, self.offset))
+        old = [(e, s) for e, s in zip(self.shape, self.strides, strict=True) if e != 1]
+        merged: list[list[int]] = []  # [extent, stride] of what lies evenly spaced in memory
+        for extent, stride in old:
+            if merged and merged[-1][1] == extent * stride:
+                merged[-1] = [merged[-1][0] * extent, stride]
+            else:
+                merged.append([extent, stride])
+        strides: list[int] = []
+        rest, stride = merged.pop() if merged else (1, 1)
+        for extent in reversed(shape):
+            if extent == 1:
+                strides.append(stride)
+                continue
+            if rest == 1 and merged:
+                rest, stride = merged.pop()
+            if rest % extent:
+                return None
+            strides.append(stride)
+            stride *= extent
+            rest //= extent
+        return self.like(shape, tuple(reversed(strides)), self.offset)
+
+    def slice(self, starts: Shape, steps: builtins.tuple[int, ...], lengths: Shape) -> TensorData:
+        """Return every `steps[d]`-th element from `starts[d]` on, `lengths[d]` of them."""
+        offset = self.offset
+        if 0 not in lengths:
+            offset = index_to_position(starts, self.strides, self.offset)
+        strides = tuple(stride * step for stride, step in zip(self.strides, steps, strict=True))
+        return self.like(lengths, strides, offset)
+
+
+def _checked_storage(
+    values: Any, shape: Shape, strides: Strides | None, offset: int
+) -> tuple[Any, DType]:
+    """Return a list of numbers or an array as a storage in which a view lies, and its type.
+
+    Raises:
+        DTypeError: there is no element type for these values.
+        ShapeError: they are no row, or the view reaches outside it.
+    """
+    try:
+        row = np.asarray(values, None if isinstance(values, np.ndarray) else np.float64)
+    except (TypeError, ValueError):
+        raise DTypeError(f"a storage holds numbers in one row; {values!r} was given.") from None
+    steps = strides_from_shape(shape) if strides is None else strides
+    if row.ndim != 1 or len(steps) != len(shape):
+        raise ShapeError(
+            f"a storage is one row of elements, and a view has a stride for each extent; an array "
+            f"of shape {row.shape}, and {shape} and {steps} were given."
+        )
+    ends = [stride * (extent - 1) for extent, stride in zip(shape, steps, strict=True)]
+    first = offset + sum(end for end in ends if end < 0)
+    last = offset + sum(end for end in ends if end > 0)
+    if size_of(shape) and not 0 <= first <= last < len(row):
+        raise ShapeError(
+            f"a view of shape {shape}, strides {steps} and offset {offset} reaches from position "
+            f"{first} to {last} of a storage of {len(row)} element(s)."
+        )
+    return row, as_dtype(row.dtype)
+
+
+MOST_DIMENSIONS = 64
+"""How many dimensions an array of NumPy may have; tensors may have more."""
+
+
+def as_array(row: Array, layout: Layout) -> Array:
+    """Return a view as an array over the memory of `row`, the elements of its storage.
+
+    Raises:
+        ShapeError: there are more dimensions or elements than arrays can have.
+    """
+    shape, dtype = layout.shape, layout.dtype.numpy
+    try:
+        if not layout.size:
+            return np.empty(shape, dtype)
+        width = dtype.itemsize
+        strides = None if layout.row_major else tuple([step * width for step in layout.strides])
+        return np.ndarray(shape, dtype, row, layout.offset * width, strides)
+    except ValueError as error:
+        raise not_an_array(shape) from error
+
+
+def not_an_array(shape: Shape) -> ShapeError:
+    """Return the error for a shape that is beyond NumPy."""
+    if len(shape) <= MOST_DIMENSIONS:
+        return ShapeError(f"shape {shape} has more elements than this machine can address.")
+    return ShapeError(
+        f"a tensor of {len(shape)} dimensions was given to NumPy, whose arrays have at most "
+        f"{MOST_DIMENSIONS}: merge some of them first, for example with flatten()."
+    )

@@ -1,0 +1,173 @@
+"""Movement: other views of the same storage, and their inverses.
+
+Operations of the table compute each element by itself. These compute none. Forward, each is a
+`ViewFunction`, arithmetic on strides by the method of `TensorData` of the same name; backward, each
+is undone by another of them, or by the sum over what was repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mt_tensor.core.arguments import as_integers
+from mt_tensor.core.dtypes import DType
+from mt_tensor.core.errors import ShapeError
+from mt_tensor.core.linear import ViewFunction
+from mt_tensor.core.signatures import numpy_names
+from mt_tensor.core.strides import Shape, normalize_dim, normalize_dims, size_of
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.core.tensor_data import TensorData
+
+
+class Permute(ViewFunction):
+    """Dimensions in another order."""
+
+    @staticmethod
+    def view(data: TensorData, order: tuple[int, ...]) -> TensorData:
+        return data.permute(*order)
+
+    @staticmethod
+    def backward(grad: Tensor, shape: Shape, order: tuple[int, ...]) -> Tensor:
+        return Permute.apply(grad, tuple([order.index(d) for d in range(len(order))]))
+
+
+class View(ViewFunction):
+    """The same elements in another shape."""
+
+    @staticmethod
+    def view(data: TensorData, shape: Shape) -> TensorData:
+        view = data.view(shape)
+        if view is None:
+            raise ShapeError(
+                f"a tensor of shape {data.shape} and strides {data.strides} cannot be viewed as "
+                f"{shape} without a copy: use reshape(), or contiguous() first."
+            )
+        return view
+
+    @staticmethod
+    def backward(grad: Tensor, shape: Shape, _: Shape) -> Tensor:
+        return reshaped(grad, shape)
+
+
+class Expand(ViewFunction):
+    """Extents of 1 repeated, and new dimensions in front."""
+
+    @staticmethod
+    def view(data: TensorData, shape: Shape) -> TensorData:
+        if shape == data.shape:  # nothing to stretch, but the result is a view with a base
+            return data.with_layout(data.layout)
+        return data.expand(shape)
+
+    @staticmethod
+    def backward(grad: Tensor, shape: Shape, _: Shape) -> Tensor:
+        return grad.sum_to_size(shape)  # which follows in reductions/sums.py
+
+
+def reshaped(x: Tensor, shape: Shape) -> Tensor:
+    """Return the same elements in a shape that holds as many, copying only if it must be."""
+    if not x.is_contiguous() and x._tensor.view(shape) is None:
+        x = x.contiguous()
+    return View.apply(x, shape)
+
+
+def squeeze_dims(x: Any, dims: tuple[int, ...]) -> Tensor:
+    """Drop dimensions of extent 1."""
+    return View.apply(x, tuple([extent for d, extent in enumerate(x.shape) if d not in dims]))
+
+
+def resolve_shape(shape: Shape, size: int) -> Shape:
+    """Return `shape` with -1 replaced by what makes it hold `size` elements.
+
+    Raises:
+        ShapeError: no number does, or more than one extent is negative.
+    """
+    if shape == (-1,):
+        return (size,)
+    if -1 not in shape and size_of(shape) == size and min(shape, default=0) >= 0:
+        return shape
+    known = size_of(extent for extent in shape if extent != -1)
+    if shape.count(-1) == 1 and known > 0 and size % known == 0 and min(shape) == -1:
+        return tuple([size // known if extent == -1 else extent for extent in shape])
+    raise ShapeError(
+        f"{size} element(s) do not fit shape {shape}, whose extents are to hold as many; a single "
+        "-1 stands for what is missing."
+    )
+
+
+def view(self: Tensor, *shape: Any, size: Any = None, dtype: DType | None = None) -> Tensor:
+    """Return the same elements in another shape, sharing memory; one extent may be -1.
+
+    `x.view(dtype)` shows the same memory as elements of another type, bit for bit; that is a
+    subject of the library (`Tensor._reinterpreted`).
+
+    Raises:
+        ShapeError: the number of elements differs, or the strides would need a copy.
+        DTypeError: truth values are to be made of other elements.
+        TypeError: a shape and a type are given.
+    """
+    if dtype is not None or (shape and shape[0].__class__ is DType):
+        return self._reinterpreted(*shape, size=size, dtype=dtype)
+    return View.apply(self, resolve_shape(as_integers(shape, size), self.numel()))
+
+
+def reshape(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
+    """Return the same elements in another shape, copying only if it must be.
+
+    Raises:
+        ShapeError: the number of elements differs.
+    """
+    return reshaped(self, resolve_shape(as_integers(sizes, shape), self.numel()))
+
+
+def permute(self: Tensor, *order: Any, dims: Any = None) -> Tensor:
+    """Return a view with the dimensions in another order."""
+    named = as_integers(order, dims)
+    return Permute.apply(self, tuple(normalize_dim(d, self.ndim) for d in named))
+
+
+def transpose(self: Tensor, dim0: int, dim1: int) -> Tensor:
+    """Return a view with two dimensions exchanged."""
+    order = list(range(self.ndim))
+    first, second = normalize_dim(dim0, self.ndim), normalize_dim(dim1, self.ndim)
+    if self.ndim:
+        order[first], order[second] = order[second], order[first]
+    return Permute.apply(self, tuple(order))
+
+
+def T(self: Tensor) -> Tensor:  # noqa: N802 - torch's name
+    """The view with all dimensions in reverse order."""
+    return Permute.apply(self, tuple(range(self.ndim))[::-1])
+
+
+def mT(self: Tensor) -> Tensor:  # noqa: N802 - torch's name
+    """The view with the last two dimensions exchanged."""
+    return self.transpose(-2, -1)
+
+
+def expand(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
+    """Return a view in which extents of 1 are repeated; -1 keeps an extent."""
+    sizes = as_integers(shape, size)
+    if -1 in sizes:
+        new = len(sizes) - self.ndim
+        sizes = tuple(
+            self.shape[d - new] if extent == -1 and d >= new else extent
+            for d, extent in enumerate(sizes)
+        )
+    if min(sizes, default=0) < 0:
+        raise ShapeError(f"expand() was given {sizes} for shape {self.shape}.")
+    return Expand.apply(self, sizes)
+
+
+@numpy_names
+def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
+    """Drop dimensions of extent 1: all of them, or those named that are."""
+    normal = normalize_dims(dim, self.ndim)
+    return squeeze_dims(self, tuple([d for d in normal if self.shape[d] == 1]))
+
+
+@numpy_names
+def unsqueeze(self: Tensor, dim: int) -> Tensor:
+    """Return a view with a new dimension of extent 1 before `dim`."""
+    d = normalize_dim(dim, self.ndim + 1)
+    return View.apply(self, (*self.shape[:d], 1, *self.shape[d:]))

@@ -1,0 +1,105 @@
+"""New tensors after the model of one: of its shape or element type, and on its backend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Unpack
+
+from mt_tensor.core.devices import place
+from mt_tensor.core.dtypes import as_dtype
+from mt_tensor.core.filled import empty, filled, full, one_number, ones, zeros
+from mt_tensor.core.from_data import Placement, tensor
+from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.creation.typed import of_sizes_or_data
+
+
+class Options(Placement, total=False):
+    """What a tensor made after the model of another may differ in; the rest is the model's.
+
+    Attributes:
+        dtype: the element type.
+    """
+
+    dtype: Any
+
+
+def after(model: Tensor, options: Options) -> dict[str, Any]:
+    """Return options in which what is left out, or None, is the model's."""
+    if not options:
+        return {"dtype": model.dtype, "backend": model.backend}
+    chosen: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    backend, device = chosen.pop("backend", None), chosen.pop("device", None)
+    chosen["backend"] = place(backend, device, model.backend)
+    chosen["dtype"] = as_dtype(chosen["dtype"]) if "dtype" in chosen else model.dtype
+    return chosen
+
+
+@validate_call
+def empty_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
+    """Return arbitrary elements, by default of the shape, type and backend of `input`."""
+    return empty(input.shape, **after(input, options))
+
+
+@validate_call
+def full_like(input: Tensor, fill_value: Any, **options: Unpack[Options]) -> Tensor:
+    """Return a number everywhere, by default of the shape, type and backend of `input`.
+
+    Args:
+        input: the model.
+        fill_value: a number, or a tensor of one element.
+        **options: another `dtype` or `backend`, and `requires_grad`, as in `full`.
+    """
+    chosen = after(input, options)
+    number = chosen["dtype"].checked(one_number("fill_value", fill_value))
+    return filled(input.shape, number, **chosen)
+
+
+@validate_call
+def zeros_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
+    """Return zeros, by default of the shape, type and backend of `input`."""
+    return _filled_like(input, 0, options)
+
+
+@validate_call
+def ones_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
+    """Return ones, by default of the shape, type and backend of `input`."""
+    return _filled_like(input, 1, options)
+
+
+def _filled_like(input: Tensor, number: int, options: Options) -> Tensor:
+    if not options:  # as optimizers ask for it, for each parameter
+        return input._full(input._tensor.layout.shape, number)
+    return filled(input.shape, number, **after(input, options))
+
+
+def new(self: Tensor, *sizes_or_data: Any) -> Tensor:
+    """Return a tensor of sizes or of data, of this element type and on this backend."""
+    return of_sizes_or_data(sizes_or_data, self.dtype, self.backend)
+
+
+def new_tensor(self: Tensor, data: Any, **options: Unpack[Options]) -> Tensor:
+    """Return a new tensor with a copy of `data`; see `mt_tensor.tensor`."""
+    return tensor(data, **after(self, options))
+
+
+def new_empty(self: Tensor, *sizes: Any, size: Any = None, **options: Unpack[Options]) -> Tensor:
+    """Return a tensor with arbitrary elements; see `mt_tensor.empty`."""
+    return empty(*sizes, size=size, **after(self, options))
+
+
+def new_full(
+    self: Tensor, size: Sequence[int], fill_value: Any, **options: Unpack[Options]
+) -> Tensor:
+    """Return a tensor in which every element is `fill_value`; see `mt_tensor.full`."""
+    return full(size, fill_value, **after(self, options))
+
+
+def new_zeros(self: Tensor, *sizes: Any, size: Any = None, **options: Unpack[Options]) -> Tensor:
+    """Return a tensor of zeros; see `mt_tensor.zeros`."""
+    return zeros(*sizes, size=size, **after(self, options))
+
+
+def new_ones(self: Tensor, *sizes: Any, size: Any = None, **options: Unpack[Options]) -> Tensor:
+    """Return a tensor of ones; see `mt_tensor.ones`."""
+    return ones(*sizes, size=size, **after(self, options))

@@ -1,0 +1,268 @@
+"""A storage as a row of cells, and the view of it that a tensor is, as grids.
+
+Cells of one row of the view have one colour, in the storage and in the grids; those of the storage
+that the view does not touch have none. Each cell of a grid says which position of the storage it
+reads, and an arrow for each dimension how far away the next element lies.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mt_autodiff.drawing.svg import Svg, document, text, text_width
+from mt_tensor.core.bfloat16 import numbers
+from mt_tensor.core.dtypes import Array
+from mt_tensor.core.function import require_tensors
+from mt_tensor.core.strides import index_to_position, size_of, to_index
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.core.tensor_data import TensorData
+
+CELL = 54.0  # the width of a cell
+HEIGHT = 40.0  # and its height
+SPACE = 24.0  # between two parts of the picture
+LINE = 18.0  # from one line of text to the next
+ARC = 22.0  # the height of the arrow of one dimension
+COLOURS = 6
+MOST_CELLS = 24  # of a storage
+MOST_ROWS = 8  # of a grid, and as many columns
+MOST_GRIDS = 4
+
+STYLE = """
+.mt-storage{font-family:ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:13px}
+.mt-storage text{fill:#1c2733;text-anchor:middle}
+.mt-storage .heading,.mt-storage .note,.mt-storage .step{text-anchor:start}
+.mt-storage .heading{font-weight:bold}
+.mt-storage .place,.mt-storage .more{fill:#5b6b7a;font-size:10px}
+.mt-storage .long{font-size:9px}
+.mt-storage .cell{fill:#fff;stroke:#66788a;stroke-width:1}
+.mt-storage .untouched{stroke-dasharray:3 3}
+.mt-storage .row0{fill:#cfe2fb}
+.mt-storage .row1{fill:#d3efdb}
+.mt-storage .row2{fill:#fbe3c4}
+.mt-storage .row3{fill:#ead9f7}
+.mt-storage .row4{fill:#fad5da}
+.mt-storage .row5{fill:#d2eeee}
+.mt-storage .arrow{fill:none;stroke:#96570a;stroke-width:1.5;stroke-linecap:round}
+.mt-storage .step{fill:#96570a}
+@media (prefers-color-scheme:dark){
+.mt-storage text{fill:#e8eef5}
+.mt-storage .place,.mt-storage .more{fill:#a3b1bf}
+.mt-storage .cell{fill:#14181d}
+.mt-storage .row0{fill:#1d3a63}
+.mt-storage .row1{fill:#1a4a2b}
+.mt-storage .row2{fill:#5a3d12}
+.mt-storage .row3{fill:#432a5c}
+.mt-storage .row4{fill:#5c2530}
+.mt-storage .row5{fill:#174a4a}
+.mt-storage .arrow{stroke:#f2b866}
+.mt-storage .step{fill:#f2b866}
+}
+"""
+
+
+def draw_storage(tensor: Tensor) -> Svg:
+    """Draw the storage of a tensor and how its shape, strides and offset read it.
+
+    Write the text to a file, or let a notebook show it. Of large tensors the first and the last
+    elements are shown.
+
+    Args:
+        tensor: a tensor of any shape, strides and backend.
+
+    Returns:
+        A standalone SVG document.
+
+    Raises:
+        TypeError: `tensor` is none.
+    """
+    require_tensors("draw_storage", tensor)
+    return _Picture(_storage(tensor), tensor._tensor).drawn()
+
+
+def _storage(tensor: Tensor) -> Array:
+    """Return the elements of the storage; of one that is elsewhere, as far as the view reaches."""
+    data = tensor._tensor
+    if isinstance(data.storage, np.ndarray):
+        return np.asarray(numbers(data.storage))
+    ends = [step * (extent - 1) for extent, step in zip(data.shape, data.strides, strict=True)]
+    size = 1 + data.offset + sum(end for end in ends if end > 0) if data.size else 0
+    return np.asarray(numbers(tensor.backend.to_host(data.like((size,), (1,), 0))))
+
+
+@dataclass
+class _Picture:
+    """A picture that grows downwards, part by part."""
+
+    values: Array
+    data: TensorData
+    elements: list[str] = field(default_factory=list)
+    width: float = 0.0
+    y: float = 0.0
+
+    def drawn(self) -> Svg:
+        """Draw every part, and return the whole."""
+        data = self.data
+        facts = f"shape {data.shape}  strides {data.strides}  offset {data.offset}"
+        self.say(facts, "heading")
+        self.say(f"{data.dtype.name} in a storage of {len(self.values)}")
+        self.y += SPACE / 2
+        self.storage()
+        self.grids()
+        title = f"A view of a storage: {facts}"
+        return document("mt-storage", title, (self.width, self.y), STYLE, self.elements)
+
+    def say(self, words: str, kind: str = "note") -> None:
+        """Put a line of text below what there is."""
+        length = text_width(words)
+        self.y += LINE
+        self.elements.append(text(kind, 0.0, self.y - 5, words))
+        self.width = max(self.width, length)
+
+    # --- The storage ----------------------------------------------------------------------------
+
+    def storage(self) -> None:
+        """Draw the cells of the storage, below arrows that show the strides."""
+        size = len(self.values)
+        rows = _rows_of_positions(self.data)
+        steps = _steps(self.data)
+        shown = _shown_positions(size, rows, [place for _, *ends in steps for place in ends])
+        place = {position: i * CELL for i, position in enumerate(shown) if position is not None}
+        for dim, start, end in steps:
+            self.arrow(dim, place[start], place[end])
+        for i, position in enumerate(shown):
+            x = i * CELL
+            if position is None:
+                self.elements.append(text("more", x + CELL / 2, self.y + HEIGHT / 2, "…"))
+            else:
+                self.cell(x, self.y, position, rows.get(position))
+        self.width = max(self.width, CELL * len(shown))
+        self.y += HEIGHT + SPACE
+
+    def arrow(self, dim: int, start: float, end: float) -> None:
+        """Draw the way from an element to the next in one dimension, and say how far it is."""
+        stride = self.data.strides[dim]
+        x, target, top = start + CELL / 2, end + CELL / 2, self.y + ARC - 5
+        words = f"dimension {dim}: {stride:+d}"
+        path = f"M{x:.1f} {top + 5:.1f}V{top - 7:.1f}H{target:.1f}V{top + 4:.1f}m-4 -5l4 5l4 -5"
+        if stride == 0:
+            words = f"dimension {dim}: the same again"
+            path = f"M{x - 6:.1f} {top + 4:.1f}v-11h12v11m-4 -5l4 5l4 -5"
+        right = max(x, target) + 12
+        self.elements.append(f'<path class="arrow" d="{path}"/>')
+        self.elements.append(text("step", right, top + 2, words))
+        self.width = max(self.width, right + text_width(words))
+        self.y += ARC
+
+    def cell(self, x: float, y: float, position: int, row: int | None) -> None:
+        """Draw one element with its position; without a row no view touches it."""
+        kind = "cell untouched" if row is None else f"cell row{row % COLOURS}"
+        words = _written(self.values[position].item())
+        self.elements += [
+            f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{CELL}" height="{HEIGHT}"/>',
+            text("value" if len(words) <= 6 else "long", x + CELL / 2, y + 18, words),
+            text("place", x + CELL / 2, y + 33, f"@{position}"),
+        ]
+
+    # --- The view -------------------------------------------------------------------------------
+
+    def grids(self) -> None:
+        """Draw the view: a grid for its last two dimensions, and one for each index before them."""
+        *leading, rows, columns = (1,) * (2 - self.data.ndim) + self.data.shape
+        if self.data.size == 0:
+            self.say("the view has no elements")
+            return
+        x, bottom, top = 0.0, self.y, self.y
+        for ordinal in _first_and_last(range(size_of(leading)), MOST_GRIDS):
+            self.y = top
+            if ordinal is None:
+                self.elements.append(text("more", x + CELL / 2, top + HEIGHT, "…"))
+                x += CELL + SPACE
+                continue
+            index = to_index(ordinal, leading)
+            if leading:
+                words = f"[{', '.join(map(str, index))}]"
+                self.elements.append(text("note", x, top + 12, words))
+                self.y += LINE
+            x += self.grid(x, index, rows, columns) + SPACE
+            bottom = max(bottom, self.y)
+        self.width = max(self.width, x - SPACE)
+        self.y = bottom
+
+    def grid(self, left: float, leading: tuple[int, ...], rows: int, columns: int) -> float:
+        """Draw a matrix of the view, and return how wide it is."""
+        shown = _first_and_last(range(columns), MOST_ROWS)
+        for row in _first_and_last(range(rows), MOST_ROWS):
+            for number, column in enumerate(shown):
+                x = left + number * CELL
+                if row is None or column is None:
+                    self.elements.append(text("more", x + CELL / 2, self.y + HEIGHT / 2, "…"))
+                    continue
+                index = (*leading, row, column)[-self.data.ndim :] if self.data.ndim else ()
+                position = index_to_position(index, self.data.strides, self.data.offset)
+                self.cell(x, self.y, position, row)
+            self.y += HEIGHT
+        return len(shown) * CELL
+
+
+def _rows_of_positions(data: TensorData) -> dict[int, int]:
+    """Return the positions that a view touches, each with the row in which it is seen first.
+
+    Only the elements that the grids may show are looked at.
+    """
+    found: dict[int, int] = {}
+    choices = [
+        [i for i in _first_and_last(range(extent), MOST_ROWS) if i is not None]
+        for extent in data.shape
+    ]
+    for index in itertools.islice(itertools.product(*choices), 4096):
+        row = index[-2] if len(index) > 1 else 0
+        found.setdefault(index_to_position(index, data.strides, data.offset), row)
+    return found
+
+
+def _steps(data: TensorData) -> list[tuple[int, int, int]]:
+    """Return for each dimension of more than one element where its first step begins and ends."""
+    if data.size == 0:
+        return []
+    return [
+        (dim, data.offset, data.offset + stride)
+        for dim, (extent, stride) in enumerate(zip(data.shape, data.strides, strict=True))
+        if extent > 1
+    ]
+
+
+def _shown_positions(size: int, touched: dict[int, int], ends: list[int]) -> list[int | None]:
+    """Return which positions of a storage to show, with None where some are left out."""
+    if size <= MOST_CELLS:
+        return list(range(size))
+    wanted = {0, size - 1, *ends, *sorted(touched)[: MOST_CELLS // 2]}
+    wanted |= set(sorted(touched)[-3:])
+    shown: list[int | None] = []
+    for position in sorted(wanted):
+        previous = shown[-1] if shown else None
+        if previous is not None and position == previous + 2:
+            shown.append(position - 1)
+        elif previous is not None and position > previous + 2:
+            shown.append(None)
+        shown.append(position)
+    return shown
+
+
+def _first_and_last(numbers: range, most: int) -> list[int | None]:
+    """Return some numbers; of more than `most` only the first and the last, with None between.
+
+    The others are never made: an extent may be anything where another is 0, or where a stride is.
+    """
+    if len(numbers) <= most:
+        return list(numbers)
+    return [*numbers[: most - 2], None, numbers[-1]]
+
+
+def _written(value: float) -> str:
+    """Return a number as a cell has room for it."""
+    if isinstance(value, bool | int):
+        return str(value)
+    return f"{value:.3g}"

@@ -1,0 +1,78 @@
+"""Leaves copied by Python's `copy` and `pickle`."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from mt_autodiff import NoGradientError
+from mt_tensor.core.contract import TensorBackend
+from mt_tensor.core.dtypes import Array
+from mt_tensor.core.tensor import Tensor
+
+Some = TypeVar("Some", bound=Tensor)
+
+
+def restored(
+    cls: type[Any],
+    elements: Array,
+    backend: TensorBackend,
+    requires_grad: bool,
+    grad: Tensor | None,
+) -> Any:
+    """Return the leaf that was copied or pickled."""
+    made = Tensor._make(backend.from_host(elements), backend)
+    return _leaf(cls, made, requires_grad, grad)
+
+
+def _leaf(cls: type[Any], elements: Tensor, requires_grad: bool, grad: Tensor | None) -> Any:
+    leaf = object.__new__(cls)
+    leaf._become(elements)
+    leaf._requires_grad = requires_grad
+    leaf._grad = grad
+    return leaf
+
+
+def _check_leaf(x: Tensor) -> None:
+    if x.history is not None:
+        raise NoGradientError(
+            "a tensor that was computed from others cannot be copied or pickled with its "
+            "history: use x.detach()."
+        )
+
+
+def __copy__(self: Some) -> Some:
+    """Return a leaf of the same class with the same memory and gradient.
+
+    Raises:
+        NoGradientError: the tensor was computed, so that a copy would lose its history.
+    """
+    _check_leaf(self)
+    twin: Some = _leaf(type(self), self.detach(), self.requires_grad, self.grad)
+    return twin
+
+
+def __deepcopy__(self: Some, memo: dict[int, Any]) -> Some:
+    """Return a leaf of the same class, with copies of the elements and of the gradient.
+
+    Raises:
+        NoGradientError: the tensor was computed, so that a copy would lose its history.
+    """
+    restore, state = self.__reduce__()
+    copied: Some = restore(*state[:-1], copy.deepcopy(self.grad, memo))
+    memo[id(self)] = copied
+    return copied
+
+
+def __reduce__(self: Tensor) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """Pickle elements and gradient; the backend goes by its name.
+
+    Raises:
+        NoGradientError: the tensor was computed, so that it would lose its history.
+    """
+    _check_leaf(self)
+    elements = np.array(self.backend.to_host(self._tensor))
+    return restored, (type(self), elements, self.backend, self.requires_grad, self._grad)

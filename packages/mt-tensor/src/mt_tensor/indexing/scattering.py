@@ -1,0 +1,413 @@
+"""Writing by index along one dimension: scatter, its reductions, and what is composed from them.
+
+Each returns a copy; where several sources go to one place, the reductions count them all.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mt_autodiff import GradientError, is_grad_enabled
+from mt_operators import OPERATORS
+from mt_tensor.checks import as_integer, check_choice
+from mt_tensor.core.dtypes import DType, Number, bool_, int64, uint8
+from mt_tensor.core.elementwise import elementwise
+from mt_tensor.core.function import Function, common_backend
+from mt_tensor.core.gathering import ADD, Gather, checked_index
+from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.errors import DTypeError, IndexingError, ShapeError
+from mt_tensor.indexing.slices import along, checked_1d_index, lowest_and_highest
+from mt_tensor.pointwise.functions import checked_factor
+
+
+class ScatterAdd(Function):
+    """Elements added to a copy of a tensor along a dimension."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+        ctx.dim = dim
+        ctx.save_for_backward(index)
+        out = x.clone()
+        x.backend.scatter(source._tensor, dim, index._tensor, out._tensor, ADD)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        (index,) = ctx.saved_tensors
+        return grad, None, None, Gather.apply(grad, ctx.dim, index)
+
+
+class Scatter(Function):
+    """Elements of a copy replaced along a dimension."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+        ctx.dim = dim
+        ctx.save_for_backward(index)
+        out = x.clone()
+        x.backend.scatter(source._tensor, dim, index._tensor, out._tensor)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        (index,) = ctx.saved_tensors
+        zeros = filled_like(index, grad.dtype, 0)
+        kept = Scatter.apply(grad, ctx.dim, index, zeros)
+        return kept, None, None, Gather.apply(grad, ctx.dim, index)
+
+
+class ScatterExtreme(Function):
+    """The largest or smallest of what is there and what comes; equal ones share the gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, dim: int, index: Tensor, source: Tensor, name: str) -> Tensor:
+        ctx.dim = dim
+        out = _combined(name, x, dim, index, source)
+        ctx.save_for_backward(x, index, source, out.detach())
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        x, index, source, out = ctx.saved_tensors
+        dim = ctx.dim
+        stays = (x == out).to(grad.dtype)
+        comes = (source == Gather.apply(out, dim, index)).to(grad.dtype)
+        share = grad / ScatterAdd.apply(stays, dim, index, comes)
+        return stays * share, None, None, comes * Gather.apply(share, dim, index), None
+
+
+class ScatterProduct(Function):
+    """What is there multiplied by all that comes.
+
+    The derivative by a factor is the product of the others. It is formed from the product of all
+    factors but the zeros, and the number of zeros.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+        ctx.dim = dim
+        ctx.save_for_backward(x, index, source)
+        return _combined("mul", x, dim, index, source)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        x, index, source = ctx.saved_tensors
+        dim = ctx.dim
+        x_zero, source_zero = x == 0, source == 0
+        zeros = ScatterAdd.apply(x_zero.long(), dim, index, source_zero.long())
+        if is_grad_enabled() and bool((zeros > 0).any()):
+            raise GradientError(
+                "scatter_reduce() by 'prod' has no second derivative here where a factor is zero: "
+                "call backward() without create_graph."
+            )
+        x, source = x.masked_fill(x_zero, 1), source.masked_fill(source_zero, 1)
+        product = grad * ScatterProduct.apply(x, dim, index, source)
+
+        def others(factor: Tensor, zero: Tensor, zeros: Tensor, product: Tensor) -> Tensor:
+            return (product / factor).masked_fill(zeros != zero.long(), 0)
+
+        of_source = others(
+            source, source_zero, Gather.apply(zeros, dim, index), Gather.apply(product, dim, index)
+        )
+        return others(x, x_zero, zeros, product), None, None, of_source
+
+
+def _combined(name: str, x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    """Return a copy of `x` combined with the source by the operator called `name`."""
+    out = x.clone()
+    x.backend.scatter(source._tensor, dim, index._tensor, out._tensor, OPERATORS[name])
+    return out
+
+
+def filled_like(like: Tensor, dtype: DType, value: Number) -> Tensor:
+    """Return a tensor of the shape of `like` in which every element is `value`."""
+    return like._full((), value, dtype).expand(like.shape)
+
+
+def check_source(name: str, input: Tensor, index: Tensor, source: Tensor) -> Tensor:
+    """Return the part of a source for scatter that the index uses.
+
+    Raises:
+        DTypeError: it has another dtype than `input`.
+        ShapeError: it is smaller than the index.
+    """
+    common_backend(input, source)
+    if source.dtype is not input.dtype:
+        raise DTypeError(
+            f"{name}() cannot bring {source.dtype.name} to {input.dtype.name}: convert one of them."
+        )
+    if source.ndim != index.ndim or any(
+        i > s for i, s in zip(index.shape, source.shape, strict=True)
+    ):
+        raise ShapeError(
+            f"{name}() needs a source at least as large as its index; shapes {source.shape} "
+            f"and {index.shape} were given."
+        )
+    if source.shape == index.shape:
+        return source
+    return source[tuple(slice(extent) for extent in index.shape)]
+
+
+@validate_call
+def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    """Return a copy of `input` with `src[i][j][k]` added at `[i][index[i][j][k]][k]`.
+
+    Raises:
+        DTypeError: `index` is not int64, or `src` has another dtype than `input`.
+        ShapeError: `index` does not fit `input`, or is larger than `src`.
+        IndexingError: an index is out of range.
+    """
+    dim, index = checked_index("scatter_add", input, dim, index)
+    return ScatterAdd.apply(input, dim, index, check_source("scatter_add", input, index, src))
+
+
+@validate_call
+def scatter(
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Tensor | Number | None = None,
+    *,
+    value: Number | None = None,
+    reduce: str | None = None,
+) -> Tensor:
+    """Return a copy of `input` with `src[i][j][k]` at `[i][index[i][j][k]][k]`, for `dim` 1 of 3.
+
+    Which of several sources for one place remains is open.
+
+    Args:
+        input: at least as long as `index` in every dimension but `dim`.
+        dim: the dimension that the indices count in.
+        index: int64, of as many dimensions as `input`.
+        src: a tensor of the dtype of `input`, at least as large as `index`; or a number.
+        value: the number, by torch's other name.
+        reduce: "add" or "multiply", if what is there is not to be replaced; then all sources for
+            one place count. `scatter_reduce` has more.
+
+    Raises:
+        DTypeError: `index` is not int64, or `src` has another dtype than `input`.
+        ShapeError: `index` does not fit `input`, or is larger than `src`.
+        IndexingError: an index is out of range.
+        DomainError: there is no such reduction.
+    """
+    if reduce is not None:
+        check_choice("reduce", reduce, _OLD_NAMES)
+    if (src is None) == (value is None):
+        raise TypeError("scatter() takes either src, a tensor or number, or value, a number.")
+    dim, index = checked_index("scatter", input, dim, index)
+    given = value if src is None else src
+    if isinstance(given, Tensor):
+        source = check_source("scatter", input, index, given)
+    else:
+        source = filled_like(index, input.dtype, input.dtype.checked(given))
+    if reduce is not None:
+        return _reduced(input, dim, index, source, _OLD_NAMES[reduce])
+    return Scatter.apply(input, dim, index, source)
+
+
+# --- Reductions ---------------------------------------------------------------------------------
+
+REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
+
+_OLD_NAMES = {"add": "sum", "multiply": "prod"}
+"""What `scatter` calls the reductions that it has."""
+
+
+@validate_call
+def scatter_reduce(
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Tensor,
+    reduce: str,
+    *,
+    include_self: bool = True,
+) -> Tensor:
+    """Return a copy of `input` in which places along `dim` are reduced with what `src` brings.
+
+    Args:
+        input: at least as long as `index` in every dimension but `dim`.
+        dim: the dimension that the indices count in.
+        index: int64, of as many dimensions as `input`.
+        src: of the dtype of `input`, at least as large as `index`.
+        reduce: "sum", "prod", "mean", "amax" or "amin". The mean of integers is rounded down.
+        include_self: whether the elements of `input` take part; else they only remain in the
+            places that `index` does not name.
+
+    Raises:
+        DTypeError: `index` is not int64, `src` has another dtype than `input`, or a mean of bool
+            is asked for.
+        ShapeError: `index` does not fit `input`, or is larger than `src`.
+        IndexingError: an index is out of range.
+        DomainError: there is no such reduction.
+    """
+    check_choice("reduce", reduce, REDUCTIONS)
+    dim, index = checked_index("scatter_reduce", input, dim, index)
+    source = check_source("scatter_reduce", input, index, src)
+    return _reduced(input, dim, index, source, reduce, include_self)
+
+
+def _reduced(
+    input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, include_self: bool = True
+) -> Tensor:
+    """Return what `scatter_reduce` does; all has been checked.
+
+    Raises:
+        DTypeError: a mean of bool is asked for.
+    """
+    if input.dtype is bool_:
+        return _reduce_bool(input, dim, index, source, reduce, include_self)
+    start = input
+    if not include_self:
+        neutral = filled_like(index, start.dtype, _identity(start.dtype, reduce))
+        start = Scatter.apply(start, dim, index, neutral)
+    if reduce == "prod":
+        return ScatterProduct.apply(start, dim, index, source)
+    if reduce in ("amax", "amin"):
+        name = {"amax": "maximum", "amin": "minimum"}[reduce]
+        return ScatterExtreme.apply(start, dim, index, source, name)
+    total = ScatterAdd.apply(start, dim, index, source)
+    return total if reduce == "sum" else _divided(total, dim, index, include_self)
+
+
+def _identity(dtype: DType, reduce: str) -> Number:
+    """Return what changes no other number when reduced with it."""
+    if reduce in ("sum", "mean"):
+        return 0
+    if reduce == "prod":
+        return 1
+    if dtype.is_floating_point:
+        return -math.inf if reduce == "amax" else math.inf
+    limits = np.iinfo(dtype.numpy)
+    return int(limits.min if reduce == "amax" else limits.max)
+
+
+def _divided(total: Tensor, dim: int, index: Tensor, include_self: bool) -> Tensor:
+    """Return sums divided by how many elements were added up; at least one."""
+    count = filled_like(total, int64, 1)
+    if not include_self:
+        count = Scatter.apply(count, dim, index, filled_like(index, int64, 0))
+    count = ScatterAdd.apply(count, dim, index, filled_like(index, int64, 1))
+    if total.dtype.is_floating_point:
+        return total / count.to(total.dtype)
+    return (total // count).to(total.dtype)
+
+
+def _reduce_bool(
+    x: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, include_self: bool
+) -> Tensor:
+    """Reduce truth values: sum and amax ask for any, prod and amin for all."""
+    if reduce == "mean":
+        raise DTypeError("scatter_reduce() has no mean of bool: convert with x.float().")
+    name = "amax" if reduce in ("sum", "amax") else "amin"
+    numbers = _reduced(x.to(uint8), dim, index, source.to(uint8), name, include_self)
+    return numbers.to(bool_)
+
+
+# --- Composed -----------------------------------------------------------------------------------
+
+
+def checked_slices(
+    name: str, input: Tensor, dim: int, index: Tensor, source: Tensor
+) -> tuple[int, Tensor]:
+    """Check a 1-D index and the slices that come there; return `dim` from the front, and int64."""
+    dim, index = checked_1d_index(name, input, dim, index)
+    wanted = (*input.shape[:dim], index.numel(), *input.shape[dim + 1 :])
+    if source.shape != wanted:
+        raise IndexingError(
+            f"{name}() along dimension {dim} of shape {input.shape} with {index.numel()} "
+            f"index(es) needs a source of shape {wanted}; {source.shape} was given."
+        )
+    return dim, index
+
+
+@validate_call
+def index_add(
+    input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1
+) -> Tensor:
+    """Return a copy of `input` with `alpha` times slice `i` of `source` added to slice `index[i]`.
+
+    Args:
+        input: any tensor with dimensions.
+        dim: the dimension that is indexed.
+        index: 1-D, of integers.
+        source: of the dtype and shape of `input`, but as long as `index` along `dim`.
+        alpha: a factor; an integer for integers.
+
+    Raises:
+        DTypeError: `index` holds no integers, `source` has another dtype than `input`, or `alpha`
+            has a fraction among integers.
+        IndexingError: an index is out of range, or `source` has another shape.
+    """
+    dim, index = checked_slices("index_add", input, dim, index, source)
+    alpha = checked_factor("alpha", alpha, source.dtype)
+    added = source if alpha == 1 else elementwise("mul", source, alpha).to(source.dtype)
+    places = along(index, dim, input.shape)
+    return ScatterAdd.apply(input, dim, places, check_source("index_add", input, places, added))
+
+
+@validate_call
+def index_reduce(
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    source: Tensor,
+    reduce: str,
+    *,
+    include_self: bool = True,
+) -> Tensor:
+    """Return a copy of `input` in which slice `index[i]` is reduced with slice `i` of `source`.
+
+    Args:
+        input: any tensor with dimensions.
+        dim: the dimension that is indexed.
+        index: 1-D, of integers.
+        source: of the dtype and shape of `input`, but as long as `index` along `dim`.
+        reduce: "prod", "mean", "amax" or "amin", as in `scatter_reduce`.
+        include_self: whether the elements of `input` take part, too.
+
+    Raises:
+        DTypeError: `index` holds no integers, or `source` has another dtype than `input`.
+        IndexingError: an index is out of range, or `source` has another shape.
+        DomainError: there is no such reduction.
+    """
+    check_choice("reduce", reduce, REDUCTIONS[1:])  # sums are those of index_add()
+    dim, index = checked_slices("index_reduce", input, dim, index, source)
+    places = along(index, dim, input.shape)
+    source = check_source("index_reduce", input, places, source)
+    return _reduced(input, dim, places, source, reduce, include_self)
+
+
+@validate_call
+def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
+    """Return int64 of shape (*input.shape, num_classes): 1 at the class of each element, else 0.
+
+    Args:
+        input: int64, classes from 0 on.
+        num_classes: how many classes there are; -1 for one more than the largest in `input`.
+
+    Raises:
+        DTypeError: `input` is not int64.
+        DomainError: `num_classes` is negative, but not -1.
+        ShapeError: it cannot be read off an empty tensor.
+        TypeError: it is no integer.
+        IndexingError: a class is negative, or not below `num_classes`.
+    """
+    if input.dtype is not int64:
+        raise DTypeError(f"one_hot() takes classes of int64; {input.dtype.name} was given.")
+    num_classes = as_integer("num_classes", num_classes, least=-1)
+    if not input.numel() and num_classes < 1:
+        raise ShapeError("one_hot() of no elements needs num_classes.")
+    low, high = lowest_and_highest(input)
+    count = high + 1 if num_classes == -1 else num_classes
+    if low < 0 or high >= count:
+        raise IndexingError(
+            f"class {low if low < 0 else high} is out of range: classes count from 0, and there "
+            f"are {max(count, 0)}."
+        )
+    zeros, places = input._full((*input.shape, count), 0, int64), input.unsqueeze(-1)
+    return Scatter.apply(zeros, input.ndim, places, filled_like(places, int64, 1))

@@ -1,1 +1,0 @@
-"""What users expect of tensors beyond the lesson: composed of it, and never needed by it."""

@@ -1,1 +1,0 @@
-"""Gradients as results, matrices of derivatives, and checks of derivatives."""

@@ -1,1 +1,0 @@
-"""The `numpy` backend that users get: formulas as source, in blocks, and kernels."""

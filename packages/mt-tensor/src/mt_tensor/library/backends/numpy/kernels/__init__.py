@@ -1,7 +1,0 @@
-"""Named operations that NumPy has in one call, or in a few; see `mt_tensor.fused`."""
-
-from mt_tensor.library.backends.numpy.kernels import positions, softmax
-from mt_tensor.library.fused import Kernel
-
-KERNELS: dict[str, Kernel] = {**positions.KERNELS, **softmax.KERNELS}
-"""The kernels by the name of the operation."""

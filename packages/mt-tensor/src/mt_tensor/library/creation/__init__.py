@@ -1,1 +1,0 @@
-"""Tensors over arrays, from rules, after the model of others, and of a type by its name."""

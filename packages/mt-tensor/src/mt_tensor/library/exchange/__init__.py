@@ -1,1 +1,0 @@
-"""Tensors to and from elsewhere: other types and backends, shared memory, copies, text."""

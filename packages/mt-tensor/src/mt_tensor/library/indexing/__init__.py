@@ -1,1 +1,0 @@
-"""Filling, finding and scattering elements."""

@@ -1,1 +1,0 @@
-"""What `mt_tensor.linalg` offers: factors, solutions, norms and products of matrices."""

@@ -1,1 +1,0 @@
-"""More ways to rearrange, join and split tensors."""

@@ -1,1 +1,0 @@
-"""Element-wise functions with settings, fused functions, and forms in place."""

@@ -1,1 +1,0 @@
-"""Hooks, and gradients of tensors that share memory."""

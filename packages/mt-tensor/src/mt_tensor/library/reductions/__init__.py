@@ -1,1 +1,0 @@
-"""Extremes, norms, softmax, statistics and truth."""

@@ -1,0 +1,92 @@
+"""What element types can hold: the largest and smallest numbers, and how close they lie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mt_tensor.core.dtypes import NARROW, as_dtype, bfloat16, get_default_dtype
+from mt_tensor.errors import DTypeError
+
+
+@dataclass(frozen=True, init=False)
+class finfo:  # noqa: N801 - torch's name
+    """The limits of a floating-point type, by default that of new tensors.
+
+    >>> finfo("float64").eps
+    2.220446049250313e-16
+
+    Attributes:
+        bits: bits per element.
+        max: the largest number.
+        min: the lowest, which is -max.
+        eps: the distance from 1 to the next number.
+        tiny: the smallest positive number of full precision.
+        smallest_normal: the same.
+        resolution: the power of ten that numbers are exact to.
+        dtype: the name of the type.
+
+    Raises:
+        DTypeError: the type is not floating-point.
+    """
+
+    bits: int
+    max: float
+    min: float
+    eps: float
+    tiny: float
+    smallest_normal: float
+    resolution: float
+    dtype: str
+
+    def __init__(self, dtype: Any = None) -> None:
+        kind = get_default_dtype() if dtype is None else as_dtype(dtype)
+        if not kind.is_floating_point:
+            raise DTypeError(f"finfo() takes a floating-point type; {kind.name} was given.")
+        limits = np.finfo(kind.numpy if kind is not bfloat16 else np.float32)
+        numbers = {n: float(getattr(limits, n)) for n in ("max", "min", "eps", "smallest_normal")}
+        precision = limits.precision
+        if kind is bfloat16:  # which has the exponents of float32, and 8 of its 24 digits
+            largest = NARROW[kind].largest
+            numbers |= {"max": largest, "min": -largest, "eps": 2.0**-7}
+            precision = 2
+        for name, number in numbers.items():
+            object.__setattr__(self, name, number)
+        object.__setattr__(self, "tiny", self.smallest_normal)
+        object.__setattr__(self, "resolution", 10.0**-precision)
+        object.__setattr__(self, "bits", 8 * kind.itemsize)
+        object.__setattr__(self, "dtype", kind.name)
+
+
+@dataclass(frozen=True, init=False)
+class iinfo:  # noqa: N801 - torch's name
+    """The limits of an integer type.
+
+    >>> iinfo("uint8").max
+    255
+
+    Attributes:
+        bits: bits per element.
+        max: the largest number.
+        min: the lowest.
+        dtype: the name of the type.
+
+    Raises:
+        DTypeError: the type is no integer type.
+    """
+
+    bits: int
+    max: int
+    min: int
+    dtype: str
+
+    def __init__(self, dtype: Any) -> None:
+        kind = as_dtype(dtype)
+        if kind.kind != "integer":
+            raise DTypeError(f"iinfo() takes an integer type; {kind.name} was given.")
+        limits = np.iinfo(kind.numpy)
+        for name in ("bits", "max", "min"):
+            object.__setattr__(self, name, int(getattr(limits, name)))
+        object.__setattr__(self, "dtype", kind.name)

@@ -1,0 +1,323 @@
+"""Matrices taken apart: as products of triangular, orthogonal and diagonal ones.
+
+A `Function` has one result. Where there are several factors it packs them into one tensor, from
+which they are taken as parts; so their gradients arrive together, too.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mt_autodiff import GradientError
+from mt_autodiff.core.mode import recording
+from mt_tensor.checks import check_choice
+from mt_tensor.core.dtypes import Array
+from mt_tensor.core.elementwise import elementwise
+from mt_tensor.core.function import Function
+from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.linalg.lapack import check_matrices, finite, lapack
+from mt_tensor.linalg.systems import Solve
+from mt_tensor.movement.joining import cat
+
+# --- Cholesky: A = L L^T ------------------------------------------------------------------------
+
+
+class Cholesky(Function):
+    """The lower triangular L with A = L L^T, from the lower triangle of A."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        ctx.save_for_backward(x)
+        return lapack("a matrix is not positive definite", np.linalg.cholesky, x)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        """Murray, Differentiation of the Cholesky decomposition, 2016; symmetric, as A is."""
+        (x,) = ctx.saved_tensors
+        factor = Cholesky.apply(x).mT
+        size = x.shape[-1]
+        halved = grad._uploaded(np.tril(np.ones((size, size))) - 0.5 * np.eye(size), x.dtype)
+        inner = factor @ grad.tril() * halved
+        outer = Solve.apply(factor, Solve.apply(factor, inner).mT).mT
+        return (outer + outer.mT) * 0.5
+
+
+@validate_call
+def cholesky(input: Tensor, *, upper: bool = False) -> Tensor:
+    """Return the lower triangular L with `input = L L^T`.
+
+    Args:
+        input: symmetric and positive definite, shape (*batch, n, n), of float32 or float64. Only
+            one triangle is read.
+        upper: whether to read the upper triangle and return the transpose of L.
+
+    Raises:
+        LinAlgError: a matrix is not positive definite.
+        ShapeError: the matrices are not square.
+        DTypeError: `input` is of another dtype.
+    """
+    check_matrices("cholesky", input)
+    return Cholesky.apply(input.mT).mT if upper else Cholesky.apply(input)
+
+
+# --- Eigenvectors: A V = V diag(w) --------------------------------------------------------------
+
+
+class Eigen(NamedTuple):
+    """Eigenvalues in ascending order, and an eigenvector in each column."""
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
+_NOT_FOUND = "the iteration did not come to an end"
+
+
+def _by_differences(x: Tensor, values: Tensor) -> Tensor:
+    """Return `x[i, j] / (values[j] - values[i])`, and 0 where x is 0: on the diagonal."""
+    zero = x == 0
+    steps = values.unsqueeze(-2) - values.unsqueeze(-1)
+    return elementwise("where", zero, 0.0, x / elementwise("where", zero, 1.0, steps))
+
+
+def _off_diagonal(x: Tensor) -> Tensor:
+    return x * x._uploaded(1 - np.eye(x.shape[-1]), x.dtype)
+
+
+class EigenvectorsOfSymmetric(Function):
+    """Eigenvalues as the first row, and below them the eigenvectors as columns."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, uplo: str) -> Tensor:
+        def packed(a: Array) -> Array:
+            values, vectors = np.linalg.eigh(a, "L" if uplo == "L" else "U")
+            return np.concatenate([values[..., None, :], vectors], -2)
+
+        ctx.uplo = uplo
+        ctx.save_for_backward(x)
+        return lapack(_NOT_FOUND, packed, x)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        (x,) = ctx.saved_tensors
+        values, vectors = _unpacked(EigenvectorsOfSymmetric.apply(x, ctx.uplo))
+        by_values, by_vectors = _unpacked(grad)
+        turning = _by_differences(_off_diagonal(vectors.mT @ by_vectors), values)
+        return vectors @ (by_values.diag_embed() + turning) @ vectors.mT, None
+
+
+class EigenvaluesOfSymmetric(Function):
+    """Eigenvalues, which have a gradient also where several are equal."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, uplo: str) -> Tensor:
+        ctx.uplo = uplo
+        ctx.save_for_backward(x)
+        return lapack(_NOT_FOUND, lambda a: np.linalg.eigvalsh(a, "L" if uplo == "L" else "U"), x)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        (x,) = ctx.saved_tensors
+        vectors = _unpacked(EigenvectorsOfSymmetric.apply(x, ctx.uplo))[1]
+        return vectors * grad.unsqueeze(-2) @ vectors.mT, None
+
+
+def _unpacked(packed: Tensor) -> tuple[Tensor, Tensor]:
+    return packed.select(-2, 0), packed.narrow(-2, 1, packed.shape[-2] - 1)
+
+
+@validate_call
+def eigh(A: Tensor, UPLO: str = "L") -> Eigen:  # noqa: N803 - torch's names
+    """Return the eigenvalues and eigenvectors of symmetric matrices.
+
+    The sign of an eigenvector is open, and so are those of equal eigenvalues, which therefore have
+    no gradient.
+
+    Args:
+        A: shape (*batch, n, n), of float32 or float64.
+        UPLO: which triangle is read: "L" for the lower, "U" for the upper one.
+
+    Raises:
+        ShapeError: the matrices are not square.
+        DTypeError: `A` is of another dtype.
+        DomainError: there is no such triangle.
+    """
+    return Eigen(*_unpacked(EigenvectorsOfSymmetric.apply(A, _checked("eigh", A, UPLO))))
+
+
+@validate_call
+def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:  # noqa: N803
+    """Return the eigenvalues of symmetric matrices in ascending order; see `eigh`."""
+    return EigenvaluesOfSymmetric.apply(A, _checked("eigvalsh", A, UPLO))
+
+
+def _checked(name: str, x: Tensor, uplo: str) -> str:
+    check_matrices(name, x)
+    check_choice("UPLO", uplo, ("L", "U"))
+    return uplo
+
+
+# --- Singular values: A = U diag(S) Vh ----------------------------------------------------------
+
+
+class Singular(NamedTuple):
+    """The factors of `A = U diag(S) Vh`: S falls, U has orthonormal columns, Vh such rows."""
+
+    U: Tensor
+    S: Tensor
+    Vh: Tensor
+
+
+class SingularVectors(Function):
+    """The reduced factors, below each other: U, then S as a row, then the transpose of Vh."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        def packed(a: Array) -> Array:
+            u, s, vh = np.linalg.svd(finite(a), full_matrices=False)
+            return np.concatenate([u, s[..., None, :], np.swapaxes(vh, -1, -2)], -2)
+
+        ctx.save_for_backward(x)
+        return lapack(_NOT_FOUND, packed, x)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        """Townsend, Differentiating the singular value decomposition, 2016."""
+        (x,) = ctx.saved_tensors
+        rows = x.shape[-2]
+        u, s, v = _parts(SingularVectors.apply(x), rows)
+        by_u, by_s, by_v = _parts(grad, rows)
+        left, right = (
+            _by_differences(turned - turned.mT, s.square()) for turned in (u.mT @ by_u, v.mT @ by_v)
+        )
+        inner = left * s.unsqueeze(-2) + s.unsqueeze(-1) * right + by_s.diag_embed()
+        out = u @ inner @ v.mT
+        if rows > s.shape[-1]:  # what leaves the space of the columns
+            out = out + (by_u - u @ (u.mT @ by_u)) / s.unsqueeze(-2) @ v.mT
+        if x.shape[-1] > s.shape[-1]:
+            out = out + u @ ((by_v - v @ (v.mT @ by_v)) / s.unsqueeze(-2)).mT
+        return out
+
+
+def _parts(packed: Tensor, rows: int) -> tuple[Tensor, Tensor, Tensor]:
+    rest = packed.shape[-2] - rows - 1
+    return packed.narrow(-2, 0, rows), packed.select(-2, rows), packed.narrow(-2, rows + 1, rest)
+
+
+class SingularValues(Function):
+    """Singular values, which have a gradient also where several are equal."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        ctx.save_for_backward(x)
+        return lapack(_NOT_FOUND, lambda a: np.linalg.svd(finite(a), compute_uv=False), x)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        (x,) = ctx.saved_tensors
+        u, _, v = _parts(SingularVectors.apply(x), x.shape[-2])
+        return u * grad.unsqueeze(-2) @ v.mT
+
+
+@validate_call
+def svd(A: Tensor, full_matrices: bool = True) -> Singular:  # noqa: N803
+    """Return the singular values of matrices, and their vectors: `A = U diag(S) Vh`.
+
+    Args:
+        A: shape (*batch, m, n), of float32 or float64; k is the lesser of m and n.
+        full_matrices: whether `U` and `Vh` are square, (m, m) and (n, n). Else they are (m, k) and
+            (k, n), for which alone there are gradients unless m and n are equal.
+
+    Raises:
+        ShapeError: there are fewer than two dimensions.
+        DTypeError: `A` is of another dtype.
+        GradientError: a gradient is wanted of full matrices.
+    """
+    check_matrices("svd", A, square=False)
+    if not full_matrices or A.shape[-1] == A.shape[-2]:
+        u, s, v = _parts(SingularVectors.apply(A), A.shape[-2])
+        return Singular(u, s, v.mT)
+    _refuse_gradient("svd() of full matrices", "full_matrices=False", A)
+    # One after the other, for three results of different shapes.
+    return Singular(
+        *(lapack(_NOT_FOUND, lambda a, i=i: np.linalg.svd(finite(a))[i], A) for i in range(3))
+    )
+
+
+@validate_call
+def svdvals(A: Tensor) -> Tensor:  # noqa: N803
+    """Return the singular values of matrices, falling; see `svd`."""
+    check_matrices("svdvals", A, square=False)
+    return SingularValues.apply(A)
+
+
+def _refuse_gradient(what: str, instead: str, x: Tensor) -> None:
+    if recording.get() and x.requires_grad:
+        raise GradientError(f"{what} has no gradient here: use {instead}, or x.detach().")
+
+
+# --- QR: an orthogonal and an upper triangular factor -------------------------------------------
+
+
+class Orthogonal(NamedTuple):
+    """The factors of `A = Q R`: Q has orthonormal columns, R is upper triangular."""
+
+    Q: Tensor
+    R: Tensor
+
+
+class QR(Function):
+    """The reduced factors of a matrix with as many rows as columns or more: Q, below it R."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        ctx.save_for_backward(x)
+        return lapack(_NOT_FOUND, lambda a: np.concatenate(np.linalg.qr(a), -2), x)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        """Walter and Lehmann, Algorithmic differentiation of linear algebra functions, 2010."""
+        (x,) = ctx.saved_tensors
+        rows, columns = x.shape[-2:]
+        packed = QR.apply(x)
+        (q, r), (by_q, by_r) = (
+            (both.narrow(-2, 0, rows), both.narrow(-2, rows, columns)) for both in (packed, grad)
+        )
+        upper = (by_r @ r.mT - q.mT @ by_q).triu()
+        symmetric = upper + upper.triu(1).mT
+        return Solve.apply(r, (by_q + q @ symmetric).mT).mT
+
+
+@validate_call
+def qr(A: Tensor, mode: str = "reduced") -> Orthogonal:  # noqa: N803
+    """Return an orthogonal and an upper triangular factor of matrices: `A = Q R`.
+
+    Args:
+        A: shape (*batch, m, n), of float32 or float64; k is the lesser of m and n. For a gradient
+            its first k columns must be independent.
+        mode: "reduced" for Q of shape (m, k) and R (k, n); "complete" for (m, m) and (m, n), which
+            have gradients only if m is not larger; "r" for the reduced R, and an empty Q.
+
+    Raises:
+        ShapeError: there are fewer than two dimensions.
+        DTypeError: `A` is of another dtype.
+        GradientError: a gradient is wanted of "complete" factors.
+        DomainError: there is no such mode.
+    """
+    check_matrices("qr", A, square=False)
+    check_choice("mode", mode, ("reduced", "complete", "r"))
+    rows, columns = A.shape[-2:]
+    if mode == "complete" and rows > columns:
+        _refuse_gradient("qr() of complete factors", "mode='reduced'", A)
+        return Orthogonal(
+            *(lapack(_NOT_FOUND, lambda a, i=i: np.linalg.qr(a, "complete")[i], A) for i in (0, 1))
+        )
+    square = A.narrow(-1, 0, min(rows, columns))
+    packed = QR.apply(square)
+    q, r = packed.narrow(-2, 0, rows), packed.narrow(-2, rows, square.shape[-1])
+    if columns > rows:
+        r = cat([r, q.mT @ A.narrow(-1, rows, columns - rows)], -1)
+    return Orthogonal(q.new_empty(0) if mode == "r" else q, r)

@@ -1,0 +1,134 @@
+"""Norms of vectors and of matrices, as `torch.linalg` tells them apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from mt_tensor.checks import check_choice
+from mt_tensor.core.arguments import check_floating
+from mt_tensor.core.dtypes import as_number
+from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.strides import is_integer, normalize_dims
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.errors import ShapeError
+from mt_tensor.linalg.factors import svdvals
+from mt_tensor.reductions import norms
+from mt_tensor.reductions.sums import wide
+
+Dims = int | Sequence[int] | None
+
+
+@validate_call
+def vector_norm(
+    x: Tensor,
+    ord: float = 2,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+) -> Tensor:
+    """Return the norms of vectors: `sum(abs(x) ** ord) ** (1 / ord)` over dimensions.
+
+    Args:
+        x: a tensor of floating-point numbers.
+        ord: the exponent, inf, -inf, or 0 for the number of elements that are not 0.
+        dim: one dimension or several; None for all.
+        keepdim: whether they stay, with extent 1.
+        dtype: the element type to convert to before.
+
+    Raises:
+        TypeError: `ord` is no number.
+        DTypeError: the elements are no floating-point numbers.
+        IndexingError: a dimension does not exist or is named twice; or there are no elements, and
+            `ord` is negative or inf.
+    """
+    return norms.norm(x, as_number("ord", ord), dim, keepdim, dtype)
+
+
+@validate_call
+def matrix_norm(
+    A: Tensor,  # noqa: N803 - torch's name
+    ord: float | str = "fro",
+    dim: Any = (-2, -1),
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+) -> Tensor:
+    """Return the norms of matrices; of matrices without elements 0.
+
+    Args:
+        A: two dimensions or more, of floating-point numbers; singular values are found of float32
+            and float64 only.
+        ord: "fro" for the root of the sum of squares, "nuc" for the sum of singular values, 2 for
+            the largest of them, 1 for the largest sum of sizes in a column, inf for that in a row;
+            -2, -1 and -inf for the smallest.
+        dim: the dimensions of the rows and columns.
+        keepdim: whether they stay, with extent 1.
+        dtype: the element type to convert to before.
+
+    Raises:
+        DomainError: there is no such norm.
+        ShapeError: there are fewer than two dimensions.
+        IndexingError: a dimension does not exist or is named twice.
+        DTypeError: the elements are of another dtype.
+    """
+    x = A if dtype is None else A.to(dtype)
+    check_floating("matrix_norm", x)
+    if x.ndim < 2:
+        raise ShapeError(f"matrix_norm() takes matrices; shape {x.shape} was given.")
+    if not isinstance(dim, Sequence) or len(dim) != 2:
+        raise TypeError(f"matrix_norm() takes two dimensions as dim; {dim!r} was given.")
+    rows, columns = normalize_dims(dim, x.ndim)
+    if isinstance(ord, bool):
+        raise TypeError(f"ord is a number or a word; {ord!r} was given.")
+    check_choice("ord", ord, ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf))
+    x = x.movedim((rows, columns), (-2, -1))
+    if ord == "fro" or not x.numel():
+        out = norms.norm(x, 2, (-2, -1))
+    elif ord in ("nuc", 2, -2):
+        values = svdvals(x)
+        out = values.sum(-1) if ord == "nuc" else values.select(-1, 0 if ord == 2 else -1)
+    else:
+        sums = wide(x).abs().sum(-2 if abs(float(ord)) == 1 else -1)
+        out = (sums.amax(-1) if float(ord) > 0 else sums.amin(-1)).to(x.dtype)
+    return out.unsqueeze(min(rows, columns)).unsqueeze(max(rows, columns)) if keepdim else out
+
+
+@validate_call
+def norm(
+    A: Tensor,  # noqa: N803
+    ord: float | str | None = None,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+) -> Tensor:
+    """Return norms of vectors or of matrices, as `ord` and the number of dimensions say.
+
+    Args:
+        A: a tensor of floating-point numbers.
+        ord: None for the root of the sum of all squares; else what `vector_norm` takes along one
+            dimension, or `matrix_norm` over two.
+        dim: one dimension, or two; None for those of a vector or a matrix.
+        keepdim: whether they stay, with extent 1.
+        dtype: the element type to convert to before.
+
+    Raises:
+        ShapeError: `ord` is given, but neither one nor two dimensions.
+        DTypeError: the elements are of another dtype.
+        DomainError: there is no such norm.
+        TypeError: `ord` is no number for a vector.
+    """
+    if ord is None:
+        return vector_norm(A, 2, dim, keepdim, dtype=dtype)
+    dims = range(A.ndim) if dim is None else (dim,) if is_integer(dim) else dim
+    if not isinstance(dims, Sequence) or len(dims) not in (1, 2):
+        raise ShapeError(
+            f"linalg.norm() with ord={ord!r} takes one dimension or two; shape {A.shape} and "
+            f"dim={dim!r} were given."
+        )
+    if len(dims) == 1:
+        return vector_norm(A, ord, dims, keepdim, dtype=dtype)  # type: ignore[arg-type]
+    return matrix_norm(A, ord, dims, keepdim, dtype=dtype)

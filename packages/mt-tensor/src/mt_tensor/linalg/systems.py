@@ -1,0 +1,299 @@
+"""Inverses, systems of linear equations, and determinants."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mt_autodiff import GradientError, is_grad_enabled
+from mt_tensor.core.dtypes import Array, as_number
+from mt_tensor.core.elementwise import elementwise
+from mt_tensor.core.function import Function
+from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.strides import shape_broadcast
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.errors import ShapeError
+from mt_tensor.linalg.lapack import check_matrices, finite, lapack
+
+SINGULAR = "a matrix is singular, so that it has no inverse"
+
+# --- Inverses -----------------------------------------------------------------------------------
+
+
+class Inverse(Function):
+    """The inverse of matrices."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        ctx.save_for_backward(x)
+        return lapack(SINGULAR, np.linalg.inv, x)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        (x,) = ctx.saved_tensors
+        turned = Inverse.apply(x).mT
+        return -(turned @ grad @ turned)
+
+
+@validate_call
+def inv(A: Tensor) -> Tensor:  # noqa: N803 - torch's name
+    """Return the inverses of square matrices.
+
+    Args:
+        A: shape (*batch, n, n), of float32 or float64.
+
+    Raises:
+        LinAlgError: a matrix is singular.
+        ShapeError: the matrices are not square.
+        DTypeError: `A` is of another dtype.
+    """
+    check_matrices("inv", A)
+    return Inverse.apply(A)
+
+
+@validate_call
+def inverse(input: Tensor) -> Tensor:
+    """Return the inverses of square matrices; see `linalg.inv`."""
+    check_matrices("inverse", input)
+    return Inverse.apply(input)
+
+
+class PseudoInverse(Function):
+    """The Moore-Penrose inverse; singular values below a share of the largest count as 0."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, share: float) -> Tensor:
+        ctx.share = share
+        ctx.save_for_backward(x)
+        return lapack(
+            "no singular values were found", lambda a: np.linalg.pinv(finite(a), share), x
+        )
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        """Golub and Pereyra, 1973: the derivative where the rank stays the same."""
+        (x,) = ctx.saved_tensors
+        p, turned = PseudoInverse.apply(x, ctx.share), grad.mT
+        beside = turned - x @ p @ turned  # (I - x p) turned
+        behind = turned - turned @ p @ x  # turned (I - p x)
+        return -(p.mT @ grad @ p.mT) + beside @ p @ p.mT + p.mT @ p @ behind, None
+
+
+@validate_call
+def pinv(A: Tensor, *, rtol: float | None = None) -> Tensor:  # noqa: N803
+    """Return the Moore-Penrose inverses of matrices of any shape.
+
+    `pinv(A) @ b` is the shortest of all x for which `A @ x` is nearest to b.
+
+    Args:
+        A: shape (*batch, n, m), of float32 or float64.
+        rtol: singular values below this share of the largest count as 0; by default the larger
+            extent times the spacing of numbers around 1.
+
+    Raises:
+        ShapeError: there are fewer than two dimensions.
+        DTypeError: `A` is of another dtype.
+    """
+    check_matrices("pinv", A, square=False)
+    if rtol is None:
+        rtol = max(A.shape[-2:]) * float(np.finfo(A.dtype.numpy).eps)
+    if not A.numel():
+        return A.mT.clone()
+    return PseudoInverse.apply(A, as_number("rtol", rtol))
+
+
+@validate_call
+def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
+    """Return the Moore-Penrose inverses of matrices; see `linalg.pinv`."""
+    return pinv(input, rtol=rcond)
+
+
+# --- Systems of equations -----------------------------------------------------------------------
+
+
+class Solve(Function):
+    """The matrices X with A X = B, of one batch shape."""
+
+    @staticmethod
+    def forward(ctx: Any, a: Tensor, b: Tensor) -> Tensor:
+        ctx.save_for_backward(a, b)
+        return lapack(SINGULAR, np.linalg.solve, a, b)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        a, b = ctx.saved_tensors
+        by_b = Solve.apply(a.mT, grad)
+        return -(by_b @ Solve.apply(a, b).mT), by_b
+
+
+@validate_call
+def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:  # noqa: N803
+    """Return the X of systems of linear equations `A X = B`, or `X A = B`.
+
+    Args:
+        A: shape (*batch, n, n), of float32 or float64.
+        B: shape (*batch, n, k); or (n,), or (*batch, n) with the very batch of `A`, for vectors.
+            Else the batch dimensions broadcast. With `left` False shape (*batch, k, n).
+        left: whether `A` stands on the left of X.
+
+    Returns:
+        The shape of `B`, once it is broadcast.
+
+    Raises:
+        LinAlgError: a matrix is singular.
+        ShapeError: the matrices are not square, or the shapes do not fit each other.
+        DTypeError: the dtypes differ, or are others.
+        IndexingError: the batch dimensions do not broadcast.
+    """
+    check_matrices("solve", A)
+    vector = B.ndim == 1 or (B.ndim == A.ndim - 1 and B.shape == A.shape[:-1])
+    a, b = A, B.unsqueeze(-1) if vector else B
+    check_matrices("solve", a, b, square=False)
+    if not left:
+        a, b = a.mT, b.mT
+    if a.shape[-1] != b.shape[-2] or (vector and not left):
+        raise ShapeError(
+            f"solve() of {'A X = B' if left else 'X A = B'} cannot have A of shape {A.shape} and B "
+            f"of shape {B.shape}."
+        )
+    batch = shape_broadcast(a.shape[:-2], b.shape[:-2])
+    x = Solve.apply(a.expand(*batch, *a.shape[-2:]), b.expand(*batch, *b.shape[-2:]))
+    if not left:
+        x = x.mT
+    return x.squeeze(-1) if vector else x
+
+
+@validate_call
+def solve_triangular(
+    A: Tensor,  # noqa: N803
+    B: Tensor,  # noqa: N803
+    *,
+    upper: bool,
+    left: bool = True,
+    unitriangular: bool = False,
+) -> Tensor:
+    """Return the X of `A X = B`, or `X A = B`, where only one triangle of `A` counts.
+
+    Args:
+        A: shape (*batch, n, n), of float32 or float64.
+        B: shape (*batch, n, k); the batch dimensions broadcast.
+        upper: whether the upper triangle counts; else the lower one.
+        left: whether `A` stands on the left of X.
+        unitriangular: whether the diagonal counts as ones.
+
+    Raises:
+        LinAlgError: there is a zero on the diagonal.
+        ShapeError: the matrices are not square, or the shapes do not fit each other.
+        DTypeError: the dtypes differ, or are others.
+        IndexingError: the batch dimensions do not broadcast.
+    """
+    check_matrices("solve_triangular", A)
+    check_matrices("solve_triangular", A, B, square=False)
+    skipped = int(unitriangular)
+    triangle = A.triu(skipped) if upper else A.tril(-skipped)
+    if unitriangular:
+        triangle = triangle + A._uploaded(np.eye(A.shape[-1]), A.dtype)
+    batch = shape_broadcast(A.shape[:-2], B.shape[:-2])
+    return solve(triangle, B.expand(*batch, *B.shape[-2:]), left=left)
+
+
+# --- Determinants -------------------------------------------------------------------------------
+
+
+class SignAndLogarithm(NamedTuple):
+    """A determinant as its sign, and the logarithm of its size, which does not overflow."""
+
+    sign: Tensor
+    logabsdet: Tensor
+
+
+class Determinant(Function):
+    """The determinants of matrices, whose derivatives are the cofactors."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        ctx.save_for_backward(x)
+        return lapack("", np.linalg.det, x)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        (x,) = ctx.saved_tensors
+        value = Determinant.apply(x)
+        if not (value == 0).any():
+            return _at_matrices(grad * value) * Inverse.apply(x).mT
+        if is_grad_enabled():
+            raise GradientError(
+                "det() has no second derivative here where a matrix is singular: call backward() "
+                "without create_graph."
+            )
+        return _at_matrices(grad) * lapack("no singular values were found", _cofactors, x)
+
+
+def _cofactors(x: Array) -> Array:
+    """Return the cofactors of matrices that may be singular, from their singular values."""
+    if not np.isfinite(x).all():
+        return np.full_like(x, np.nan)
+    u, s, vh = np.linalg.svd(x)
+    others = np.stack([np.delete(s, i, -1).prod(-1) for i in range(s.shape[-1])], -1)
+    turns = np.linalg.det(u) * np.linalg.det(vh)
+    return np.asarray(turns[..., None, None] * ((u * others[..., None, :]) @ vh))
+
+
+def _at_matrices(x: Tensor) -> Tensor:
+    """Return numbers, one for each matrix, in a shape that broadcasts with the matrices."""
+    return x.unsqueeze(-1).unsqueeze(-1)
+
+
+class LogAbsDet(Function):
+    """The logarithms of the sizes of determinants."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        ctx.save_for_backward(x)
+        return lapack("", lambda a: np.linalg.slogdet(a)[1], x)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        (x,) = ctx.saved_tensors
+        return _at_matrices(grad) * Inverse.apply(x).mT
+
+
+@validate_call
+def det(input: Tensor) -> Tensor:
+    """Return the determinants of square matrices.
+
+    Args:
+        input: shape (*batch, n, n), of float32 or float64.
+
+    Returns:
+        Shape (*batch,). There is no second derivative where a matrix is singular.
+
+    Raises:
+        ShapeError: the matrices are not square.
+        DTypeError: `input` is of another dtype.
+    """
+    check_matrices("det", input)
+    return Determinant.apply(input)
+
+
+@validate_call
+def slogdet(input: Tensor) -> SignAndLogarithm:
+    """Return the determinants of square matrices as signs, and logarithms of their sizes.
+
+    Where a matrix is singular they are 0 and -inf, and there is no gradient.
+
+    Raises:
+        ShapeError: the matrices are not square.
+        DTypeError: `input` is neither float32 nor float64.
+    """
+    check_matrices("slogdet", input)
+    sign = lapack("", lambda a: np.linalg.slogdet(a)[0], input)
+    return SignAndLogarithm(sign, LogAbsDet.apply(input))
+
+
+@validate_call
+def logdet(input: Tensor) -> Tensor:
+    """Return the logarithms of determinants: nan where one is negative; see `slogdet`."""
+    sign, logarithm = slogdet(input)
+    return elementwise("where", sign < 0, float("nan"), logarithm)

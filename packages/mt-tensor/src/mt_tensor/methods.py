@@ -1,0 +1,800 @@
+"""The methods of `Tensor` that are defined in other modules, one line for each.
+
+A method is a function whose first argument is the tensor; `attribute` makes a property of one.
+`register_methods` binds all of them to `Tensor` below. Type checkers and editors take `Methods` for
+its base class. A row that a program adds to the operator table becomes a method when it is added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
+
+from mt_operators import OPERATORS, Operator
+from mt_tensor import properties as questions
+from mt_tensor.core import (
+    accumulation,
+    aliasing,
+    arithmetic,
+    conversion,
+    gathering,
+    gradients,
+    part,
+    rows,
+    subscripts,
+    sums,
+    views,
+)
+from mt_tensor.core import matmul as products
+from mt_tensor.core.dtype_rules import dtype_rules_of
+from mt_tensor.core.dtypes import (
+    bfloat16,
+    bool_,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+)
+from mt_tensor.core.tensor import Tensor, register_method, register_methods
+from mt_tensor.creation import from_tensors, typed
+from mt_tensor.exchange import conversion as more_conversion
+from mt_tensor.exchange import copying, dlpack, interop, numbers, printing
+from mt_tensor.indexing import filling, finding, scattering, slices
+from mt_tensor.indexing import subscripts as more_subscripts
+from mt_tensor.linalg import products as matrix_products
+from mt_tensor.linalg import systems
+from mt_tensor.movement import (
+    bits,
+    diagonals,
+    rearranging,
+    splitting,
+    turning,
+    windows,
+)
+from mt_tensor.movement import methods as shapes
+from mt_tensor.order import counting, ranks, scans, sorting
+from mt_tensor.pointwise import (
+    activations,
+    beside_arrays,
+    calling,
+    choosing,
+    comparing,
+    functions,
+    in_place,
+    integers,
+)
+from mt_tensor.pointwise.in_place import changing, changing_by_operator, moving
+from mt_tensor.products import added, distances, vectors
+from mt_tensor.programs import functions as programs
+from mt_tensor.randomness import sampling
+from mt_tensor.recording import assigning, hooks
+from mt_tensor.reductions import extremes, norms, statistics, truth
+from mt_tensor.reductions import softmax as softmaxes
+from mt_tensor.reductions import sums as more_sums
+
+Value = TypeVar("Value")
+
+
+class attribute(property, Generic[Value]):  # noqa: N801 - used like `property`
+    """A property whose value has the type that its function is annotated with."""
+
+    if TYPE_CHECKING:
+
+        def __init__(self, fget: Callable[[Tensor], Value]) -> None: ...
+
+        def __get__(  # type: ignore[override]
+            self, instance: Any, owner: type | None = None
+        ) -> Value: ...
+
+        def __set__(self, instance: Any, value: NoReturn) -> None: ...
+
+
+class settable_attribute(property, Generic[Value]):  # noqa: N801 - used like `property`
+    """Such a property that can be assigned to."""
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, fget: Callable[[Tensor], Value], fset: Callable[[Tensor, Value], None]
+        ) -> None: ...
+
+        def __get__(  # type: ignore[override]
+            self, instance: Any, owner: type | None = None
+        ) -> Value: ...
+
+        def __set__(self, instance: Any, value: Value) -> None: ...
+
+
+class Methods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
+    """The table that `register_methods` reads."""
+
+    __slots__ = ()
+
+    # --- Construction, and what hooks and gradients need ------------------------------------------
+
+    _initialize = typed._initialize
+
+    new = from_tensors.new
+    new_empty = from_tensors.new_empty
+    new_full = from_tensors.new_full
+    new_ones = from_tensors.new_ones
+    new_tensor = from_tensors.new_tensor
+    new_zeros = from_tensors.new_zeros
+
+    _become = assigning._become
+    _check_gradient = assigning._check_gradient
+    data = settable_attribute(assigning.data, assigning.set_data)
+
+    _alone = accumulation._alone
+    add_to_grad = accumulation.add_to_grad
+
+    _before_change = aliasing._before_change
+    _change_is_recorded = aliasing._change_is_recorded
+    _index_in = aliasing._index_in
+    _moved_on = aliasing._moved_on
+    _moved_to = aliasing._moved_to
+    _note_base = aliasing._note_base
+    _refresh = aliasing._refresh
+    detach_ = aliasing.detach_
+
+    grad_fn = attribute(hooks.grad_fn)
+    register_hook = hooks.register_hook
+    register_post_accumulate_grad_hook = hooks.register_post_accumulate_grad_hook
+    retain_grad = hooks.retain_grad
+    retains_grad = attribute(hooks.retains_grad)
+
+    _part_of = part._part_of
+
+    _as_weights = gradients._as_weights
+    _backward_to = gradients._backward_to
+
+    # --- Properties -------------------------------------------------------------------------------
+
+    __iter__ = questions.__iter__
+    __len__ = questions.__len__
+    dim = questions.dim
+    is_complex = questions.is_complex
+    is_nonzero = questions.is_nonzero
+    is_same_size = questions.is_same_size
+    is_signed = questions.is_signed
+    ndimension = questions.ndimension
+    nelement = questions.nelement
+    size = questions.size
+    storage_offset = questions.storage_offset
+    stride = questions.stride
+
+    # --- Conversion, copies and exchange with other libraries -------------------------------------
+
+    _numbers = conversion._numbers
+    clone = conversion.clone
+    contiguous = conversion.contiguous
+    item = conversion.item
+    numpy = conversion.numpy
+    tolist = conversion.tolist
+
+    _uploaded = more_conversion._uploaded
+    bfloat16 = more_conversion.conversion("bfloat16", bfloat16)
+    bool = more_conversion.conversion("bool", bool_)
+    byte = more_conversion.conversion("byte", uint8)
+    char = more_conversion.conversion("char", int8)
+    cpu = more_conversion.cpu
+    cuda = more_conversion.cuda
+    device = attribute(more_conversion.device)
+    double = more_conversion.conversion("double", float64)
+    float = more_conversion.conversion("float", float32)
+    half = more_conversion.conversion("half", float16)
+    int = more_conversion.conversion("int", int32)
+    is_cuda = attribute(more_conversion.is_cuda)
+    long = more_conversion.conversion("long", int64)
+    short = more_conversion.conversion("short", int16)
+    to = more_conversion.to
+    type = more_conversion.type
+    type_as = more_conversion.type_as
+
+    __copy__ = copying.__copy__
+    __deepcopy__ = copying.__deepcopy__
+    __reduce__ = copying.__reduce__
+
+    __bool__ = numbers.__bool__
+    __float__ = numbers.__float__
+    __index__ = numbers.__index__
+    __int__ = numbers.__int__
+    __pos__ = numbers.__pos__
+
+    __format__ = printing.__format__
+    __repr__ = printing.__repr__
+
+    __array__ = interop.__array__
+    __array_interface__ = attribute(interop.__array_interface__)
+    __array_wrap__ = interop.__array_wrap__
+    __contains__ = interop.__contains__
+    __cuda_array_interface__ = attribute(interop.__cuda_array_interface__)
+    data_ptr = interop.data_ptr
+    element_size = interop.element_size
+    itemsize = attribute(interop.itemsize)
+    nbytes = attribute(interop.nbytes)
+
+    __dlpack__ = dlpack.__dlpack__
+    __dlpack_device__ = dlpack.__dlpack_device__
+
+    _reinterpreted = bits._reinterpreted
+
+    realize = programs.realize
+
+    # --- Indexing ---------------------------------------------------------------------------------
+
+    __getitem__ = subscripts.__getitem__
+
+    __setitem__ = more_subscripts.__setitem__
+    _advanced_index = more_subscripts._advanced_index
+
+    gather = gathering.gather
+
+    index_select = slices.index_select
+
+    argwhere = finding.argwhere
+    masked_select = finding.masked_select
+    nonzero = finding.nonzero
+    take = finding.take
+    take_along_dim = finding.take_along_dim
+
+    diagonal_scatter = filling.diagonal_scatter
+    index_copy = filling.index_copy
+    index_fill = filling.index_fill
+    index_put = filling.index_put
+    masked_scatter = filling.masked_scatter
+    put = filling.put
+    select_scatter = filling.select_scatter
+    slice_scatter = filling.slice_scatter
+
+    index_add = scattering.index_add
+    index_reduce = scattering.index_reduce
+    scatter = scattering.scatter
+    scatter_add = scattering.scatter_add
+    scatter_reduce = scattering.scatter_reduce
+
+    # --- Shapes -----------------------------------------------------------------------------------
+
+    expand = views.expand
+    mT = attribute(views.mT)  # noqa: N815
+    permute = views.permute
+    reshape = views.reshape
+    squeeze = views.squeeze
+    T = attribute(views.T)
+    transpose = views.transpose
+    unsqueeze = views.unsqueeze
+    view = views.view
+
+    broadcast_to = shapes.broadcast_to
+    expand_as = shapes.expand_as
+    flatten = shapes.flatten
+    H = attribute(shapes.H)
+    mH = attribute(shapes.mH)  # noqa: N815
+    repeat = shapes.repeat
+    reshape_as = shapes.reshape_as
+    split = shapes.split
+    tile = shapes.tile
+    view_as = shapes.view_as
+
+    moveaxis = rearranging.movedim
+    movedim = rearranging.movedim
+    repeat_interleave = rearranging.repeat_interleave
+    roll = rearranging.roll
+    swapaxes = rearranging.swapaxes
+    swapdims = rearranging.swapdims
+
+    adjoint = turning.adjoint
+    diag_embed = turning.diag_embed
+    diagflat = turning.diagflat
+    flip = turning.flip
+    fliplr = turning.fliplr
+    flipud = turning.flipud
+    narrow = turning.narrow
+    ravel = turning.ravel
+    rot90 = turning.rot90
+    select = turning.select
+    t = turning.t
+
+    diag = diagonals.diag
+    diagonal = diagonals.diagonal
+    tril = diagonals.tril
+    triu = diagonals.triu
+
+    chunk = splitting.chunk
+    dsplit = splitting.dsplit
+    hsplit = splitting.hsplit
+    narrow_copy = splitting.narrow_copy
+    split_with_sizes = splitting.split_with_sizes
+    tensor_split = splitting.tensor_split
+    unbind = splitting.unbind
+    unflatten = splitting.unflatten
+    vsplit = splitting.vsplit
+
+    unfold = windows.unfold
+
+    # --- Python's operators -----------------------------------------------------------------------
+
+    __add__ = arithmetic.__add__
+    __radd__ = arithmetic.__radd__
+    __sub__ = arithmetic.__sub__
+    __rsub__ = arithmetic.__rsub__
+    __mul__ = arithmetic.__mul__
+    __rmul__ = arithmetic.__rmul__
+    __truediv__ = arithmetic.__truediv__
+    __rtruediv__ = arithmetic.__rtruediv__
+    __floordiv__ = arithmetic.__floordiv__
+    __rfloordiv__ = arithmetic.__rfloordiv__
+    __mod__ = arithmetic.__mod__
+    __rmod__ = arithmetic.__rmod__
+    __pow__ = arithmetic.__pow__
+    __rpow__ = arithmetic.__rpow__
+    __and__ = arithmetic.__and__
+    __rand__ = arithmetic.__rand__
+    __or__ = arithmetic.__or__
+    __ror__ = arithmetic.__ror__
+    __xor__ = arithmetic.__xor__
+    __rxor__ = arithmetic.__rxor__
+    __lshift__ = arithmetic.__lshift__
+    __rlshift__ = arithmetic.__rlshift__
+    __rshift__ = arithmetic.__rshift__
+    __rrshift__ = arithmetic.__rrshift__
+
+    __lt__ = arithmetic.__lt__
+    __le__ = arithmetic.__le__
+    __gt__ = arithmetic.__gt__
+    __ge__ = arithmetic.__ge__
+    __eq__ = arithmetic.__eq__  # type: ignore[assignment]
+    __ne__ = arithmetic.__ne__  # type: ignore[assignment]
+
+    __invert__ = arithmetic.__invert__
+    __neg__ = arithmetic.__neg__
+    __abs__ = arithmetic.__abs__
+
+    __rmatmul__ = beside_arrays.__rmatmul__
+    _operate_foreign = beside_arrays._operate_foreign
+    _reflect_foreign = beside_arrays._reflect_foreign
+
+    # --- The operator table -----------------------------------------------------------------------
+
+    abs = rows.abs
+    absolute = rows.abs
+    acos = rows.acos
+    acosh = rows.acosh
+    arccos = rows.acos
+    arccosh = rows.acosh
+    arcsin = rows.asin
+    arcsinh = rows.asinh
+    arctan = rows.atan
+    arctan2 = rows.atan2
+    arctanh = rows.atanh
+    asin = rows.asin
+    asinh = rows.asinh
+    atan = rows.atan
+    atan2 = rows.atan2
+    atanh = rows.atanh
+    bitwise_and = rows.bitwise_and
+    bitwise_left_shift = rows.bitwise_left_shift
+    bitwise_not = rows.bitwise_not
+    bitwise_or = rows.bitwise_or
+    bitwise_right_shift = rows.bitwise_right_shift
+    bitwise_xor = rows.bitwise_xor
+    ceil = rows.ceil
+    copysign = rows.copysign
+    cos = rows.cos
+    cosh = rows.cosh
+    digamma = rows.digamma
+    eq = rows.eq
+    erf = rows.erf
+    erfc = rows.erfc
+    erfinv = rows.erfinv
+    exp = rows.exp
+    exp2 = rows.exp2
+    expit = rows.sigmoid
+    expm1 = rows.expm1
+    fix = rows.trunc
+    floor = rows.floor
+    floor_divide = rows.floor_divide
+    fmod = rows.fmod
+    ge = rows.ge
+    gelu_tanh = rows.gelu_tanh
+    greater = rows.gt
+    greater_equal = rows.ge
+    gt = rows.gt
+    hardsigmoid = rows.hardsigmoid
+    hardswish = rows.hardswish
+    hypot = rows.hypot
+    id = rows.id
+    inv = rows.inv
+    is_close = rows.is_close
+    isfinite = rows.isfinite
+    isinf = rows.isinf
+    isnan = rows.isnan
+    le = rows.le
+    less = rows.lt
+    less_equal = rows.le
+    lgamma = rows.lgamma
+    log = rows.log
+    log10 = rows.log10
+    log1p = rows.log1p
+    log2 = rows.log2
+    log_sigmoid = rows.log_sigmoid
+    logaddexp = rows.logaddexp
+    logical_and = rows.logical_and
+    logical_not = rows.logical_not
+    logical_or = rows.logical_or
+    logical_xor = rows.logical_xor
+    logsigmoid = rows.log_sigmoid
+    lt = rows.lt
+    maximum = rows.maximum
+    minimum = rows.minimum
+    mish = rows.mish
+    mul = rows.mul
+    multiply = rows.mul
+    ndtr = rows.ndtr
+    ne = rows.ne
+    neg = rows.neg
+    negative = rows.neg
+    not_equal = rows.ne
+    quick_gelu = rows.quick_gelu
+    reciprocal = rows.inv
+    relu = rows.relu
+    relu6 = rows.relu6
+    remainder = rows.remainder
+    rsqrt = rows.rsqrt
+    selu = rows.selu
+    sgn = rows.sign
+    sigmoid = rows.sigmoid
+    sign = rows.sign
+    signbit = rows.signbit
+    silu = rows.silu
+    sin = rows.sin
+    sinc = rows.sinc
+    sinh = rows.sinh
+    softsign = rows.softsign
+    sqrt = rows.sqrt
+    tan = rows.tan
+    tanh = rows.tanh
+    trunc = rows.trunc
+    xlogy = rows.xlogy
+
+    # --- Other elementwise operations -------------------------------------------------------------
+
+    add = functions.add
+    addcdiv = functions.addcdiv
+    addcmul = functions.addcmul
+    clamp = functions.clamp
+    clamp_max = functions.clamp_max
+    clamp_min = functions.clamp_min
+    clip = functions.clamp
+    deg2rad = functions.deg2rad
+    float_power = functions.float_power
+    fmax = functions.fmax
+    fmin = functions.fmin
+    frac = functions.frac
+    heaviside = functions.heaviside
+    ldexp = functions.ldexp
+    lerp = functions.lerp
+    logaddexp2 = functions.logaddexp2
+    logit = functions.logit
+    nan_to_num = functions.nan_to_num
+    positive = functions.positive
+    pow = functions.pow
+    rad2deg = functions.rad2deg
+    round = functions.round
+    square = functions.square
+    sub = functions.sub
+    subtract = functions.sub
+
+    __divmod__ = integers.__divmod__
+    __rdivmod__ = integers.__rdivmod__
+    _check_integers = integers._check_integers
+    div = integers.div
+    divide = integers.div
+    gcd = integers.gcd
+    lcm = integers.lcm
+    true_divide = integers.true_divide
+
+    celu = activations.celu
+    elu = activations.elu
+    gelu = activations.gelu
+    glu = activations.glu
+    hardshrink = activations.hardshrink
+    hardtanh = activations.hardtanh
+    leaky_relu = activations.leaky_relu
+    prelu = activations.prelu
+    softplus = activations.softplus
+    softshrink = activations.softshrink
+    tanhshrink = activations.tanhshrink
+    threshold = activations.threshold
+
+    allclose = comparing.allclose
+    equal = comparing.equal
+    isclose = comparing.isclose
+    isneginf = comparing.isneginf
+    isposinf = comparing.isposinf
+
+    masked_fill = choosing.masked_fill
+    where = choosing.where
+
+    _stored = calling._stored
+    apply_ = calling.apply_
+    map_ = calling.map_
+
+    # --- Reductions -------------------------------------------------------------------------------
+
+    mean = sums.mean
+    sum = sums.sum
+    sum_to_size = sums.sum_to_size
+
+    nanmean = more_sums.nanmean
+    nansum = more_sums.nansum
+    prod = more_sums.prod
+
+    amax = extremes.amax
+    amin = extremes.amin
+    aminmax = extremes.aminmax
+    argmax = extremes.argmax
+    argmin = extremes.argmin
+    max = extremes.max
+    min = extremes.min
+
+    corrcoef = statistics.corrcoef
+    cov = statistics.cov
+    std = statistics.std
+    var = statistics.var
+
+    norm = norms.norm
+
+    log_softmax = softmaxes.log_softmax
+    logsumexp = softmaxes.logsumexp
+    softmax = softmaxes.softmax
+
+    all = truth.all
+    any = truth.any
+    count_nonzero = truth.count_nonzero
+
+    # --- Sorting, searching and cumulative operations ---------------------------------------------
+
+    argsort = sorting.argsort
+    median = sorting.median
+    mode = sorting.mode
+    nanmedian = sorting.nanmedian
+    sort = sorting.sort
+    topk = sorting.topk
+
+    diff = ranks.diff
+    kthvalue = ranks.kthvalue
+    msort = ranks.msort
+    nanquantile = ranks.nanquantile
+    quantile = ranks.quantile
+
+    cummax = scans.cummax
+    cummin = scans.cummin
+    cumprod = scans.cumprod
+    cumsum = scans.cumsum
+    logcumsumexp = scans.logcumsumexp
+
+    bincount = counting.bincount
+    histc = counting.histc
+    unique = counting.unique
+    unique_consecutive = counting.unique_consecutive
+
+    # --- Products and linear algebra --------------------------------------------------------------
+
+    __matmul__ = products.__matmul__
+    matmul = products.matmul
+
+    bmm = vectors.bmm
+    cross = vectors.cross
+    dot = vectors.dot
+    ger = vectors.outer
+    inner = vectors.inner
+    kron = vectors.kron
+    mm = vectors.mm
+    mv = vectors.mv
+    outer = vectors.outer
+    trace = vectors.trace
+    vdot = vectors.vdot
+
+    addbmm = added.addbmm
+    addmm = added.addmm
+    addmv = added.addmv
+    addr = added.addr
+    baddbmm = added.baddbmm
+
+    dist = distances.dist
+
+    matrix_power = matrix_products.matrix_power
+
+    det = systems.det
+    inverse = systems.inverse
+    logdet = systems.logdet
+    pinverse = systems.pinverse
+    slogdet = systems.slogdet
+
+    # --- Random numbers ---------------------------------------------------------------------------
+
+    _filled = sampling._filled
+    bernoulli = sampling.bernoulli
+    bernoulli_ = sampling.bernoulli_
+    exponential_ = sampling.exponential_
+    multinomial = sampling.multinomial
+    normal_ = sampling.normal_
+    random_ = sampling.random_
+    uniform_ = sampling.uniform_
+
+    # --- Changes in place -------------------------------------------------------------------------
+
+    __iadd__ = in_place.add_
+    __iand__ = changing_by_operator("__iand__", rows.bitwise_and)
+    __ifloordiv__ = changing_by_operator("__ifloordiv__", rows.floor_divide)
+    __ilshift__ = changing_by_operator("__ilshift__", rows.bitwise_left_shift)
+    __imod__ = changing_by_operator("__imod__", rows.remainder)
+    __imul__ = in_place.mul_
+    __ior__ = changing_by_operator("__ior__", rows.bitwise_or)
+    __ipow__ = changing_by_operator("__ipow__", functions.pow)
+    __irshift__ = changing_by_operator("__irshift__", rows.bitwise_right_shift)
+    __isub__ = in_place.sub_
+    __itruediv__ = in_place.div_
+    __ixor__ = changing_by_operator("__ixor__", rows.bitwise_xor)
+    _aliasing_resolved = in_place._aliasing_resolved
+    _check_in_place = in_place._check_in_place
+    _computed = in_place._computed
+    _directly_with = in_place._directly_with
+    _in_place = in_place._in_place
+    _replace = in_place._replace
+    _summed_in_place = in_place._summed_in_place
+    abs_ = changing(rows.abs)
+    absolute_ = abs_
+    acos_ = changing(rows.acos)
+    arccos_ = acos_
+    acosh_ = changing(rows.acosh)
+    arccosh_ = acosh_
+    add_ = in_place.add_
+    addbmm_ = changing(added.addbmm)
+    addcdiv_ = changing(functions.addcdiv)
+    addcmul_ = changing(functions.addcmul)
+    addmm_ = changing(added.addmm)
+    addmv_ = changing(added.addmv)
+    addr_ = changing(added.addr)
+    asin_ = changing(rows.asin)
+    arcsin_ = asin_
+    asinh_ = changing(rows.asinh)
+    arcsinh_ = asinh_
+    atan2_ = changing(rows.atan2)
+    arctan2_ = atan2_
+    atan_ = changing(rows.atan)
+    arctan_ = atan_
+    atanh_ = changing(rows.atanh)
+    arctanh_ = atanh_
+    baddbmm_ = changing(added.baddbmm)
+    bitwise_and_ = changing(rows.bitwise_and)
+    bitwise_left_shift_ = changing(rows.bitwise_left_shift)
+    bitwise_not_ = changing(rows.bitwise_not)
+    bitwise_or_ = changing(rows.bitwise_or)
+    bitwise_right_shift_ = changing(rows.bitwise_right_shift)
+    bitwise_xor_ = changing(rows.bitwise_xor)
+    ceil_ = changing(rows.ceil)
+    clamp_ = changing(functions.clamp)
+    clip_ = clamp_
+    clamp_max_ = changing(functions.clamp_max)
+    clamp_min_ = changing(functions.clamp_min)
+    copy_ = in_place.copy_
+    copysign_ = changing(rows.copysign)
+    cos_ = changing(rows.cos)
+    cosh_ = changing(rows.cosh)
+    cumprod_ = changing(scans.cumprod)
+    cumsum_ = changing(scans.cumsum)
+    deg2rad_ = changing(functions.deg2rad)
+    digamma_ = changing(rows.digamma)
+    div_ = in_place.div_
+    divide_ = in_place.div_
+    eq_ = changing(rows.eq)
+    erf_ = changing(rows.erf)
+    erfc_ = changing(rows.erfc)
+    erfinv_ = changing(rows.erfinv)
+    exp2_ = changing(rows.exp2)
+    exp_ = changing(rows.exp)
+    sigmoid_ = changing(rows.sigmoid)
+    expit_ = sigmoid_
+    expm1_ = changing(rows.expm1)
+    fill_ = in_place.fill_
+    fill_diagonal_ = in_place.fill_diagonal_
+    trunc_ = changing(rows.trunc)
+    fix_ = trunc_
+    float_power_ = in_place.float_power_
+    floor_ = changing(rows.floor)
+    floor_divide_ = changing(rows.floor_divide)
+    fmod_ = changing(rows.fmod)
+    frac_ = changing(functions.frac)
+    gcd_ = changing(integers.gcd)
+    ge_ = changing(rows.ge)
+    greater_equal_ = ge_
+    gt_ = changing(rows.gt)
+    greater_ = gt_
+    heaviside_ = changing(functions.heaviside)
+    hypot_ = changing(rows.hypot)
+    index_add_ = changing(scattering.index_add)
+    index_copy_ = changing(filling.index_copy)
+    index_fill_ = changing(filling.index_fill)
+    index_put_ = changing(filling.index_put)
+    index_reduce_ = changing(scattering.index_reduce)
+    inv_ = changing(rows.inv)
+    reciprocal_ = inv_
+    lcm_ = changing(integers.lcm)
+    ldexp_ = changing(functions.ldexp)
+    le_ = changing(rows.le)
+    less_equal_ = le_
+    lerp_ = changing(functions.lerp)
+    lt_ = changing(rows.lt)
+    less_ = lt_
+    lgamma_ = changing(rows.lgamma)
+    log10_ = changing(rows.log10)
+    log1p_ = changing(rows.log1p)
+    log2_ = changing(rows.log2)
+    log_ = changing(rows.log)
+    logical_and_ = changing(rows.logical_and)
+    logical_not_ = changing(rows.logical_not)
+    logical_or_ = changing(rows.logical_or)
+    logical_xor_ = changing(rows.logical_xor)
+    logit_ = changing(functions.logit)
+    masked_fill_ = changing(choosing.masked_fill)
+    masked_scatter_ = changing(filling.masked_scatter)
+    mul_ = in_place.mul_
+    multiply_ = in_place.mul_
+    nan_to_num_ = changing(functions.nan_to_num)
+    ne_ = changing(rows.ne)
+    not_equal_ = ne_
+    neg_ = changing(rows.neg)
+    negative_ = neg_
+    pow_ = changing(functions.pow)
+    put_ = changing(filling.put)
+    rad2deg_ = changing(functions.rad2deg)
+    relu_ = changing(rows.relu)
+    remainder_ = changing(rows.remainder)
+    round_ = changing(functions.round)
+    rsqrt_ = changing(rows.rsqrt)
+    scatter_ = changing(scattering.scatter)
+    scatter_add_ = changing(scattering.scatter_add)
+    scatter_reduce_ = changing(scattering.scatter_reduce)
+    sign_ = changing(rows.sign)
+    sgn_ = sign_
+    sin_ = changing(rows.sin)
+    sinc_ = changing(rows.sinc)
+    sinh_ = changing(rows.sinh)
+    sqrt_ = changing(rows.sqrt)
+    square_ = changing(functions.square)
+    squeeze_ = moving(views.squeeze)
+    sub_ = in_place.sub_
+    subtract_ = in_place.sub_
+    swapaxes_ = moving(rearranging.swapaxes)
+    swapdims_ = moving(rearranging.swapdims)
+    t_ = moving(turning.t)
+    tan_ = changing(rows.tan)
+    tanh_ = changing(rows.tanh)
+    transpose_ = moving(views.transpose)
+    tril_ = changing(diagonals.tril)
+    triu_ = changing(diagonals.triu)
+    true_divide_ = in_place.div_
+    unsqueeze_ = moving(views.unsqueeze)
+    xlogy_ = changing(rows.xlogy)
+    zero_ = in_place.zero_
+
+
+register_methods(Methods)
+
+
+def _register_row(row: Operator) -> None:
+    """Register the methods of a row that a program has added to the operator table."""
+    for name in (row.name, *row.aliases):
+        if name not in vars(Tensor):
+            register_method(name, rows.FUNCTIONS[name])
+        if dtype_rules_of(row).in_place and f"{name}_" not in vars(Tensor):
+            register_method(f"{name}_", changing(rows.FUNCTIONS[row.name]))
+
+
+OPERATORS.for_each(_register_row, taken=vars(Tensor).__contains__)

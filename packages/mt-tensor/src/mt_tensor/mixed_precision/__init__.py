@@ -1,0 +1,1 @@
+"""Mixed precision: the dtype in which operations inside a block are computed."""

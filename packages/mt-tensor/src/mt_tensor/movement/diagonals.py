@@ -1,0 +1,140 @@
+"""Diagonals and triangles of matrices, and of stacks of them."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from mt_tensor.backends import TensorBackend
+from mt_tensor.checks import as_integer
+from mt_tensor.core.dtypes import bool_
+from mt_tensor.core.from_data import from_values
+from mt_tensor.core.function import Function
+from mt_tensor.core.linear import ViewFunction
+from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.strides import Shape, normalize_dim
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.core.tensor_data import TensorData
+from mt_tensor.errors import IndexingError, ShapeError
+
+
+class Diagonal(ViewFunction):
+    """The elements along the diagonal of two dimensions, as a new last one."""
+
+    @staticmethod
+    def view(data: TensorData, offset: int, dim1: int, dim2: int) -> TensorData:
+        down, right = max(-offset, 0), max(offset, 0)
+        length = max(min(data.shape[dim1] - down, data.shape[dim2] - right), 0)
+        rest = [d for d in range(data.ndim) if d not in (dim1, dim2)]
+        start = down * data.strides[dim1] + right * data.strides[dim2] if length else 0
+        return data.like(
+            (*(data.shape[d] for d in rest), length),
+            (*(data.strides[d] for d in rest), data.strides[dim1] + data.strides[dim2]),
+            data.offset + start,
+        )
+
+    @staticmethod
+    def backward(grad: Tensor, shape: Shape, *where: int) -> Tensor:
+        return OnDiagonal.apply(grad, shape, *where)
+
+
+class OnDiagonal(Function):
+    """Zeros of a shape with the elements along a diagonal; undoes `Diagonal`."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, shape: Shape, offset: int, dim1: int, dim2: int) -> Tensor:
+        ctx.where = (offset, dim1, dim2)
+        data = x.backend.full(shape, x.dtype, 0)
+        x.backend.copy(x._tensor, Diagonal.part(data, x.shape, *ctx.where))
+        return x._with(data)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return Diagonal.apply(grad, *ctx.where), None, None, None, None
+
+
+@validate_call
+def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """Return a view of a diagonal of two dimensions, as a new last dimension in their place.
+
+    Args:
+        input: at least two dimensions.
+        offset: how far to the right of the main diagonal; negative below it.
+        dim1: counts the rows.
+        dim2: counts the columns.
+
+    Raises:
+        IndexingError: a dimension does not exist, or both are the same.
+    """
+    offset = as_integer("offset", offset)
+    first, second = normalize_dim(dim1, input.ndim), normalize_dim(dim2, input.ndim)
+    if first == second:
+        raise IndexingError(f"diagonal() needs two dimensions; {dim1} and {dim2} are the same.")
+    return Diagonal.apply(input, offset, first, second)
+
+
+@validate_call
+def diag(input: Tensor, diagonal: int = 0) -> Tensor:
+    """Return the matrix with a 1-D tensor on a diagonal, or a copy of a diagonal of a matrix.
+
+    Raises:
+        ShapeError: `input` is neither 1-D nor 2-D.
+    """
+    offset = as_integer("diagonal", diagonal)
+    if input.ndim == 2:
+        return Diagonal.apply(input, offset, 0, 1).clone()
+    if input.ndim != 1:
+        raise ShapeError(f"diag() takes a 1-D or 2-D tensor; shape {input.shape} was given.")
+    extent = input.numel() + abs(offset)
+    return OnDiagonal.apply(input, (extent, extent), offset, 0, 1)
+
+
+@validate_call
+def tril(input: Tensor, diagonal: int = 0) -> Tensor:
+    """Return a copy with zeros above a diagonal of the last two dimensions.
+
+    Args:
+        input: at least two dimensions.
+        diagonal: how far to the right of the main diagonal; negative below it.
+
+    Raises:
+        ShapeError: `input` has fewer dimensions.
+    """
+    return _masked("tril", input, diagonal, above=True)
+
+
+@validate_call
+def triu(input: Tensor, diagonal: int = 0) -> Tensor:
+    """Return a copy with zeros below a diagonal of the last two dimensions.
+
+    Args:
+        input: at least two dimensions.
+        diagonal: how far to the right of the main diagonal; negative below it.
+
+    Raises:
+        ShapeError: `input` has fewer dimensions.
+    """
+    return _masked("triu", input, diagonal, above=False)
+
+
+def _masked(name: str, input: Tensor, diagonal: int, above: bool) -> Tensor:
+    """Return a copy with zeros above a diagonal, or below it."""
+    offset = as_integer("diagonal", diagonal)
+    if input.ndim < 2:
+        raise ShapeError(f"{name}() needs at least two dimensions; shape {input.shape} was given.")
+    offset = min(max(offset, -input.shape[-2]), input.shape[-1])  # further out, nothing changes
+    mask = _beside(*input.shape[-2:], offset, above, input.backend)
+    return input.masked_fill(mask, 0)
+
+
+@functools.lru_cache(8)
+def _beside(height: int, width: int, offset: int, above: bool, backend: TensorBackend) -> Tensor:
+    """Return bools, True above a diagonal, or below it, which are sent to a device once.
+
+    It is the same tensor for the same arguments, and nobody may change it.
+    """
+    rows, columns = np.ogrid[:height, :width]
+    mask = columns > rows + offset if above else columns < rows + offset
+    return from_values(mask, bool_, backend)

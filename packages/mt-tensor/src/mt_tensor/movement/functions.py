@@ -1,0 +1,88 @@
+"""Free functions for the methods that move elements, with torch's names: `mt.flip(x, (0,))`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mt_tensor.core.dtypes import Number
+from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.tensor import Tensor
+
+
+@validate_call
+def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
+    """Return the same elements in another shape, copying only if it must be."""
+    return input.reshape(shape)
+
+
+@validate_call
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """Merge the dimensions from `start_dim` to `end_dim` into one."""
+    return input.flatten(start_dim, end_dim)
+
+
+@validate_call
+def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
+    """Return a view with one dimension spread over several; one of the sizes may be -1."""
+    return input.unflatten(dim, sizes)
+
+
+@validate_call
+def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
+    """Return a view with the dimensions in another order."""
+    return input.permute(dims)
+
+
+@validate_call
+def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
+    """Return a view with two dimensions exchanged."""
+    return input.transpose(dim0, dim1)
+
+
+@validate_call
+def broadcast_to(input: Tensor, shape: Sequence[int]) -> Tensor:
+    """Return a view of another shape in which extents of 1 are repeated."""
+    return input.broadcast_to(size=shape)
+
+
+@validate_call
+def squeeze(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
+    """Drop dimensions of extent 1: all of them, or those named that are."""
+    return input.squeeze(dim)
+
+
+@validate_call
+def unsqueeze(input: Tensor, dim: int) -> Tensor:
+    """Return a view with a new dimension of extent 1 before `dim`."""
+    return input.unsqueeze(dim)
+
+
+@validate_call
+def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
+    """Return a view of `length` elements from `start` on along `dim`."""
+    return input.narrow(dim, start, length)
+
+
+@validate_call
+def flip(input: Tensor, dims: Any) -> Tensor:
+    """Return a copy with the order of elements reversed in some dimensions."""
+    return input.flip(dims=dims)
+
+
+@validate_call
+def clone(input: Tensor) -> Tensor:
+    """Return a copy, to which gradients flow."""
+    return input.clone()
+
+
+@validate_call
+def detach(input: Tensor) -> Tensor:
+    """Return a view of the same elements that is not part of the graph."""
+    return input.detach()
+
+
+@validate_call
+def masked_fill(input: Tensor, mask: Tensor, value: Number | Tensor) -> Tensor:
+    """Return a copy in which the elements under the mask are `value`."""
+    return input.masked_fill(mask, value)

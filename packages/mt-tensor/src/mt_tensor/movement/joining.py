@@ -1,0 +1,155 @@
+"""Joining tensors along a dimension, old or new."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mt_tensor.core.conversion import cast
+from mt_tensor.core.dtypes import result_type
+from mt_tensor.core.function import Function, common_backend, require_tensors
+from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.strides import normalize_dim
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.core.tensor_data import TensorData
+from mt_tensor.errors import ShapeError
+
+NOTHING = (0,)
+"""The shape that is passed over among others."""
+
+
+class Cat(Function):
+    """Tensors joined along a dimension."""
+
+    @staticmethod
+    def forward(ctx: Any, dim: int, *parts: Tensor) -> Tensor:
+        ctx.dim, ctx.shapes = dim, [part.shape for part in parts]
+        views = [part._tensor for part in _not_passed_over(parts)]
+        return parts[0]._with(parts[0].backend.concatenate(views, dim))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        before, grads, start = (slice(None),) * ctx.dim, [], 0
+        for shape in ctx.shapes:
+            end = start + (0 if shape == NOTHING else shape[ctx.dim])
+            part = grad[(*before, slice(start, end))]
+            grads.append(part if part.shape == shape else part.reshape(shape))
+            start = end
+        return None, *grads
+
+
+class Stack(Function):
+    """Tensors of one shape joined along a new dimension."""
+
+    @staticmethod
+    def forward(ctx: Any, dim: int, *parts: Tensor) -> Tensor:
+        ctx.dim = dim
+        first = parts[0]
+        shape, backend = first.shape, first.backend
+        views = [part._tensor for part in parts]
+        if dim == len(shape):
+            views = [data.like((*shape, 1), (*data.strides, 1), data.offset) for data in views]
+        # In memory, those joined along the dimension behind the new one are stacked already.
+        joined = backend.concatenate(views, dim)
+        stacked = (*shape[:dim], len(parts), *shape[dim:])
+        return first._with(TensorData(joined.storage, stacked, dtype=joined.dtype))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        before = (slice(None),) * ctx.dim
+        return None, *[grad[(*before, i)] for i in range(grad.shape[ctx.dim])]
+
+
+def _not_passed_over(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
+    """Return the tensors that have a part in the result: all, if they are all empty vectors."""
+    return [tensor for tensor in tensors if tensor.shape != NOTHING] or tensors
+
+
+def _of_one_type(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
+    """Return tensors in the dtype that they are promoted to together."""
+    dtypes = {tensor.dtype for tensor in tensors}
+    if len(dtypes) == 1:
+        return tensors
+    dtype = result_type(*tensors)
+    return [cast(tensor, dtype) for tensor in tensors]
+
+
+def check_list(name: str, tensors: Any) -> None:
+    """Check the tensors that are to be joined.
+
+    Raises:
+        TypeError: this is no list or tuple of tensors.
+        ShapeError: it is empty.
+    """
+    if not isinstance(tensors, Sequence):
+        raise TypeError(
+            f"{name}() takes a list or tuple of tensors; one {type(tensors).__name__} was given."
+        )
+    if not tensors:
+        raise ShapeError(f"{name}() needs at least one tensor; an empty list was given.")
+    require_tensors(name, *tensors)
+
+
+@validate_call
+def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """Join tensors along an existing dimension.
+
+    Args:
+        tensors: at least one; equal shapes except in `dim`, beside which empty ones of shape (0,)
+            only take part in the promotion of the dtype.
+        dim: the dimension along which they follow each other.
+
+    Raises:
+        ShapeError: no tensor was given, or the shapes differ in another dimension.
+    """
+    check_list("cat", tensors)
+    common_backend(*tensors)
+    tensors = _of_one_type(tensors)
+    parts = _not_passed_over(tensors)
+    dim = normalize_dim(dim, parts[0].ndim)
+    first = parts[0].shape
+    expected = (first[:dim], first[dim + 1 :])
+    for part in parts:
+        shape = part.shape
+        same = len(shape) == len(first) and (shape[:dim], shape[dim + 1 :]) == expected
+        if not same or not shape:
+            raise ShapeError(
+                f"cat() along dimension {dim} was given shapes "
+                f"{', '.join(str(part.shape) for part in parts)}: they must have at least one "
+                f"dimension and be equal in all others than {dim}."
+            )
+    return Cat.apply(dim, *tensors)
+
+
+concat = concatenate = cat
+
+
+@validate_call
+def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """Join tensors of one shape along a new dimension.
+
+    Raises:
+        ShapeError: no tensor was given, or the shapes differ.
+    """
+    check_list("stack", tensors)
+    common_backend(*tensors)
+    if len({tensor.shape for tensor in tensors}) > 1:
+        raise ShapeError(
+            f"stack() was given shapes {', '.join(str(t.shape) for t in tensors)}: "
+            "they must all be equal."
+        )
+    return Stack.apply(normalize_dim(dim, tensors[0].ndim + 1), *_of_one_type(tensors))
+
+
+concat = concatenate = cat
+
+
+def shifted(x: Tensor, dim: int, first: float = 0.0) -> Tensor:
+    """Return a non-empty tensor with `first` in front along `dim`, and the last element gone."""
+    return preceded(x.narrow(dim, 0, x.shape[dim] - 1), dim, first)
+
+
+def preceded(x: Tensor, dim: int, first: float) -> Tensor:
+    """Return a tensor with `first` in front along `dim`."""
+    shape = (*x.shape[:dim], 1, *x.shape[dim + 1 :])
+    return cat([x._full(shape, first), x], dim)

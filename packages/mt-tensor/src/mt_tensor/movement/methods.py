@@ -1,0 +1,90 @@
+"""Movements that are methods only, or take their sizes one by one: `x.repeat(2, 1)`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mt_tensor.core.arguments import as_integers
+from mt_tensor.core.function import require_tensors
+from mt_tensor.core.strides import normalize_dim, size_of
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.core.views import reshaped
+from mt_tensor.errors import ShapeError
+from mt_tensor.movement import rearranging, splitting, turning
+
+
+def H(self: Tensor) -> Tensor:  # noqa: N802 - torch's name
+    """The transpose of a matrix: its adjoint, as its elements are real."""
+    if self.ndim != 2:
+        raise ShapeError(f"H is for matrices; this tensor has shape {self.shape}. Use mH.")
+    return self.mT
+
+
+def mH(self: Tensor) -> Tensor:  # noqa: N802 - torch's name
+    """The view with the last two dimensions exchanged."""
+    return turning.adjoint(self)
+
+
+def split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+    """Return views of pieces along a dimension; see `mt_tensor.split`."""
+    return splitting.split(self, split_size, dim)
+
+
+def repeat(self: Tensor, *times: Any, repeats: Any = None) -> Tensor:
+    """Return copies laid beside each other, `times[d]` of them along dimension `d`.
+
+    Raises:
+        ShapeError: there are fewer numbers than dimensions, or one is negative.
+    """
+    counts = as_integers(times, repeats)
+    new = len(counts) - self.ndim
+    if new < 0 or any(count < 0 for count in counts):
+        raise ShapeError(
+            f"repeat() takes a non-negative number for each of the {self.ndim} dimension(s), "
+            f"and may take more in front; {counts} was given."
+        )
+    shape = (1,) * new + self.shape
+    spread = self.reshape(*(e for extent in shape for e in (1, extent)))
+    pairs = [e for pair in zip(counts, shape, strict=True) for e in pair]
+    total = [count * extent for count, extent in zip(counts, shape, strict=True)]
+    return spread.expand(*pairs).clone().reshape(*total)
+
+
+def tile(self: Tensor, *times: Any, dims: Any = None) -> Tensor:
+    """Return copies laid beside each other; missing numbers are 1, in front."""
+    return rearranging.tile(self, as_integers(times, dims))
+
+
+def broadcast_to(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
+    """Return a view of another shape in which extents of 1 are repeated."""
+    return self.expand(*shape, size=size)
+
+
+def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """Merge the dimensions from `start_dim` to `end_dim` into one; return self if it is one."""
+    start, end = normalize_dim(start_dim, self.ndim), normalize_dim(end_dim, self.ndim)
+    if start > end:
+        raise ShapeError(f"flatten() from dimension {start_dim} to {end_dim} runs backwards.")
+    if start == end and self.ndim:
+        return self
+    merged = size_of(self.shape[start : end + 1])
+    return reshaped(self, (*self.shape[:start], merged, *self.shape[end + 1 :]))
+
+
+def expand_as(self: Tensor, other: Tensor) -> Tensor:
+    """Return a view expanded to the shape of another tensor."""
+    require_tensors("expand_as", other)
+    return self.expand(other.shape)
+
+
+def view_as(self: Tensor, other: Tensor) -> Tensor:
+    """Return a view in the shape of another tensor."""
+    require_tensors("view_as", other)
+    return self.view(other.shape)
+
+
+def reshape_as(self: Tensor, other: Tensor) -> Tensor:
+    """Return the same elements in the shape of another tensor."""
+    require_tensors("reshape_as", other)
+    return self.reshape(other.shape)

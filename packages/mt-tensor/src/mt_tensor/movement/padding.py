@@ -1,0 +1,91 @@
+"""Cutting out of a tensor, and surrounding it: each undoes the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mt_autodiff.core.mode import recording
+from mt_tensor.checks import check_choice
+from mt_tensor.core.arguments import as_integers
+from mt_tensor.core.dtypes import as_number
+from mt_tensor.core.function import Function
+from mt_tensor.core.linear import ViewFunction
+from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.strides import Shape
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.core.tensor_data import TensorData
+from mt_tensor.errors import ShapeError
+
+
+class Slice(ViewFunction):
+    """Every n-th element of a range, in each dimension."""
+
+    @staticmethod
+    def view(data: TensorData, starts: Shape, steps: Shape, lengths: Shape) -> TensorData:
+        return data.slice(starts, steps, lengths)
+
+    @staticmethod
+    def backward(grad: Tensor, shape: Shape, starts: Shape, steps: Shape, lengths: Shape) -> Tensor:
+        if recording.get():
+            return Embed.apply(grad, shape, starts, steps, 0)
+        return grad._part_of(shape, Slice, starts, steps, lengths)  # type: ignore[no-any-return]
+
+
+class Embed(Function):
+    """The elements spread into a tensor of `shape` that is `value` elsewhere; undoes `Slice`."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, shape: Shape, starts: Shape, steps: Shape, value: float
+    ) -> Tensor:
+        ctx.starts, ctx.steps, ctx.lengths = starts, steps, x.shape
+        data = x.backend.full(shape, x.dtype, value)
+        x.backend.copy(x._tensor, data.slice(starts, steps, x.shape))
+        return x._with(data)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        grad = Slice.apply(grad, ctx.starts, ctx.steps, ctx.lengths)
+        return grad, None, None, None, None
+
+
+@validate_call
+def pad(
+    input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None
+) -> Tensor:
+    """Surround a tensor with a constant.
+
+    Args:
+        input: any tensor.
+        pad: how many elements to add before and after, in torch's order: the last dimension
+            first, `(left, right, top, bottom, ...)`. Negative numbers crop.
+        mode: "constant", the only one here.
+        value: the constant; 0 for None.
+
+    Raises:
+        ShapeError: `pad` has an odd length, names too many dimensions or crops too much.
+        DomainError: there is no such mode.
+        DTypeError: `value` is out of the range of the dtype.
+    """
+    check_choice("mode", mode, ["constant"])
+    padding = as_integers((pad,))
+    if len(padding) % 2 or len(padding) > 2 * input.ndim:
+        raise ShapeError(
+            f"padding {padding} must be pairs of numbers, at most one for each of the "
+            f"{input.ndim} dimension(s)."
+        )
+    before, after = [0] * input.ndim, [0] * input.ndim
+    for pair in range(len(padding) // 2):
+        before[-1 - pair], after[-1 - pair] = padding[2 * pair], padding[2 * pair + 1]
+    shape = tuple(e + b + a for e, b, a in zip(input.shape, before, after, strict=True))
+    crop = tuple(max(-b, 0) for b in before)
+    kept = tuple(e - c - max(-a, 0) for e, c, a in zip(input.shape, crop, after, strict=True))
+    if any(extent < 0 for extent in kept):
+        raise ShapeError(f"padding {padding} crops more than shape {input.shape} has.")
+    ones = (1,) * input.ndim
+    inside = Slice.apply(input, crop, ones, kept) if kept != input.shape else input
+    if shape == kept:
+        return inside.clone()
+    number = input.dtype.checked(as_number("value", 0 if value is None else value))
+    return Embed.apply(inside, shape, tuple(max(b, 0) for b in before), ones, number)

@@ -1,0 +1,413 @@
+"""Arithmetic on each element, with torch's settings: beyond the rows of the operator table."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import sys
+from typing import Any
+
+import numpy as np
+
+from mt_operators import OPERATORS, Operator
+from mt_operators.core.elementary import div as quotient
+from mt_operators.core.elementary import log, where
+from mt_operators.functions import log1p
+from mt_tensor.checks import as_integer, check_same_dtype
+from mt_tensor.core.arguments import check_floating, check_not_bool
+from mt_tensor.core.dtypes import DType, Number, as_number, plain, result_type
+from mt_tensor.core.elementwise import ElementwiseOperation, check_on_bool, elementwise
+from mt_tensor.core.function import require_tensors
+from mt_tensor.core.rows import FUNCTIONS, Operand
+from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.errors import DomainError, DTypeError
+from mt_tensor.limits import finfo
+from mt_tensor.pointwise.fusing import fuse
+
+LN_2 = math.log(2.0)
+
+# --- Sums and powers ----------------------------------------------------------------------------
+
+
+def add(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
+    """Return `input + alpha other`.
+
+    Raises:
+        DTypeError: `alpha` has a fraction, or is a truth value, among integers.
+        IndexingError: the shapes do not broadcast.
+    """
+    return sum_with("add", input, other, "alpha", alpha)
+
+
+def sub(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
+    """Return `input - alpha other`; the errors are those of `add`, and bool has no difference."""
+    return sum_with("sub", input, other, "alpha", alpha)
+
+
+subtract = sub
+
+
+def sum_with(name: str, input: Operand, other: Operand, label: str, factor: Any) -> Tensor:
+    """Return the sum or difference of `input` and a factor times `other`.
+
+    The dtype of the result is that of `input` and `other`, and the product is computed in it.
+
+    Args:
+        name: "add" or "sub".
+        input: the first operand.
+        other: the second.
+        label: what the caller calls the factor.
+        factor: a number.
+    """
+    if type(factor) is int and factor == 1:
+        return FUNCTIONS[name](input, other)
+    dtype = result_type(input, other)
+    if dtype.is_narrow:
+        factor = checked_factor(label, factor, dtype)
+        summed: Tensor = _plus_scaled(input, other, factor if name == "add" else -factor)
+        return summed
+    return FUNCTIONS[name](input, scaled(name, other, label, factor, dtype))
+
+
+@fuse
+def _plus_scaled(x: Any, y: Any, factor: Number) -> Any:
+    return x + y * factor
+
+
+def scaled(name: str, other: Operand, label: str, factor: Any, dtype: DType) -> Operand:
+    """Return what an operator adds or subtracts: `other` times a factor, in the promoted dtype."""
+    if isinstance(plain(factor), bool) and dtype.kind != "bool":
+        raise DTypeError(f"{label}={factor!r} does not fit operands of kind {dtype.kind}.")
+    factor = checked_factor(label, factor, dtype)
+    check_on_bool(OPERATORS[name], dtype)
+    if isinstance(other, Tensor):
+        other = other.to(dtype)
+    if dtype.kind == "bool":
+        return elementwise("logical_and", other, factor)
+    product: Operand = other * factor
+    return product
+
+
+def checked_factor(label: str, factor: Any, dtype: DType) -> Number:
+    """Return a number as a factor of elements of a dtype.
+
+    Raises:
+        DTypeError: it is a float, but the elements are not.
+        TypeError: it is no number.
+    """
+    number = as_number(label, factor)
+    if isinstance(number, float) and not dtype.is_floating_point:
+        raise DTypeError(
+            f"{label}={factor!r} does not fit operands of kind {dtype.kind}: give an integer, or "
+            "convert them, as in x.float()."
+        )
+    if dtype.kind == "bool":
+        return bool(number)
+    return int(number) if isinstance(number, bool) else number
+
+
+def pow(input: Operand, exponent: Operand) -> Tensor:
+    """Return `input` to the power `exponent`: nan below 0 unless the exponent is whole.
+
+    Raises:
+        DTypeError: an integer is raised to a negative integer, or the operands are bool.
+    """
+    return FUNCTIONS["pow"](input, exponent)
+
+
+@validate_call
+def square(input: Tensor) -> Tensor:
+    """Return `input` times itself; of truth values as int64."""
+    return FUNCTIONS["square"](input.long() if input.dtype.kind == "bool" else input)
+
+
+def float_power(input: Operand, exponent: Operand) -> Tensor:
+    """Return `input` to the power `exponent`, computed in float64."""
+    given = {"input": input, "exponent": exponent}
+    if not any(isinstance(value, Tensor) for value in given.values()):
+        require_tensors("float_power", input)
+    base, power = (
+        value.double() if isinstance(value, Tensor) else as_number(name, value)
+        for name, value in given.items()
+    )
+    return pow(base, power)
+
+
+@validate_call
+def ldexp(input: Tensor, other: Tensor) -> Tensor:
+    """Return `input` times 2 to the power `other`."""
+    x, y = _promoted(input, other)
+    return x * elementwise("exp2", y)
+
+
+@validate_call
+def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
+    """Return the logarithm to base 2 of `2 ** input + 2 ** other`."""
+    x, y = _promoted(input, other)
+    return elementwise("logaddexp", x * LN_2, y * LN_2) / LN_2
+
+
+def _promoted(*tensors: Tensor) -> list[Tensor]:
+    """Return tensors in the dtype in which they are computed with together."""
+    dtype = result_type(*tensors)
+    return [tensor.to(dtype) for tensor in tensors]
+
+
+@validate_call
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
+    """Return `input + value tensor1 tensor2`.
+
+    Raises:
+        DTypeError: `value` has a fraction among integers, or all are bool.
+        IndexingError: the shapes do not broadcast.
+    """
+    check_not_bool("addcmul", result_type(input, tensor1, tensor2))
+    x, y, z = _promoted(input, tensor1, tensor2)
+    if not x.is_floating_point():
+        return sum_with("add", x, y * z, "value", checked_factor("value", value, x.dtype))
+    return _plus_scaled_product(x, y, z, checked_factor("value", value, x.dtype))
+
+
+@fuse
+def _plus_scaled_product(x: Tensor, y: Tensor, z: Tensor, factor: Number) -> Tensor:
+    return x + y * z * factor
+
+
+@validate_call
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
+    """Return `input + value tensor1 / tensor2`.
+
+    Raises:
+        DTypeError: `tensor1` and `tensor2` are integers, which torch would not divide either.
+        IndexingError: the shapes do not broadcast.
+    """
+    check_floating("addcdiv", result_type(tensor1, tensor2))
+    x, y, z = _promoted(input, tensor1, tensor2)
+    return _plus_scaled_quotient(x, y, z, checked_factor("value", value, x.dtype))
+
+
+@fuse
+def _plus_scaled_quotient(x: Tensor, y: Tensor, z: Tensor, factor: Number) -> Tensor:
+    return x + y / z * factor
+
+
+@validate_call
+def lerp(input: Tensor, end: Tensor, weight: Operand) -> Tensor:
+    """Return the way from `input` to `end`, of which it goes the share `weight`.
+
+    Raises:
+        DTypeError: the tensors are integers, or of several dtypes.
+        IndexingError: the shapes do not broadcast.
+    """
+    weights = [weight] if isinstance(weight, Tensor) and weight.ndim else []
+    check_same_dtype("lerp", input, end, *weights)
+    check_floating("lerp", input)
+    return elementwise("lerp", input, end, weight)
+
+
+@validate_call
+def round(input: Tensor, *, decimals: int = 0) -> Tensor:
+    """Return the nearest number of so many decimals, of two the even one; gradient 0.
+
+    Args:
+        input: any shape.
+        decimals: how many digits stay after the point; of those before it, if negative, that many
+            become zeros.
+
+    Raises:
+        TypeError: `decimals` is no integer.
+        DomainError: ten to that power is beyond all numbers.
+        DTypeError: integers are to be rounded to other than 0 decimals, or the elements are bool.
+    """
+    decimals = as_integer("decimals", decimals)
+    if decimals == 0:
+        return FUNCTIONS["round"](input)
+    if not input.is_floating_point():
+        raise DTypeError(
+            f"round() of {input.dtype.name} takes decimals=0; convert first, as in x.float()."
+        )
+    if abs(decimals) > sys.float_info.max_10_exp:
+        raise DomainError(f"round() takes up to 308 decimals or digits; {decimals} were asked for.")
+    unit = 10.0 ** abs(decimals)
+    return _multiples_of(input, unit) if decimals < 0 else _parts_of(input, unit)
+
+
+@fuse
+def _multiples_of(x: Tensor, unit: Number) -> Tensor:
+    return elementwise("round", x / unit) * unit
+
+
+@fuse
+def _parts_of(x: Tensor, unit: Number) -> Tensor:
+    return elementwise("round", x * unit) / unit
+
+
+# --- Bounds -------------------------------------------------------------------------------------
+
+
+@validate_call
+def clamp(input: Tensor, min: Operand | None = None, max: Operand | None = None) -> Tensor:
+    """Return `input`, but at least `min` and at most `max`, which wins over `min`.
+
+    Args:
+        input: any shape.
+        min: a number or a tensor that broadcasts; None for no bound.
+        max: the same.
+
+    Returns:
+        The shape to which all broadcast. The derivative by `input` is 1 at the bounds too.
+
+    Raises:
+        DomainError: both bounds are None.
+        DTypeError: an integer bound leaves no value of the dtype; or all are bool, unless a tensor
+            is the only bound.
+        IndexingError: the shapes do not broadcast.
+    """
+    if min is None and max is None:
+        raise DomainError("clamp() needs min, max or both; None was given for each.")
+    low, high = _bound(input, min, lower=True), _bound(input, max, lower=False)
+    if high is None:
+        return FUNCTIONS["clamp_min"](input, low)
+    if low is None:
+        return FUNCTIONS["clamp_max"](input, high)
+    return elementwise("clamp", input, low, high)
+
+
+clip = clamp
+
+
+@validate_call
+def clamp_min(input: Tensor, min: Operand) -> Tensor:
+    """Return `input`, but at least `min`; see `clamp`."""
+    return clamp(input, min)
+
+
+@validate_call
+def clamp_max(input: Tensor, max: Operand) -> Tensor:
+    """Return `input`, but at most `max`; see `clamp`."""
+    return clamp(input, None, max)
+
+
+def _bound(x: Tensor, bound: Any, lower: bool) -> Any:
+    """Return a bound for integers as one that their dtype holds: further out, it bounds nothing."""
+    bound = plain(bound)
+    if isinstance(bound, bool):
+        check_not_bool("clamp", x)
+    if x.dtype.kind != "integer" or not isinstance(bound, int):
+        return bound
+    limits = np.iinfo(x.dtype.numpy)
+    bounded = builtins.max(bound, limits.min) if lower else builtins.min(bound, limits.max)
+    return x.dtype.checked(bounded)
+
+
+@validate_call
+def fmax(input: Tensor, other: Tensor) -> Tensor:
+    """Return the larger, or the one that is no nan; of equal ones `input` has the derivative."""
+    return elementwise("where", (input >= other) | other.isnan(), input, other)
+
+
+@validate_call
+def fmin(input: Tensor, other: Tensor) -> Tensor:
+    """Return the smaller, or the one that is no nan; of equal ones `input` has the derivative."""
+    return elementwise("where", (input <= other) | other.isnan(), input, other)
+
+
+@validate_call
+def nan_to_num(
+    input: Tensor,
+    nan: Number | None = None,
+    posinf: Number | None = None,
+    neginf: Number | None = None,
+) -> Tensor:
+    """Return `input` with numbers for nan and the infinities; of integers, a copy.
+
+    Args:
+        input: any shape.
+        nan: what stands for nan; 0 if None.
+        posinf: what stands for infinity; the largest number of the dtype if None.
+        neginf: what stands for -infinity; the lowest number of the dtype if None.
+    """
+    if not input.is_floating_point():
+        return input.clone()
+    limits = finfo(input.dtype)
+    replaced = input.masked_fill(input.isnan(), 0 if nan is None else nan)
+    replaced = replaced.masked_fill(input == math.inf, limits.max if posinf is None else posinf)
+    return replaced.masked_fill(input == -math.inf, limits.min if neginf is None else neginf)
+
+
+# --- Parts, steps and units ---------------------------------------------------------------------
+
+
+@validate_call
+def frac(input: Tensor) -> Tensor:
+    """Return what `input` has after the point, with its sign.
+
+    Raises:
+        DTypeError: the elements are integers.
+    """
+    check_floating("frac", input)
+    return input - elementwise("trunc", input)
+
+
+@validate_call
+def positive(input: Tensor) -> Tensor:
+    """Return `input`.
+
+    Raises:
+        DTypeError: the elements are bool.
+    """
+    check_not_bool("positive", input)
+    return input
+
+
+@validate_call
+def heaviside(input: Tensor, values: Tensor) -> Tensor:
+    """Return 0 below zero, 1 above, and `values` at zero; 0 for nan.
+
+    Raises:
+        DTypeError: the dtypes differ.
+        IndexingError: the shapes do not broadcast.
+    """
+    check_same_dtype("heaviside", input, values)
+    return elementwise("where", input == 0, values, (input > 0).to(input.dtype))
+
+
+@validate_call
+def deg2rad(input: Tensor) -> Tensor:
+    """Return angles in radians from angles in degrees."""
+    return input * (math.pi / 180.0)
+
+
+@validate_call
+def rad2deg(input: Tensor) -> Tensor:
+    """Return angles in degrees from angles in radians."""
+    return input * (180.0 / math.pi)
+
+
+@validate_call
+def logit(input: Tensor, eps: float | None = None) -> Tensor:
+    """Return `log(input / (1 - input))`, the inverse of `sigmoid`.
+
+    Args:
+        input: any shape; nan below 0 and above 1.
+        eps: if given, `input` is taken between `eps` and `1 - eps`; of two bounds that cross, as
+            these do from 0.5 on, the lower is met first.
+    """
+    x = input
+    if eps is not None:
+        eps = float(as_number("eps", eps))
+        high = elementwise("where", x > 1.0 - eps, 1.0 - eps, x)
+        x = elementwise("where", x < eps, eps, high)
+    return _LOG_ODDS(x)
+
+
+_LOG_ODDS = ElementwiseOperation(
+    Operator(
+        "logit",
+        lambda x: log(x) - log1p(-x),
+        # The formula goes on where there is no value, but a gradient from there would mislead.
+        (lambda x, out: where(out == out, quotient(1.0, x * (1.0 - x)), math.nan),),
+        result="real",
+    )
+)

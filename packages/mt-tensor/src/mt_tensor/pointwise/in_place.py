@@ -1,0 +1,362 @@
+"""Changing tensors in place: what is allowed, and how memory that overlaps is handled.
+
+Most in-place forms are the operation itself, whose result replaces the elements. A few that
+training needs often compute in the tensor's own memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import numpy as np
+
+from mt_autodiff import is_grad_enabled
+from mt_operators import OPERATORS
+from mt_tensor.core.aliasing import Instead
+from mt_tensor.core.arguments import check_flags
+from mt_tensor.core.dtypes import (
+    Number,
+    float64,
+    get_default_dtype,
+    is_exact,
+    plain,
+    result_type,
+)
+from mt_tensor.core.elementwise import (
+    OPERANDS,
+    OPERATIONS,
+    check_on_bool,
+    constant,
+    elementwise,
+)
+from mt_tensor.core.function import common_backend
+from mt_tensor.core.memory import are_apart, overlaps
+from mt_tensor.core.strides import shape_broadcast
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.core.tensor_data import TensorData
+from mt_tensor.errors import DTypeError, InPlaceError, ShapeError
+from mt_tensor.pointwise.choosing import single
+from mt_tensor.pointwise.functions import scaled
+from mt_tensor.pointwise.integers import RoundingMode
+
+Arguments = ParamSpec("Arguments")
+Method = TypeVar("Method", bound=Callable[..., Any])
+TensorT = TypeVar("TensorT", bound=Tensor)
+
+
+def _same_view(a: TensorData, b: TensorData) -> bool:
+    return (
+        a.shape == b.shape
+        and a.strides == b.strides
+        and a.offset == b.offset
+        and a.dtype is b.dtype
+        and a.storage is b.storage
+    )
+
+
+def _check_in_place(self: Tensor, *others: Any) -> bool:
+    """Return whether a change in place of this tensor, with others, is to be recorded.
+
+    Raises:
+        InPlaceError: a change of one element would change several, or gradients cannot follow.
+    """
+    in_rows = self._tensor.layout.row_major or self.is_contiguous()
+    if not in_rows and overlaps(self.shape, self.stride()):
+        raise InPlaceError(
+            f"this tensor of shape {self.shape} repeats elements (strides {self.stride()}), "
+            "so that changing one changes several: clone() it first."
+        )
+    return self._change_is_recorded(*others)
+
+
+def _replace(self: TensorT, value: Tensor) -> TensorT:
+    """Store the elements of a tensor of any dtype that broadcasts here, and record that.
+
+    Every change in place that is recorded comes down to this.
+    """
+    recorded = self._check_in_place(value)
+    if recorded:
+        value = value.to(self.dtype).expand(self.shape)
+    own, data = self._tensor, value._tensor
+    apart = are_apart((own, data))
+    if not apart:
+        data = self._aliasing_resolved(value)._tensor
+    if data.layout.shape != own.layout.shape:
+        data = data.expand(own.shape)
+    if apart or not _same_view(data, own):
+        self.backend.copy(data, own)
+        own.bump_version()
+    if recorded:
+        self._moved_on(value)
+    return self
+
+
+def _computed(self: TensorT, name: str, *args: Any, **options: Any) -> TensorT:
+    """Replace this tensor's elements by what an operation makes of it, in the promoted dtype.
+
+    Raises:
+        DTypeError: this tensor's elements cannot hold what the result has: a fraction among
+            integers, a number among truth values.
+        ShapeError: the result has another shape.
+    """
+    recorded = self._check_in_place(*args, *options.values())
+    source: Any = self._before_change() if recorded else self
+    result = getattr(source, name)(*args, **options)
+    if result.dtype.rank > self.dtype.rank:
+        raise DTypeError(
+            f"a result of {result.dtype.name} cannot be stored in place in {self.dtype.name}: "
+            "convert first."
+        )
+    if result.shape != self.shape:
+        raise ShapeError(
+            f"a result of shape {result.shape} cannot be stored in a tensor of shape "
+            f"{self.shape}, which is changed in place: write x = ... instead."
+        )
+    return self._replace(result)
+
+
+def copy_(self: TensorT, source: Any) -> TensorT:
+    """Store the elements of `source`, broadcast and converted, and return self."""
+    if not isinstance(source, Tensor):
+        source = self._uploaded(np.array(source))
+    if source.backend is not self.backend:
+        source = source.to(self.backend)
+    if source.requires_grad and self.requires_grad:
+        source = Instead.apply(source, self)
+    return self._replace(source)
+
+
+def fill_(self: TensorT, value: Number | Tensor) -> TensorT:
+    """Store a number, or that of a 0-D tensor, in every element, and return self."""
+    filling = single("fill_", value, self.dtype)
+    if isinstance(filling, Tensor):
+        return self.copy_(filling)
+    repeated = self._directly_with(filling)
+    if repeated is None:
+        return self.copy_(self._full((), filling))
+    self.backend.copy(repeated.expand(self.shape), self._tensor)
+    self._tensor.bump_version()
+    return self
+
+
+def zero_(self: TensorT) -> TensorT:
+    """Store zero in every element, and return self."""
+    return self.fill_(0)
+
+
+def _in_place(self: TensorT, name: str, other: Any) -> TensorT:
+    """Replace this tensor's elements by `operator(self, other)`."""
+    second = self._directly_with(other)
+    if second is not None:
+        data = self._tensor
+        OPERATIONS[name].plans.change(self.backend, (data,), data, second)
+        data.bump_version()
+        return self
+    recorded = self._check_in_place(other)
+    other = plain(other)
+    if not isinstance(other, OPERANDS):
+        raise TypeError(
+            f"{name}_() takes a tensor or a number; {other!r} of type {type(other).__name__} "
+            "was given. Make it a tensor with mt_tensor.tensor(...)."
+        )
+    dtype = result_type(self, other)
+    check_on_bool(OPERATORS[name], dtype)
+    if dtype.is_floating_point and self.is_floating_point():
+        finer = isinstance(other, Number) and dtype.is_narrow and not is_exact(other, dtype)
+        if finer or dtype is not self.dtype:
+            return self._computed(name, other)  # in the finer type
+    if dtype.kind != self.dtype.kind or (
+        OPERATORS[name].result == "real" and not self.dtype.is_floating_point
+    ):
+        floating = dtype if dtype.is_floating_point else get_default_dtype()
+        raise DTypeError(
+            f"the result of {name} is {floating.name} "
+            f"and cannot be stored in place in {self.dtype.name}: convert first."
+        )
+    if not isinstance(other, Tensor):
+        other = self._full((), other)
+    common_backend(self, other)
+    if shape_broadcast(self.shape, other.shape) != self.shape:
+        raise ShapeError(
+            f"shape {other.shape} does not broadcast to {self.shape}, the shape of the "
+            "tensor that is changed in place."
+        )
+    if recorded:
+        return self._replace(elementwise(name, self._before_change(), other))
+    data, second = self._tensor, self._aliasing_resolved(other.detach().to(self.dtype))._tensor
+    OPERATIONS[name].plans.change(self.backend, (data,), data, second)
+    data.bump_version()
+    return self
+
+
+def _directly_with(self: Tensor, other: Any) -> TensorData | None:
+    """Return the other operand, if nothing stands in the way of computing in this memory.
+
+    This is a contiguous floating-point tensor and nothing is to be recorded. The other is a
+    number, or a tensor of the same shape, type and backend in memory of its own.
+    """
+    data, backend = self._tensor, self.backend
+    if (
+        not (data.dtype.is_floating_point and data.is_contiguous())
+        or (self._requires_grad and is_grad_enabled())
+        or (self._base is not None and self._base.requires_grad)
+    ):
+        return None
+    if other.__class__ is float and (not data.dtype.is_narrow or is_exact(other, data.dtype)):
+        return constant(backend, data.dtype, other)._tensor
+    if (
+        not isinstance(other, Tensor)
+        or other.backend is not backend
+        or (other._requires_grad and is_grad_enabled())
+    ):
+        return None
+    second = other._tensor
+    if second.dtype is not data.dtype or second.shape != data.shape:
+        return None
+    shares = second is not data and backend.same_memory(data.storage, second.storage)
+    return None if shares else second
+
+
+def _aliasing_resolved(self: Tensor, other: Tensor) -> Tensor:
+    """Return `other`, or a copy of it if it overlaps this tensor without being the same."""
+    shares = self.backend.same_memory(other._tensor.storage, self._tensor.storage)
+    return (
+        other.detach().clone() if shares and not _same_view(other._tensor, self._tensor) else other
+    )
+
+
+def add_(self: TensorT, other: Any, alpha: Number = 1) -> TensorT:
+    """Add `alpha * other` in place, and return self."""
+    return self._summed_in_place("add", other, alpha)
+
+
+def sub_(self: TensorT, other: Any, alpha: Number = 1) -> TensorT:
+    """Subtract `alpha * other` in place, and return self."""
+    return self._summed_in_place("sub", other, alpha)
+
+
+def _summed_in_place(self: TensorT, name: str, other: Any, alpha: Number) -> TensorT:
+    if type(alpha) is int and alpha == 1:
+        return self._in_place(name, other)
+    dtype = result_type(self, other)
+    if dtype.is_narrow or dtype is not self.dtype:
+        return self._computed(name, other, alpha=alpha)
+    return self._in_place(name, scaled(name, other, "alpha", alpha, dtype))
+
+
+def mul_(self: TensorT, other: Any) -> TensorT:
+    """Multiply in place, and return self."""
+    return self._in_place("mul", other)
+
+
+def div_(self: TensorT, other: Any, *, rounding_mode: RoundingMode = None) -> TensorT:
+    """Divide in place, rounded if asked for, and return self."""
+    if rounding_mode is None:
+        return self._in_place("div", other)
+    return self._computed("div", other, rounding_mode=rounding_mode)
+
+
+def float_power_(self: TensorT, exponent: Any) -> TensorT:
+    """Raise to a power in place, and return self.
+
+    Raises:
+        DTypeError: the elements are not of float64, as the result is.
+    """
+    if self.dtype is not float64:
+        raise DTypeError(
+            f"the result of float_power is float64 and cannot be stored in place in "
+            f"{self.dtype.name}: convert first, or use pow_()."
+        )
+    return self._computed("float_power", exponent)
+
+
+def fill_diagonal_(self: TensorT, fill_value: Number, wrap: bool = False) -> TensorT:
+    """Store a number where all indices are equal, and return self.
+
+    Args:
+        self: the tensor.
+        fill_value: the number.
+        wrap: whether the diagonal of a matrix with more rows than columns begins anew below
+            its end, one row further down.
+
+    Raises:
+        ShapeError: there are fewer than two dimensions, or more but of different extents.
+    """
+    check_flags(wrap=wrap)
+    if self.ndim < 2 or (self.ndim > 2 and len(set(self.shape)) > 1):
+        raise ShapeError(
+            "fill_diagonal_() needs a matrix, or dimensions that are all equal; shape "
+            f"{self.shape} was given."
+        )
+    diagonal = np.zeros(self.shape, np.bool_)
+    np.fill_diagonal(diagonal, True, wrap)
+    mask = self._uploaded(diagonal)
+    return self._computed("masked_fill", mask, fill_value)
+
+
+# --- In-place forms of other operations ---------------------------------------------------------
+
+
+def changing(
+    operation: Callable[Concatenate[Any, Arguments], Tensor],
+) -> Callable[Concatenate[TensorT, Arguments], TensorT]:
+    """Return the in-place form of an operation: it stores the result in the tensor itself."""
+    name = operation.__name__
+
+    def method(self: TensorT, /, *args: Arguments.args, **options: Arguments.kwargs) -> TensorT:
+        self._computed(name, *args, **options)
+        return self
+
+    return _named(method, f"{name}_", f"Store the result of `{name}` in place, and return self.")
+
+
+def moving(
+    view: Callable[Concatenate[Any, Arguments], Tensor],
+) -> Callable[Concatenate[TensorT, Arguments], TensorT]:
+    """Return the in-place form of an operation that returns a view: the tensor becomes this view.
+
+    Raises:
+        InPlaceError: (the method returned) the tensor has a history, gradients are not recorded,
+            and the view has another shape.
+    """
+    name = view.__name__
+
+    def method(self: TensorT, /, *args: Arguments.args, **options: Arguments.kwargs) -> TensorT:
+        recorded = self._change_is_recorded()
+        moved = getattr(self, name)(*args, **options)
+        same = moved.shape == self.shape and moved.stride() == self.stride()
+        if not (same or recorded or self.is_leaf):
+            raise InPlaceError(
+                f"{name}_(): the shape of a tensor with a history changes where gradients are "
+                f"recorded only; detach() it first, or use {name}()."
+            )
+        self._tensor = moved._tensor
+        self._tensor.bump_version()
+        if recorded:
+            self._moved_to(moved._node)
+        return self
+
+    return _named(method, f"{name}_", f"Become the view that `{name}` returns, and return self.")
+
+
+def changing_by_operator(
+    method_name: str, operation: Callable[..., Tensor]
+) -> Callable[[TensorT, Any], TensorT]:
+    """Return the method that Python calls for an operator such as `//=`."""
+    name = operation.__name__
+
+    def method(self: TensorT, other: Any) -> Any:
+        other = plain(other)
+        if not isinstance(other, (*OPERANDS, np.ndarray)):
+            return NotImplemented
+        return getattr(self, f"{name}_")(other)
+
+    return _named(method, method_name, f"Store the result of `{name}` in place.")
+
+
+def _named(method: Method, name: str, text: str) -> Method:
+    method.__name__ = name
+    method.__qualname__ = f"Tensor.{name}"
+    method.__doc__ = text
+    return method

@@ -1,0 +1,120 @@
+"""Products of vectors and matrices, weighted and added to something, under torch's names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mt_tensor.core.dtypes import Number
+from mt_tensor.core.elementwise import elementwise
+from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.sums import sum
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.pointwise.functions import checked_factor, sum_with
+from mt_tensor.products.contraction import promoted
+from mt_tensor.products.vectors import bmm, mm, mv, outer
+from mt_tensor.reductions.sums import wide
+
+
+def _added(
+    name: str,
+    multiply: Callable[[Tensor, Tensor], Tensor],
+    operands: tuple[Tensor, Tensor, Tensor],
+    beta: Number,
+    alpha: Number,
+) -> Tensor:
+    """Return `beta` times the first operand, plus `alpha` times the product of the others.
+
+    All is computed in the dtype that the three are promoted to; float16 in float32, rounded once.
+    """
+    tensors = promoted(name, *operands)
+    dtype = tensors[0].dtype
+    start, left, right = map(wide, tensors)
+    product = multiply(left, right)
+    beta, alpha = checked_factor("beta", beta, dtype), checked_factor("alpha", alpha, dtype)
+    start = start.expand(product.shape)
+    if beta == 0:  # as if it were not there, even nan, but with a gradient: zeros
+        start = elementwise("where", False, start, 0)
+    elif beta != 1:
+        start = start * beta
+    return sum_with("add", start, product, "alpha", alpha).to(dtype)
+
+
+@validate_call
+def addmm(
+    input: Tensor,
+    mat1: Tensor,
+    mat2: Tensor,
+    *,
+    beta: Number = 1,
+    alpha: Number = 1,
+) -> Tensor:
+    """Return `beta * input + alpha * (mat1 @ mat2)`.
+
+    Args:
+        input: anything that broadcasts to (n, k). If `beta` is 0 it is left out, even nan.
+        mat1: shape (n, m).
+        mat2: shape (m, k).
+        beta: a factor; an integer for integers.
+        alpha: a factor; an integer for integers.
+
+    Raises:
+        ShapeError: the shapes do not fit.
+        DTypeError: a factor has a fraction but the tensors are integers, or they are bool.
+    """
+    return _added("addmm", mm, (input, mat1, mat2), beta, alpha)
+
+
+@validate_call
+def addmv(
+    input: Tensor,
+    mat: Tensor,
+    vec: Tensor,
+    *,
+    beta: Number = 1,
+    alpha: Number = 1,
+) -> Tensor:
+    """Return `beta * input + alpha * (mat @ vec)`, for shapes (n, m) and (m,); see `addmm`."""
+    return _added("addmv", mv, (input, mat, vec), beta, alpha)
+
+
+@validate_call
+def addr(
+    input: Tensor,
+    vec1: Tensor,
+    vec2: Tensor,
+    *,
+    beta: Number = 1,
+    alpha: Number = 1,
+) -> Tensor:
+    """Return `beta * input + alpha * outer(vec1, vec2)`; see `addmm`."""
+    return _added("addr", outer, (input, vec1, vec2), beta, alpha)
+
+
+@validate_call
+def baddbmm(
+    input: Tensor,
+    batch1: Tensor,
+    batch2: Tensor,
+    *,
+    beta: Number = 1,
+    alpha: Number = 1,
+) -> Tensor:
+    """Return `beta * input + alpha * bmm(batch1, batch2)`; see `addmm`."""
+    return _added("baddbmm", bmm, (input, batch1, batch2), beta, alpha)
+
+
+@validate_call
+def addbmm(
+    input: Tensor,
+    batch1: Tensor,
+    batch2: Tensor,
+    *,
+    beta: Number = 1,
+    alpha: Number = 1,
+) -> Tensor:
+    """Return `beta * input + alpha * bmm(batch1, batch2).sum(0)`; see `addmm`."""
+
+    def multiply(left: Tensor, right: Tensor) -> Tensor:
+        return sum(bmm(left, right), 0, dtype=left.dtype)
+
+    return _added("addbmm", multiply, (input, batch1, batch2), beta, alpha)

@@ -1,0 +1,125 @@
+"""Distances between vectors: of two tensors, of rows, of all pairs of rows.
+
+All are norms of differences, whose gradient between equal vectors is 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mt_tensor.checks import check_choice, check_same_dtype
+from mt_tensor.core.arguments import check_floating
+from mt_tensor.core.dtypes import as_number
+from mt_tensor.core.function import common_backend
+from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.errors import DomainError, ShapeError
+from mt_tensor.reductions.norms import norm
+
+
+@validate_call
+def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
+    """Return the p-norm of `input - other`, a 0-D tensor; both are broadcast together.
+
+    Raises:
+        DTypeError: neither tensor is floating-point.
+        IndexingError: the shapes do not broadcast; or there are no elements, and `p` is negative or
+            inf.
+        TypeError: `p` is no number.
+    """
+    return norm(input - other, as_number("p", p))
+
+
+@validate_call
+def pairwise_distance(
+    x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
+) -> Tensor:
+    """Return the p-norms of the differences of vectors, which lie along the last dimension.
+
+    Args:
+        x1: vectors.
+        x2: vectors; both are broadcast together.
+        p: the exponent of the norm.
+        eps: what is added to each difference, so that none is quite 0.
+        keepdim: whether the last dimension stays, with extent 1.
+
+    Raises:
+        IndexingError: the shapes do not broadcast.
+    """
+    return norm(x1 - x2 + as_number("eps", eps), p, -1, keepdim)
+
+
+_MODES = (
+    "use_mm_for_euclid_dist_if_necessary",
+    "use_mm_for_euclid_dist",
+    "donot_use_mm_for_euclid_dist",
+)
+
+
+@validate_call
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = _MODES[0]) -> Tensor:
+    """Return the p-norms of the differences of all pairs of rows.
+
+    Args:
+        x1: shape (*batch, n, m).
+        x2: shape (*batch, k, m), of the same dtype; the batch dimensions broadcast.
+        p: the exponent of the norm, from 0 to inf; 0 counts what differs, with gradient 0.
+        compute_mode: in torch, when a matrix product may stand for differences. Here none does, so
+            that no digits cancel.
+
+    Returns:
+        Shape (*batch, n, k).
+
+    Raises:
+        ShapeError: there are fewer than two dimensions, or rows of different lengths.
+        DTypeError: the dtypes differ, or are not floating-point.
+        DomainError: `p` is negative, or there is no such mode.
+        IndexingError: the batch dimensions do not broadcast.
+    """
+    common_backend(x1, x2)
+    check_choice("compute_mode", compute_mode, _MODES)
+    if x1.ndim < 2 or x2.ndim < 2 or x1.shape[-1] != x2.shape[-1]:
+        raise ShapeError(
+            f"cdist() takes rows of one length, in two dimensions or more; shapes {x1.shape} and "
+            f"{x2.shape} were given."
+        )
+    _check_floats("cdist", p, x1, x2)
+    return _lengths(x1.unsqueeze(-2) - x2.unsqueeze(-3), p)
+
+
+@validate_call
+def pdist(input: Tensor, p: float = 2) -> Tensor:
+    """Return the p-norms of the differences of every two rows: what is above `cdist`'s diagonal.
+
+    Args:
+        input: shape (n, m).
+        p: the exponent of the norm, from 0 to inf.
+
+    Returns:
+        Shape (n (n - 1) / 2,): of the first row and each later one, then of the second, and so on.
+
+    Raises:
+        ShapeError: `input` is no matrix.
+        DTypeError: it is not floating-point.
+        DomainError: `p` is negative.
+    """
+    if input.ndim != 2:
+        raise ShapeError(f"pdist() takes a matrix; shape {input.shape} was given.")
+    _check_floats("pdist", p, input)
+    pairs = np.triu_indices(input.shape[0], 1)
+    first, second = (input._uploaded(rows) for rows in pairs)
+    return _lengths(input[first] - input[second], p)
+
+
+def _check_floats(name: str, p: float, *tensors: Any) -> None:
+    check_same_dtype(name, *tensors)
+    check_floating(name, tensors[0])
+    if not as_number("p", p) >= 0:
+        raise DomainError(f"{name}() takes an exponent p from 0 on; {p!r} was given.")
+
+
+def _lengths(x: Tensor, p: float) -> Tensor:
+    """Return norms along the last dimension; 0 where there is nothing along it."""
+    return norm(x, p, -1) if x.shape[-1] else x.sum(-1)

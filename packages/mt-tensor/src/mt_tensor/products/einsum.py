@@ -1,0 +1,156 @@
+"""`einsum`: sums of products of elements, as an equation of labels asks for them.
+
+    C[i, k] = sum over j of A[i, j] * B[j, k]        einsum("ij,jk->ik", A, B)
+
+This file reads the equation; `contraction.py` computes.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, SupportsIndex
+
+from mt_tensor.core.function import require_tensors
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.errors import EquationError
+from mt_tensor.products.contraction import Label, Labels, contract, promoted
+
+
+class _Equation:
+    """What was written: for each operand, and the output if it was given, labels and `...`."""
+
+    def __init__(self, inputs: list[Labels], output: Labels | None) -> None:
+        self.inputs = inputs
+        self.output = output
+
+
+def _letters(text: str, equation: str) -> Labels:
+    """Return the labels of one operand, between which there may be spaces."""
+    labels: list[Label] = []
+    rest = text.strip(" ")
+    while rest:
+        found: Label = ... if rest.startswith("...") else rest[0]
+        if found is not ... and not (rest[0].isascii() and rest[0].isalpha()):
+            raise EquationError(
+                f"einsum({equation!r}) holds {rest[0]!r}: dimensions are named by letters, and "
+                "several by '...'."
+            )
+        labels.append(found)
+        rest = rest[3 if found is ... else 1 :].lstrip(" ")
+    return tuple(labels)
+
+
+def _read(equation: str) -> _Equation:
+    """Read the format of letters: "ij,jk->ik"."""
+    inputs, arrow, output = equation.partition("->")
+    return _Equation(
+        [_letters(text, equation) for text in inputs.split(",")],
+        _letters(output, equation) if arrow else None,
+    )
+
+
+def _read_sublists(args: Sequence[Any]) -> tuple[_Equation, list[Any]]:
+    """Read the format `A, [0, 1], B, [1, 2], [0, 2]`."""
+    pairs = len(args) // 2
+    lists = [*args[1 : 2 * pairs : 2], *args[2 * pairs :]]
+    for labels in lists:
+        if not isinstance(labels, Sequence) or isinstance(labels, str):
+            raise TypeError(
+                "einsum() takes an equation and tensors, or tensors each followed by a list of "
+                f"integers; {labels!r} was given as a list."
+            )
+        for label in labels:
+            if label is not ... and not isinstance(label, SupportsIndex):
+                raise TypeError(
+                    f"einsum() takes lists of integers and Ellipsis; {label!r} was given."
+                )
+    read: list[Labels] = [
+        tuple(label if label is ... else operator.index(label) for label in x) for x in lists
+    ]
+    return _Equation(read[:pairs], read[pairs] if len(args) % 2 else None), list(args[0::2][:pairs])
+
+
+def _spelled_out(labels: Labels, ndim: int, longest: int) -> Labels:
+    """Replace the ellipsis by a label for each dimension; those of all operands end alike."""
+    if ... not in labels:
+        return labels
+    at = labels.index(...)
+    count = ndim - (len(labels) - 1)
+    places = tuple(("...", place) for place in range(longest - count, longest))
+    return (*labels[:at], *places, *labels[at + 1 :])
+
+
+def _resolve(equation: _Equation, shapes: Sequence[Sequence[int]]) -> tuple[list[Labels], Labels]:
+    """Return the labels of all dimensions of the operands, and those of the output."""
+    longest = 0
+    for position, (labels, shape) in enumerate(zip(equation.inputs, shapes, strict=True)):
+        named = len([label for label in labels if label is not ...])
+        if labels.count(...) > 1:
+            raise EquationError(f"einsum(): operand {position} has more than one ellipsis.")
+        if named > len(shape) or (named < len(shape) and ... not in labels):
+            raise EquationError(
+                f"einsum(): operand {position} has {named} label(s)"
+                f"{' beside the ellipsis' if ... in labels else ''}, but shape {tuple(shape)}."
+            )
+        longest = max(longest, len(shape) - named)
+    inputs = [
+        _spelled_out(labels, len(shape), longest)
+        for labels, shape in zip(equation.inputs, shapes, strict=True)
+    ]
+    count = Counter(label for labels in inputs for label in labels)
+    if equation.output is None:
+        once = sorted(
+            (label for label, n in count.items() if n == 1 and not isinstance(label, tuple)),
+            key=lambda label: (str(type(label)), label),
+        )
+        return inputs, (*(("...", place) for place in range(longest)), *once)
+    if equation.output.count(...) > 1:
+        raise EquationError("einsum(): the output has more than one ellipsis.")
+    named = len([label for label in equation.output if label is not ...])
+    output = _spelled_out(equation.output, named + longest, longest)
+    for label, n in Counter(output).items():
+        if n > 1:
+            raise EquationError(f"einsum(): the output names {label!r} more than once.")
+        if label not in count:
+            raise EquationError(f"einsum(): no operand has the output's {label!r}.")
+    return inputs, output
+
+
+def einsum(equation: Any, *operands: Any) -> Tensor:
+    """Return the sum of products of elements that an equation asks for.
+
+    >>> import mt_tensor as mt
+    >>> a, b = mt.ones(2, 3), mt.ones(3, 4)
+    >>> einsum("ij,jk->ik", a, b).shape
+    (2, 4)
+
+    Args:
+        equation: the labels of each operand's dimensions, separated by commas, and after `->`
+            those of the result. Labels are letters; a label that the result lacks is summed over,
+            one that an operand repeats takes its diagonal, and `...` stands for all dimensions
+            that have no letter, which are broadcast. Without `->` the result has the dimensions
+            of the ellipsis and then, in alphabetical order, the labels that occur once.
+        *operands: tensors, which are promoted to one dtype. Extents of 1 are repeated. The other
+            format `einsum(a, [0, 1], b, [1, 2], [0, 2])` has lists of integers for labels.
+
+    Raises:
+        EquationError: the equation cannot be read, or does not fit the operands.
+        ShapeError: dimensions with one label have different extents.
+        DTypeError: products of bool would have to be added up.
+    """
+    if isinstance(equation, str):
+        given = list(operands)
+        if len(given) == 1 and isinstance(given[0], list | tuple):
+            given = list(given[0])
+        read = _read(equation)
+    else:
+        read, given = _read_sublists((equation, *operands))
+    require_tensors("einsum", *given)
+    if len(given) != len(read.inputs):
+        raise EquationError(
+            f"einsum() was given {len(given)} tensor(s) and labels for {len(read.inputs)}."
+        )
+    inputs, output = _resolve(read, [tensor.shape for tensor in given])
+    return contract("einsum", promoted("einsum", *given), inputs, output)

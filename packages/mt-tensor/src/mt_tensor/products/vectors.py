@@ -1,0 +1,310 @@
+"""Products of vectors and matrices under torch's names.
+
+All are composed of `matmul`, multiplication and movements. Arguments are promoted to one dtype, and
+integers are multiplied exactly.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+
+from mt_tensor.checks import as_integer
+from mt_tensor.core.arguments import check_addressable, check_floating, check_not_bool
+from mt_tensor.core.dtypes import as_number
+from mt_tensor.core.elementwise import elementwise
+from mt_tensor.core.function import require_tensors
+from mt_tensor.core.matmul import matmul
+from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.strides import normalize_dim
+from mt_tensor.core.sums import sum
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.errors import DomainError, ShapeError
+from mt_tensor.movement.diagonals import diagonal
+from mt_tensor.movement.rearranging import broadcast_tensors, roll
+from mt_tensor.products.contraction import contract, promoted
+from mt_tensor.reductions.norms import norm
+
+
+def _of_ranks(name: str, tensors: Sequence[Tensor], ranks: Sequence[int]) -> list[Tensor]:
+    """Return tensors as one dtype, or raise unless each has the number of dimensions it should."""
+    require_tensors(name, *tensors)
+    for tensor, rank in zip(tensors, ranks, strict=True):
+        if tensor.ndim != rank:
+            wanted = " and ".join(f"{rank}-D" for rank in ranks)
+            given = " and ".join(str(tensor.shape) for tensor in tensors)
+            raise ShapeError(f"{name}() takes {wanted} tensors; {given} were given.")
+    return promoted(name, *tensors)
+
+
+# --- Of two tensors -----------------------------------------------------------------------------
+
+
+@validate_call
+def dot(input: Tensor, tensor: Tensor) -> Tensor:
+    """Return the sum of the products of two vectors' elements, a 0-D tensor.
+
+    Raises:
+        ShapeError: the tensors are not 1-D, or not of one length.
+        DTypeError: they are bool.
+    """
+    return matmul(*_of_ranks("dot", (input, tensor), (1, 1)))
+
+
+@validate_call
+def vdot(input: Tensor, other: Tensor) -> Tensor:
+    """Return what `dot` does, which would only differ on complex numbers."""
+    return dot(input, other)
+
+
+@validate_call
+def mv(input: Tensor, vec: Tensor) -> Tensor:
+    """Return the product of a matrix (n, m) and a vector (m,), of shape (n,).
+
+    Raises:
+        ShapeError: the numbers of dimensions or the inner extents do not fit.
+        DTypeError: the tensors are bool.
+    """
+    return matmul(*_of_ranks("mv", (input, vec), (2, 1)))
+
+
+@validate_call
+def mm(input: Tensor, mat2: Tensor) -> Tensor:
+    """Return the product of matrices (n, m) and (m, k), of shape (n, k).
+
+    Raises:
+        ShapeError: the numbers of dimensions or the inner extents do not fit.
+        DTypeError: the tensors are bool.
+    """
+    return matmul(*_of_ranks("mm", (input, mat2), (2, 2)))
+
+
+@validate_call
+def bmm(input: Tensor, mat2: Tensor) -> Tensor:
+    """Return the products of matrices (b, n, m) and (b, m, k), of shape (b, n, k).
+
+    Raises:
+        ShapeError: the tensors are not 3-D, or their extents do not fit. Nothing is broadcast.
+        DTypeError: the tensors are bool.
+    """
+    a, b = _of_ranks("bmm", (input, mat2), (3, 3))
+    if a.shape[0] != b.shape[0]:
+        raise ShapeError(f"bmm() needs as many matrices on both sides; got {a.shape}, {b.shape}.")
+    return matmul(a, b)
+
+
+@validate_call
+def outer(input: Tensor, vec2: Tensor) -> Tensor:
+    """Return all products of an element of one vector and one of another: shape (n, m).
+
+    Raises:
+        ShapeError: the tensors are not 1-D.
+    """
+    a, b = _of_ranks("outer", (input, vec2), (1, 1))
+    return a.unsqueeze(1) * b
+
+
+ger = outer
+
+
+ger = outer
+
+
+@validate_call
+def inner(input: Tensor, other: Tensor) -> Tensor:
+    """Return the dot products of all rows, along the last dimensions; of numbers, the product.
+
+    Raises:
+        ShapeError: the last extents differ.
+    """
+    a, b = promoted("inner", input, other)
+    if not a.ndim or not b.ndim:
+        return a * b
+    if a.shape[-1] != b.shape[-1]:
+        raise ShapeError(f"inner() needs last extents that are equal; got {a.shape}, {b.shape}.")
+    rows, columns = (tuple((at, d) for d in range(x.ndim - 1)) for at, x in enumerate((a, b)))
+    pair = (*rows, "inner"), (*columns, "inner")
+    return contract("inner", (a, b), pair, (*rows, *columns))
+
+
+@validate_call
+def kron(input: Tensor, other: Tensor) -> Tensor:
+    """Return the Kronecker product: every element of `input` multiplied by all of `other`."""
+    rank = max(input.ndim, other.ndim)
+    shapes = [(1,) * (rank - x.ndim) + x.shape for x in (input, other)]
+    coarse = input.reshape([n for extent in shapes[0] for n in (extent, 1)])
+    fine = other.reshape([n for extent in shapes[1] for n in (1, extent)])
+    return (coarse * fine).reshape([n * m for n, m in zip(*shapes, strict=True)])
+
+
+@validate_call
+def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
+    """Return the cross products of vectors of three elements, which stand at a right angle to both.
+
+    Args:
+        input: vectors along `dim`.
+        other: as many dimensions as `input`; the others than `dim` are broadcast.
+        dim: the dimension of extent 3; None for the first that has it.
+
+    Raises:
+        ShapeError: the numbers of dimensions differ, or `dim` has not the extent 3.
+        IndexingError: the other dimensions do not broadcast.
+    """
+    a, b = promoted("cross", input, other)
+    if a.ndim != b.ndim:
+        raise ShapeError(f"cross() takes tensors of one rank; got shapes {a.shape}, {b.shape}.")
+    threes = [
+        d for d, extents in enumerate(zip(a.shape, b.shape, strict=True)) if {*extents} == {3}
+    ]
+    if dim is None and not threes:
+        raise ShapeError(f"cross() needs a dimension of extent 3; got {a.shape} and {b.shape}.")
+    at = threes[0] if dim is None else normalize_dim(dim, a.ndim)
+    if at not in threes:
+        raise ShapeError(
+            f"cross() along dimension {dim} needs the extent 3 there; {a.shape} and {b.shape} were "
+            "given."
+        )
+    return roll(a, -1, at) * roll(b, -2, at) - roll(a, -2, at) * roll(b, -1, at)
+
+
+@validate_call
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
+    """Return the cosine of the angle between vectors along a dimension, from -1 to 1.
+
+    Args:
+        x1: vectors along `dim`.
+        x2: the same; both are broadcast together.
+        dim: the dimension along which the vectors lie.
+        eps: what a length counts for at least, so that the cosine with a vector of zeros is 0.
+
+    Raises:
+        IndexingError: the shapes do not broadcast, or there is no such dimension.
+        DTypeError: neither tensor is floating-point.
+        DomainError: `eps` is negative.
+    """
+    a, b = broadcast_tensors(*promoted("cosine_similarity", x1, x2))
+    check_floating("cosine_similarity", a)
+    eps = as_number("eps", eps)
+    if not eps >= 0:
+        raise DomainError(f"the eps of cosine_similarity() is at least 0; {eps!r} was given.")
+    lengths = [elementwise("maximum", norm(x, 2, dim, True), eps) for x in (a, b)]
+    return sum(a / lengths[0] * (b / lengths[1]), dim)
+
+
+# --- Of one matrix, or many ---------------------------------------------------------------------
+
+
+@validate_call
+def trace(input: Tensor) -> Tensor:
+    """Return the sum of a matrix's diagonal; that of integers is int64.
+
+    Raises:
+        ShapeError: `input` is no matrix.
+        DTypeError: it is bool.
+    """
+    (matrix,) = _of_ranks("trace", (input,), (2,))
+    check_not_bool("trace", matrix)
+    return sum(diagonal(matrix))
+
+
+@validate_call
+def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
+    """Return the product of matrices in the order that takes the fewest multiplications.
+
+    Args:
+        tensors: two or more matrices; the first may be a row and the last a column, 1-D.
+
+    Raises:
+        ShapeError: there are fewer than two tensors, or shapes that do not fit.
+        DTypeError: the tensors are bool.
+    """
+    tensors = list(tensors)
+    if len(tensors) < 2:
+        raise ShapeError(f"multi_dot() multiplies at least two tensors; got {len(tensors)}.")
+    require_tensors("multi_dot", *tensors)
+    inside = [x for x in tensors[1:-1] if x.ndim != 2]
+    if inside or any(x.ndim not in (1, 2) for x in (tensors[0], tensors[-1])):
+        shapes = ", ".join(str(x.shape) for x in tensors)
+        raise ShapeError(f"multi_dot() takes matrices, 1-D only at the ends; {shapes} were given.")
+    given = promoted("multi_dot", *tensors)
+    first, last = given[0].ndim, given[-1].ndim
+    matrices = [
+        given[0].unsqueeze(0) if first == 1 else given[0],
+        *given[1:-1],
+        given[-1].unsqueeze(1) if last == 1 else given[-1],
+    ]
+    for left, right in itertools.pairwise(matrices):
+        if left.shape[1] != right.shape[0]:
+            raise ShapeError(
+                f"multi_dot(): shapes {left.shape} and {right.shape} follow each other, whose "
+                "inner extents differ."
+            )
+    out = _multiplied(matrices)
+    if first == 1:
+        out = out.squeeze(0)
+    return out.squeeze(-1) if last == 1 else out
+
+
+def _multiplied(matrices: list[Tensor]) -> Tensor:
+    """Multiply a chain of matrices, split where it is cheapest (dynamic programming)."""
+    extents = [matrices[0].shape[0], *(matrix.shape[1] for matrix in matrices)]
+
+    @functools.cache
+    def cheapest(start: int, end: int) -> tuple[int, int]:
+        """Return the cost of the product of `matrices[start:end]`, and where to split it."""
+        if end - start == 1:
+            return 0, start
+        return min(
+            (
+                cheapest(start, middle)[0]
+                + cheapest(middle, end)[0]
+                + extents[start] * extents[middle] * extents[end],
+                middle,
+            )
+            for middle in range(start + 1, end)
+        )
+
+    def product(start: int, end: int) -> Tensor:
+        if end - start == 1:
+            return matrices[start]
+        middle = cheapest(start, end)[1]
+        return matmul(product(start, middle), product(middle, end))
+
+    return product(0, len(matrices))
+
+
+def chain_matmul(*matrices: Tensor) -> Tensor:
+    """Return the product of matrices; torch's older name of `linalg.multi_dot`.
+
+    Raises:
+        ShapeError: there is none, one is no matrix, or shapes do not fit.
+    """
+    checked = _of_ranks("chain_matmul", matrices, (2,) * len(matrices))
+    return checked[0].clone() if len(checked) == 1 else multi_dot(checked)
+
+
+@validate_call
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
+    """Return the powers of each element of a vector in a row: its Vandermonde matrix.
+
+    Args:
+        x: 1-D; integers and bools become int64.
+        N: how many powers; as many as there are elements if not given.
+        increasing: whether the powers grow from 0 on; else they fall to 0.
+
+    Raises:
+        ShapeError: `x` is not 1-D, or there would be too many powers.
+        DomainError: `N` is negative.
+        TypeError: `N` is no integer.
+    """
+    if x.ndim != 1:
+        raise ShapeError(f"vander() takes a 1-D tensor; shape {x.shape} was given.")
+    count = x.shape[0] if N is None else as_integer("N", N, least=0)
+    check_addressable((x.shape[0], count))
+    base = x if x.dtype.is_floating_point else x.long()
+    powers = np.arange(count) if increasing else np.arange(count)[::-1]
+    exponents = x._uploaded(powers, base.dtype)
+    return elementwise("pow", base.unsqueeze(1), exponents)

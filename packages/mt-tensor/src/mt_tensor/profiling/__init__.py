@@ -1,0 +1,1 @@
+"""Observing programs while they run."""

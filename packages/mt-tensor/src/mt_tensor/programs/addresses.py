@@ -1,0 +1,80 @@
+"""Where tensors that were there before are found at the next run, and how that is written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.programs.learned import MOVING, Learned
+from mt_tensor.programs.source import Source
+from mt_tensor.programs.surroundings import Picture, Place
+
+
+class Addresses:
+    """The text for each tensor that a function was given, or that lay around it.
+
+    Attributes:
+        source: what is written.
+        picture: what lay around.
+        positions: for the identity of an argument, its number.
+        moving: for the identity of a tensor, the place where another one may lie at the next run.
+        owners: for the identity of a gradient, the tensor that it was of.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        picture: Picture,
+        learned: Learned,
+        arguments: list[tuple[Any, Any]],
+    ) -> None:
+        self.source = source
+        self.picture = picture
+        self.learned = learned
+        self.positions = {
+            id(x): at for at, pair in enumerate(arguments) for x in pair if isinstance(x, Tensor)
+        }
+        self.moving = {
+            id(value): place
+            for place, value in reversed(picture.places)
+            if isinstance(value, Tensor) and self.is_moving(place)
+        }
+        slots = [(tensor, slots[1]) for tensor, slots in picture.tensors.values()]
+        self.owners = {id(grad): tensor for tensor, grad in slots if grad is not None}
+
+    def is_moving(self, place: Place) -> bool:
+        """Whether other tensors may lie in a place, or in the tuple that has it."""
+        if self.learned.get(place.id) == MOVING:
+            return True
+        outer = self._outer(place)
+        return outer is not None and self.is_moving(outer)
+
+    def is_fixed(self, tensor: Tensor) -> bool:
+        """Whether a program is run with this very tensor."""
+        key = id(tensor)
+        return not (key in self.positions or key in self.moving or key in self.owners)
+
+    def place(self, place: Place) -> str:
+        """Return the text for what lies in a place, also if that is in a tuple."""
+        outer = self._outer(place)
+        return self.source.place(place) if outer is None else f"{self.place(outer)}[{place.key}]"
+
+    def _outer(self, place: Place) -> Place | None:
+        """Return where the tuple lies that has a place; None if no tuple has it."""
+        holder = place.holder
+        return self.picture.within.get(id(holder)) if isinstance(holder, tuple) else None
+
+    def tensor(self, tensor: Tensor) -> str:
+        """Return the text for a tensor."""
+        key = id(tensor)
+        if key in self.positions:
+            return f"u[{self.positions[key]}]"
+        if key in self.moving:
+            return self.place(self.moving[key])
+        if key in self.owners:
+            return f"{self.tensor(self.owners[key])}._grad"
+        return self.source.constant(tensor, "p")
+
+    def knows(self, tensor: Tensor) -> bool:
+        """Whether a tensor was there before."""
+        return id(tensor) in self.positions or id(tensor) in self.picture.tensors

@@ -1,0 +1,102 @@
+"""What a compiled function is called with, and what must be the same for a program to be run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mt_autodiff.core.mode import recording
+from mt_tensor.core.contract import TensorBackend
+from mt_tensor.core.dtypes import get_default_dtype
+from mt_tensor.core.precision import BLOCKS, asked
+from mt_tensor.core.registry import current_backend
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.core.tensor_data import TensorData
+from mt_tensor.products.precision import get_float32_matmul_precision
+from mt_tensor.programs.learned import PLAINLY, Learned
+from mt_tensor.programs.storages import group_of
+from mt_tensor.programs.structure import PLAIN, leaves_in, shape_of
+
+
+class Given:
+    """The arguments of a call.
+
+    Attributes:
+        args, kwargs: as they were given.
+        leaves: all that is in them, in order.
+        data: for each leaf the elements, if it is a tensor: by themselves in memory, in order.
+        groups: of the memory of each tensor.
+        key: what must be the same for a program to be run: structure, shapes, types and modes.
+    """
+
+    __slots__ = ("args", "data", "groups", "key", "kwargs", "leaves")
+
+    def __init__(
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        exact: bool,
+        learned: Learned,
+    ) -> None:
+        self.args = args
+        self.kwargs = kwargs
+        self.leaves = list(leaves_in((args, kwargs) if kwargs else args))
+        self.data: list[Any] = []
+        self.groups: list[Any] = []
+        key: list[Any] = []
+        for position, leaf in enumerate(self.leaves):
+            if isinstance(leaf, Tensor):
+                data = leaf._tensor
+                layout = data.layout
+                wanted = leaf.requires_grad
+                if layout.contiguous is not layout and not wanted and not exact:
+                    data = _by_itself(leaf.backend, data)
+                    layout = data.layout
+                self.data.append(data)
+                self.groups.append(group_of(data.storage))
+                known = layout if layout.contiguous is layout else _facts(layout)
+                key.append((known, leaf.backend, wanted, leaf._node is None, leaf._grad is None))
+            elif isinstance(leaf, float):
+                self.data.append(leaf)
+                plain = learned and learned.get(("argument", position)) == PLAINLY
+                key.append(leaf.hex() if plain else float)
+            elif isinstance(leaf, PLAIN):
+                self.data.append(leaf)
+                key.append((type(leaf), leaf))
+            else:
+                self.data.append(leaf)
+                key.append(id(leaf))
+        several = len(self.groups) > 1
+        self.key = (
+            tuple(key),
+            shape_of(args)
+            if any(isinstance(each, (tuple, list, dict)) for each in args)
+            else len(args),
+            shape_of(kwargs) if kwargs else None,
+            tuple(map(self.groups.index, self.groups)) if several else None,
+            recording.get(),
+            _precision() if BLOCKS.count else None,
+            get_default_dtype(),
+            current_backend(),
+            get_float32_matmul_precision(),
+        )
+
+
+def _facts(layout: Any) -> Any:
+    return layout.dtype, layout.shape, layout.strides, layout.offset
+
+
+def _precision() -> Any:
+    return tuple(
+        (device, None if each is None else each.dtype) for device, each in asked.get().items()
+    )
+
+
+def _by_itself(backend: TensorBackend, data: TensorData) -> TensorData:
+    """Return elements in order, from the beginning of a storage on."""
+    layout = data.layout
+    if layout.row_major and isinstance(data.storage, np.ndarray):
+        part = data.storage[layout.offset : layout.offset + layout.size]
+        return TensorData(part, layout.shape, dtype=layout.dtype)
+    return backend.copy(data, layout.contiguous)

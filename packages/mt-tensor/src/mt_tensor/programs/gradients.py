@@ -1,0 +1,223 @@
+"""Gradients of what a program has returned: a second program, from gradients to gradients.
+
+If a result wants a gradient, the backward of each result is written down right after the function.
+It reads what the forward has saved, which the first program then returns beside its results.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mt_autodiff import AutodiffError, GradientError, GraphFreedError, derivatives
+from mt_autodiff.core.mode import recording
+from mt_tensor.core.function import elements_of
+from mt_tensor.core.graph import Node, record
+from mt_tensor.core.layout import row_major
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.errors import CompileError, TensorError
+from mt_tensor.programs.addresses import Addresses
+from mt_tensor.programs.leaving import Reason
+from mt_tensor.programs.planning import planned
+from mt_tensor.programs.program import Box, Memory, Program, View
+from mt_tensor.programs.source import Source
+from mt_tensor.programs.structure import leaves_in
+from mt_tensor.programs.writing import Writer
+from mt_tensor.recording.one_call import NOW
+
+
+class ProgramRule:
+    """How gradients flow through a program: another program computes them; see `Rule`."""
+
+    def __init__(self, run: Any) -> None:
+        self.run = run
+
+    def vjp(self, node: Node, inputs: Any, ctx: Any, grad: Tensor, needed: Any) -> list[Any]:
+        """Return the gradients of the inputs.
+
+        Raises:
+            GraphFreedError: a backward within the program has freed the graph.
+            GradientError: the gradient is to be differentiated in turn.
+        """
+        if self.run is None:
+            raise node.freed()
+        if recording.get():
+            raise GradientError(
+                f"the gradient of {node.name!r}, which is compiled, is not recorded: compile the "
+                "function that differentiates it twice."
+            )
+        data = grad._tensor
+        if data.layout.contiguous is not data.layout:
+            data = node.backend.copy(data, data.layout.contiguous)
+        gradients: list[Any] = self.run([data, *ctx], None)[0]
+        return gradients
+
+
+class BorderRule:
+    """How gradients leave a program towards what an argument was computed from; see `Rule`."""
+
+    def vjp(self, node: Node, inputs: Any, ctx: Any, grad: Tensor, needed: Any) -> list[Any]:
+        """Return the gradient itself.
+
+        Raises:
+            CompileError: the function that is captured calls `backward()` itself.
+        """
+        if NOW.writer is not None:
+            raise CompileError(
+                f"backward() in {NOW.writer.name} goes on to what an argument was computed from, "
+                "which no program knows: pass detach() of it, or compile what computes it, too."
+            )
+        return [grad]
+
+
+def within_borders(x: Tensor) -> Tensor:
+    """Return an argument that was computed before, for a function that is written down."""
+    inside = Tensor._make(x._tensor, x.backend)
+    record(inside, BorderRule(), "argument", (x.variable,))
+    return inside
+
+
+class Gradients:
+    """Programs of the gradients of results.
+
+    Attributes:
+        saved: views and boxes of the forward that they read.
+        programs: for the position of a result, the function that runs its gradient; None if the
+            graph was freed.
+    """
+
+    def __init__(self, name: str, inputs: list[Any], positions: list[int | None]) -> None:
+        self.name = name
+        self.inputs = inputs
+        self.positions = positions
+        self.saved: list[Any] = []
+        self.programs: dict[int, Any] = {}
+
+    def connect(self, results: list[Any], parts: list[Any], given: Any) -> None:
+        """Enter results into the graph."""
+        for at, run in self.programs.items():
+            inputs = [
+                tensor if position is None else given.leaves[position].variable
+                for tensor, position in zip(self.inputs, self.positions, strict=True)
+            ]
+            record(results[at], ProgramRule(run), self.name, inputs, parts, elements_of(parts))
+
+
+def derivatives_written(
+    name: str, taken: list[Any], result: Any, writer: Writer, addresses: Addresses
+) -> Gradients | None:
+    """Write the gradients of results down; return None if none is wanted.
+
+    Args:
+        name: the function's.
+        taken: what it was given.
+        result: what it returned.
+        writer: what it asked of backends.
+        addresses: where tensors are that were there before.
+
+    Raises:
+        Reason: one of them cannot be computed, which the caller need not want to.
+    """
+    results = [
+        (at, leaf)
+        for at, leaf in enumerate(leaves_in(result))
+        if isinstance(leaf, Tensor)
+        and leaf.requires_grad  # which brings a view up to date with what has become of its base
+        and leaf._node is not None
+        and not addresses.knows(leaf)
+    ]
+    if not results:
+        return None
+    wanted: dict[Any, int | None] = {}
+    for stand_in in taken:
+        if isinstance(stand_in, Tensor) and stand_in.requires_grad:
+            wanted[stand_in.variable] = addresses.positions[id(stand_in)]
+    for tensor, slots in addresses.picture.tensors.values():
+        if slots[2] and slots[3] is None and tensor not in wanted:
+            wanted[tensor] = None
+    variables = list(wanted)
+    gradients = Gradients(name, variables, list(wanted.values()))
+    saved: dict[Any, Any] = {}
+    written = []
+    for at, leaf in results:
+        try:
+            written.append((at, *_one(writer, leaf, dict.fromkeys(variables), name)))
+        except GraphFreedError:  # by a backward() within
+            gradients.programs[at] = None
+        except CompileError:
+            raise
+        except (AutodiffError, TensorError) as error:
+            raise Reason(f"the gradient of what it returns cannot be computed: {error}") from error
+    for _, program, boxes, seed in written:
+        saved |= {id(view.memory): view for view in _read(program, seed)}
+        saved |= {id(box): box for box in boxes}
+    gradients.saved = list(saved.values())
+    for at, program, _, seed in written:
+        gradients.programs[at] = _function(program, seed, gradients.saved)
+    return gradients
+
+
+def _one(
+    writer: Writer, result: Tensor, places: dict[Any, Any], name: str
+) -> tuple[Program, list[Box], Memory]:
+    """Write the gradient of one result down; return the program, and what it reads."""
+    backend = result.backend
+    ones = backend.full(result.shape, result.dtype, 1)
+    ones = backend.copy(ones, row_major(ones.shape, ones.dtype))
+    own = Writer(f"gradient of {name}", writer.backends)
+    own.storages = writer.storages
+    seed = own.storages.memory(ones, False)
+    before = recording.set(False)
+    try:
+        with own:
+            found = dict(derivatives(result.variable, Tensor._make(ones, backend), True, places))
+            found = {leaf: share for leaf, share in found.items() if leaf in places}
+            shares = [
+                None if share is None else (share._whole() if share._fresh is None else share)
+                for share in map(found.get, places)
+            ]
+            shares = [
+                share if share is None or share.dtype is leaf.dtype else share.to(leaf.dtype)
+                for leaf, share in zip(places, shares, strict=True)
+            ]
+    finally:
+        recording.reset(before)
+    marks = [None if share is None else own.marked(share) for share in shares]
+    kept = [mark.view for mark in marks if mark is not None]
+    program = Program(own.name, own.instructions, marks, kept)
+    makes = {id(mark) for each in program.instructions for mark in _boxes_in(each.results)}
+    boxes = [box for each in program.instructions for box in each.boxes if id(box) not in makes]
+    return program, boxes, seed
+
+
+def _read(program: Program, seed: Memory) -> list[View]:
+    """Return views of what a gradient reads of the forward."""
+    calls = program.instructions
+    made = {id(view.memory) for each in calls for view in each.makes}
+    read = {view.memory for each in calls for view in (*each.reads, *each.changes)} - {seed}
+    return [View(memory, memory.layout) for memory in read if id(memory) not in made]
+
+
+def _boxes_in(value: Any) -> list[Box]:
+    if isinstance(value, Box):
+        return [value]
+    if isinstance(value, (tuple, list)):
+        return [box for each in value for box in _boxes_in(each)]
+    return []
+
+
+def _function(program: Program, seed: Memory, saved: list[Any]) -> Any:
+    """Return the function that runs a gradient, of the seed's elements and what was saved."""
+    planned(program)
+    source = Source()
+    source.load(seed, "a[0]")
+    for at, each in enumerate(saved, 1):
+        if isinstance(each, View):
+            source.load(each.memory, f"a[{at}]")
+        else:
+            source._boxes[id(each)] = f"a[{at}]"
+    source.calls(program)
+    texts = [
+        "None" if mark is None else source.tensor(mark, fresh=True) for mark in program.results
+    ]
+    source.lines.append(f"return [{', '.join(texts)}], None")
+    return source.function()

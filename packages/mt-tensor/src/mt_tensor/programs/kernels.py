@@ -1,0 +1,81 @@
+"""Kernels whose calls are written down, with what they save for their gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mt_tensor.core.contract import TensorBackend
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.kernels.fused import FusedKernel
+from mt_tensor.programs.program import Filled, Instruction
+from mt_tensor.recording.one_call import NOW
+
+
+class Saved:
+    """What a kernel saved for its gradient."""
+
+    __slots__ = ("__weakref__", "values")
+
+    def __init__(self, values: tuple[Any, ...]) -> None:
+        self.values = values
+
+
+class WrittenKernel(FusedKernel):
+    """A kernel whose calls are written down, by whoever writes when it is called."""
+
+    def __init__(self, backend: TensorBackend, name: str, kernel: FusedKernel) -> None:
+        self.backend, self.name, self.kernel = backend, name, kernel
+
+    def fits(self, *arguments: Any) -> bool:
+        """Ask the kernel."""
+        return self.kernel.fits(*arguments)
+
+    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
+        """Run the kernel, and note that."""
+        writer = NOW.writer
+        if writer is None:
+            return self.kernel.value(needs, *arguments)
+        empty = [at for at, each in enumerate(arguments, 1) if each == [] and type(each) is list]
+        result, saved = writer.run(self.kernel.value, needs, *arguments)
+        shown = writer.results(result)
+        filled = {at: Filled(writer.results(arguments[at - 1])) for at in empty}
+        marked = list(writer.marked((needs, *arguments)))
+        for at, each in filled.items():
+            marked[at] = each
+        kept = Saved(tuple([x.detach() if x is result else x for x in saved]))
+        writer.note(
+            Instruction(
+                self.name,
+                self.backend,
+                self.kernel.value,
+                tuple(marked),
+                {},
+                (shown, writer.box(kept)),
+            )
+        )
+        return result, (kept, *[x for x in saved if isinstance(x, Tensor)])
+
+    def gradient(
+        self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Any]:
+        """Run the gradient of the kernel, and note that."""
+        writer = NOW.writer
+        kept = saved[0]
+        if writer is None:
+            return self.kernel.gradient(grad, kept.values, needs, *arguments)
+        gradients: Sequence[Any] = writer.run(
+            self.kernel.gradient, grad, kept.values, needs, *arguments
+        )
+        marked = writer.marked((grad, kept, needs, *arguments))
+        writer.note(
+            Instruction(
+                f"{self.name}_gradient",
+                self.backend,
+                self.kernel.gradient,
+                marked,
+                {},
+                writer.results(tuple(gradients)),
+            )
+        )
+        return gradients

@@ -1,0 +1,140 @@
+"""What a function has left changed, and how a program leaves the same.
+
+A program puts new tensors in the places that the function put some: gradients in parameters, states
+in dictionaries. What it cannot do again, such as adding to a list, is a reason to run the function
+as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.programs.addresses import Addresses
+from mt_tensor.programs.learned import MOVING, VARYING
+from mt_tensor.programs.program import Thing, View
+from mt_tensor.programs.structure import leaves_in
+from mt_tensor.programs.surroundings import Place, same, slots_of
+from mt_tensor.programs.writing import Writer
+
+Text = Callable[[], str]
+"""What is written when all memory has got its name."""
+
+
+class Reason(Exception):  # noqa: N818 - it never reaches users
+    """Why a program cannot leave what a function has left."""
+
+
+class Leaving:
+    """What is to be put where, at the end of a run.
+
+    Attributes:
+        kept: the views of memory that somebody has afterwards.
+        stores: what is put where: the text of an object and an attribute or key, and of the value.
+    """
+
+    def __init__(self, addresses: Addresses, writer: Writer) -> None:
+        self.addresses = addresses
+        self.writer = writer
+        self.kept: list[View] = []
+        self.stores: list[tuple[Text, str, Text]] = []
+
+    def find(self, numbers: list[tuple[Place, Any]]) -> None:
+        """Note all changes but those of numbers that vary.
+
+        Raises:
+            Reason: a program could not make one of them.
+        """
+        picture = self.addresses.picture
+        counted = {place.id for place, _ in numbers}
+        for place, before, now in picture.changed():
+            if place.id not in counted:
+                self._place(place, before, now)
+        grown = picture.grown()
+        if grown is not None:
+            raise Reason(f"a {type(grown).__name__} gets other items")
+        for tensor, slots in picture.tensors.values():
+            self._tensor(tensor, slots)
+
+    def write(self) -> None:
+        """Write the stores: first all that is put, for it may lie where something is put."""
+        source = self.addresses.source
+        lines = []
+        for number, (owner, target, value) in enumerate(self.stores):
+            source.lines.append(f"o{number}, s{number} = {owner()}, {value()}")
+            lines.append(f"o{number}{target} = s{number}")
+        source.lines += lines
+
+    # --- Places ---------------------------------------------------------------------------------
+
+    def _place(self, place: Place, before: Any, now: Any) -> None:
+        learned = self.addresses.learned
+        if (isinstance(before, Tensor) or isinstance(now, tuple)) and alike(before, now):
+            if not self.addresses.is_moving(place):
+                learned[place.id] = MOVING
+                raise Reason("tensors are put in a place that others had")
+        elif type(before) in (int, float) and place.id not in learned:
+            learned[place.id] = VARYING
+            raise Reason(f"the number in {place} is another one each time")
+        elif not isinstance(now, Tensor) and not (isinstance(before, Tensor) and now is None):
+            raise Reason(f"what is in {place} is changed")
+        for leaf in leaves_in(now):
+            new = isinstance(leaf, Tensor) and not self.addresses.knows(leaf)
+            if new and (leaf._node is not None or leaf._requires_grad):
+                raise Reason(f"a tensor with a history is put in {place}: detach() it")
+        self._store(place.holder, place, self._value(now))
+
+    def _store(self, holder: Any, place: Place, value: Text) -> None:
+        source = self.addresses.source
+        text = source.place(place)
+        owner = source.constant(holder, "c")
+        self.stores.append((lambda: owner, text[len(owner) :], value))
+
+    def _value(self, value: Any) -> Text:
+        """Return what is written for a tensor, a tuple of some, or what never changes."""
+        addresses, source = self.addresses, self.addresses.source
+        if isinstance(value, Tensor):
+            if addresses.knows(value):
+                return lambda: addresses.tensor(value)
+            thing = Thing(self.writer.view(value._tensor), value.backend)
+            self.kept.append(thing.view)
+            return lambda: source.tensor(thing, fresh=True)
+        if not isinstance(value, tuple):
+            return lambda: source.text(value)
+        parts = [self._value(each) for each in value]
+        kind = source.constant(type(value)) if hasattr(value, "_fields") else ""
+
+        def text() -> str:
+            inner = ", ".join(part() for part in parts)
+            return f"{kind}({inner}{',' if parts and not kind else ''})"
+
+        return text
+
+    # --- Tensors --------------------------------------------------------------------------------
+
+    def _tensor(self, tensor: Tensor, slots: tuple[Any, ...]) -> None:
+        """Note what has become of the elements and the gradient of a tensor."""
+        addresses, source = self.addresses, self.addresses.source
+        data, grad, *rest = slots_of(tensor)
+        if not all(a is b for a, b in zip(rest, slots[2:], strict=True)):
+            raise Reason("the history of a tensor is changed")
+        owner: Text = lambda: addresses.tensor(tensor)  # noqa: E731 - as the others
+        if data is not slots[0]:
+            view = self.writer.view(data)
+            self.kept.append(view)
+            self.stores.append((owner, "._tensor", lambda: source.view(view)))
+        if grad is slots[1]:
+            return
+        if grad is not None and grad._node is not None:
+            raise Reason("a gradient with a history is left")
+        self.stores.append((owner, "._grad", self._value(grad)))
+
+
+def alike(a: Any, b: Any) -> bool:
+    """Whether two things are tensors, or tuples with tensors in the same places."""
+    if isinstance(a, Tensor) or isinstance(b, Tensor):
+        return isinstance(a, Tensor) and isinstance(b, Tensor)
+    if isinstance(a, tuple) and type(a) is type(b) and len(a) == len(b):
+        return all(map(alike, a, b))
+    return same(a, b)

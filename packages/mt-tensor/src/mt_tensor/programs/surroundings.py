@@ -1,0 +1,324 @@
+"""What a function reaches beside its arguments: a picture of it, and what has changed in it.
+
+A step of training reads the flag `training` of modules, a rate of an optimizer, a number in a
+variable around the function; it counts steps, and puts gradients into parameters. All of that lies
+in places: items of dictionaries and lists, attributes, variables of functions. A picture goes
+through every place that can be reached from a function, as far as it belongs to users or to this
+project, and says what was in it. With it a program asks whether all is as it was when it was
+written down, and knows what the function has left changed.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import sys
+from argparse import Namespace
+from collections import deque
+from collections.abc import Callable, Iterator
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    MethodType,
+    ModuleType,
+    SimpleNamespace,
+)
+from typing import Any
+
+import numpy as np
+
+from mt_tensor.core.contract import TensorBackend
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.programs.numbers import Varying
+from mt_tensor.programs.structure import PLAIN
+from mt_tensor.programs.users import is_users
+from mt_tensor.randomness.generator import Generator
+
+MANY = 1000
+"""A list with more items than that, and an array with more elements, is data: it is taken for what
+it is, and its items are not looked at."""
+
+MISSING = object()
+"""Stands for what is not in its place."""
+
+CONSTANT = (*PLAIN, enum.Enum, range, slice)
+"""What never changes, and is compared by value."""
+
+CLOSED = (type, BuiltinFunctionType, Generator, TensorBackend, Varying)
+"""What is not looked into."""
+
+
+class Place:
+    """Where something lies: under a key of a dictionary or list, or in an attribute.
+
+    Attributes:
+        holder: what has the place.
+        key: of a dictionary or list; or the name of an attribute.
+        is_item: whether it is a key.
+    """
+
+    __slots__ = ("holder", "is_item", "key")
+
+    def __init__(self, holder: Any, key: Any, is_item: bool) -> None:
+        self.holder = holder
+        self.key = key
+        self.is_item = is_item
+
+    @property
+    def id(self) -> Any:
+        """What tells it from other places as long as its holder is alive."""
+        key = self.key
+        return id(self.holder), key if isinstance(key, (str, int, tuple)) else id(key)
+
+    def get(self) -> Any:
+        """Return what is there."""
+        try:
+            return self.holder[self.key] if self.is_item else getattr(self.holder, self.key)
+        except (KeyError, IndexError, AttributeError, ValueError):
+            return MISSING
+
+    def set(self, value: Any) -> None:
+        """Put something there."""
+        if self.is_item:
+            self.holder[self.key] = value
+        else:
+            setattr(self.holder, self.key, value)
+
+    @property
+    def can_be_set(self) -> bool:
+        """Whether something else can be put there."""
+        return not isinstance(self.holder, (tuple, frozenset))
+
+    def __str__(self) -> str:
+        """Show the key."""
+        return repr(self.key) if isinstance(self.key, (str, int)) else type(self.key).__name__
+
+
+class Picture:
+    """What lay in every place that can be reached from some roots.
+
+    Attributes:
+        places: the places, with what was in them.
+        holders: dictionaries, lists and the like, with a copy of each.
+        tensors: the tensors, each once, with its slots.
+        has_data: whether there is a list, dictionary or array of many items, which is compared by
+            its identity.
+        within: where a tuple lies, by its identity.
+        varying: names of numbers that objects say vary from call to call.
+    """
+
+    def __init__(self, roots: list[Any]) -> None:
+        self.places: list[tuple[Place, Any]] = []
+        self.holders: list[tuple[Any, Any]] = []
+        self.tensors: dict[int, tuple[Tensor, tuple[Any, ...]]] = {}
+        self.has_data = False
+        self.varying: set[str] = set()
+        self.within: dict[int, Place] = {}
+        self._seen: set[int] = set()
+        self._kept: list[Any] = []  # what is seen stays alive, and so keeps its address
+        self._waiting: deque[Any] = deque(roots)
+        while self._waiting:
+            self._visit(self._waiting.popleft())
+
+    def _visit(self, value: Any) -> None:  # noqa: PLR0912 - one for each kind
+        if id(value) in self._seen or isinstance(value, (*CONSTANT, *CLOSED)):
+            return
+        self._seen.add(id(value))
+        self._kept.append(value)
+        if isinstance(value, Tensor):
+            self.tensors[id(value)] = value, slots_of(value)
+            if value._grad is not None:
+                self._waiting.append(value._grad)
+        elif isinstance(value, dict):
+            self._hold(value, dict(value))
+            for key in value if self._is_small(value) else ():
+                self._note(Place(value, key, True), value[key])
+                if isinstance(key, Tensor):
+                    self._waiting.append(key)
+        elif isinstance(value, (list, tuple, deque)):
+            self._sequence(value)
+        elif isinstance(value, (set, frozenset)):
+            self._hold(value, set(value))
+            self._waiting.extend(value if self._is_small(value) else ())
+        elif isinstance(value, FunctionType):
+            self._function(value)
+        elif isinstance(value, MethodType):
+            self._waiting.extend((value.__self__, value.__func__))
+        elif isinstance(value, functools.partial):
+            self._waiting.extend((value.func, value.args, value.keywords))
+        elif hasattr(type(value), "program_of"):  # compiled
+            self._waiting.append(value.function)
+        elif isinstance(value, np.ndarray):
+            self.has_data = self.has_data or value.size > MANY
+        elif not isinstance(value, ModuleType):
+            self._object(value)
+
+    def _note(self, place: Place, value: Any) -> None:
+        self.places.append((place, value))
+        if isinstance(value, tuple):
+            self.within.setdefault(id(value), place)
+        self._waiting.append(value)
+
+    def _hold(self, holder: Any, copy: Any) -> None:
+        self.holders.append((holder, copy))
+
+    def _sequence(self, value: Any) -> None:
+        if not isinstance(value, tuple):
+            self._hold(value, list(value))
+        for position, item in enumerate(value if self._is_small(value) else ()):
+            self._note(Place(value, position, True), item)
+
+    def _is_small(self, value: Any) -> bool:
+        """Whether something has few items, so that each is looked at."""
+        small = len(value) <= MANY
+        self.has_data = self.has_data or not small
+        return small
+
+    def _function(self, function: FunctionType) -> None:
+        """Look at the variables of a function: those around it, its defaults, and global ones."""
+        for cell in function.__closure__ or ():
+            place = Place(cell, "cell_contents", False)
+            value = place.get()
+            if value is not MISSING:
+                self._note(place, value)
+        self._waiting.extend((function.__defaults__, function.__kwdefaults__))
+        if function.__dict__:
+            self._waiting.append(function.__dict__.get("__wrapped__"))
+        if not _is_theirs(function.__module__):
+            return
+        names = set(names_in(function.__code__))
+        variables = function.__globals__
+        for name in sorted(names & variables.keys()):
+            value = variables[name]
+            if isinstance(value, ModuleType):
+                if _is_theirs(value.__name__):
+                    inside = vars(value)
+                    for attribute in sorted(names & inside.keys()):
+                        self._note(Place(inside, attribute, True), inside[attribute])
+            else:
+                self._note(Place(variables, name, True), value)
+
+    def _object(self, value: Any) -> None:
+        """Look at the attributes of an object, and at the variables of its methods."""
+        kind = type(value)
+        module = kind.__module__
+        simple = isinstance(value, (SimpleNamespace, Namespace))
+        if not (simple or _is_ours(module) or is_users(module)):
+            return
+        self.varying.update(getattr(kind, "varying_numbers", ()))
+        attributes = getattr(value, "__dict__", None)
+        if isinstance(attributes, dict):
+            self._waiting.append(attributes)
+        for base in kind.__mro__:
+            for name in base.__dict__.get("__slots__", ()):
+                place = Place(value, name, False)
+                if not name.startswith("__") and (item := place.get()) is not MISSING:
+                    self._note(place, item)
+            if _is_theirs(base.__module__) and id(base) not in self._seen:
+                self._seen.add(id(base))
+                for name, item in list(vars(base).items()):
+                    if isinstance(item, FunctionType):
+                        self._waiting.append(item)
+                    elif isinstance(item, (staticmethod, classmethod)):
+                        self._waiting.append(item.__func__)
+                    elif isinstance(item, property):
+                        self._waiting.append(item.fget)
+                    elif isinstance(item, (*CONSTANT, Tensor, dict, list)) and name[:2] != "__":
+                        self._note(Place(base, name, False), item)
+
+    def has_seen(self, value: Any) -> bool:
+        """Whether something was reached."""
+        return any(value is each for each in self._kept)
+
+    # --- Afterwards -----------------------------------------------------------------------------
+
+    def changed(self) -> Iterator[tuple[Place, Any, Any]]:
+        """Yield places with what was there, and what is there now."""
+        for place, value in self.places:
+            now = place.get()
+            if now is not value and not same(now, value):
+                yield place, value, now
+
+    def grown(self) -> Any:
+        """Return a dictionary, list or set that has other keys, or another length; None if none."""
+        for holder, copy in self.holders:
+            others = isinstance(holder, dict) and holder.keys() != copy.keys()
+            if others or len(holder) != len(copy):
+                return holder
+        return None
+
+    def restore(self) -> None:
+        """Put everything back as it was."""
+        for holder, copy in self.holders:
+            if isinstance(holder, dict):
+                if any(holder.get(key, MISSING) is not copy[key] for key in copy) or len(
+                    holder
+                ) != len(copy):
+                    holder.clear()
+                    holder.update(copy)
+            elif isinstance(holder, list):
+                holder[:] = copy
+            elif isinstance(holder, deque):
+                holder.clear()
+                holder.extend(copy)
+            elif isinstance(holder, set):
+                holder.clear()
+                holder.update(copy)
+        for place, value in self.places:  # attributes, and variables of functions and modules
+            if place.can_be_set and place.get() is not value:
+                place.set(value)
+        for tensor, slots in self.tensors.values():
+            put_slots(tensor, slots)
+
+
+SLOTS = ("_tensor", "_grad", "_requires_grad", "_node", "_base", "_watch")
+"""What says which elements a tensor has, and what is known of its gradient."""
+
+
+def slots_of(tensor: Tensor) -> tuple[Any, ...]:
+    """Return what is in the `SLOTS` of a tensor."""
+    return tuple([getattr(tensor, name) for name in SLOTS])
+
+
+def put_slots(tensor: Tensor, slots: tuple[Any, ...]) -> None:
+    """Give a tensor what `slots_of` returned."""
+    for name, value in zip(SLOTS, slots, strict=True):
+        setattr(tensor, name, value)
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two things are one, or equal values that never change."""
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, float):
+        return a == b and str(a) == str(b)  # 0.0 is not -0.0
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, MethodType):
+        return a.__self__ is b.__self__ and a.__func__ is b.__func__
+    return isinstance(a, CONSTANT) and a == b
+
+
+def names_in(code: CodeType) -> Iterator[str]:
+    """Yield the names of global variables and attributes in a function and those inside it."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from names_in(constant)
+
+
+def _is_ours(module: Any) -> bool:
+    """Whether a module of this name belongs to this project."""
+    return not is_users(module) and str(module).partition(".")[0].startswith("mt_")
+
+
+def _is_theirs(module: Any) -> bool:
+    """Whether a module of this name belongs to users, and not to a library that is installed."""
+    if not is_users(module):
+        return str(module) == "__main__"
+    found = sys.modules.get(str(module))
+    file: Callable[..., Any] | str = getattr(found, "__file__", None) or ""
+    return "site-packages" not in str(file)

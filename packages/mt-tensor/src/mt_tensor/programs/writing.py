@@ -1,0 +1,358 @@
+"""Writing a function down while it runs: every call that it makes of a backend, with its results.
+
+The contract is all that a program asks of a backend, so who stands between sees the whole program.
+While a function is written down, each method of the backends runs as ever and is noted.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NoReturn, Self
+
+import numpy as np
+
+from mt_autodiff.core.mode import recording
+from mt_operators import Formula
+from mt_tensor.core.contract import TensorBackend
+from mt_tensor.core.dtypes import Array
+from mt_tensor.core.layout import Layout, row_major
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.core.tensor_data import TensorData
+from mt_tensor.errors import CompileError
+from mt_tensor.kernels.fused import FUSED, FusedKernel
+from mt_tensor.programs.between import Between, StandIn
+from mt_tensor.programs.kernels import Saved, WrittenKernel
+from mt_tensor.programs.numbers import Varying
+from mt_tensor.programs.program import Box, Draw, Instruction, Thing, View
+from mt_tensor.programs.storages import Storages, key_of
+from mt_tensor.programs.users import where_in_users_code
+from mt_tensor.randomness.blocks import used_blocks
+from mt_tensor.randomness.generator import current_generator, generator_of
+from mt_tensor.recording.one_call import NOW
+
+PURE = ("full", "reduce", "matmul", "gather", "concatenate", "from_host")
+"""Calls that return results and do nothing else."""
+
+CHANGING = {"copy": 1, "scatter": 3}
+"""Calls that may write to an argument, and its position."""
+
+
+class Writer(Between):
+    """The calls that one thread makes of some backends inside a `with` block.
+
+    Attributes:
+        instructions: what has been written down.
+        storages: what is known of all memory that is alive.
+        drawn: how many blocks of random bits calls have taken from the current generator.
+        before: the elements of memory that was there before and has been changed, to undo that.
+    """
+
+    def __init__(self, name: str, backends: Iterable[TensorBackend]) -> None:
+        super().__init__(backends)
+        self.name = name
+        self.instructions: list[Instruction] = []
+        self.drawn = 0
+        self.before: dict[Any, tuple[TensorBackend, TensorData, TensorData]] = {}
+        self.storages = Storages()
+        self._outer: Any = None
+
+    def stand_ins(self) -> dict[str, StandIn]:
+        """Return what is made of each method of a backend."""
+        names = (*PURE, *CHANGING, "empty", "random", "checked_indices")
+        return {
+            **dict.fromkeys(names, self._method),
+            "elementwise": self._elementwise,
+            "kernel": self._kernel,
+            "to_host": self._to_host,
+        }
+
+    def __enter__(self) -> Self:
+        """Begin to write down."""
+        super().__enter__()
+        self._outer, NOW.writer = NOW.writer, self
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Let backends be asked without being noted again."""
+        NOW.writer = self._outer
+        super().__exit__(*error)
+
+    def run(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        """Call a function without noting what it asks."""
+        drawn, generator = _drawn(), current_generator()
+        before, NOW.writer = NOW.writer, None
+        try:
+            return super().run(function, *arguments, **options)
+        finally:
+            NOW.writer = before
+            if generator is current_generator():
+                self.drawn += _drawn() - drawn
+
+    def _method(
+        self, backend: TensorBackend, name: str, original: Callable[..., Any]
+    ) -> Callable[..., Any]:
+        at = CHANGING.get(name)
+
+        def called(*arguments: Any, **options: Any) -> Any:
+            if not self.watching:
+                return original(*arguments, **options)
+            changed = []
+            if at is not None:
+                target = arguments[at] if len(arguments) > at else options["out"]
+                changed = [target] if isinstance(target, TensorData) else []
+            self._keep_old(backend, changed)
+            plain = [x.value if isinstance(x, Varying) else x for x in arguments]
+            result = self.run(original, *plain, **options)
+            again = functools.partial(AGAIN[name], backend, original) if name in AGAIN else original
+            checks = name == "checked_indices"
+            if checks:  # it may be the argument itself now, and not at the next run
+                result = self.run(backend.copy, result, row_major(result.shape, result.dtype))
+            self.note(
+                Instruction(
+                    name,
+                    backend,
+                    again,
+                    self.marked(arguments),
+                    self.marked(options),
+                    None if changed else self.results(result, arguments if checks else ()),
+                    [self.view(each) for each in changed],
+                    pure=not changed and name not in ("empty", "random"),
+                    may_fail=checks,
+                )
+            )
+            return result
+
+        return called
+
+    def _elementwise(
+        self, backend: TensorBackend, _: str, original: Callable[..., Any]
+    ) -> Callable[..., Any]:
+        def asked(formula: Formula) -> Callable[..., Any]:
+            run = original(formula)
+
+            def called(out: Layout | Sequence[TensorData], *inputs: Any) -> Any:
+                if not self.watching:
+                    return run(out, *inputs)
+                changed = [] if isinstance(out, Layout) else list(out)
+                self._keep_old(backend, changed)
+                plain = [x.value if isinstance(x, Varying) else x for x in inputs]
+                result = self.run(run, out, *plain)
+                self.note(
+                    Instruction(
+                        formula.name,
+                        backend,
+                        run,
+                        self.marked((out, *inputs)),
+                        {},
+                        None if changed else self.results(result),
+                        [self.view(each) for each in changed],
+                        formula,
+                        pure=not changed,
+                    )
+                )
+                return result
+
+            return called
+
+        return asked
+
+    def _to_host(
+        self, backend: TensorBackend, _: str, original: Callable[..., Any]
+    ) -> Callable[..., Any]:
+        def called(data: TensorData) -> Any:
+            if self.watching and not self.view(data).memory.known:
+                self.refuse("looks at elements, as in `if x > 0`, x.item() or print(x)")
+            return original(data)
+
+        return called
+
+    def _kernel(
+        self, backend: TensorBackend, _: str, original: Callable[..., Any]
+    ) -> Callable[..., Any]:
+        def asked(name: str) -> Any:
+            found = original(name)
+            if found is None or not self.watching:
+                return found
+            if isinstance(found, FusedKernel):
+                return WrittenKernel(backend, name, found)
+            return self._by_function(name, found)
+
+        return asked
+
+    def _by_function(self, name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a kernel without a gradient as one call, where no gradient is wanted."""
+
+        def called(*arguments: Any) -> Any:
+            if not self.watching:
+                return kernel(*arguments)
+            if name == "nonzero":
+                self.refuse("makes a tensor whose shape depends on elements")
+            wanted = [x for x in arguments if isinstance(x, Tensor) and x.requires_grad]
+            if wanted and recording.get():
+                return FUSED[name](*arguments)
+            return self.whole(kernel, arguments, {}, name)
+
+        return called
+
+    def whole(
+        self,
+        function: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        options: dict[str, Any],
+        name: str | None = None,
+    ) -> Any:
+        """Run a function of tensors as one call, and note it."""
+        if not self.watching:
+            return function(*arguments, **options)
+        enabled = recording.set(False)
+        try:
+            result = self.run(function, *arguments, **options)
+        finally:
+            recording.reset(enabled)
+        home = next((x.backend for x in arguments if isinstance(x, Tensor)), self.backends[0])
+        self.note(
+            Instruction(
+                function.__name__ if name is None else name,
+                home,
+                function,
+                self.marked(arguments),
+                self.marked(options),
+                self.results(result),
+                pure=False,
+                may_fail=True,
+            )
+        )
+        return result
+
+    # --- Noting ---------------------------------------------------------------------------------
+
+    def note(self, instruction: Instruction) -> None:
+        """Write a call down."""
+        self.instructions.append(instruction)
+        reads = instruction.reads
+        known = instruction.pure and not instruction.boxes and not self._varies(instruction)
+        known = known and all(view.memory.known for view in reads)
+        for view in instruction.makes:
+            view.memory.known = known
+            if not known:
+                view.memory.forget()
+        for view in instruction.changes:
+            view.memory.known = False
+
+    def _varies(self, instruction: Instruction) -> bool:
+        return any(isinstance(x, Varying) for x in instruction.arguments)
+
+    def view(self, data: TensorData) -> View:
+        """Return the view of a program that elements are."""
+        return View(self.storages.memory(data, False), data.layout)
+
+    def marked(self, value: Any) -> Any:
+        """Return arguments with marks for what stands there at the next run."""
+        if isinstance(value, TensorData):
+            return self.view(value)
+        if isinstance(value, Tensor):
+            return Thing(self.view(value._tensor), value.backend)
+        if isinstance(value, np.random.Generator):
+            return self._draw(value)
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            return type(value)(*map(self.marked, value))
+        if isinstance(value, (tuple, list)):
+            return type(value)([self.marked(each) for each in value])
+        if type(value) is dict:
+            return {name: self.marked(each) for name, each in value.items()}
+        if isinstance(value, np.ndarray):
+            return value.copy()  # which somebody may fill again
+        return self.storages.mark(value)
+
+    def _draw(self, numbers: np.random.Generator) -> Draw:
+        try:
+            return Draw(generator_of(numbers))
+        except LookupError:
+            self.refuse("draws from a copy of a generator")
+
+    def results(self, value: Any, sources: Sequence[Any] = ()) -> Any:
+        """Return results with marks; memory that was not seen before is made by the call.
+
+        Args:
+            value: what a call returned.
+            sources: arguments whose memory the results may turn out to share.
+        """
+        if isinstance(value, TensorData):
+            if key_of(value.storage) in self.storages.memories:
+                return None  # an argument, or what another call has made
+            memory = self.storages.memory(value, True)
+            for source in sources:
+                if isinstance(source, TensorData):
+                    self.storages.join(memory, self.view(source).memory)
+            return View(memory, value.layout)
+        if isinstance(value, Tensor):
+            view = self.results(value._tensor)
+            return None if view is None else Thing(view, value.backend)
+        if isinstance(value, (tuple, list)):
+            return type(value)([self.results(each) for each in value])
+        return None
+
+    def box(self, value: Any) -> Box:
+        """Return the mark of something that a call leaves for another."""
+        return self.storages.box(value, self._groups_in(value))
+
+    def _groups_in(self, value: Any) -> Iterable[Any]:
+        """Yield the groups of memory that something holds."""
+        if isinstance(value, Tensor):
+            value = value._tensor
+        if isinstance(value, TensorData):
+            yield self.storages.memory(value, True).group
+        elif isinstance(value, np.ndarray):
+            yield self.storages.group(value)
+        elif isinstance(value, (tuple, list)):
+            for each in value:
+                yield from self._groups_in(each)
+        elif isinstance(value, Saved):
+            yield from self._groups_in(value.values)
+
+    def _keep_old(self, backend: TensorBackend, changed: Iterable[TensorData]) -> None:
+        """Keep the elements of memory that was there before, and is changed for the first time."""
+        for data in changed:
+            memory = self.storages.memory(data, False)
+            key = (id(memory), data.layout)
+            if not memory.made and key not in self.before:
+                old = self.run(backend.copy, data, row_major(data.shape, data.dtype))
+                self.before[key] = backend, data, old
+
+    def undo(self) -> None:
+        """Give memory that was there before the elements that it had."""
+        for backend, data, old in reversed(list(self.before.values())):
+            backend.copy(old, data)
+            data.bump_version()
+
+    def refuse(self, what: str) -> NoReturn:
+        """Raise the error for something that no program can do again."""
+        raise CompileError(
+            f"{self.name} {what}{where_in_users_code()}: a program would have what it found now "
+            "for ever. Leave that to the caller of what is compiled, or choose with where()."
+        )
+
+
+def _in_rows(backend: TensorBackend, function: Callable[..., Any], *arguments: Any) -> TensorData:
+    """Return the view that a function returns, or a copy of it in order."""
+    result: TensorData = function(*arguments)
+    layout = result.layout
+    return result if layout.contiguous is layout else backend.copy(result, layout.contiguous)
+
+
+def _of_a_copy(_: TensorBackend, function: Callable[..., Any], array: Array) -> TensorData:
+    """Return elements of an array that are in nobody else's memory."""
+    result: TensorData = function(array.copy())
+    return result
+
+
+AGAIN: dict[str, Callable[..., TensorData]] = {
+    "checked_indices": _in_rows,
+    "from_host": _of_a_copy,
+}
+"""Calls whose results may share memory with an argument, and how they are called by a program."""
+
+
+def _drawn() -> int:
+    return used_blocks(current_generator().numpy)

@@ -1,0 +1,62 @@
+"""Gradients and elements that users assign to a tensor: `x.grad = g` and `x.data = y`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mt_autodiff import GradientError
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.errors import BackendMismatchError, DTypeError, ShapeError
+
+
+def _check_gradient(self: Tensor, grad: Any) -> None:
+    """Raise unless a tensor could be the gradient of this one."""
+    if not isinstance(grad, Tensor):
+        raise TypeError(
+            f"grad is a tensor or None; {grad!r} of type {type(grad).__name__} was given."
+        )
+    if grad is self:
+        raise GradientError("a tensor cannot be its own gradient: clone() it first.")
+    if grad.shape != self.shape:
+        raise ShapeError(f"grad has shape {grad.shape}; it must have the tensor's, {self.shape}.")
+    if grad.dtype is not self.dtype:
+        raise DTypeError(
+            f"grad is {grad.dtype.name}; it must be {self.dtype.name}, like the tensor. "
+            "Convert it with grad.to(x.dtype)."
+        )
+    if grad.backend is not self.backend:
+        raise BackendMismatchError(
+            f"grad is on backend {grad.backend.name!r}; it must be on that of the tensor, "
+            f"{self.backend.name!r}. Move it with grad.to(x.backend)."
+        )
+
+
+def data(self: Tensor) -> Tensor:
+    """A tensor with the same memory and no history; setting it exchanges the elements."""
+    return self.detach()
+
+
+def set_data(self: Tensor, data: Tensor) -> None:
+    """Hold the elements of another tensor from now on, in the same place of the graph.
+
+    Raises:
+        DTypeError: they are of another type, or on another backend.
+        TypeError: `data` is no tensor.
+    """
+    if not isinstance(data, Tensor):
+        raise TypeError(f"data is a tensor; {data!r} of type {type(data).__name__} was given.")
+    if data.dtype is not self.dtype or data.backend is not self.backend:
+        raise DTypeError(
+            f"data is {data.dtype.name} on backend {data.backend.name!r}; it must be "
+            f"{self.dtype.name} on {self.backend.name!r}, like the tensor."
+        )
+    self._requires_grad = self.requires_grad
+    self._tensor, self._base = data._tensor, None
+
+
+def _become(self: Tensor, other: Tensor) -> None:
+    """Take over the elements of another tensor, as a leaf."""
+    self._tensor = other._tensor
+    self.backend = other.backend
+    self._node = self._base = self._grad = self._watch = self.name = None
+    self._requires_grad = self._fresh = False

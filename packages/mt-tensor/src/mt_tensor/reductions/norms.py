@@ -1,0 +1,77 @@
+"""Lengths of vectors: p-norms over dimensions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mt_tensor.core.arguments import check_floating
+from mt_tensor.core.dtypes import as_dtype, as_number
+from mt_tensor.core.elementwise import elementwise
+from mt_tensor.core.function import require_tensors
+from mt_tensor.core.sums import Dims, reduced_dims
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.reductions.roots import root
+from mt_tensor.reductions.sums import check_not_empty
+
+
+def norm(
+    input: Tensor,
+    p: float | str | None = "fro",
+    dim: Dims = None,
+    keepdim: bool = False,
+    dtype: Any = None,
+) -> Tensor:
+    """Return the p-norm of the elements over dimensions: `sum(abs(x) ** p) ** (1 / p)`.
+
+    The gradient at zero is zero, as in torch.
+
+    Args:
+        input: a tensor of floating-point numbers.
+        p: the exponent. "fro" and None mean 2; inf and -inf the largest and smallest magnitude;
+            0 the number of elements that are not zero, whose gradient is zero.
+        dim: one dimension or several; None for all.
+        keepdim: whether they stay, with extent 1.
+        dtype: the element type to convert to before, a floating one.
+
+    Raises:
+        DTypeError: the elements are no floating-point numbers, or `dtype` is not of that kind.
+        IndexingError: a dimension does not exist or is named twice; or there are no elements, and
+            `p` is negative or inf.
+        TypeError: `p` is of another kind.
+    """
+    require_tensors("norm", input)
+    check_floating("norm", input)
+    if p is None or (isinstance(p, str) and p == "fro"):
+        p = 2
+    if isinstance(p, bool):
+        raise TypeError(f"p is a number, inf, -inf or 'fro'; {p!r} was given.")
+    exponent = float(as_number("p", p))
+    target = input.dtype if dtype is None else as_dtype(dtype)
+    check_floating("norm", target)
+    x = input.to(target)
+    wide = x.float() if target.is_narrow else x  # squares soon leave the range of float16
+    return _norm(wide, exponent, reduced_dims(dim, x.ndim, keepdim), keepdim).to(target)
+
+
+def _norm(x: Tensor, p: float, dims: tuple[int, ...], keepdim: bool) -> Tensor:
+    if p < 0 or p == math.inf:
+        check_not_empty(f"norm with p={p:g}", x, dims)
+    if p == 0:
+        return elementwise("where", x != 0, 1.0, x.sign()).sum(dims, keepdim)  # nan counts
+    if p == 2:
+        return root(x.square().sum(dims, keepdim))
+    size = x.abs()
+    if p == 1:
+        return size.sum(dims, keepdim)
+    if math.isinf(p):
+        return size.amax(dims, keepdim) if p > 0 else size.amin(dims, keepdim)
+    # zeros are left out of the powers, whose derivative there is infinite for some p
+    powers = elementwise("where", size == 0, 0.0 if p > 0 else math.inf, _off_zero(size) ** p)
+    total = powers.sum(dims, keepdim)
+    return elementwise("where", total == 0, 0.0 if p > 0 else math.inf, _off_zero(total) ** (1 / p))
+
+
+def _off_zero(x: Tensor) -> Tensor:
+    """Return a tensor with 1 in place of each 0, and no gradient there."""
+    return elementwise("where", x == 0, 1.0, x)

@@ -1,0 +1,34 @@
+"""Square roots of what cannot be negative: sums of squares."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mt_tensor.core.elementwise import elementwise
+from mt_tensor.core.function import Function
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.pointwise.fusing import fuse
+
+
+class Root(Function):
+    """Square roots; the gradient at 0, where the slope is infinite, is 0 as in torch."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        ctx.save_for_backward(x)
+        return x.sqrt()
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return _share(grad, Root.apply(*ctx.saved_tensors))  # anew, as a function of x
+
+
+@fuse
+def _share(grad: Tensor, out: Tensor) -> Tensor:
+    return grad / (elementwise("where", out == 0, math.inf, out) * 2.0)
+
+
+def root(x: Tensor) -> Tensor:
+    """Return the square roots of a tensor; see `Root`."""
+    return Root.apply(x)

@@ -1,0 +1,131 @@
+"""Exponentials and logarithms over dimensions, without overflow: softmax and logsumexp."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from mt_autodiff import is_grad_enabled
+from mt_tensor.core.arguments import check_floating
+from mt_tensor.core.dtypes import get_default_dtype
+from mt_tensor.core.elementwise import elementwise
+from mt_tensor.core.function import Function, require_tensors
+from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.strides import normalize_dim
+from mt_tensor.core.sums import Dims, Sum, fold, reduced_dims
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.core.views import squeeze_dims
+from mt_tensor.kernels.fused import fused
+from mt_tensor.reductions.sums import wide
+
+
+def _largest(x: Tensor, dim: int) -> Tensor:
+    """Return the largest element along a dimension."""
+    return fold("maximum", x, _along(x, dim))
+
+
+def _along(x: Tensor, dim: int) -> tuple[int, ...]:
+    """Return a dimension as those to fold: none of a single number."""
+    return (dim,) if x.ndim else ()
+
+
+# The composed forms. What calls them has seen to it that the elements are float32 or float64.
+
+
+@fused("softmax")
+def _softmax(x: Tensor, dim: int) -> Tensor:
+    """The largest element is subtracted first, which keeps exp from overflowing."""
+    if x.numel() == 0:
+        return x.clone()
+    weights = (x - _largest(x, dim)).exp()
+    return weights / Sum.apply(weights, _along(x, dim), True)
+
+
+@fused("log_softmax")
+def _log_softmax(x: Tensor, dim: int) -> Tensor:
+    if x.numel() == 0:
+        return x.clone()
+    shifted = x - _largest(x, dim)
+    return shifted - Sum.apply(shifted.exp(), _along(x, dim), True).log()
+
+
+def _applied(
+    function: Callable[[Tensor, int], Tensor], name: str, input: Tensor, dim: int, dtype: Any
+) -> Tensor:
+    """Apply one of these along a dimension, in float32 at least."""
+    x = input if dtype is None else input.to(dtype)
+    check_floating(name, x)
+    return function(wide(x), normalize_dim(dim, x.ndim)).to(x.dtype)
+
+
+@validate_call
+def softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
+    """Return exponentials along `dim`, scaled to add up to 1.
+
+    Args:
+        input: a tensor of floating-point numbers, once it has been converted.
+        dim: the dimension along which the result adds up to 1.
+        dtype: the element type to convert to before.
+
+    Raises:
+        DTypeError: the elements are no floating-point numbers.
+        IndexingError: there is no such dimension.
+    """
+    return _applied(_softmax, "softmax", input, dim, dtype)
+
+
+@validate_call
+def log_softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
+    """Return `x - log(sum(exp(x)))` along `dim`: the logarithm of `softmax`, without overflow.
+
+    Arguments and errors are those of `softmax`.
+    """
+    return _applied(_log_softmax, "log_softmax", input, dim, dtype)
+
+
+def softmin(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
+    """Return the softmax of `-input`, which is largest where `input` is smallest; see `softmax`."""
+    require_tensors("softmin", input)
+    x = input if dtype is None else input.to(dtype)
+    check_floating("softmin", x)
+    return softmax(-x, dim)
+
+
+class LogSumExp(Function):
+    """Logarithm of the sum of exponentials over dimensions."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, dims: tuple[int, ...], keepdim: bool) -> Tensor:
+        ctx.dims = dims
+        shift: Any = 0.0
+        if x.numel():
+            largest = fold("maximum", x, dims)
+            shift = elementwise("where", largest.abs() < math.inf, largest, 0.0)
+        out = Sum.apply((x - shift).exp(), dims, True).log() + shift
+        ctx.save_for_backward(x, out)
+        return out if keepdim else squeeze_dims(out, dims)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        x, out = ctx.saved_tensors
+        if is_grad_enabled():
+            out = LogSumExp.apply(x, ctx.dims, True)  # anew, as a function of x
+        return grad.reshape(out.shape) * (x - out).exp(), None, None
+
+
+@validate_call
+def logsumexp(input: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
+    """Return `log(sum(exp(x)))` over dimensions, with the largest element subtracted first.
+
+    Args:
+        input: a tensor; integers are computed as `get_default_dtype()`.
+        dim: one dimension or several; () for all.
+        keepdim: whether they stay, with extent 1.
+
+    Raises:
+        IndexingError: a dimension does not exist or is named twice.
+    """
+    target = input.dtype if input.dtype.is_floating_point else get_default_dtype()
+    x = wide(input.to(target))
+    return LogSumExp.apply(x, reduced_dims(dim, x.ndim, keepdim), keepdim).to(target)

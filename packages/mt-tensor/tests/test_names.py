@@ -1,0 +1,167 @@
+"""The public names: functions of `mt_tensor`, and methods of `Tensor` that type checkers know, too.
+
+`hatch run types:check` reads this file: it reports an error that is not marked, and a mark where
+there is no error.
+"""
+
+import inspect
+import pickle
+import pydoc
+import re
+import subprocess
+import sys
+from types import FunctionType
+from typing import Any
+
+import pytest
+
+import mt_tensor as mt
+from mt_tensor.core.tensor import register_method, register_methods
+from mt_tensor.methods import Methods
+
+X = mt.tensor([[1.0, 2.0], [3.0, 4.0]])
+
+METHODS = {
+    name: value
+    for name, value in vars(Methods).items()
+    if isinstance(value, FunctionType | property)
+}
+
+
+def run(program: str) -> str:
+    """Return what a program prints in a process of its own."""
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import mt_tensor as mt; print(mt.std(mt.ones(2)).item())",
+        "from mt_tensor import ones, std; print(std(ones(2)).item())",
+        "from mt_tensor import *; print(std(ones(2)).item())",
+        "import mt_tensor; print(mt_tensor.Tensor([1.0, 1.0]).std().item())",
+        "from mt_tensor.core.filled import ones; print(ones(2).std().item())",
+        "import mt_tensor as mt; print(mt.Tensor.std(mt.ones(2)).item())",
+        "import mt_tensor as mt; x = mt.arange(2.0); x.data = mt.ones(2); print(x.std().item())",
+        "import mt_tensor as mt; mt.linalg.norm; print(mt.autograd and mt.ones(2).std().item())",
+    ],
+)
+def test_every_way_to_a_name_leads_to_it(program: str) -> None:
+    assert run(program) == "0.0\n"
+
+
+def test_all_lists_each_name_once_in_order_and_hides_no_builtin() -> None:
+    assert len({*mt.__all__}) == len(mt.__all__)
+    assert sorted(mt.__all__, key=_place) == mt.__all__
+    assert {*mt.__all__}.isdisjoint(dir(__builtins__))
+    assert all(hasattr(mt, name) for name in mt.__all__)
+
+
+def _place(name: str) -> Any:
+    """Classes come first, and int8 before int16."""
+    parts = re.split(r"(\d+)", name)
+    return not name[0].isupper(), [(part.isdigit() and int(part), part) for part in parts]
+
+
+def test_a_misspelt_name_is_refused() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'svdd'"):
+        mt.svdd  # type: ignore[attr-defined]  # noqa: B018
+    with pytest.raises(ImportError, match="cannot import name 'svdd'"):
+        exec("from mt_tensor import svdd")
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_of_tensor_are_those_of_the_table(name: str) -> None:
+    assert vars(mt.Tensor)[name] is METHODS[name]
+
+
+def test_the_table_holds_nothing_but_methods_and_properties() -> None:
+    others = {name for name in vars(Methods) if name not in METHODS}
+    assert others <= {
+        *("__doc__", "__firstlineno__", "__hash__", "__module__", "__slots__"),
+        "__static_attributes__",
+    }
+
+
+def test_an_operation_is_the_same_function_as_method() -> None:
+    for name in ("sum", "cat", "sort", "tanh", "add", "std", "gather", "matmul", "clamp", "topk"):
+        assert getattr(mt.Tensor, name, None) in (getattr(mt, name), None)
+        assert getattr(mt, name) in (*METHODS.values(), mt.cat)
+
+
+def test_no_method_is_replaced() -> None:
+    class More:
+        sum = mt.prod
+
+    for name in ("sum", "backward", "shape"):
+        with pytest.raises(TypeError, match=f"already has a method '{name}'"):
+            register_method(name, mt.prod)
+    with pytest.raises(TypeError, match="already has a method 'sum'"):
+        register_methods(More)
+    assert mt.Tensor.sum is mt.sum
+
+
+UNLISTED = """
+from mt_operators import OPERATORS
+from mt_tensor import methods
+for row in OPERATORS.values():
+    for name in (row.name, *row.aliases):
+        for method in (name, f"{name}_") if row.in_place else (name,):
+            if not hasattr(methods.Methods, method):
+                print(method)
+        if getattr(methods.Tensor, name) is methods.rows.FUNCTIONS[name]:
+            if not hasattr(methods.rows, name):
+                print(name)
+"""
+
+
+def test_every_row_of_the_operator_table_is_listed() -> None:
+    """A row of a program, not listed, is registered when it is added: see `test_pointwise.py`."""
+    assert run(UNLISTED).split() == []
+
+
+def test_help_shows_methods_and_bound_ones_can_be_pickled() -> None:
+    shown = pydoc.plain(pydoc.render_doc(mt.Tensor))
+    assert "cumsum(input: 'Tensor', dim: 'int'" in shown
+    assert "sort" in pydoc.plain(pydoc.render_doc(mt.Tensor.sort))
+    x = mt.tensor([2.0, 1.0])
+    assert pickle.loads(pickle.dumps(x.sort))().values.tolist() == [1.0, 2.0]
+
+
+def test_a_misspelt_method_is_refused() -> None:
+    with pytest.raises(AttributeError, match="tahn"):
+        X.tahn()  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="clam_"):
+        X.clam_(0)  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="to_nothing"):
+        X.tanh().to_nothing(1, 2)  # type: ignore[attr-defined]
+
+
+def test_a_wrong_argument_is_refused() -> None:
+    with pytest.raises(TypeError):
+        X.sum(dims=0)  # type: ignore[call-arg]
+    with pytest.raises(TypeError):
+        X.topk("two")  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        X.tanh(1)  # type: ignore[call-arg]
+    with pytest.raises(TypeError):
+        X.addcmul_(X)  # type: ignore[call-arg]
+    with pytest.raises(AttributeError):
+        X.T = X  # type: ignore[assignment]
+
+
+def test_a_right_program_is_accepted() -> None:
+    total: mt.Tensor = X.tanh().clamp(0, 1).sum(0, keepdim=True)
+    values, indices = X.topk(1)
+    changed: mt.Tensor = X.clone().sigmoid_().mul_(2).clip_(0.5)
+    transposed: mt.Tensor = X.T[..., 0] @ X
+    size: float = (X.expm1() / 2 - X**2).norm().item()
+    larger: mt.Tensor = mt.maximum(input=X, other=mt.tanh(input=X)).maximum(other=0.0)
+    changed.data = X
+    assert total.shape == (1, 2)
+    assert (values.ndim, indices.dtype, changed.shape) == (2, mt.int64, X.shape)
+    assert transposed.shape == (2,)
+    assert size > 0
+    assert larger.tolist() == X.tolist()
+    assert "alpha" in inspect.signature(X.add).parameters
