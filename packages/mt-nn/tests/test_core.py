@@ -61,5 +61,5 @@ def test_less_common_settings_need_the_rest() -> None:
     from mt_nn.core.extensions import EXTENSIONS, extension
 
     assert "tea" not in EXTENSIONS
-    with pytest.raises(mt_nn.SettingError, match="not part of the core"):
+    with pytest.raises(mt_nn.SettingError, match="only the core of mt-nn is installed"):
         extension("tea")
