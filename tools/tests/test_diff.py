@@ -214,8 +214,8 @@ def counterparts(before: str, after: str) -> dict[str, tuple[str, str | None]]:
         ("fast", "cuda", "simulator.Simulator.launch", "new idea", None),
         ("fast", "cuda", "backend._at", "new idea", None),
         (
-            *("tensor", "nn", "core.module.Module.load_state_dict", "rewritten"),
-            "mt_operators.core.module.Module.load_state_dict",
+            *("tensor", "nn", "core.module.Module.__call__", "rewritten"),
+            "mt_operators.core.module.Module.__call__",
         ),
         ("tensor", "nn", "layers.activation.Softmax.forward", "new idea", None),
         ("tensor", "nn", "layers.function.FunctionLayer.forward", "new idea", None),

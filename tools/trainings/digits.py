@@ -1,6 +1,6 @@
 """Train LeNet on scikit-learn's digits with nothing but the core of mt-nn.
 
-    python tools/core_proofs/nn.py numpy
+    python tools/trainings/digits.py numpy
 
 It needs mt-nn, from which everything but `core/` and `__init__.py` may have been deleted, and
 scikit-learn. It prints the accuracy on 360 test images, and fails below 97 %.
