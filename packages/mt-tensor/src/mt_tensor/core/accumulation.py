@@ -37,8 +37,8 @@ def _add_in_place(grad: Tensor, derivative: Tensor) -> None:
     layout = data.layout
     if not layout.row_major and overlaps(layout.shape, layout.strides):
         raise InPlaceError(
-            f"grad has shape {layout.shape} and strides {layout.strides}, which repeat elements: no "
-            "gradient can be added to it. Assign a clone() of it."
+            f"grad has shape {layout.shape} and strides {layout.strides}, which repeat elements: "
+            "no gradient can be added to it. Assign a clone() of it."
         )
     if not are_apart((data, added)) and backend.same_memory(data.storage, added.storage):
         added = backend.copy(added, added.layout.contiguous)
