@@ -5,6 +5,8 @@
 in `mt_tensor.methods`, the functions here.
 """
 
+from importlib.util import find_spec as _find_spec
+
 from mt_autodiff import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from mt_operators import OPERATORS as _OPERATORS
 from mt_operators import Operator as _Operator
@@ -402,6 +404,14 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 
 __version__ = "0.1.0"
+
+# Beside the core: each folder registers in the core's tables, and may be missing.
+if _find_spec("mt_tensor.large_arrays") is not None:  # blocks that stay in the cache
+    import mt_tensor.large_arrays.blocks
+    import mt_tensor.large_arrays.formulas
+    import mt_tensor.large_arrays.updates
+if _find_spec("mt_tensor.special") is not None:  # error functions
+    import mt_tensor.special.erf  # noqa: F401 - importing registers
 
 bool, double, float, half, int, long, short = bool_, float64, float32, float16, int32, int64, int16
 

@@ -58,13 +58,13 @@ from mt_tensor.core.numpy_functions import (
 from mt_tensor.core.numpy_backend import NumpyOps as NumpyOps
 from mt_tensor.core.numpy_calls import Running as Running
 from mt_tensor.core.plans import drop_plans as drop_plans
-from mt_tensor.core.numpy_erf import ERFC_FLOAT32 as ERFC_FLOAT32
+from mt_tensor.special.erf import ERFC_FLOAT32 as ERFC_FLOAT32
 from mt_tensor.core.numpy_source import numpy_source as numpy_source
 
 # What the `numpy` backend makes its kernels for named operations of: parts of an array that stay in
 # the cache, and choices without branches.
-from mt_tensor.core.numpy_blocks import parts as parts
-from mt_tensor.core.numpy_choices import split as split
+from mt_tensor.large_arrays.blocks import parts as parts
+from mt_tensor.large_arrays.choices import split as split
 
 # How to install a backend of this project, for the message that it cannot be used.
 from mt_tensor.core.registry import ELSEWHERE as ELSEWHERE

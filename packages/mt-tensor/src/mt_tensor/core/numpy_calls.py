@@ -8,7 +8,7 @@ the other primitives, each a function of NumPy as it stands.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
@@ -20,7 +20,8 @@ from mt_tensor.core.contract import Layouts, computation_type
 from mt_tensor.core.dtypes import Array, DType, Number, bfloat16, bool_
 from mt_tensor.core.errstate import quiet, run_quietly
 from mt_tensor.core.layout import Layout
-from mt_tensor.core.numpy_functions import FUNCTIONS, function_of, typed
+from mt_tensor.core.numpy_functions import FUNCTIONS, SPECIAL_CASES, function_of, typed
+from mt_tensor.core.numpy_source import numpy_function
 from mt_tensor.core.tensor_data import TensorData
 
 Function = Callable[..., Any]
@@ -59,8 +60,6 @@ def on_arrays(formula: Formula, dtype: DType) -> Function:
         formula: what to compute.
         dtype: the type that it computes in; arguments may be of bool as well.
     """
-    from mt_tensor.core.numpy_source import numpy_function  # when first needed only
-
     function = numpy_function(formula, FUNCTIONS, dtype.computed.numpy)
     return _in_float32(function) if dtype.is_narrow else function
 
@@ -91,8 +90,9 @@ class Running:
         """Compute the formula of any views and numbers."""
         formula, function = self.formula, self.function
         new = out.__class__ is Layout
-        if not new and function is None and _updated(formula, out, inputs):
-            return None
+        if not new and function is None and "update" in SPECIAL_CASES:
+            if SPECIAL_CASES["update"](formula, out, inputs):
+                return None
         dtype = computation_type(inputs, (out if new else out[0]).dtype)
         wide = dtype.computed.numpy  # numbers are not rounded to less
         arrays = [x.array if isinstance(x, TensorData) else typed(x, wide) for x in inputs]
@@ -127,12 +127,6 @@ class Running:
 
 running = functools.lru_cache(4096)(Running)
 """`running(formula)` is its `Running`, the same one each time."""
-
-
-def _updated(formula: Formula, out: Sequence[TensorData], inputs: Sequence[Any]) -> bool:
-    from mt_tensor.core.numpy_updates import update  # when first needed only
-
-    return update(formula, out, inputs)
 
 
 def _of_any(function: Function, out: Layout, several: bool) -> Function:
