@@ -396,6 +396,7 @@ from mt_tensor.core.rows import (
     trunc,
     xlogy,
 )
+from mt_tensor.core.kernels import register_kernels as _register_kernels
 from mt_tensor.core.matmul import matmul
 from mt_tensor.core.function import Function
 from mt_tensor.core.sums import mean, sum as sum
@@ -410,6 +411,8 @@ if _find_spec("mt_tensor.large_arrays") is not None:  # blocks that stay in the 
     import mt_tensor.large_arrays.blocks
     import mt_tensor.large_arrays.formulas
     import mt_tensor.large_arrays.updates
+if _find_spec("mt_tensor.kernels") is not None:  # kernels for named operations, such as softmax
+    _register_kernels("numpy", "mt_tensor.kernels.numpy")
 if _find_spec("mt_tensor.special") is not None:  # error functions
     import mt_tensor.special.erf  # noqa: F401 - importing registers
 

@@ -20,9 +20,8 @@ from mt_tensor.core.dtypes import Array
 from mt_tensor.core.errors import InPlaceError
 from mt_tensor.core.function import Function
 from mt_tensor.core.graph import Node
-from mt_tensor.core.memory import positions
 from mt_tensor.core.tensor import CUSTOM_VIEW, VIEW, Tensor
-from mt_tensor.core.tensor_data import TensorData
+from mt_tensor.core.tensor_data import TensorData, positions
 
 
 class Stored(Function):

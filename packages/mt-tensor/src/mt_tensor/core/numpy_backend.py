@@ -18,7 +18,7 @@ from mt_tensor.core.bfloat16 import assign, numbers
 from mt_tensor.core.dtypes import Array, bfloat16
 from mt_tensor.core.errstate import quiet
 from mt_tensor.core.host import HostBackend, copied
-from mt_tensor.core.kernels import register_kernels, registered_kernel
+from mt_tensor.core.kernels import registered_kernel
 from mt_tensor.core.layout import Layout, row_major
 from mt_tensor.core.numpy_calls import new_view, on_arrays, running
 from mt_tensor.core.numpy_functions import UFUNCS
@@ -140,6 +140,3 @@ class NumpyOps(HostBackend):
     def kernel(self, name: str) -> Any:
         """Return a kernel for the name "numpy", which subclasses of other names have as well."""
         return registered_kernel(NumpyOps.name, name)
-
-
-register_kernels(NumpyOps.name, "mt_tensor.kernels.numpy")

@@ -90,9 +90,9 @@ class Running:
         """Compute the formula of any views and numbers."""
         formula, function = self.formula, self.function
         new = out.__class__ is Layout
-        if not new and function is None and "update" in SPECIAL_CASES:
-            if SPECIAL_CASES["update"](formula, out, inputs):
-                return None
+        update = SPECIAL_CASES.get("update")
+        if not new and function is None and update and update(formula, out, inputs):
+            return None
         dtype = computation_type(inputs, (out if new else out[0]).dtype)
         wide = dtype.computed.numpy  # numbers are not rounded to less
         arrays = [x.array if isinstance(x, TensorData) else typed(x, wide) for x in inputs]

@@ -20,9 +20,18 @@ from mt_tensor.core.dtypes import Array, Number
 from mt_tensor.core.errstate import quiet
 
 _NAMES = {
-    "neg": "negative", "sub": "subtract", "mul": "multiply", "div": "true_divide",
-    "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal",
-    "eq": "equal", "ne": "not_equal", "clamp_min": "maximum", "clamp_max": "minimum",
+    "neg": "negative",
+    "sub": "subtract",
+    "mul": "multiply",
+    "div": "true_divide",
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+    "eq": "equal",
+    "ne": "not_equal",
+    "clamp_min": "maximum",
+    "clamp_max": "minimum",
 }
 """NumPy's name of an operator, where it is not the name in the table."""
 
@@ -93,7 +102,10 @@ def _sigmoid(x: Any, out: Array | None = None, casting: Any = "same_kind") -> An
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **UFUNCS,
     **{name: _rounding(np.rint if name == "round" else getattr(np, name)) for name in ROUNDING},
-    "sigmoid": _sigmoid, "sign": _sign, "clamp": np.clip, "hardtanh": np.clip,
+    "sigmoid": _sigmoid,
+    "sign": _sign,
+    "clamp": np.clip,
+    "hardtanh": np.clip,
 }
 """Operators that are one call on whole arrays, with the options of ufuncs. NumPy has no error
 functions: `special/` adds them."""

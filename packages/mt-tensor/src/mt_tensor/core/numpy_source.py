@@ -61,7 +61,9 @@ def numpy_function(
     """
     namespace: dict[str, Any] = {
         **functions,
-        "where": np.where, "as_bool": _as_bool, "copy": np.copy,
+        "where": np.where,
+        "as_bool": _as_bool,
+        "copy": np.copy,
     }
 
     def named(number: Number) -> str:

@@ -338,6 +338,14 @@ def _checked_storage(
     return row, as_dtype(row.dtype)
 
 
+def positions(shape: Shape, strides: Strides, offset: int = 0) -> Array:
+    """Return the position in the storage of each element of a view, in an array of its shape."""
+    result = np.full((1,) * len(shape), offset, np.int64)
+    for dim, (size, stride) in enumerate(zip(shape, strides, strict=True)):
+        result = result + (np.arange(size) * stride).reshape(-1, *(1,) * (len(shape) - dim - 1))
+    return result
+
+
 MOST_DIMENSIONS = 64
 """How many dimensions an array of NumPy may have; tensors may have more."""
 

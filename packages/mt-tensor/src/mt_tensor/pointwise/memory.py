@@ -1,4 +1,4 @@
-"""Which places of memory views name: where each element lies, and whether two share a place."""
+"""Whether views share memory: what changes in place must know."""
 
 from __future__ import annotations
 
@@ -6,21 +6,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from mt_tensor.core.dtypes import Array
 from mt_tensor.core.strides import Shape, Strides
 from mt_tensor.core.tensor_data import TensorData
 
 
-def positions(shape: Shape, strides: Strides, offset: int = 0) -> Array:
-    """Return where in the storage each element of a view lies; an array of the view's shape."""
-    where = np.full((1,) * len(shape), offset, np.int64)
-    for dim, (extent, stride) in enumerate(zip(shape, strides, strict=True)):
-        where = where + (np.arange(extent) * stride).reshape(-1, *(1,) * (len(shape) - dim - 1))
-    return where
-
-
 def overlaps(shape: Shape, strides: Strides) -> bool:
-    """Whether two indices of a view may name the same position.
+    """Whether two indices of a view may name the same element.
 
     Sorted by stride, each dimension must step over all that the smaller ones span. Views made by
     slicing and permuting do; expanded dimensions and overlapping windows do not.
@@ -35,9 +26,9 @@ def overlaps(shape: Shape, strides: Strides) -> bool:
 
 
 def are_apart(views: Iterable[TensorData]) -> bool:
-    """Whether views are seen to share no memory: each is of an array that has memory of its own.
+    """Whether each view is of a NumPy array with memory of its own.
 
-    If not, only their backend can tell.
+    If not, they may share memory: see `TensorBackend.same_memory`.
     """
     owners = set()
     for view in views:
