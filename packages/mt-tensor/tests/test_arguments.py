@@ -177,7 +177,7 @@ WRONG = (
     (lambda: mt.randperm((2, 3)), TypeError, "non-negative integers"),
     (lambda: mt.is_close(X > 0, True), DTypeError, "not defined on bool"),
     (lambda: mt.is_close(X > 0, X > 1), DTypeError, "not defined on bool"),
-    (lambda: mt.promote_types(mt.int8, 3), DTypeError, "3 is no element type"),
+    (lambda: mt.promote_types(mt.int8, 3), DTypeError, "3 is no dtype"),
     (lambda: mt.gradcheck(lambda x: x, 3), TypeError, "takes tensors; 3"),
     (lambda: mt.gradcheck(lambda x: x, [X, "a"]), TypeError, "takes tensors; 'a'"),
     (lambda: mt.zeros(ARRAY), TypeError, "non-negative integers"),

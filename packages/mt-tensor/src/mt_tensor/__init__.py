@@ -407,6 +407,8 @@ from mt_tensor.core.tensor_data import TensorData
 __version__ = "0.1.0"
 
 # Beside the core: each folder registers in the core's tables, and may be missing.
+if _find_spec("mt_tensor.emulation") is not None:  # bfloat16, which NumPy lacks
+    import mt_tensor.emulation.bfloat16
 if _find_spec("mt_tensor.large_arrays") is not None:  # blocks that stay in the cache
     import mt_tensor.large_arrays.blocks
     import mt_tensor.large_arrays.formulas

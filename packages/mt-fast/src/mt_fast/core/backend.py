@@ -30,9 +30,9 @@ from mt_tensor.backends.extending import (
     copied,
     drop_plans,
     not_an_array,
-    numbers,
     quiet,
     row_major,
+    to_float32,
 )
 from mt_tensor.errors import BackendUnavailableError
 from mt_tensor.extending import Array, Number, Shape, folded_shape, size_of
@@ -269,7 +269,7 @@ class FastOps(HostBackend):
             1 if stride == 0 else size
             for size, stride in zip(view.shape, view.strides, strict=True)
         )
-        array = numbers(self.to_host(view.like(once, view.strides, view.offset)))
+        array = to_float32(self.to_host(view.like(once, view.strides, view.offset)))
         return self.from_host(array.astype(np.float32, order="C")).expand(view.shape)
 
     def _rounded(self, result: TensorData, out: TensorData) -> None:

@@ -41,12 +41,12 @@ from mt_tensor.randomness.blocks import (
 )
 
 # Elements as NumPy computes with them, and as arrays hold them: bfloat16, which NumPy has not.
-from mt_tensor.core.bfloat16 import (
+from mt_tensor.core.casting import (
     assign as assign,
     element as element,
-    element_type as element_type,
-    numbers as numbers,
-    stored as stored,
+    dtype_of as dtype_of,
+    to_float32 as to_float32,
+    cast_array as cast_array,
 )
 
 # Operators as functions of NumPy.

@@ -51,7 +51,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from mt_operators import Formula, Operator
-from mt_tensor.core.bfloat16 import element, stored
+from mt_tensor.core.casting import cast_array, element
 from mt_tensor.core.dtypes import NARROW, Array, DType, Number, bool_, float64, int64
 from mt_tensor.core.errors import IndexingError
 from mt_tensor.core.kernels import registered_kernel
@@ -271,7 +271,7 @@ class TensorBackend(ABC):
         if dtype.is_narrow:
             spacing: Any = np.float32(2.0 ** -NARROW[dtype].digits)
             drawn = np.floor(drawn / spacing) * spacing
-        return self.from_host(stored(drawn, dtype))
+        return self.from_host(cast_array(drawn, dtype))
 
     def checked_indices(
         self, index: TensorData, extent: int, where: tuple[str, str], negative: bool = False

@@ -14,7 +14,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from mt_tensor.core.bfloat16 import stored
+from mt_tensor.core.casting import cast_array
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.devices import Backend, Device, place
 from mt_tensor.core.dtypes import (
@@ -60,7 +60,7 @@ def from_values(
     It is where `place` says, for elements that are at `home` now.
     """
     if values.dtype != dtype.numpy:
-        values = quiet().run(stored, values, dtype)
+        values = quiet().run(cast_array, values, dtype)
     chosen = place(backend, device, home)
     return new_leaf(chosen.from_host(values), chosen, requires_grad)
 

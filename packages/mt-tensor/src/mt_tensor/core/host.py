@@ -9,7 +9,7 @@ import functools
 
 import numpy as np
 
-from mt_tensor.core.bfloat16 import element, element_type, stored
+from mt_tensor.core.casting import cast_array, dtype_of, element
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.dtypes import Array, DType, Number, bfloat16
 from mt_tensor.core.errstate import quiet
@@ -49,7 +49,7 @@ class HostBackend(TensorBackend):
 
     def from_host(self, array: Array) -> TensorData:
         """Return a view of the array itself, or of a copy if it is none that tensors can be."""
-        dtype = element_type(array)
+        dtype = dtype_of(array)
         shape, rows = array.shape, np.ascontiguousarray(array, dtype.numpy)  # of this byte order
         own = rows.reshape(shape) if rows.flags.behaved else rows.reshape(shape).copy()
         return TensorData.of(own, row_major(shape, dtype))
@@ -80,5 +80,5 @@ def copied(source: TensorData, out: Layout) -> TensorData:
     if source.layout.dtype is dtype:
         return TensorData.of(array.copy(), out)
     if bfloat16 in (dtype, source.layout.dtype):
-        return TensorData.of(np.asarray(quiet().run(stored, array, dtype), order="C"), out)
+        return TensorData.of(np.asarray(quiet().run(cast_array, array, dtype), order="C"), out)
     return TensorData.of(quiet().run(array.astype, dtype.numpy, "C"), out)

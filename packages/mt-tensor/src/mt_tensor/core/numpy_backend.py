@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mt_operators import OPERATORS, Formula, Operator
-from mt_tensor.core.bfloat16 import assign, numbers
+from mt_tensor.core.casting import assign, to_float32
 from mt_tensor.core.dtypes import Array, bfloat16
 from mt_tensor.core.errstate import quiet
 from mt_tensor.core.host import HostBackend, copied
@@ -43,7 +43,7 @@ def _fold_slices(
     operator: Operator, source: TensorData, shape: Shape, dims: tuple[int, ...]
 ) -> Any:
     """Fold slice by slice with an operator that NumPy has no ufunc for."""
-    array = numbers(source.array)
+    array = to_float32(source.array)
     rest = tuple(d for d in range(array.ndim) if d not in dims)
     count = math.prod(array.shape[d] for d in dims)
     slices = array.transpose(*dims, *rest).reshape(count, *(array.shape[d] for d in rest))
@@ -73,7 +73,7 @@ class NumpyOps(HostBackend):
             shape = folded_shape(source.shape, dims, keepdim)
             result = quiet().run(_fold_slices, operator, source, shape, dims)
         else:  # with more digits than are stored, if these are few
-            array = source.array if dtype is not bfloat16 else numbers(source.array)
+            array = source.array if dtype is not bfloat16 else to_float32(source.array)
             result = quiet().run(fold, array, dims, dtype.computed.numpy, None, keepdim)
             shape = result.shape
         return new_view(result, row_major(shape, dtype))
@@ -82,7 +82,7 @@ class NumpyOps(HostBackend):
         """Multiply with NumPy's BLAS."""
         left, right, dtype = a.array, b.array, a.layout.dtype
         if dtype is bfloat16:
-            left, right = numbers(left), numbers(right)
+            left, right = to_float32(left), to_float32(right)
         result: Any = quiet().run(np.matmul, left, right)
         return new_view(result, row_major(result.shape, dtype))
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mt_operators import Formula
-from mt_tensor.core.bfloat16 import assign, numbers
+from mt_tensor.core.casting import assign, to_float32
 from mt_tensor.core.contract import Layouts, computation_type
 from mt_tensor.core.dtypes import Array, DType, Number, bfloat16, bool_
 from mt_tensor.core.errstate import quiet, run_quietly
@@ -68,7 +68,7 @@ def _in_float32(function: Function) -> Function:
     """Return a function of arrays of 16 bits and of bool: all its steps are those of float32."""
 
     def of_narrow(*arrays: Array) -> Any:
-        wide = map(numbers, arrays)
+        wide = map(to_float32, arrays)
         return function(*[a if a.dtype == np.bool_ else a.astype(np.float32) for a in wide])
 
     return of_narrow
@@ -97,7 +97,7 @@ class Running:
         wide = dtype.computed.numpy  # numbers are not rounded to less
         arrays = [x.array if isinstance(x, TensorData) else typed(x, wide) for x in inputs]
         if dtype is bfloat16:
-            arrays = [numbers(array) for array in arrays]
+            arrays = [to_float32(array) for array in arrays]
         if not new and function is not None and dtype is not bfloat16:
             return quiet().run(write, function, out, *arrays)
         results = quiet().run(function or on_arrays(formula, dtype), *arrays)

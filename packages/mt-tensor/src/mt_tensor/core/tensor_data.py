@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.core.bfloat16 import element, numbers
+from mt_tensor.core.casting import element, to_float32
 from mt_tensor.core.dtypes import Array, DType, Number, as_dtype
 from mt_tensor.core.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.core.layout import Layout, layout_of
@@ -197,7 +197,7 @@ class TensorData:
 
     def get(self, index: Index | int) -> Number:
         """Return the element at `index` as a Python number."""
-        value: Number = numbers(self.storage[self.index(index)]).item()
+        value: Number = to_float32(self.storage[self.index(index)]).item()
         return value
 
     def set(self, index: Index | int, value: Number) -> None:

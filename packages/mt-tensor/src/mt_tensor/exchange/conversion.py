@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.core.arguments import check_flags
-from mt_tensor.core.bfloat16 import stored
+from mt_tensor.core.casting import cast_array
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.conversion import cast
 from mt_tensor.core.devices import Backend, Device, place
@@ -185,5 +185,5 @@ def as_tensor(
 def _uploaded(self: Tensor, elements: Array, dtype: DType | None = None) -> Tensor:
     """Return an array as a constant tensor on the same backend, by default of its own dtype."""
     if dtype is not None:
-        elements = stored(elements, dtype)
+        elements = cast_array(elements, dtype)
     return Tensor._make(self.backend.from_host(elements), self.backend)
