@@ -29,8 +29,8 @@ from mt_tensor.backends.extending import (
     assign,
     copied,
     drop_plans,
+    no_warnings,
     not_an_array,
-    quiet,
     row_major,
     to_float32,
 )
@@ -275,7 +275,7 @@ class FastOps(HostBackend):
     def _rounded(self, result: TensorData, out: TensorData) -> None:
         """Copy a view to one of another dtype, with NumPy."""
         if result is not out:
-            quiet().run(assign, self.to_host(out), self.to_host(result))
+            no_warnings().run(assign, self.to_host(out), self.to_host(result))
 
 
 def _as_bits(view: TensorData) -> TensorData:

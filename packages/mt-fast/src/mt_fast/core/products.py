@@ -11,7 +11,7 @@ import numpy as np
 from mt_fast.core.parallel_loops import tensor_matrix_multiply
 from mt_fast.core.tables import SPECIAL_CASES, THREADS
 from mt_tensor import TensorData
-from mt_tensor.backends.extending import quiet
+from mt_tensor.backends.extending import no_warnings
 from mt_tensor.extending import Array, Shape, size_of
 
 
@@ -22,8 +22,10 @@ def of_floats(a: Array, b: Array) -> Array:
     if product is not None:
         return product
     if a.ndim <= 2 and b.ndim <= 2:
-        return np.asarray(quiet().run(a.dot, b))  # which knows more layouts, and starts faster
-    return np.asarray(quiet().run(np.matmul, _for_blas(a), _for_blas(b)), order="C")
+        return np.asarray(
+            no_warnings().run(a.dot, b)
+        )  # which knows more layouts, and starts faster
+    return np.asarray(no_warnings().run(np.matmul, _for_blas(a), _for_blas(b)), order="C")
 
 
 def in_lines(shape: Shape, strides: Shape, itemsize: int) -> bool:

@@ -35,7 +35,10 @@ class NumberLike:
 _NUMBERS = (bool, int, float)  # `isinstance` is faster with a tuple
 
 _KINDS: dict[str, Kind] = {
-    "b": "bool", "i": "integer", "u": "integer", "f": "float",
+    "b": "bool",
+    "i": "integer",
+    "u": "integer",
+    "f": "float",
     "V": "float",  # the bytes of bfloat16
 }
 

@@ -18,7 +18,7 @@ from mt_operators import Formula
 from mt_tensor.core.casting import assign, to_float32
 from mt_tensor.core.contract import Layouts, computation_type
 from mt_tensor.core.dtypes import Array, DType, Number, bfloat16, bool_
-from mt_tensor.core.errstate import quiet, run_quietly
+from mt_tensor.core.host import no_warnings, run_without_warnings
 from mt_tensor.core.layout import Layout
 from mt_tensor.core.numpy_functions import FUNCTIONS, SPECIAL_CASES, function_of, typed
 from mt_tensor.core.numpy_source import numpy_function
@@ -31,7 +31,7 @@ _of = TensorData.of
 _new = object.__new__
 
 _BUSY = (RuntimeError, AttributeError)
-"""Another call uses the context of `run_quietly`, or a view has no array yet."""
+"""Another call uses the context of `run_without_warnings`, or a view has no array yet."""
 
 
 def new_view(result: Any, layout: Layout) -> TensorData:
@@ -42,7 +42,7 @@ def new_view(result: Any, layout: Layout) -> TensorData:
     wanted = result.shape == shape and result.dtype is dtype
     if not wanted or (len(shape) > 1 and not result.flags.c_contiguous):
         copied = np.empty(shape, dtype)
-        quiet().run(assign, copied, result)
+        no_warnings().run(assign, copied, result)
         result = copied
     return _of(result, layout)
 
@@ -99,12 +99,12 @@ class Running:
         if dtype is bfloat16:
             arrays = [to_float32(array) for array in arrays]
         if not new and function is not None and dtype is not bfloat16:
-            return quiet().run(write, function, out, *arrays)
-        results = quiet().run(function or on_arrays(formula, dtype), *arrays)
+            return no_warnings().run(write, function, out, *arrays)
+        results = no_warnings().run(function or on_arrays(formula, dtype), *arrays)
         results = (results,) if formula.outputs == 1 else results
         if not new:
             for target, result in zip(out, results, strict=True):
-                quiet().run(assign, target.array, result)
+                no_warnings().run(assign, target.array, result)
             return None
         views = [new_view(result, out) for result in results]
         return views[0] if formula.outputs == 1 else views
@@ -135,9 +135,9 @@ def _of_any(function: Function, out: Layout, several: bool) -> Function:
     def run(*inputs: Any) -> Any:
         arrays = [*map(_array_of, inputs)]
         try:
-            results = run_quietly(function, *arrays)
+            results = run_without_warnings(function, *arrays)
         except RuntimeError:
-            results = quiet().run(function, *arrays)
+            results = no_warnings().run(function, *arrays)
         if not several:
             return new_view(results, out)
         views = []
@@ -153,9 +153,9 @@ def _of_one(function: Function, out: Layout) -> Function:
 
     def run(x: Any) -> TensorData:
         try:
-            array = run_quietly(function, x._array)
+            array = run_without_warnings(function, x._array)
         except _BUSY:
-            array = quiet().run(function, x.array)
+            array = no_warnings().run(function, x.array)
         data = _new(TensorData)  # as in `TensorData.of`, whose call a sum would feel
         data._array = array
         data.layout = out
@@ -170,9 +170,9 @@ def _of_two(function: Function, out: Layout) -> Function:
 
     def run(x: Any, y: Any) -> TensorData:
         try:
-            array = run_quietly(function, x._array, y._array)
+            array = run_without_warnings(function, x._array, y._array)
         except _BUSY:
-            array = quiet().run(function, x.array, y.array)
+            array = no_warnings().run(function, x.array, y.array)
         data = _new(TensorData)
         data._array = array
         data.layout = out

@@ -17,7 +17,7 @@ from mt_operators import OPERATORS, Formula, TracingError
 from mt_operators.elementary import ROUNDING
 from mt_operators.evaluation import written_with
 from mt_tensor.core.dtypes import Array, Number
-from mt_tensor.core.errstate import quiet
+from mt_tensor.core.host import no_warnings
 
 _NAMES = {
     "neg": "negative",
@@ -131,4 +131,4 @@ def typed(number: Number, dtype: np.dtype[Any]) -> Any:
     """Return a number as an array, which NumPy takes in half the time of a Python number."""
     fraction = not math.isfinite(number) or number != int(number)
     exact = np.float64 if dtype.kind in "iu" and fraction else dtype
-    return quiet().run(np.asarray(number).astype, exact)
+    return no_warnings().run(np.asarray(number).astype, exact)

@@ -32,7 +32,7 @@ from mt_operators import Formula
 from mt_operators.evaluation import written_with
 from mt_operators.graph import PYTHON, Expression, Graph
 from mt_tensor.core.dtypes import Number
-from mt_tensor.core.errstate import quiet
+from mt_tensor.core.host import no_warnings
 from mt_tensor.core.numpy_functions import FUNCTIONS, SPECIAL_CASES, UFUNCS
 from mt_tensor.core.numpy_source import ATOMIC
 from mt_tensor.core.tensor_data import TensorData
@@ -73,7 +73,7 @@ def update(
         else:
             return False
     function = update_function(formula, tuple(kinds), changed)
-    quiet().run(function, layout.size, *arguments)
+    no_warnings().run(function, layout.size, *arguments)
     return True
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mt_nn.kernels.numpy.tensors import are_computed, array_of, tensor_of
-from mt_tensor.backends.extending import quiet
+from mt_tensor.backends.extending import no_warnings
 from mt_tensor.extending import Array, FusedKernel
 
 
@@ -36,7 +36,7 @@ class Linear(FusedKernel):
         """Return the result; the gradient reads the arguments."""
         x, weight, bias = arguments
         added = None if bias is None else array_of(bias)
-        out = quiet().run(linear, _rows(x), array_of(weight), added)
+        out = no_warnings().run(linear, _rows(x), array_of(weight), added)
         return tensor_of(out.reshape(*x.shape[:-1], -1), x), ()
 
     def gradient(
@@ -44,7 +44,7 @@ class Linear(FusedKernel):
     ) -> Sequence[Any]:
         """Return the gradients of inputs, weights and biases, each if it is wanted."""
         x, weight, _ = arguments
-        upstream, run = _rows(grad), quiet().run
+        upstream, run = _rows(grad), no_warnings().run
         of_x = of_weight = of_bias = None
         if needs[0]:
             product = run(np.matmul, upstream, array_of(weight))
