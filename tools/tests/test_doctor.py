@@ -420,7 +420,7 @@ def test_backends_that_are_broken_or_claimed_twice(monkeypatch: pytest.MonkeyPat
     theirs = registry.BackendInfo("shaky", "mt-shaky", "1.0", broken)
     rival = registry.BackendInfo("numpy", "mt-rival", "1.0", broken)
     installed = {"fast": [ours], "shaky": [theirs], "numpy": [rival]}
-    monkeypatch.setattr(registry, "_installed", lambda: installed)
+    monkeypatch.setattr(registry, "installed", lambda: installed)
     monkeypatch.setattr(registry, "_created", {})
     found: dict[str, list[Finding]] = {}
     for finding in only(check_backends(WORKSPACE), "fault"):

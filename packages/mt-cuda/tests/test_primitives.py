@@ -14,8 +14,7 @@ from mt_operators import OPERATORS
 from mt_operators.testing import SPECIAL, SPECS, TOLERANCE, WHOLE_SPECS
 from mt_tensor import TensorData
 from mt_tensor.backends import get_backend
-from mt_tensor.backends.extending import numbers as as_numbers
-from mt_tensor.backends.extending import row_major, stored
+from mt_tensor.backends.extending import cast_array, row_major, to_float32
 from mt_tensor.extending import DTYPES, as_dtype
 
 NUMPY = get_backend("numpy")
@@ -26,7 +25,7 @@ UPDATES = ("add", "mul", "maximum", "minimum")
 
 def numbers(shape, dtype, seed=0):
     values = np.random.default_rng(seed).integers(-3, 4, shape)
-    return stored(values, DTYPES[dtype])
+    return cast_array(values, DTYPES[dtype])
 
 
 def on(backend, array):
@@ -71,7 +70,7 @@ def both(ops, array, view):
 
 
 def same(ops, ours, theirs, tolerance=0.0):
-    found, wanted = (as_numbers(b.to_host(x)) for b, x in ((ops, ours), (NUMPY, theirs)))
+    found, wanted = (to_float32(b.to_host(x)) for b, x in ((ops, ours), (NUMPY, theirs)))
     np.testing.assert_allclose(found.astype("f8"), wanted.astype("f8"), tolerance, tolerance)
 
 
@@ -243,7 +242,7 @@ def test_powers_of_whole_numbers(ops):
 
 @pytest.mark.parametrize(("source", "target"), list(itertools.product(DTYPES, repeat=2)))
 def test_conversions(ops, source, target):
-    array = stored(np.array([[0, 1, 2, 100, 127], [0.5, 1.5, -1, -2, 3]]), DTYPES[source])
+    array = cast_array(np.array([[0, 1, 2, 100, 127], [0.5, 1.5, -1, -2, 3]]), DTYPES[source])
     for view in ("contiguous", "permuted"):
         x, x_there = both(ops, array, view)
         ours, theirs = (b.empty(x.shape, DTYPES[target]) for b in (ops, NUMPY))

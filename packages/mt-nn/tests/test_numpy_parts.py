@@ -8,9 +8,9 @@ import pytest
 
 from mt_nn.kernels.numpy.losses import cross_entropies
 from mt_nn.kernels.numpy.normalization import batch_gradient, batch_norm, layer_gradient, layer_norm
-from mt_tensor.core import numpy_blocks as blocks
-from mt_tensor.core.numpy_blocks import parts
 from mt_tensor.extending import Array
+from mt_tensor.large_arrays import blocks
+from mt_tensor.large_arrays.blocks import parts
 
 RNG = np.random.default_rng(0)
 PLANES, UPSTREAM = RNG.normal(2, 3, (2, 5, 7, 11))

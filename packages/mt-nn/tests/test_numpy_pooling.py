@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mt_nn.kernels.numpy.pooling import max_gradient, max_pool, mean_gradient, mean_pool
-from mt_tensor.core import numpy_blocks as blocks
 from mt_tensor.extending import Array
+from mt_tensor.large_arrays import blocks
 
 Pair = tuple[int, int]
 Case = tuple[Array, Pair, Pair, Pair]

@@ -75,11 +75,11 @@ def test_views_by_strides(shape, strides, offset, wanted):
     [
         (lambda: TensorData([1, 2], (3,)), errors.ShapeError, "from position 0 to 2 of a storage"),
         (lambda: TensorData([1, 2], (2,), (-1,)), errors.ShapeError, "from position -1 to 0"),
-        (lambda: TensorData([1, 2], (2,), (1, 1)), errors.ShapeError, "stride for each extent"),
+        (lambda: TensorData([1, 2], (2,), (1, 1)), errors.ShapeError, "stride for each size"),
         (lambda: TensorData(np.ones((2, 2)), (4,)), errors.ShapeError, "one row"),
         (lambda: TensorData(["a"], (1,)), errors.DTypeError, "numbers in one row"),
         (lambda: TensorData([[1], [2, 3]], (1,)), errors.DTypeError, "numbers in one row"),
-        (lambda: TensorData(np.array([1j]), (1,)), errors.DTypeError, "no element type"),
+        (lambda: TensorData(np.array([1j]), (1,)), errors.DTypeError, "no dtype"),
         (lambda: counting(2).get((2,)), errors.IndexingError, "outside"),
         (lambda: counting(2).permute(1), errors.IndexingError, "once"),
     ],

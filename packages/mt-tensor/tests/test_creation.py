@@ -97,8 +97,8 @@ def test_tensors_within_data() -> None:
         ([2**70], errors.DTypeError, "at most 64 bits"),
         ([2**63, -1], errors.DTypeError, "64 bits with a sign"),
         ([2**63], errors.DTypeError, "out of range for int64"),
-        (np.zeros(2, "U3"), errors.DTypeError, "no element type"),
-        (np.zeros(2, "c8"), errors.DTypeError, "no element type"),
+        (np.zeros(2, "U3"), errors.DTypeError, "no dtype"),
+        (np.zeros(2, "c8"), errors.DTypeError, "no dtype"),
     ],
 )
 def test_data_that_is_refused(data: Any, error: type[Exception], message: str) -> None:
@@ -165,7 +165,7 @@ def test_from_numpy_copies_where_it_cannot_share() -> None:
     assert fixed.tolist() == [0, 1, 2, 3]
     with pytest.raises(TypeError, match="takes a NumPy array; a list was given"):
         mt.from_numpy([1, 2])  # type: ignore[arg-type]
-    with pytest.raises(errors.DTypeError, match="no element type"):
+    with pytest.raises(errors.DTypeError, match="no dtype"):
         mt.from_numpy(np.zeros(2, complex))
 
 

@@ -93,7 +93,7 @@ GPU = (
     ],
 )
 def test_what_is_not_installed_says_how_to_install_it(asked, says, monkeypatch):
-    monkeypatch.setattr(registry, "_installed", dict)
+    monkeypatch.setattr(registry, "installed", dict)
     monkeypatch.setattr(registry, "_created", {})
     with pytest.raises(UnknownBackendError) as error:
         asked()

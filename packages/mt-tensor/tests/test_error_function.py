@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from mt_tensor.core.numpy_erf import BLOCK, erf, erfc
+from mt_tensor.special.erf import BLOCK, erf, erfc
 
 
 def exact(x: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import mt_tensor as mt
 from mt_operators import Formula
 from mt_operators.core.elementary import where
-from mt_tensor.core.numpy_updates import BLOCK, update_source
 from mt_tensor.errors import BackendMismatchError, DTypeError, FusionError, InPlaceError, ShapeError
+from mt_tensor.large_arrays.updates import BLOCK, update_source
 
 
 @mt.fuse_in_place("place", "velocity")

@@ -309,7 +309,7 @@ def test_bad_values() -> None:
         with pytest.raises(errors.ShapeError, match="equal lengths at each level"):
             x[key] = [[1], [1, 2]]
         for value in (None, "a"):
-            with pytest.raises(errors.DTypeError, match="no element type"):
+            with pytest.raises(errors.DTypeError, match="no dtype"):
                 x[key] = value
     with pytest.raises(errors.BackendMismatchError):
         x[mt.tensor([0], backend="simple")]

@@ -78,7 +78,7 @@ def test_numpy_has_no_bfloat16() -> None:
             read(x)
     bits = np.zeros(3, mt.bfloat16.numpy)  # as it lies in memory: what a user means is unknown
     for make in (mt.tensor, mt.as_tensor, mt.from_numpy):
-        with pytest.raises(errors.DTypeError, match="is no element type of tensors"):
+        with pytest.raises(errors.DTypeError, match="is no dtype of tensors"):
             make(bits)
 
 
@@ -215,7 +215,7 @@ def test_dlpack_refuses() -> None:
         mt.from_dlpack(Elsewhere())
     with pytest.raises(TypeError, match=r"with __dlpack__; \[1\] of type list"):
         mt.from_dlpack([1])
-    with pytest.raises(errors.DTypeError, match="no element type"):
+    with pytest.raises(errors.DTypeError, match="no dtype"):
         mt.from_dlpack(np.zeros(2, complex))
     torch = pytest.importorskip("torch")
     with pytest.raises(errors.ExchangeError, match="cannot be shared"):
@@ -357,9 +357,9 @@ def test_to_refuses() -> None:
             call()
     with pytest.raises(errors.UnknownBackendError):
         x.to("gpu")
-    with pytest.raises(errors.DTypeError, match="no element type"):
+    with pytest.raises(errors.DTypeError, match="no dtype"):
         x.to(dtype="float23")
-    with pytest.raises(errors.DTypeError, match="3 is no element type"):
+    with pytest.raises(errors.DTypeError, match="3 is no dtype"):
         x.to(3)
 
 

@@ -1,4 +1,4 @@
-"""What the `numpy` backend does beside its primitives: quiet calls, and results of its own."""
+"""What the `numpy` backend does beside its primitives: calls without warnings, new results."""
 
 import math
 import threading
@@ -16,12 +16,14 @@ from mt_operators import OPERATORS, Formula
 from mt_operators.core.elementary import where
 from mt_tensor.backends.extending import FUNCTIONS
 from mt_tensor.core.dtypes import Array, DType, bool_, float32, float64, int32
-from mt_tensor.core.errstate import quiet, run_quietly
+from mt_tensor.core.host import no_warnings, run_without_warnings
 from mt_tensor.core.layout import row_major
-from mt_tensor.core.numpy_blocks import BLOCK, LARGE, blocks, in_blocks
-from mt_tensor.core.numpy_choices import choose, keep, split
-from mt_tensor.core.numpy_source import MANY, numpy_function
+from mt_tensor.core.numpy_functions import LARGE
+from mt_tensor.core.numpy_source import numpy_function
 from mt_tensor.core.tensor_data import TensorData
+from mt_tensor.large_arrays.blocks import BLOCK, blocks, in_blocks
+from mt_tensor.large_arrays.choices import choose, keep, split
+from mt_tensor.large_arrays.formulas import MANY
 
 
 @pytest.fixture(autouse=True)
@@ -39,32 +41,32 @@ def _divide_by_zero() -> bool:
     return bool(np.isinf(np.float32(1) / np.zeros(1, np.float32)).all())
 
 
-def test_nothing_warns_within_a_quiet_call_and_everything_after_it() -> None:
-    assert run_quietly(_divide_by_zero)
-    assert quiet().run(_divide_by_zero)
+def test_nothing_warns_within_a_call_without_warnings_and_everything_after_it() -> None:
+    assert run_without_warnings(_divide_by_zero)
+    assert no_warnings().run(_divide_by_zero)
     with pytest.raises(RuntimeWarning):
         _divide_by_zero()
 
 
-def test_a_quiet_call_within_another() -> None:
+def test_a_call_without_warnings_within_another() -> None:
     with pytest.raises(RuntimeError):
-        run_quietly(run_quietly, _divide_by_zero)
-    assert run_quietly(lambda: quiet().run(_divide_by_zero))
-    assert quiet().run(lambda: quiet().run(_divide_by_zero))
+        run_without_warnings(run_without_warnings, _divide_by_zero)
+    assert run_without_warnings(lambda: no_warnings().run(_divide_by_zero))
+    assert no_warnings().run(lambda: no_warnings().run(_divide_by_zero))
 
 
-def test_a_quiet_call_while_another_thread_is_in_one() -> None:
+def test_a_call_without_warnings_while_another_thread_is_in_one() -> None:
     entered, leave = threading.Event(), threading.Event()
 
     def stay() -> None:
         entered.set()
         leave.wait(10)
 
-    other = threading.Thread(target=run_quietly, args=(stay,))
+    other = threading.Thread(target=run_without_warnings, args=(stay,))
     other.start()
     try:
         assert entered.wait(10)
-        assert quiet().run(_divide_by_zero)
+        assert no_warnings().run(_divide_by_zero)
         one, zero = mt.ones(3, requires_grad=True), mt.zeros(3)
         quotient = one / zero
         quotient.sum().backward()
@@ -75,12 +77,12 @@ def test_a_quiet_call_while_another_thread_is_in_one() -> None:
         other.join()
 
 
-def test_an_error_within_a_quiet_call_is_passed_on() -> None:
+def test_an_error_within_a_call_without_warnings_is_passed_on() -> None:
     def fail() -> None:
         raise ZeroDivisionError("on purpose")
 
     with pytest.raises(ZeroDivisionError, match="on purpose"):
-        quiet().run(fail)
+        no_warnings().run(fail)
 
 
 def test_formulas_take_all_that_functions_of_numpy_return() -> None:

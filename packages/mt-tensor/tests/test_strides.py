@@ -121,7 +121,7 @@ def test_elements() -> None:
 
 def test_views_that_cannot_be() -> None:
     data = data_of(np.zeros((2, 3)))
-    with pytest.raises(ShapeError, match="only extents of 1"):
+    with pytest.raises(ShapeError, match="only sizes of 1"):
         data.expand((2, 4))
     with pytest.raises(IndexingError, match="each of the 2"):
         data.permute(0)

@@ -16,7 +16,7 @@ def check_backends(workspace: Workspace) -> Iterator[Finding]:
     """Try each backend, and the one that the environment chooses."""
     try:
         import mt_tensor as mt
-        from mt_tensor.core.registry import contested
+        from mt_tensor.backends.listing import contested
         from mt_tensor.errors import BackendError
     except Exception:  # noqa: BLE001 - whatever it is was said of the import
         return

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from mt_operators import Formula, Operator
 from mt_tensor import DType, TensorBackend, TensorData, bfloat16
-from mt_tensor.backends.extending import Layout, element_type
+from mt_tensor.backends.extending import Layout, dtype_of
 from mt_tensor.errors import DTypeError
 from mt_tensor.extending import Number, Shape, folded_shape
 
@@ -55,7 +55,7 @@ class ListOps(TensorBackend):
 
     def from_host(self, array: npt.NDArray[Any]) -> TensorData:
         """Copy an array into a list."""
-        dtype = element_type(array)
+        dtype = dtype_of(array)
         self.empty((0,), dtype)  # raises where there are no such elements
         return TensorData(array.reshape(-1).tolist(), array.shape, dtype=dtype)
 

@@ -28,7 +28,7 @@ from mt_opencl.choice import check, chosen
 from mt_opencl.declarations import DECLARATIONS, OPTION
 from mt_opencl.prelude import PRELUDE
 from mt_tensor import DType, float32
-from mt_tensor.backends.extending import element_type
+from mt_tensor.backends.extending import dtype_of
 from mt_tensor.errors import BackendError, BackendUnavailableError
 
 EXHAUSTED = (cl.status_code.MEM_OBJECT_ALLOCATION_FAILURE, cl.status_code.OUT_OF_HOST_MEMORY)
@@ -129,7 +129,7 @@ class Device(Machine):
 
     def upload(self, values: npt.NDArray[Any]) -> Memory:
         """Copy an array to the device."""
-        memory = self.allocate(values.size, element_type(values))
+        memory = self.allocate(values.size, dtype_of(values))
         if values.size:
             self._copy(memory.buffer, values)
         return memory

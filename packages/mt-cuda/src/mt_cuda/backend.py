@@ -33,7 +33,7 @@ from mt_tensor.backends.extending import (
     MOST_DIMENSIONS,
     SharedMemory,
     computation_type,
-    element_type,
+    dtype_of,
     not_an_array,
     row_major,
 )
@@ -115,7 +115,7 @@ class CudaOps(TensorBackend):
 
     def from_host(self, array: npt.NDArray[Any]) -> TensorData:
         """Return device memory with a copy of the elements."""
-        dtype = element_type(array)
+        dtype = dtype_of(array)
         row = np.ascontiguousarray(array, dtype.numpy).reshape(-1)
         return TensorData(self.machine.upload(row), array.shape, dtype=dtype)
 

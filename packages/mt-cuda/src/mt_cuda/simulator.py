@@ -38,8 +38,7 @@ from mt_cuda.machine import Grid, Machine, Number, Size
 from mt_cuda.matrix import Tiling
 from mt_operators.core import elementary
 from mt_tensor import DType, bfloat16
-from mt_tensor.backends.extending import FUNCTIONS, stored
-from mt_tensor.backends.extending import numbers as as_numbers
+from mt_tensor.backends.extending import FUNCTIONS, cast_array, to_float32
 from mt_tensor.extending import DTYPES, Array
 
 Order = Literal["forward", "reversed"]
@@ -274,13 +273,13 @@ def _power(x: Any, y: Any) -> Any:
 
 def _bfloat16(x: Any) -> Any:
     """Return the bits of a number as bfloat16."""
-    return stored(np.asarray(x), bfloat16).view(np.uint16)[()]
+    return cast_array(np.asarray(x), bfloat16).view(np.uint16)[()]
 
 
 NAMES: dict[str, Any] = {
     **{dtype.name: dtype.numpy.type for dtype in DTYPES.values() if dtype.name != "bool"},
     "bfloat16": _bfloat16,
-    "float_of_bfloat16": lambda bits: as_numbers(bits.view(bfloat16.numpy)),
+    "float_of_bfloat16": lambda bits: to_float32(bits.view(bfloat16.numpy)),
     "index32": int,  # Python's whole numbers hold all indices, and are fast
     "inf": np.inf,
     "nan": np.nan,

@@ -89,15 +89,20 @@ from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.core import methods as _core_methods  # noqa: F401 - registers the methods of `Tensor`
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.registry import (
-    backends,
     current_backend,
     get_backend,
     register_backend,
     use_backend,
 )
+from mt_tensor.core.kernels import register_kernels as _register_kernels
 
 # What lies beside the core. The core works without it: `hatch run core:prove` deletes it.
 if _find_spec("mt_tensor.methods") is not None:
+    import mt_tensor.emulation.bfloat16  # each of these registers in the core's tables
+    import mt_tensor.large_arrays.blocks
+    import mt_tensor.large_arrays.formulas
+    import mt_tensor.large_arrays.updates
+    import mt_tensor.special.erf  # noqa: F401
     from mt_tensor import autograd, cuda, errors, linalg
     from mt_tensor.backends import backends  # the function, which has the name of the folder
     from mt_tensor import methods as _methods  # noqa: F401 - registers the methods of `Tensor`
@@ -409,6 +414,8 @@ if _find_spec("mt_tensor.methods") is not None:
         trunc,
         xlogy,
     )
+
+    _register_kernels("numpy", "mt_tensor.kernels.numpy")
 
 __version__ = "0.1.0"
 

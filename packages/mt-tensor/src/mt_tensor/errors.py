@@ -1,59 +1,41 @@
-"""The errors that mt_tensor raises."""
+"""The errors that mt_tensor raises: those of the core, and those of the folders beside it."""
 
 from mt_tensor.core.errors import (
     AmbiguousBackendError as AmbiguousBackendError,
-)
-from mt_tensor.core.errors import (
     BackendError as BackendError,
-)
-from mt_tensor.core.errors import (
     BackendLoadError as BackendLoadError,
-)
-from mt_tensor.core.errors import (
     BackendMismatchError as BackendMismatchError,
-)
-from mt_tensor.core.errors import (
     BackendUnavailableError as BackendUnavailableError,
-)
-from mt_tensor.core.errors import (
-    CompileError as CompileError,
-)
-from mt_tensor.core.errors import (
-    CompileWarning as CompileWarning,
-)
-from mt_tensor.core.errors import (
     DivisionByZeroError as DivisionByZeroError,
-)
-from mt_tensor.core.errors import (
     DomainError as DomainError,
-)
-from mt_tensor.core.errors import (
     DTypeError as DTypeError,
-)
-from mt_tensor.core.errors import (
-    EquationError as EquationError,
-)
-from mt_tensor.core.errors import (
-    ExchangeError as ExchangeError,
-)
-from mt_tensor.core.errors import (
-    FusionError as FusionError,
-)
-from mt_tensor.core.errors import (
     IndexingError as IndexingError,
-)
-from mt_tensor.core.errors import (
     InPlaceError as InPlaceError,
-)
-from mt_tensor.core.errors import (
-    LinAlgError as LinAlgError,
-)
-from mt_tensor.core.errors import (
     ShapeError as ShapeError,
-)
-from mt_tensor.core.errors import (
     TensorError as TensorError,
-)
-from mt_tensor.core.errors import (
     UnknownBackendError as UnknownBackendError,
 )
+
+
+class LinAlgError(TensorError):
+    """A matrix without a required property, such as a singular one that is to be inverted."""
+
+
+class EquationError(TensorError, ValueError):
+    """An equation of `einsum` that is malformed, or does not fit its operands."""
+
+
+class ExchangeError(TensorError, BufferError):
+    """Memory that cannot be shared with another library."""
+
+
+class FusionError(TensorError, TypeError):
+    """A function that cannot be fused because it is not elementwise."""
+
+
+class CompileError(TensorError):
+    """A function that cannot be compiled: a replay would not do what the function does."""
+
+
+class CompileWarning(UserWarning):
+    """A compiled function that runs eagerly, for the reason in the warning."""

@@ -21,7 +21,7 @@ from mt_cuda.gpu import size_of_gpu
 from mt_cuda.kernel import Kernel
 from mt_cuda.machine import Grid, Machine, Number
 from mt_tensor import DType
-from mt_tensor.backends.extending import element_type
+from mt_tensor.backends.extending import dtype_of
 from mt_tensor.extending import Array
 
 MULTIPROCESSORS = 132
@@ -125,7 +125,7 @@ class Recorder(Machine):
         self.record.allocations += 1
         self.record.uploads += 1
         self.record.synchronisations += 1
-        return Memory(values.size, element_type(values), self._machine.upload(values))
+        return Memory(values.size, dtype_of(values), self._machine.upload(values))
 
     def download(self, memory: Memory, count: int) -> Array:
         """Count a download."""
@@ -205,7 +205,7 @@ class _Nobody(Machine):
         return _Spoken(count, dtype)
 
     def upload(self, values: Array) -> _Spoken:
-        return _Spoken(values.size, element_type(values), values.copy())
+        return _Spoken(values.size, dtype_of(values), values.copy())
 
     def download(self, memory: _Spoken, count: int) -> Array:
         if memory.uploaded is None:

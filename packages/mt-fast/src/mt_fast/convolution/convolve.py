@@ -43,7 +43,7 @@ from mt_fast.gemm.inner_products import inner_products
 from mt_fast.gemm.tiles import LARGEST, product
 from mt_fast.vectors.compiler import inner
 from mt_fast.vectors.instructions import copy_to_every
-from mt_tensor.backends.extending import quiet
+from mt_tensor.backends.extending import no_warnings
 
 Array = npt.NDArray[Any]
 Pair = tuple[int, int]
@@ -365,7 +365,7 @@ def image_gradient(
         return _transposed(
             image_gradient(_transposed(grad), _transposed(kernels), *transposed, groups)
         )
-    if not math.isfinite(quiet().run(np.add.reduce, kernels.reshape(-1))):
+    if not math.isfinite(no_warnings().run(np.add.reduce, kernels.reshape(-1))):
         return _image_gradient_by_windows(grad, kernels, *settings)
     shape, taps, whole, work = _gradient_plan(
         grad.shape, kernels.shape, *settings, grad.itemsize, thread_count()
@@ -497,7 +497,7 @@ def _image_gradient_by_windows(
         grad.dtype,
     )
     for i, j in np.ndindex(*kernel):
-        shares = quiet().run(np.matmul, weights[..., i, j], grads)
+        shares = no_warnings().run(np.matmul, weights[..., i, j], grads)
         top, left = i * dilation[0], j * dilation[1]
         seen = padded[
             :,
@@ -505,7 +505,9 @@ def _image_gradient_by_windows(
             top : top + (rows - 1) * stride[0] + 1 : stride[0],
             left : left + (columns - 1) * stride[1] + 1 : stride[1],
         ]
-        quiet().run(np.add, seen, shares.reshape(n, channels * groups, rows, columns), out=seen)
+        no_warnings().run(
+            np.add, seen, shares.reshape(n, channels * groups, rows, columns), out=seen
+        )
     (top, left), (height, width) = padding, image_shape
     return np.ascontiguousarray(padded[:, :, top : top + height, left : left + width])
 

@@ -22,11 +22,10 @@ from mt_fast.core.loops import WORTH_A_KERNEL
 from mt_fast.core.tables import MEMORY, SPECIAL_CASES, START, empty
 from mt_operators import OPERATORS, Formula, Operator
 from mt_tensor import DType, TensorData, bfloat16, float32, int16
-from mt_tensor.core.bfloat16 import assign, numbers
+from mt_tensor.core.casting import assign, to_float32
 from mt_tensor.core.dtypes import Array, Number
 from mt_tensor.core.errors import BackendUnavailableError
-from mt_tensor.core.errstate import quiet
-from mt_tensor.core.host import HostBackend, copied
+from mt_tensor.core.host import HostBackend, copied, no_warnings
 from mt_tensor.core.layout import Layout, row_major
 from mt_tensor.core.plans import drop_plans
 from mt_tensor.core.strides import Shape, folded_shape, size_of
@@ -265,13 +264,13 @@ class FastOps(HostBackend):
             1 if stride == 0 else size
             for size, stride in zip(view.shape, view.strides, strict=True)
         )
-        array = numbers(self.to_host(view.like(once, view.strides, view.offset)))
+        array = to_float32(self.to_host(view.like(once, view.strides, view.offset)))
         return self.from_host(array.astype(np.float32, order="C")).expand(view.shape)
 
     def _rounded(self, result: TensorData, out: TensorData) -> None:
         """Copy a view to one of another dtype, with NumPy."""
         if result is not out:
-            quiet().run(assign, self.to_host(out), self.to_host(result))
+            no_warnings().run(assign, self.to_host(out), self.to_host(result))
 
 
 def _as_bits(view: TensorData) -> TensorData:

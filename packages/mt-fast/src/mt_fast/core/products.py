@@ -16,7 +16,7 @@ from mt_fast.core.kernel import Kernel
 from mt_fast.core.parallel_loops import multiply_row
 from mt_fast.core.tables import SPECIAL_CASES
 from mt_tensor.core.dtypes import Array
-from mt_tensor.core.errstate import quiet
+from mt_tensor.core.host import no_warnings
 from mt_tensor.core.strides import Shape
 
 
@@ -27,8 +27,10 @@ def of_floats(a: Array, b: Array) -> Array:
     if product is not None:
         return product
     if a.ndim <= 2 and b.ndim <= 2:
-        return np.asarray(quiet().run(a.dot, b))  # which knows more layouts, and starts faster
-    return np.asarray(quiet().run(np.matmul, _for_blas(a), _for_blas(b)), order="C")
+        return np.asarray(
+            no_warnings().run(a.dot, b)
+        )  # which knows more layouts, and starts faster
+    return np.asarray(no_warnings().run(np.matmul, _for_blas(a), _for_blas(b)), order="C")
 
 
 def in_lines(shape: Shape, strides: Shape, itemsize: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from mt_tensor.core.registry import backends, contested
+from mt_tensor.backends.listing import backends, contested
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -7,7 +7,7 @@ border for backends in other packages; `mt_tensor.extending` is that for operati
 
 # What a formula is computed in, and elements in the memory of this machine.
 from mt_tensor.core.contract import Layouts as Layouts, computation_type as computation_type
-from mt_tensor.core.errstate import quiet as quiet
+from mt_tensor.core.host import no_warnings as no_warnings
 from mt_tensor.core.host import (
     HostBackend as HostBackend,
     copied as copied,
@@ -41,12 +41,12 @@ from mt_tensor.randomness.blocks import (
 )
 
 # Elements as NumPy computes with them, and as arrays hold them: bfloat16, which NumPy has not.
-from mt_tensor.core.bfloat16 import (
+from mt_tensor.core.casting import (
     assign as assign,
     element as element,
-    element_type as element_type,
-    numbers as numbers,
-    stored as stored,
+    dtype_of as dtype_of,
+    to_float32 as to_float32,
+    cast_array as cast_array,
 )
 
 # Operators as functions of NumPy.
@@ -58,13 +58,13 @@ from mt_tensor.core.numpy_functions import (
 from mt_tensor.core.numpy_backend import NumpyOps as NumpyOps
 from mt_tensor.core.numpy_calls import Running as Running
 from mt_tensor.core.plans import drop_plans as drop_plans
-from mt_tensor.core.numpy_erf import ERFC_FLOAT32 as ERFC_FLOAT32
+from mt_tensor.special.erf import ERFC_FLOAT32 as ERFC_FLOAT32
 from mt_tensor.core.numpy_source import numpy_source as numpy_source
 
 # What the `numpy` backend makes its kernels for named operations of: parts of an array that stay in
 # the cache, and choices without branches.
-from mt_tensor.core.numpy_blocks import parts as parts
-from mt_tensor.core.numpy_choices import split as split
+from mt_tensor.large_arrays.blocks import parts as parts
+from mt_tensor.large_arrays.choices import split as split
 
 # How to install a backend of this project, for the message that it cannot be used.
 from mt_tensor.core.registry import ELSEWHERE as ELSEWHERE

@@ -7,8 +7,8 @@ import threading
 from mt_autodiff.core.mode import recording
 from mt_operators import OPERATORS
 from mt_tensor.core.errors import InPlaceError
-from mt_tensor.core.memory import are_apart, overlaps
 from mt_tensor.core.plans import Plans
+from mt_tensor.core.strides import overlaps
 from mt_tensor.core.tensor import Tensor
 
 _ADD = Plans(OPERATORS["add"].value)
@@ -40,7 +40,7 @@ def _add_in_place(grad: Tensor, derivative: Tensor) -> None:
             f"grad has shape {layout.shape} and strides {layout.strides}, which repeat elements: "
             "no gradient can be added to it. Assign a clone() of it."
         )
-    if not are_apart((data, added)) and backend.same_memory(data.storage, added.storage):
+    if backend.same_memory(data.storage, added.storage):
         added = backend.copy(added, added.layout.contiguous)
     _ADD.change(backend, (data,), data, added)
     data.bump_version()

@@ -21,10 +21,9 @@ from mt_tensor.core.errors import InPlaceError
 from mt_tensor.core.function import Function
 from mt_tensor.core.gathering import Collect, Gather
 from mt_tensor.core.graph import Node
-from mt_tensor.core.memory import positions
 from mt_tensor.core.strides import size_of
 from mt_tensor.core.tensor import CUSTOM_VIEW, VIEW, Tensor
-from mt_tensor.core.tensor_data import TensorData
+from mt_tensor.core.tensor_data import TensorData, positions
 from mt_tensor.core.views import reshaped
 
 

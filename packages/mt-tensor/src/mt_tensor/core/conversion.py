@@ -10,7 +10,7 @@ from typing import Any
 
 from mt_autodiff import NoGradientError
 from mt_tensor.core.arguments import check_flags
-from mt_tensor.core.bfloat16 import numbers, stored
+from mt_tensor.core.casting import cast_array, to_float32
 from mt_tensor.core.dtypes import Array, DType, bfloat16
 from mt_tensor.core.errors import DTypeError, ShapeError
 from mt_tensor.core.function import Function
@@ -64,25 +64,27 @@ def item(self: Tensor) -> Any:
             f"item() needs exactly one element; shape {self.shape} has {self.numel()}."
         )
     array = self.backend.to_host(self._tensor)
-    return array.item() if self._tensor.layout.dtype is not bfloat16 else numbers(array).item()
+    return array.item() if self._tensor.layout.dtype is not bfloat16 else to_float32(array).item()
 
 
 def tolist(self: Tensor) -> Any:
     """Return the elements as nested lists of Python numbers."""
     array = self.backend.to_host(self._tensor)
-    return array.tolist() if self._tensor.layout.dtype is not bfloat16 else numbers(array).tolist()
+    return (
+        array.tolist() if self._tensor.layout.dtype is not bfloat16 else to_float32(array).tolist()
+    )
 
 
 def _uploaded(self: Tensor, elements: Array, dtype: DType | None = None) -> Tensor:
     """Return an array as a constant tensor on the same backend, by default of its own dtype."""
     if dtype is not None:
-        elements = stored(elements, dtype)
+        elements = cast_array(elements, dtype)
     return Tensor._make(self.backend.from_host(elements), self.backend)
 
 
 def _numbers(self: Tensor) -> Array:
     """Return the elements as an array that NumPy computes with: bfloat16 as float32."""
-    array: Array = numbers(self.backend.to_host(self._tensor))
+    array: Array = to_float32(self.backend.to_host(self._tensor))
     return array
 
 

@@ -1,10 +1,8 @@
 """Devices: torch's word for where elements are, in terms of backends.
 
-Operations have been read; the last part is how tensors are made, and first where. torch's programs
-choose a device, not a backend as in `registry.py`. Several backends may keep their elements on one:
-those of `numpy`, `simple` and `fast` are in the memory of this machine, "cpu". So a program that
-names only "cpu" and "cuda", as torch's do, runs on whichever backend was chosen: what is on the CPU
-already stays on its backend, and what is made there lives on the current one.
+Programs for torch choose a device. Several backends may keep their elements on one: those of
+`numpy`, `simple` and `fast` are in the memory of this machine, "cpu". A tensor that is on the CPU
+stays on its backend there; a new one belongs to the current backend.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ class device:  # noqa: N801 - torch's name
     SimpleOps('simple') NumpyOps('numpy')
 
     Attributes:
-        type: "cpu", "cuda", or what another backend calls its place.
+        type: "cpu", "cuda", or the `device` of another backend.
         index: the number of the device among those of its type, which is 0, or None.
 
     Raises:
@@ -41,7 +39,7 @@ class device:  # noqa: N801 - torch's name
 
     type: str
     index: int | None
-    _backend: TensorBackend | None  # for "cpu" None: the one that is current when it is asked for
+    _backend: TensorBackend | None  # None for "cpu": the current one when it is needed
 
     def __init__(self, type: str | device | TensorBackend, index: int | None = None) -> None:
         self._backend = None
@@ -54,18 +52,17 @@ class device:  # noqa: N801 - torch's name
         if index not in {None, 0}:
             raise UnknownBackendError(
                 f"there is one device of each type, with index 0; {type!r} with index {index} was "
-                "asked for."
+                "given."
             )
         self.index = index
-        if type == HOST:
-            self.type = HOST
-        else:
+        self.type = HOST
+        if type != HOST:
             self._backend = get_backend(type)
             self.type = self._backend.device
 
     @property
     def backend(self) -> TensorBackend:
-        """The backend that new elements on this device belong to."""
+        """The backend of new elements on this device."""
         if self._backend is not None:
             return self._backend
         current = current_backend()
@@ -88,20 +85,19 @@ class device:  # noqa: N801 - torch's name
 
 
 Device: TypeAlias = "str | device | TensorBackend | None"
-"""What an argument `device=` may be: a device, or what names one; None if it is left out."""
+"""The argument `device=`: a device, or its name or backend."""
 
 Backend: TypeAlias = "str | TensorBackend | None"
-"""What an argument `backend=` may be: a backend or its name; None for the current one."""
+"""The argument `backend=`: a backend or its name; None for the current one."""
 
 
 def place(backend: Backend, where: Device, own: TensorBackend | None = None) -> TensorBackend:
-    """Return the backend that elements are to be on, of arguments `backend=` and `device=`.
+    """Return the backend that arguments `backend=` and `device=` choose.
 
     Args:
         backend: the one argument.
         where: the other one.
-        own: where the elements are now, or those of the tensor that is the model of theirs; None
-            if there is none.
+        own: the backend of the elements now, which is the default; it may be on that device.
 
     Raises:
         TypeError: both were given.

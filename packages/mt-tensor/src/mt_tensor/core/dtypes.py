@@ -1,11 +1,9 @@
-"""The element types of tensors, and what comes of mixing them.
+"""The dtypes of tensors, and type promotion.
 
-Before tensors come their elements, and the types that these can have. The names are torch's, and
-so are the rules of promotion. A floating type beats an integer type, which beats bool, whatever
-their sizes; within a kind, the larger type wins; and a plain Python number only decides the kind,
-never the size. Of float16 and bfloat16 neither holds the other: together they become float32. The
-unsigned types beyond uint8 are not promoted with other integers: no integer type holds both uint64
-and int64.
+Names and rules are torch's. A floating-point dtype beats an integer dtype, which beats bool,
+whatever their sizes; within a category, the larger wins; a plain Python number only decides the
+category. float16 and bfloat16 together become float32. The unsigned dtypes beyond uint8 are not
+promoted with other integers: none holds both uint64 and int64.
 """
 
 from __future__ import annotations
@@ -22,14 +20,14 @@ if TYPE_CHECKING:
     import numpy.typing as npt  # slow to import
 
 Array: TypeAlias = "npt.NDArray[Any]"
-"""An array of NumPy, of any element type."""
+"""An array of NumPy, of any dtype."""
 
 Kind = Literal["bool", "integer", "float"]
 Number = bool | int | float
 
 
 class NumberLike:
-    """What stands for a number that is not known yet; only the library has such."""
+    """Base of numbers whose value is not known yet (`programs/`)."""
 
     __slots__ = ()
 
@@ -46,19 +44,17 @@ _KINDS: dict[str, Kind] = {
 
 
 class DType:
-    """One element type.
+    """The type of the elements of a tensor.
 
     Attributes:
         name: torch's name, "float32".
-        kind: "bool", "integer" or "float".
-        numpy: the NumPy dtype with the same values; of bfloat16, which NumPy has not, one of two
-            bytes without meaning (`widening.py`).
+        kind: its category, "bool", "integer" or "float".
+        numpy: the NumPy dtype; two bytes without meaning for bfloat16, which NumPy lacks.
         itemsize: bytes per element.
-        computed: the type that sums and formulas of its elements are computed in; float32 for those
-            of 16 bits, which would round each step.
+        computed: the dtype of computations: float32 for those of 16 bits, else this one.
         is_narrow: whether that is another one.
-        is_floating_point: whether elements are floating-point numbers, which derivatives need.
-        rank: what the kind can hold: 0 for truth values, 1 for integers too, 2 for fractions too.
+        is_floating_point: whether elements are floating-point numbers.
+        rank: the place of the category in promotion: 0, 1 or 2.
     """
 
     __slots__ = (
@@ -82,29 +78,27 @@ class DType:
         return self.kind == "float" or self.name.startswith("int")
 
     def convert(self, value: Number) -> Number:
-        """Return a number as one of this kind: integers wrap around, floats are not rounded yet."""
+        """Convert a number: integers wrap around (nan and infinity as 0), floats stay unrounded."""
         if self.kind == "bool":
             return value != 0
         if self.kind == "float":
             return float(value)
-        if value != value or value in (float("inf"), float("-inf")):
-            value = 0  # no integer stands for nan and the infinities
         bits = 8 * self.itemsize
-        wrapped = int(value) % (1 << bits)
+        wrapped = int(value) % (1 << bits) if -math.inf < value < math.inf else 0
         negative = self.is_signed and wrapped >= 1 << (bits - 1)
         return wrapped - (1 << bits) if negative else wrapped
 
     def checked(self, value: Any) -> Number:
-        """Return a number as this type would store it.
+        """Convert a number that must be in range.
 
         Raises:
-            DTypeError: it is out of this type's range.
-            TypeError: it is no number.
+            DTypeError: it is out of range.
+            TypeError: it is not a number.
         """
         value = as_number("an element", value)
         if self.kind == "integer":
             limits = np.iinfo(self.numpy)
-            if not limits.min <= value <= limits.max:  # nan is not within, either
+            if not limits.min <= value <= limits.max:  # nan fails both
                 raise DTypeError(
                     f"{value} is out of range for {self.name}, which holds integers from "
                     f"{limits.min} to {limits.max}."
@@ -124,47 +118,37 @@ float32 = DType("float32")
 float16 = DType("float16", computed=float32)
 bfloat16 = DType("bfloat16", "V2", float32)
 float64 = DType("float64")
-int8 = DType("int8")
-int16 = DType("int16")
-int32 = DType("int32")
-int64 = DType("int64")
-uint8 = DType("uint8")
-uint16 = DType("uint16")
-uint32 = DType("uint32")
-uint64 = DType("uint64")
+int8, int16, int32, int64 = map(DType, ("int8", "int16", "int32", "int64"))
+uint8, uint16, uint32, uint64 = map(DType, ("uint8", "uint16", "uint32", "uint64"))
 bool_ = DType("bool")
 
 DTYPES: dict[str, DType] = {
     dtype.name: dtype
     for dtype in (
         *(float16, bfloat16, float32, float64),
-        *(int8, int16, int32, int64),
-        *(uint8, uint16, uint32, uint64),
+        *(int8, int16, int32, int64, uint8, uint16, uint32, uint64),
         bool_,
     )
 }
-"""All element types by name."""
+"""All dtypes by name."""
 
 _UNPROMOTED = {uint16, uint32, uint64}
-"""Types that are not promoted with other integers, nor with bool."""
+"""Dtypes that are not promoted with other integers, nor with bool."""
 
 _BY_NUMPY = {dtype.numpy: dtype for dtype in DTYPES.values() if dtype is not bfloat16}
-_default = float32
-
 _NAMED: dict[Any, DType] = {**DTYPES, **_BY_NUMPY, float: float32}
-"""Element types by their names, NumPy's dtypes and `float`; what else names one, NumPy is asked."""
+_default = float32
 
 
 def get_default_dtype() -> DType:
-    """Return the element type of floating-point numbers that nothing else decides."""
+    """Return the default floating-point dtype."""
     return _default
 
 
 def set_default_dtype(d: Any) -> None:
-    """Choose the element type of Python's floats, and of new tensors that are given none.
+    """Set the dtype of Python's floats, of new tensors, and of roots and quotients of integers.
 
-    It also is that of roots and quotients of integers. It holds for the whole process, as in torch,
-    and for what is made from now on.
+    As in torch it holds for the whole process, and for what is computed from now on.
 
     >>> import mt_tensor as mt
     >>> mt.set_default_dtype(mt.float64)
@@ -173,10 +157,10 @@ def set_default_dtype(d: Any) -> None:
     >>> mt.set_default_dtype(mt.float32)
 
     Args:
-        d: float16, bfloat16, float32 (as at first) or float64.
+        d: float16, bfloat16, float32 (the default at first) or float64.
 
     Raises:
-        DTypeError: it is no floating-point type.
+        DTypeError: it is not a floating-point dtype.
     """
     global _default  # noqa: PLW0603 - one for the process
     dtype = as_dtype(d)
@@ -188,31 +172,30 @@ def set_default_dtype(d: Any) -> None:
 
 
 def as_dtype(value: Any) -> DType:
-    """Return the DType that `value` names: a DType, its name, a NumPy dtype or a Python type.
+    """Return the DType for a DType, its name, a NumPy dtype or a Python type.
 
     Raises:
-        DTypeError: there is no such element type.
+        DTypeError: tensors have no such dtype.
     """
     if isinstance(value, DType):
         return value
     try:
         if value is None:  # which NumPy takes for float64
             raise TypeError
-        known = _NAMED.get(value)
-        return known or _BY_NUMPY[np.dtype(value).newbyteorder("=")]
+        return _NAMED.get(value) or _BY_NUMPY[np.dtype(value).newbyteorder("=")]
     except (TypeError, ValueError, KeyError):
         raise DTypeError(
-            f"{value!r} is no element type of tensors; choose one of {', '.join(DTYPES)}."
+            f"{value!r} is no dtype of tensors; choose one of {', '.join(DTYPES)}."
         ) from None
 
 
 def plain(value: Any) -> Any:
-    """Return a number of NumPy's as Python's, and anything else as it is."""
+    """Return a scalar of NumPy as a Python number, and anything else as it is."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def as_number(name: str, value: Any) -> Number:
-    """Return an argument that is a number, Python's or NumPy's, as Python's.
+    """Return an argument that is a number of Python or NumPy as one of Python.
 
     Raises:
         TypeError: it is something else.
@@ -220,30 +203,12 @@ def as_number(name: str, value: Any) -> Number:
     value = plain(value)
     if not isinstance(value, (*_NUMBERS, NumberLike)):
         raise TypeError(f"{name} is a number; {value!r} of type {type(value).__name__} was given.")
-    number: Number = value  # type: ignore[assignment]  # or it stands for one
+    number: Number = value  # type: ignore[assignment]  # or a NumberLike
     return number
 
 
-@functools.lru_cache(1024)
-def is_exact(value: Number, dtype: DType) -> bool:
-    """Whether a type of 16 bits stores a number without rounding, as nan and the infinities."""
-    if not abs(value) < math.inf:
-        return True
-    digits, least, largest = NARROW[dtype]
-    if abs(value) > largest:
-        return False
-    steps = math.ldexp(value, digits - max(math.frexp(value)[1], least))
-    return steps == int(steps)
-
-
 class Limits(NamedTuple):
-    """What a floating-point type of 16 bits can hold.
-
-    Attributes:
-        digits: how many binary digits there are.
-        exponent: below which there are fewer, if the digits are those after the point.
-        largest: the largest number.
-    """
+    """Binary digits of a dtype, the least exponent with all of them, and the largest number."""
 
     digits: int
     exponent: int
@@ -254,22 +219,34 @@ NARROW = {
     float16: Limits(11, -13, 65504.0),
     bfloat16: Limits(8, -125, (2.0 - 2.0**-7) * 2.0**127),
 }
-"""The types that are computed with in another."""
+"""The dtypes of 16 bits."""
+
+
+@functools.lru_cache(1024)
+def is_exact(value: Number, dtype: DType) -> bool:
+    """Whether a dtype of 16 bits stores a number without rounding, as it does nan and infinity."""
+    if not abs(value) < math.inf:
+        return True
+    digits, least, largest = NARROW[dtype]
+    if abs(value) > largest:
+        return False
+    steps = math.ldexp(value, digits - max(math.frexp(value)[1], least))
+    return steps == int(steps)
 
 
 def type_of_number(value: Number) -> DType:
-    """Return the element type that a tensor made from a plain Python number has."""
+    """Return the dtype of a tensor made from a plain Python number."""
     if isinstance(value, bool):
         return bool_
     return int64 if isinstance(value, int) else _default
 
 
 def promote_types(a: DType, b: DType) -> DType:
-    """Return the smallest type of the higher kind that holds both.
+    """Return the smallest dtype of the higher category that holds both.
 
     Raises:
-        DTypeError: something is no element type; or uint16, uint32 or uint64 meets another type
-            of integers or bool.
+        DTypeError: an argument is no dtype; or one of uint16, uint32 and uint64 meets another
+            integer dtype or bool.
     """
     if a is b:
         return a
@@ -287,23 +264,23 @@ def promote_types(a: DType, b: DType) -> DType:
 
 
 def result_type(*operands: Any) -> DType:
-    """Return the type in which an operation on these operands is computed.
+    """Return the dtype in which an operation on these operands is computed.
 
     Args:
         *operands: tensors, or plain Python numbers. Tensors with dimensions decide first; a
-            0-dimensional tensor, and after it a plain number, only counts if its kind is higher.
+            0-dimensional tensor, and then a plain number, only counts if its category is higher.
 
     Raises:
-        DTypeError: operands that count are not promoted to a common type; see `promote_types`.
+        DTypeError: operands that count have no common dtype; see `promote_types`.
     """
     groups: list[DType | None] = [None, None, None]
     for operand in operands:
-        if isinstance(operand, _NUMBERS):
-            group, dtype = 2, type_of_number(operand)
-        elif not isinstance(getattr(operand, "dtype", None), DType):
-            group, dtype = 2, type_of_number(as_number("an operand that is no tensor", operand))
-        else:
+        if isinstance(getattr(operand, "dtype", None), DType):
             group, dtype = (0 if operand.shape else 1), operand.dtype
+        else:
+            if not isinstance(operand, _NUMBERS):
+                operand = as_number("an operand that is no tensor", operand)  # noqa: PLW2901
+            group, dtype = 2, type_of_number(operand)
         known = groups[group]
         groups[group] = dtype if known is None else promote_types(known, dtype)
     result: DType | None = None

@@ -1,12 +1,9 @@
 """The errors of tensors and backends.
 
-The lesson begins with what can go wrong. The errors of this file derive from `TensorError`. It is a
-`RuntimeError`, because torch raises that for most of what it refuses. Where code written for torch
-or NumPy would catch another builtin exception (`ValueError`, `TypeError`, `IndexError`,
-`NotImplementedError`), the error derives from that as well. Those at the end are about backends,
-the places where tensors live; some in the middle belong to operations of the library. Beside these,
-operations raise stage 1's errors of gradients, which are `RuntimeError`s too, and Python's
-`TypeError` for an argument of a type that they do not take.
+All derive from `TensorError`, a `RuntimeError`, which torch raises for most mistakes. Where code
+written for torch or NumPy would catch another builtin exception (`ValueError`, `TypeError`,
+`IndexError`, `NotImplementedError`), the error derives from that as well. Operations also raise
+stage 1's errors of gradients, and Python's `TypeError` for an argument of a wrong type.
 """
 
 from __future__ import annotations
@@ -21,46 +18,19 @@ class ShapeError(TensorError, ValueError):
 
 
 class IndexingError(TensorError, IndexError):
-    """An index out of range, a dimension that is not there, or shapes that do not broadcast.
-
-    The name is the course's.
-    """
+    """An index or a dimension out of range, or shapes that do not broadcast (MiniTorch's name)."""
 
 
 class DTypeError(TensorError, NotImplementedError, TypeError):
-    """A dtype that an operation cannot work with."""
+    """A dtype that an operation does not support."""
 
 
 class DomainError(TensorError, ValueError):
-    """A number outside of what an operation is defined for, such as a probability of 2."""
+    """A number outside the domain of an operation, such as a probability of 2."""
 
 
 class DivisionByZeroError(TensorError, ZeroDivisionError):
-    """An integer divided by zero: no integer is the result."""
-
-
-class LinAlgError(TensorError):
-    """A matrix without what was asked for: singular, it has no inverse, for example."""
-
-
-class EquationError(TensorError, ValueError):
-    """An equation for `einsum` that cannot be read, or that does not fit its operands."""
-
-
-class ExchangeError(TensorError, BufferError):
-    """Memory that cannot be shared with another library."""
-
-
-class FusionError(TensorError, TypeError):
-    """A function that cannot be fused: it does not treat each element by itself."""
-
-
-class CompileError(TensorError):
-    """A function that cannot be written down as a program: what it does would not be done again."""
-
-
-class CompileWarning(UserWarning):
-    """A compiled function is run as if it were not, for what the warning says."""
+    """An integer divided by zero."""
 
 
 class InPlaceError(TensorError):
@@ -72,20 +42,20 @@ class BackendError(TensorError):
 
 
 class UnknownBackendError(BackendError, LookupError):
-    """A backend was asked for by a name that nothing installed offers."""
+    """A name under which no backend is installed or registered."""
 
 
 class BackendLoadError(BackendError, ImportError):
-    """A backend is installed but broken: importing or creating it failed."""
+    """An installed backend that is broken: importing or creating it failed."""
 
 
 class BackendUnavailableError(BackendError):
-    """A backend is installed and sound, but cannot run on this machine; it says why."""
+    """An installed backend that cannot run on this machine; the message says why."""
 
 
 class AmbiguousBackendError(BackendError, LookupError):
-    """Two installed distributions claim the same backend name."""
+    """A backend name that is built in, or claimed by two installed distributions."""
 
 
 class BackendMismatchError(BackendError):
-    """One operation was given tensors of different backends."""
+    """Tensors of different backends in one operation."""

@@ -14,7 +14,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from mt_tensor.core.bfloat16 import stored
+from mt_tensor.core.casting import cast_array
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.devices import Backend, Device, place
 from mt_tensor.core.dtypes import (
@@ -28,7 +28,7 @@ from mt_tensor.core.dtypes import (
     uint64,
 )
 from mt_tensor.core.errors import DTypeError, ShapeError
-from mt_tensor.core.errstate import quiet
+from mt_tensor.core.host import no_warnings
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 
@@ -60,7 +60,7 @@ def from_values(
     It is where `place` says, for elements that are at `home` now.
     """
     if values.dtype != dtype.numpy:
-        values = quiet().run(stored, values, dtype)
+        values = no_warnings().run(cast_array, values, dtype)
     chosen = place(backend, device, home)
     return new_leaf(chosen.from_host(values), chosen, requires_grad)
 

@@ -1,9 +1,8 @@
-"""How the elements of a view lie in its storage: element type, shape, strides and offset.
+"""Layouts: the dtype, shape, strides and offset of a view.
 
-A shape, strides and an offset, as in `strides.py`, and an element type together make a layout. A
-layout never changes, and most tensors of a program have one of a few. So layouts are remembered,
-and tensors of the same layout nearly always share one object. That two are one object is a quick
-test; if they are not, their shapes and types are compared.
+A layout is immutable, and most tensors of a program have one of a few. They are cached, so that
+tensors of equal layout nearly always share one object: `is` is a quick test for equality, and
+shapes and dtypes are compared only if it fails.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from mt_tensor.core.size import size_from
 from mt_tensor.core.strides import Shape, Strides, size_of, strides_from_shape
 
 REMEMBERED = 4096
-"""How many layouts are remembered: so many of whole storages, and so many others."""
+"""How many layouts are cached: contiguous ones, and as many others."""
 
 
 class Layout:
@@ -23,37 +22,23 @@ class Layout:
 
     Attributes:
         dtype: the type of the elements.
-        shape: the extent of each dimension.
-        sizes: the same as a `Size`, so that asking a tensor for its shape makes none.
-        strides: for each dimension, how many elements lie between neighbours; zero repeats an
-            element, negative runs backwards.
-        offset: where in the storage the element at index (0, 0, ...) lies.
-        size: the number of elements of the view.
-        row_major: whether the strides are those of `strides_from_shape`. Where they are not, the
-            elements may still follow each other without gaps: see `is_contiguous`.
-        repeats: whether all strides are 0, so that every index names the same element.
-        contiguous: the layout of a new storage of this shape and type: row-major, from offset 0. It
-            is this layout itself if that is what it is.
+        shape: the size of each dimension, as a plain tuple.
+        sizes: the shape as a `Size`, which users get.
+        strides: for each dimension, the distance between neighbours; zero repeats an element.
+        offset: the position of the element at index (0, 0, ...).
+        size: the number of elements.
+        row_major: whether the strides are those of `strides_from_shape`.
+        repeats: whether all strides are 0, so that every index refers to the same element.
+        contiguous: the row-major layout of this shape and dtype from offset 0; often this one.
     """
 
     __slots__ = (
-        "contiguous",
-        "dtype",
-        "offset",
-        "repeats",
-        "row_major",
-        "shape",
-        "size",
-        "sizes",
-        "strides",
+        *("contiguous", "dtype", "offset", "repeats", "row_major"),
+        *("shape", "size", "sizes", "strides"),
     )
 
     def __init__(
-        self,
-        dtype: DType,
-        shape: Shape,
-        strides: Strides | None = None,
-        offset: int = 0,
+        self, dtype: DType, shape: Shape, strides: Strides | None = None, offset: int = 0
     ) -> None:
         """Describe a view; without strides, a row-major one."""
         self.dtype = dtype
@@ -71,10 +56,10 @@ class Layout:
         if self.row_major:
             return True
         expected = 1
-        for extent, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
-            if extent != 1 and stride != expected:
+        for size, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
+            if size != 1 and stride != expected:
                 return self.size == 0
-            expected *= extent
+            expected *= size
         return True
 
 
@@ -91,7 +76,7 @@ def row_major(shape: Shape, dtype: DType) -> Layout:
 def layout_of(
     dtype: DType, shape: Shape, strides: Strides | None = None, offset: int = 0
 ) -> Layout:
-    """Return the layout of these properties; without strides, a row-major one."""
+    """Return the layout with these properties; without strides, a row-major one."""
     if strides == _row_major_strides(shape):
         strides = None
     if strides is None and offset == 0:

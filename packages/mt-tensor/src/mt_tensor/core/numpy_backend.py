@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 
 from mt_operators import OPERATORS, Formula, Operator
-from mt_tensor.core.bfloat16 import assign, numbers
+from mt_tensor.core.casting import assign, to_float32
 from mt_tensor.core.dtypes import Array, bfloat16
-from mt_tensor.core.errstate import quiet
-from mt_tensor.core.host import HostBackend, copied
-from mt_tensor.core.kernels import register_kernels, registered_kernel
+from mt_tensor.core.host import HostBackend, copied, no_warnings
+from mt_tensor.core.kernels import registered_kernel
 from mt_tensor.core.layout import Layout, row_major
 from mt_tensor.core.numpy_calls import new_view, on_arrays, running
 from mt_tensor.core.numpy_functions import UFUNCS
@@ -43,7 +42,7 @@ def _fold_slices(
     operator: Operator, source: TensorData, shape: Shape, dims: tuple[int, ...]
 ) -> Any:
     """Fold slice by slice with an operator that NumPy has no ufunc for."""
-    array = numbers(source.array)
+    array = to_float32(source.array)
     rest = tuple(d for d in range(array.ndim) if d not in dims)
     count = math.prod(array.shape[d] for d in dims)
     slices = array.transpose(*dims, *rest).reshape(count, *(array.shape[d] for d in rest))
@@ -71,10 +70,10 @@ class NumpyOps(HostBackend):
         result: Any
         if fold is None:
             shape = folded_shape(source.shape, dims, keepdim)
-            result = quiet().run(_fold_slices, operator, source, shape, dims)
+            result = no_warnings().run(_fold_slices, operator, source, shape, dims)
         else:  # with more digits than are stored, if these are few
-            array = source.array if dtype is not bfloat16 else numbers(source.array)
-            result = quiet().run(fold, array, dims, dtype.computed.numpy, None, keepdim)
+            array = source.array if dtype is not bfloat16 else to_float32(source.array)
+            result = no_warnings().run(fold, array, dims, dtype.computed.numpy, None, keepdim)
             shape = result.shape
         return new_view(result, row_major(shape, dtype))
 
@@ -82,8 +81,8 @@ class NumpyOps(HostBackend):
         """Multiply with NumPy's BLAS."""
         left, right, dtype = a.array, b.array, a.layout.dtype
         if dtype is bfloat16:
-            left, right = numbers(left), numbers(right)
-        result: Any = quiet().run(np.matmul, left, right)
+            left, right = to_float32(left), to_float32(right)
+        result: Any = no_warnings().run(np.matmul, left, right)
         return new_view(result, row_major(result.shape, dtype))
 
     def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
@@ -123,13 +122,13 @@ class NumpyOps(HostBackend):
         if operator is None:
             out.storage[positions] = values
         else:  # on rows, which NumPy does several times as fast
-            quiet().run(UFUNCS[operator.name].at, out.storage, positions, values)
+            no_warnings().run(UFUNCS[operator.name].at, out.storage, positions, values)
 
     def copy(self, source: TensorData, out: Layout | TensorData) -> TensorData:
         """Copy and convert; what is new is made and filled in one step."""
         if isinstance(out, Layout):
             return copied(source, out)
-        quiet().run(assign, out.array, source.array)
+        no_warnings().run(assign, out.array, source.array)
         return out
 
     def concatenate(self, parts: Sequence[TensorData], dim: int) -> TensorData:
@@ -140,6 +139,3 @@ class NumpyOps(HostBackend):
     def kernel(self, name: str) -> Any:
         """Return a kernel for the name "numpy", which subclasses of other names have as well."""
         return registered_kernel(NumpyOps.name, name)
-
-
-register_kernels(NumpyOps.name, "mt_tensor.kernels.numpy")

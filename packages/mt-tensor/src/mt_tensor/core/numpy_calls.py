@@ -8,19 +8,20 @@ the other primitives, each a function of NumPy as it stands.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from mt_operators import Formula
-from mt_tensor.core.bfloat16 import assign, numbers
+from mt_tensor.core.casting import assign, to_float32
 from mt_tensor.core.contract import Layouts, computation_type
 from mt_tensor.core.dtypes import Array, DType, Number, bfloat16, bool_
-from mt_tensor.core.errstate import quiet, run_quietly
+from mt_tensor.core.host import no_warnings, run_without_warnings
 from mt_tensor.core.layout import Layout
-from mt_tensor.core.numpy_functions import FUNCTIONS, function_of, typed
+from mt_tensor.core.numpy_functions import FUNCTIONS, SPECIAL_CASES, function_of, typed
+from mt_tensor.core.numpy_source import numpy_function
 from mt_tensor.core.tensor_data import TensorData
 
 Function = Callable[..., Any]
@@ -30,7 +31,7 @@ _of = TensorData.of
 _new = object.__new__
 
 _BUSY = (RuntimeError, AttributeError)
-"""Another call uses the context of `run_quietly`, or a view has no array yet."""
+"""Another call uses the context of `run_without_warnings`, or a view has no array yet."""
 
 
 def new_view(result: Any, layout: Layout) -> TensorData:
@@ -41,7 +42,7 @@ def new_view(result: Any, layout: Layout) -> TensorData:
     wanted = result.shape == shape and result.dtype is dtype
     if not wanted or (len(shape) > 1 and not result.flags.c_contiguous):
         copied = np.empty(shape, dtype)
-        quiet().run(assign, copied, result)
+        no_warnings().run(assign, copied, result)
         result = copied
     return _of(result, layout)
 
@@ -59,8 +60,6 @@ def on_arrays(formula: Formula, dtype: DType) -> Function:
         formula: what to compute.
         dtype: the type that it computes in; arguments may be of bool as well.
     """
-    from mt_tensor.core.numpy_source import numpy_function  # when first needed only
-
     function = numpy_function(formula, FUNCTIONS, dtype.computed.numpy)
     return _in_float32(function) if dtype.is_narrow else function
 
@@ -69,7 +68,7 @@ def _in_float32(function: Function) -> Function:
     """Return a function of arrays of 16 bits and of bool: all its steps are those of float32."""
 
     def of_narrow(*arrays: Array) -> Any:
-        wide = map(numbers, arrays)
+        wide = map(to_float32, arrays)
         return function(*[a if a.dtype == np.bool_ else a.astype(np.float32) for a in wide])
 
     return of_narrow
@@ -91,20 +90,21 @@ class Running:
         """Compute the formula of any views and numbers."""
         formula, function = self.formula, self.function
         new = out.__class__ is Layout
-        if not new and function is None and _updated(formula, out, inputs):
+        update = SPECIAL_CASES.get("update")
+        if not new and function is None and update and update(formula, out, inputs):
             return None
         dtype = computation_type(inputs, (out if new else out[0]).dtype)
         wide = dtype.computed.numpy  # numbers are not rounded to less
         arrays = [x.array if isinstance(x, TensorData) else typed(x, wide) for x in inputs]
         if dtype is bfloat16:
-            arrays = [numbers(array) for array in arrays]
+            arrays = [to_float32(array) for array in arrays]
         if not new and function is not None and dtype is not bfloat16:
-            return quiet().run(write, function, out, *arrays)
-        results = quiet().run(function or on_arrays(formula, dtype), *arrays)
+            return no_warnings().run(write, function, out, *arrays)
+        results = no_warnings().run(function or on_arrays(formula, dtype), *arrays)
         results = (results,) if formula.outputs == 1 else results
         if not new:
             for target, result in zip(out, results, strict=True):
-                quiet().run(assign, target.array, result)
+                no_warnings().run(assign, target.array, result)
             return None
         views = [new_view(result, out) for result in results]
         return views[0] if formula.outputs == 1 else views
@@ -129,21 +129,15 @@ running = functools.lru_cache(4096)(Running)
 """`running(formula)` is its `Running`, the same one each time."""
 
 
-def _updated(formula: Formula, out: Sequence[TensorData], inputs: Sequence[Any]) -> bool:
-    from mt_tensor.core.numpy_updates import update  # when first needed only
-
-    return update(formula, out, inputs)
-
-
 def _of_any(function: Function, out: Layout, several: bool) -> Function:
     """Return the plan for views of any layouts."""
 
     def run(*inputs: Any) -> Any:
         arrays = [*map(_array_of, inputs)]
         try:
-            results = run_quietly(function, *arrays)
+            results = run_without_warnings(function, *arrays)
         except RuntimeError:
-            results = quiet().run(function, *arrays)
+            results = no_warnings().run(function, *arrays)
         if not several:
             return new_view(results, out)
         views = []
@@ -159,9 +153,9 @@ def _of_one(function: Function, out: Layout) -> Function:
 
     def run(x: Any) -> TensorData:
         try:
-            array = run_quietly(function, x._array)
+            array = run_without_warnings(function, x._array)
         except _BUSY:
-            array = quiet().run(function, x.array)
+            array = no_warnings().run(function, x.array)
         data = _new(TensorData)  # as in `TensorData.of`, whose call a sum would feel
         data._array = array
         data.layout = out
@@ -176,9 +170,9 @@ def _of_two(function: Function, out: Layout) -> Function:
 
     def run(x: Any, y: Any) -> TensorData:
         try:
-            array = run_quietly(function, x._array, y._array)
+            array = run_without_warnings(function, x._array, y._array)
         except _BUSY:
-            array = quiet().run(function, x.array, y.array)
+            array = no_warnings().run(function, x.array, y.array)
         data = _new(TensorData)
         data._array = array
         data.layout = out

@@ -1,10 +1,8 @@
-"""Finding backends and choosing one.
+"""Finding backends by name, and choosing one.
 
-Two backends are defined; this is how one of them, or another, comes to a tensor. Backends are built
-in, registered in code, or installed by other packages, which announce them under the entry-point
-group `mt_tensor.backends`. Looking for names reads package metadata and imports nothing; a backend
-is imported when it is first asked for. A broken backend raises when it is asked for, and never
-stands in the way of another.
+Backends are built in, registered in code, or installed by other packages, which announce them under
+the entry-point group `mt_tensor.backends`. A name is looked up in package metadata. A backend is
+imported at its first use: if it is broken, only its users get an error.
 
 The choice, first that applies: an explicit `backend=` argument, `with use_backend("fast"):`, the
 environment variable `MT_BACKEND`, then `numpy`. Installing a package never changes results.
@@ -13,6 +11,7 @@ environment variable `MT_BACKEND`, then `numpy`. Installing a package never chan
 from __future__ import annotations
 
 import contextvars
+import copyreg
 import functools
 import os
 import threading
@@ -20,7 +19,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from contextlib import ContextDecorator
 from importlib import import_module
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from mt_autodiff.core.mode import undo
 from mt_operators.core.errors import nearest
@@ -38,10 +37,10 @@ DEFAULT = "numpy"
 VARIABLE = "MT_BACKEND"
 
 BUILT_IN = {
-    "simple": "mt_tensor.core.simple:SimpleOps",
-    "numpy": "mt_tensor.core.numpy_backend:NumpyOps",
+    "simple": ("mt_tensor.core.simple", "SimpleOps"),
+    "numpy": ("mt_tensor.core.numpy_backend", "NumpyOps"),
 }
-"""The factories of the backends of this package, said as in an entry point."""
+"""The module and class of the backends of this package."""
 
 ELSEWHERE = {
     "fast": "pip install mt-fast",
@@ -53,14 +52,7 @@ Factory = Callable[[], TensorBackend]
 
 
 class BackendInfo(NamedTuple):
-    """What is known of a backend without importing it.
-
-    Attributes:
-        name: the name to choose it by.
-        distribution: the package it comes from.
-        version: the version of that package.
-        load: returns its factory; this is where the import happens.
-    """
+    """A backend that may not have been imported: `load()` imports it and returns its factory."""
 
     name: str
     distribution: str
@@ -87,66 +79,37 @@ _chosen: contextvars.ContextVar[TensorBackend | None] = contextvars.ContextVar(
 
 
 @functools.cache
-def _built_in() -> dict[str, BackendInfo]:
+def built_in() -> dict[str, BackendInfo]:
+    """Return the backends of this package."""
     from mt_tensor import __version__
 
-    def load(place: str) -> Any:
-        module, _, factory = place.partition(":")
-        return getattr(import_module(module), factory)
-
     return {
-        name: BackendInfo(name, "mt-tensor", __version__, functools.partial(load, place))
+        name: BackendInfo(name, "mt-tensor", __version__, functools.partial(_load, *place))
         for name, place in BUILT_IN.items()
     }
 
 
+def _load(module: str, factory: str) -> Factory:
+    found: Factory = getattr(import_module(module), factory)
+    return found
+
+
 @functools.cache
-def _installed() -> dict[str, list[BackendInfo]]:
-    """Return who claims each name. A distribution that lies on the path twice does so once."""
+def installed() -> dict[str, list[BackendInfo]]:
+    """Return the installed backends by name; one found twice on the path counts once."""
     from importlib.metadata import entry_points  # slow to import, and often not needed
 
     claims: defaultdict[str, dict[tuple[str, ...], BackendInfo]] = defaultdict(dict)
     for entry in entry_points(group=GROUP):
         origin = (entry.dist.name, entry.dist.version) if entry.dist else ("unknown", "unknown")
-        info = BackendInfo(entry.name, *origin, entry.load)
-        claims[entry.name][*origin, entry.value] = info
+        claims[entry.name][*origin, entry.value] = BackendInfo(entry.name, *origin, entry.load)
     return {name: list(infos.values()) for name, infos in claims.items()}
 
 
-def backends(refresh: bool = False) -> dict[str, BackendInfo]:
-    """Return all known backends by name, without importing any.
-
-    Names that two distributions claim are left out; `get_backend` says so when asked.
-
-    Args:
-        refresh: whether to look again for packages installed since the first call.
-    """
-    if refresh:
-        _installed.cache_clear()
-    installed = {name: infos[0] for name, infos in _installed().items() if len(infos) == 1}
-    return {**installed, **_built_in(), **_registered}
-
-
-def contested() -> dict[str, str]:
-    """Return what is wrong with names that are claimed more than once, by name.
-
-    A built-in name is never given away. Any other name that two distributions claim belongs to
-    neither of them until one is uninstalled.
-    """
-    problems = {}
-    for name, claims in _installed().items():
-        who = " and ".join(f"{info.distribution} {info.version}" for info in claims)
-        if name in BUILT_IN:
-            problems[name] = f"backend {name!r} is built in; the claim of {who} is ignored."
-        elif len(claims) > 1:
-            problems[name] = f"backend {name!r} is claimed by {who}: uninstall one of them."
-    return problems
-
-
 def register_backend(name: str, factory: Factory) -> None:
-    """Make a backend known from code; `factory()` is called when it is first asked for.
+    """Register a backend; `factory()` is called at its first use.
 
-    Registering a name again replaces the earlier registration. Built-in names are taken.
+    Registering a name again replaces the earlier registration.
 
     Raises:
         AmbiguousBackendError: the name is that of a built-in backend.
@@ -160,39 +123,38 @@ def register_backend(name: str, factory: Factory) -> None:
 
 
 def _find(name: str) -> BackendInfo:
-    """Return what is known of a backend; other packages are looked for only if need be."""
-    info = _registered.get(name) or _built_in().get(name)
-    if info is not None:
-        return info
-    claims = _installed().get(name, [])
-    if not claims:
-        raise _unknown(name)
-    if len(claims) > 1:
-        raise AmbiguousBackendError(contested()[name])
-    return claims[0]
-
-
-def _unknown(name: str) -> UnknownBackendError:
-    known = sorted({*BUILT_IN, *_installed(), *_registered})
+    """Return a backend's info; package metadata is read only if it is needed."""
+    claims = [info] if (info := _registered.get(name) or built_in().get(name)) else None
+    claims = claims or installed().get(name, [])
+    if len(claims) == 1:
+        return claims[0]
+    if claims:
+        raise AmbiguousBackendError(claimed_twice(claims))
+    known = sorted({*BUILT_IN, *installed(), *_registered})
     hint = "" if name in ELSEWHERE else nearest(name.lower(), {*known, *ELSEWHERE})
-    cure = "Install the package that offers it, or call register_backend()."
+    advice = "Install the package that provides it, or call register_backend()."
     for absent in ELSEWHERE.keys() - known:
         if name == absent or repr(absent) in hint:
-            cure = f"To install {absent!r}: {ELSEWHERE[absent]}."
-    return UnknownBackendError(
-        f"no backend is called {name!r}.{hint} Installed: {', '.join(known)}. {cure}"
+            advice = f"To install {absent!r}: {ELSEWHERE[absent]}."
+    raise UnknownBackendError(
+        f"no backend is called {name!r}.{hint} Installed: {', '.join(known)}. {advice}"
     )
 
 
+def claimed_twice(claims: list[BackendInfo]) -> str:
+    """Return the message for a name that several distributions claim."""
+    origins = " and ".join(f"{info.distribution} {info.version}" for info in claims)
+    return f"backend {claims[0].name!r} is claimed by {origins}: uninstall one of them."
+
+
 def get_backend(name: str | TensorBackend | None = None) -> TensorBackend:
-    """Return the backend called `name`, importing and creating it if need be.
+    """Return the backend called `name`, importing and creating it at its first use.
 
     Args:
         name: a name; a backend, which is returned as it is; or None for the current backend.
 
     Raises:
-        UnknownBackendError: no such backend is installed; names those that are, the nearest, and
-            what to install.
+        UnknownBackendError: there is no such backend; the message lists those that there are.
         AmbiguousBackendError: two distributions claim the name.
         BackendLoadError: importing or creating it failed; the cause is attached.
         BackendUnavailableError: it cannot run on this machine; the message says why.
@@ -202,21 +164,21 @@ def get_backend(name: str | TensorBackend | None = None) -> TensorBackend:
     if isinstance(name, TensorBackend):
         return name
     if not isinstance(name, str):
-        raise UnknownBackendError(f"a backend is given itself or by name; {name!r} was given.")
+        raise UnknownBackendError(f"backend= takes a backend or its name; {name!r} was given.")
     if name not in _created:
-        with _creating:  # so that two threads get the same instance
+        with _creating:  # one instance for all threads
             if name not in _created:
                 _created[name] = _create(_find(name))
     return _created[name]
 
 
 def created() -> list[TensorBackend]:
-    """Return the backends that somebody has asked for so far."""
+    """Return the backends that have been used so far."""
     return list(_created.values())
 
 
 def _create(info: BackendInfo) -> TensorBackend:
-    """Import and create a backend, and check that it is one."""
+    """Import and create a backend, and check that it is one. It is pickled by its name."""
     try:
         backend = info.load()()
     except BackendUnavailableError:
@@ -227,22 +189,23 @@ def _create(info: BackendInfo) -> TensorBackend:
         raise _broken(info, f"its factory returned {backend!r}, which is no TensorBackend")
     if getattr(backend, "name", None) != info.name:
         raise _broken(info, f"it calls itself {getattr(backend, 'name', None)!r}")
+    copyreg.pickle(type(backend), lambda backend: (get_backend, (backend.name,)))
     return backend
 
 
 def _broken(info: BackendInfo, reason: str) -> BackendLoadError:
     origin = f"from {info.distribution} {info.version}"
-    cure = "Reinstall or uninstall that package"
+    advice = "Reinstall or uninstall that package"
     if info.name in _registered:
-        origin, cure = info.distribution, "Mend the factory that was given to register_backend()"
+        origin, advice = info.distribution, "Fix the factory that was given to register_backend()"
     return BackendLoadError(
-        f"backend {info.name!r} {origin} could not be loaded ({reason}). {cure}; other backends "
+        f"backend {info.name!r} {origin} could not be loaded ({reason}). {advice}; other backends "
         "are not affected."
     )
 
 
 def current_backend() -> TensorBackend:
-    """Return the backend that new tensors live on: see the order of choice above."""
+    """Return the backend of new tensors: see the order of choice above."""
     return _chosen.get() or get_backend(os.environ.get(VARIABLE) or DEFAULT)
 
 
@@ -259,7 +222,7 @@ class use_backend(ContextDecorator):  # noqa: N801 - reads as a statement
         self._tokens: list[contextvars.Token[TensorBackend | None]] = []
 
     def _recreate_cm(self) -> use_backend:
-        """Return a fresh instance: `ContextDecorator` asks for one at each call, in any thread."""
+        """Return a new instance for each call of a decorated function, in any thread."""
         return use_backend(self._name)
 
     def __enter__(self) -> Self:
@@ -270,11 +233,3 @@ class use_backend(ContextDecorator):  # noqa: N801 - reads as a statement
     def __exit__(self, *_: object) -> None:
         """Return to the backend before."""
         undo(_chosen, self._tokens)
-
-
-def _by_name(backend: TensorBackend) -> tuple[Callable[[str], TensorBackend], tuple[str]]:
-    """Pickle a backend by its name."""
-    return get_backend, (backend.name,)
-
-
-TensorBackend.__reduce__ = _by_name  # type: ignore[assignment, method-assign]

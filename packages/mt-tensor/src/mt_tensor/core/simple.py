@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mt_operators import Formula, Operator
-from mt_tensor.core.bfloat16 import element, numbers
+from mt_tensor.core.casting import element, to_float32
 from mt_tensor.core.dtypes import Number
 from mt_tensor.core.host import HostBackend
 from mt_tensor.core.layout import Layout
@@ -25,7 +25,7 @@ from mt_tensor.core.tensor_data import TensorData
 def read(data: TensorData, index: Index) -> Number:
     """Return the element at `index` as a Python number."""
     position = index_to_position(index, data.strides, data.offset)
-    value: Number = numbers(data.storage[position]).item()
+    value: Number = to_float32(data.storage[position]).item()
     return value
 
 

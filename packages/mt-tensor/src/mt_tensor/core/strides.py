@@ -1,9 +1,8 @@
 """Shapes, strides and positions: how many dimensions live in one row of memory.
 
-This is the idea of the stage. The elements of a tensor lie in one row of memory, its storage; that
-at `index` lies at position `offset + sum(index[d] * strides[d])`. Everything that only moves
-elements (transposing, slicing, broadcasting, flipping) is a change of shape, strides and offset; no
-element is copied. Here is that arithmetic, on plain tuples of integers.
+The elements of a tensor lie in one row of memory, its storage; the one at `index` is at position
+`offset + sum(index[d] * strides[d])`. Transposing, slicing, broadcasting and flipping change shape,
+strides and offset, and copy no element. Here is that arithmetic, on tuples of integers.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ def strides_from_shape(shape: Sequence[int]) -> Strides:
     """
     strides: list[int] = []
     step = 1
-    for extent in reversed(shape):
+    for size in reversed(shape):
         strides.append(step)
-        step *= extent or 1
+        step *= size or 1
     return tuple(strides[::-1])
 
 
@@ -58,8 +57,8 @@ def to_index(ordinal: int, shape: Sequence[int]) -> tuple[int, ...]:
     (1, 2)
     """
     index: list[int] = []
-    for extent in reversed(shape):
-        ordinal, i = divmod(ordinal, extent)
+    for size in reversed(shape):
+        ordinal, i = divmod(ordinal, size)
         index.append(i)
     return tuple(reversed(index))
 
@@ -67,40 +66,40 @@ def to_index(ordinal: int, shape: Sequence[int]) -> tuple[int, ...]:
 def shape_broadcast(first: Sequence[int], second: Sequence[int]) -> Shape:
     """Return the shape that two shapes broadcast to.
 
-    Shapes are aligned at their last dimension; a missing dimension or an extent of 1 stretches.
+    Shapes are aligned at their last dimension; a missing dimension or a size of 1 stretches.
 
     >>> shape_broadcast((5, 1), (3,))
     (5, 3)
 
     Raises:
-        IndexingError: two extents differ and neither is 1.
+        IndexingError: two sizes differ and neither is 1.
     """
     if not first or not second:
         return tuple(first or second)
     longer, shorter = (first, second) if len(first) >= len(second) else (second, first)
     result = list(longer)
     ndim = len(longer)
-    for d, extent in enumerate(shorter, ndim - len(shorter)):
+    for d, size in enumerate(shorter, ndim - len(shorter)):
         if result[d] == 1:
-            result[d] = extent
-        elif extent not in (result[d], 1):
+            result[d] = size
+        elif size not in (result[d], 1):
             raise IndexingError(
                 f"shapes {tuple(first)} and {tuple(second)} do not broadcast: {first[d - ndim]} "
-                f"and {second[d - ndim]} meet in dimension {d - ndim}. Extents must be equal, or "
+                f"and {second[d - ndim]} meet in dimension {d - ndim}. Sizes must be equal, or "
                 "one of them 1."
             )
     return tuple(result)
 
 
 def folded_shape(shape: Shape, dims: Sequence[int], keepdim: bool) -> Shape:
-    """Return the shape after a reduction over `dims`, which stay with extent 1 or are dropped.
+    """Return the shape after a reduction over `dims`, which stay with size 1 or are dropped.
 
     >>> folded_shape((2, 3, 4), (0, 2), True)
     (1, 3, 1)
     """
     if keepdim:
-        return tuple([1 if d in dims else extent for d, extent in enumerate(shape)])
-    return tuple([extent for d, extent in enumerate(shape) if d not in dims])
+        return tuple([1 if d in dims else size for d, size in enumerate(shape)])
+    return tuple([size for d, size in enumerate(shape) if d not in dims])
 
 
 def broadcast_index(big_index: Index, shape: Sequence[int]) -> tuple[int, ...]:
@@ -110,11 +109,11 @@ def broadcast_index(big_index: Index, shape: Sequence[int]) -> tuple[int, ...]:
     (4, 0)
     """
     tail = big_index[len(big_index) - len(shape) :]
-    return tuple(0 if extent == 1 else i for i, extent in zip(tail, shape, strict=True))
+    return tuple(0 if size == 1 else i for i, size in zip(tail, shape, strict=True))
 
 
 def is_integer(value: Any) -> bool:
-    """Whether something counts as an integer: truth values do not, nor do arrays of several."""
+    """Whether a value is an integer, as are arrays of one; bools are not."""
     if isinstance(value, bool):
         return False
     try:
@@ -129,14 +128,14 @@ def normalize_dim(dim: int, ndim: int) -> int:
 
     Raises:
         IndexingError: a tensor of `ndim` dimensions has no such dimension.
-        TypeError: it is no integer.
+        TypeError: it is not an integer.
     """
     if dim.__class__ is int and -ndim <= dim < ndim:
         return dim if dim >= 0 else dim + ndim
     if not is_integer(dim):
         raise TypeError(f"a dimension is an integer; {dim!r} was given.")
     dim = operator.index(dim)
-    limit = max(ndim, 1)  # as in torch, a 0-dimensional tensor answers to dimensions 0 and -1
+    limit = max(ndim, 1)  # as in torch, a 0-dimensional tensor has dimensions 0 and -1
     if not -limit <= dim < limit:
         raise IndexingError(
             f"dimension {dim} is out of range for a tensor of {ndim} dimension(s); "
@@ -146,11 +145,11 @@ def normalize_dim(dim: int, ndim: int) -> int:
 
 
 def normalize_dims(dims: int | Iterable[int] | None, ndim: int) -> tuple[int, ...]:
-    """Return the dimensions meant by `dims`, counted from the front; all of them for None.
+    """Return dimensions counted from the front; all of them for None.
 
     Raises:
         IndexingError: a dimension does not exist or is named twice.
-        TypeError: one is no integer.
+        TypeError: one is not an integer.
     """
     if dims is None:
         return tuple(range(ndim))
@@ -162,3 +161,18 @@ def normalize_dims(dims: int | Iterable[int] | None, ndim: int) -> tuple[int, ..
     if len(set(normal)) != len(normal):
         raise IndexingError(f"dimensions {named} name a dimension twice.")
     return normal if ndim else ()
+
+
+def overlaps(shape: Shape, strides: Strides) -> bool:
+    """Whether two indices of a view may name the same element.
+
+    Sorted by stride, each dimension must step over all that the smaller ones span. Views made by
+    slicing and permuting do; expanded dimensions and overlapping windows do not.
+    """
+    span = 0
+    for stride, extent in sorted(zip(map(abs, strides), shape, strict=True)):
+        if extent > 1:
+            if stride <= span:
+                return True
+            span += stride * (extent - 1)
+    return False

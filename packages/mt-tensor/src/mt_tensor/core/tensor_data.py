@@ -1,9 +1,7 @@
-"""`TensorData`: a storage seen through a shape, strides and an offset.
+"""`TensorData`: a storage with shape, strides and offset, the view that backends work on.
 
-A layout says where elements lie; with the storage in which they lie it is a TensorData, the view
-that backends work on. The storage is a row of elements that a backend made and alone understands.
-All that is done here is arithmetic on shape and strides, so that no movement operation ever reaches
-a backend. Several TensorData may share one storage: they are views of each other.
+The storage is a row of elements that a backend made and alone understands. Several views may share
+one. Movement operations are arithmetic on shapes and strides, and never reach a backend.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.core.bfloat16 import element, numbers
+from mt_tensor.core.casting import element, to_float32
 from mt_tensor.core.dtypes import Array, DType, Number, as_dtype
 from mt_tensor.core.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.core.layout import Layout, layout_of
@@ -35,28 +33,27 @@ _new = object.__new__
 class TensorData:
     """Storage with shape, strides and offset.
 
-    Backends make one of a storage of theirs and its element type. To try it by hand, give it a list
-    of numbers, which are stored as float64, or a 1-D array:
+    Backends make one of a storage and a dtype. By hand, give it a list of numbers, which are stored
+    as float64, or a 1-D array:
 
     >>> TensorData([1, 2, 3, 4, 5, 6], (2, 3)).get((1, 0))
     4.0
 
     Attributes:
         storage: the backend's row of elements.
-        layout: where in it the elements lie, and of which type they are.
-        dtype, shape, strides, offset, size: what the layout says.
+        layout: where the elements lie in it, and their dtype.
+        dtype, shape, strides, offset, size: those of the layout.
         version: how often the storage has been changed in place, through any view of it.
-        array: the elements as a strided NumPy array over the same memory, if that is what the
-            storage is.
+        array: the elements as a NumPy array over the same memory, if the storage is one.
     """
 
     __slots__ = ("_array", "_storage", "_version", "layout")
 
-    # One of these two is made from the other when it is first asked for, which is seldom; until
-    # then `_array` is missing, or `_storage` is None.
+    # `array` and `storage` are made from each other when first needed. Until then `_array` is
+    # missing, or `_storage` is None.
     _array: Array
     _storage: Any
-    _version: list[int] | None  # None: never changed, nor shared with another view
+    _version: list[int] | None  # shared by all views; None: never changed, and the only view
     layout: Layout
 
     def __init__(
@@ -113,27 +110,27 @@ class TensorData:
 
     @property
     def dtype(self) -> DType:
-        """The type of the elements."""
+        """The dtype of the elements."""
         return self.layout.dtype
 
     @property
     def shape(self) -> Shape:
-        """The extent of each dimension."""
+        """The size of each dimension."""
         return self.layout.shape
 
     @property
     def strides(self) -> Strides:
-        """For each dimension, how many elements lie between neighbours."""
+        """The distance between neighbours in each dimension."""
         return self.layout.strides
 
     @property
     def offset(self) -> int:
-        """Where in the storage the first element lies."""
+        """The position of the first element in the storage."""
         return self.layout.offset
 
     @property
     def size(self) -> int:
-        """The number of elements of the view."""
+        """The number of elements."""
         return self.layout.size
 
     def like(self, shape: Shape, strides: Strides, offset: int) -> TensorData:
@@ -141,15 +138,15 @@ class TensorData:
         return self.with_layout(layout_of(self.layout.dtype, shape, strides, offset))
 
     def with_layout(self, layout: Layout) -> TensorData:
-        """Return another view of the same storage, that of a layout."""
+        """Return another view of the same storage with a layout."""
         view = _new(TensorData)
         view._storage = self.storage
         view.layout = layout
         if self._version is None:
             first = [0]
-            if self._version is None:  # asked again: another thread may have made one meanwhile
+            if self._version is None:  # again: another thread may have made one
                 self._version = first
-        view._version = self._version  # one list for all views
+        view._version = self._version
         return view
 
     shape_broadcast = staticmethod(shape_broadcast)
@@ -181,33 +178,31 @@ class TensorData:
         return itertools.product(*map(range, self.shape))
 
     def index(self, index: Index | int) -> int:
-        """Return the position of an element in the storage; one number will do for one dimension.
+        """Return the position of an element in the storage.
 
         Raises:
             IndexingError: the index has the wrong length or is out of range.
         """
         if isinstance(index, int):
             index = (index,)
-        inside = len(index) == self.ndim and all(
-            0 <= i < extent for i, extent in zip(index, self.shape, strict=True)
-        )
-        if not inside:
-            raise IndexingError(f"index {tuple(index)} is outside a tensor of shape {self.shape}.")
+        shape = self.shape
+        if len(index) != len(shape) or not all(0 <= index[d] < shape[d] for d in range(len(shape))):
+            raise IndexingError(f"index {tuple(index)} is outside a tensor of shape {shape}.")
         return index_to_position(index, self.strides, self.offset)
 
     def get(self, index: Index | int) -> Number:
         """Return the element at `index` as a Python number."""
-        value: Number = numbers(self.storage[self.index(index)]).item()
+        value: Number = to_float32(self.storage[self.index(index)]).item()
         return value
 
     def set(self, index: Index | int, value: Number) -> None:
-        """Store a number at `index`, converted to the element type."""
+        """Store a number at `index`, converted to the dtype."""
         self.storage[self.index(index)] = element(value, self.dtype)
 
     def sample(self) -> builtins.tuple[int, ...]:
         """Return a random valid index."""
         rng = np.random.default_rng()
-        return tuple(int(rng.integers(extent)) for extent in self.shape)
+        return tuple(int(rng.integers(size)) for size in self.shape)
 
     def tuple(self) -> builtins.tuple[Any, Shape, Strides]:
         """Return storage, shape and strides."""
@@ -248,55 +243,53 @@ class TensorData:
         )
 
     def expand(self, shape: Shape) -> TensorData:
-        """Return a view stretched to `shape`: new dimensions and extents of 1 repeat by stride 0.
+        """Return a view stretched to `shape`: new dimensions and sizes of 1 repeat by stride 0.
 
         Raises:
-            ShapeError: an extent other than 1 would have to change.
+            ShapeError: a size other than 1 would have to change.
         """
         if shape == self.shape:
             return self
         new = len(shape) - self.ndim
         strides = [0] * len(shape)
         fits = new >= 0
-        for d, extent in enumerate(self.shape if fits else (), new):
-            if extent == shape[d]:
+        for d, size in enumerate(self.shape if fits else (), new):
+            if size == shape[d]:
                 strides[d] = self.strides[d - new]
-            elif extent != 1:
+            elif size != 1:
                 fits = False
         if not fits:
             raise ShapeError(
-                f"shape {self.shape} cannot be expanded to {shape}: only extents of 1 stretch."
+                f"shape {self.shape} cannot be expanded to {shape}: only sizes of 1 stretch."
             )
         return self.like(shape, tuple(strides), self.offset)
 
     def view(self, shape: Shape) -> TensorData | None:
         """Return the same elements in another shape, or None if that needs a copy.
 
-        Runs of old and new dimensions with the same number of elements are matched; within a run
-        the old dimensions must follow each other in memory.
+        Runs of old and of new dimensions with the same number of elements are matched; the old
+        dimensions of a run must be evenly spaced in memory.
         """
         if self.is_contiguous():
             return self.with_layout(layout_of(self.dtype, shape, None, self.offset))
-        old = [(e, s) for e, s in zip(self.shape, self.strides, strict=True) if e != 1]
-        merged: list[list[int]] = []  # [extent, stride] of what lies evenly spaced in memory
-        for extent, stride in old:
-            if merged and merged[-1][1] == extent * stride:
-                merged[-1] = [merged[-1][0] * extent, stride]
-            else:
-                merged.append([extent, stride])
-        strides: list[int] = []
-        rest, stride = merged.pop() if merged else (1, 1)
-        for extent in reversed(shape):
-            if extent == 1:
-                strides.append(stride)
+        runs: list[list[int]] = []  # [size, stride] of dimensions merged where evenly spaced
+        for size, stride in zip(self.shape, self.strides, strict=True):
+            if size == 1:
                 continue
-            if rest == 1 and merged:
-                rest, stride = merged.pop()
-            if rest % extent:
+            if runs and runs[-1][1] == size * stride:
+                runs[-1] = [runs[-1][0] * size, stride]
+            else:
+                runs.append([size, stride])
+        strides: list[int] = []
+        rest, stride = runs.pop() if runs else (1, 1)
+        for size in reversed(shape):
+            if size != 1 and rest == 1 and runs:
+                rest, stride = runs.pop()
+            if rest % size:
                 return None
             strides.append(stride)
-            stride *= extent
-            rest //= extent
+            stride *= size
+            rest //= size
         return self.like(shape, tuple(reversed(strides)), self.offset)
 
     def slice(self, starts: Shape, steps: builtins.tuple[int, ...], lengths: Shape) -> TensorData:
@@ -311,11 +304,11 @@ class TensorData:
 def _checked_storage(
     values: Any, shape: Shape, strides: Strides | None, offset: int
 ) -> tuple[Any, DType]:
-    """Return a list of numbers or an array as a storage in which a view lies, and its type.
+    """Return a list of numbers or an array as a storage in which a view lies, and its dtype.
 
     Raises:
-        DTypeError: there is no element type for these values.
-        ShapeError: they are no row, or the view reaches outside it.
+        DTypeError: tensors have no dtype for these values.
+        ShapeError: they are not in one row, or the view reaches outside.
     """
     try:
         row = np.asarray(values, None if isinstance(values, np.ndarray) else np.float64)
@@ -324,10 +317,10 @@ def _checked_storage(
     steps = strides_from_shape(shape) if strides is None else strides
     if row.ndim != 1 or len(steps) != len(shape):
         raise ShapeError(
-            f"a storage is one row of elements, and a view has a stride for each extent; an array "
+            f"a storage is one row of elements, and a view has a stride for each size; an array "
             f"of shape {row.shape}, and {shape} and {steps} were given."
         )
-    ends = [stride * (extent - 1) for extent, stride in zip(shape, steps, strict=True)]
+    ends = [stride * (size - 1) for size, stride in zip(shape, steps, strict=True)]
     first = offset + sum(end for end in ends if end < 0)
     last = offset + sum(end for end in ends if end > 0)
     if size_of(shape) and not 0 <= first <= last < len(row):
@@ -338,8 +331,16 @@ def _checked_storage(
     return row, as_dtype(row.dtype)
 
 
+def positions(shape: Shape, strides: Strides, offset: int = 0) -> Array:
+    """Return the position in the storage of each element of a view, in an array of its shape."""
+    result = np.full((1,) * len(shape), offset, np.int64)
+    for dim, (size, stride) in enumerate(zip(shape, strides, strict=True)):
+        result = result + (np.arange(size) * stride).reshape(-1, *(1,) * (len(shape) - dim - 1))
+    return result
+
+
 MOST_DIMENSIONS = 64
-"""How many dimensions an array of NumPy may have; tensors may have more."""
+"""How many dimensions a NumPy array may have; tensors may have more."""
 
 
 def as_array(row: Array, layout: Layout) -> Array:

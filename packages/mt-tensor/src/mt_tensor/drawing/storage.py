@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mt_autodiff.drawing.svg import Svg, document, text, text_width
-from mt_tensor.core.bfloat16 import numbers
+from mt_tensor.core.casting import to_float32
 from mt_tensor.core.dtypes import Array
 from mt_tensor.core.function import require_tensors
 from mt_tensor.core.strides import index_to_position, size_of, to_index
@@ -86,10 +86,10 @@ def _storage(tensor: Tensor) -> Array:
     """Return the elements of the storage; of one that is elsewhere, as far as the view reaches."""
     data = tensor._tensor
     if isinstance(data.storage, np.ndarray):
-        return np.asarray(numbers(data.storage))
+        return np.asarray(to_float32(data.storage))
     ends = [step * (extent - 1) for extent, step in zip(data.shape, data.strides, strict=True)]
     size = 1 + data.offset + sum(end for end in ends if end > 0) if data.size else 0
-    return np.asarray(numbers(tensor.backend.to_host(data.like((size,), (1,), 0))))
+    return np.asarray(to_float32(tensor.backend.to_host(data.like((size,), (1,), 0))))
 
 
 @dataclass

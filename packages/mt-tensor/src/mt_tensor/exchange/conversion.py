@@ -62,7 +62,7 @@ def to(
 
     Raises:
         TypeError: an element type or a place was given twice.
-        UnknownBackendError: a name is that of no element type, backend or device.
+        UnknownBackendError: a name is that of no dtype, backend or device.
         DTypeError: there is no such element type.
     """
     if target is self._tensor.dtype and dtype is None and backend is None and not copy:
@@ -138,7 +138,7 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
 
 
 def _is_place(target: Any) -> bool:
-    """Whether something is a backend or a device, or a string that names no element type."""
+    """Whether something is a backend or a device, or a string that names no dtype."""
     if not isinstance(target, str):
         return not isinstance(target, DType) and isinstance(target, (TensorBackend, Place))
     try:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.core.bfloat16 import stored
+from mt_tensor.core.casting import cast_array
 from mt_tensor.core.dtypes import Array, DType
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.recording.one_call import as_one_call
@@ -30,7 +30,7 @@ def on_host(function: Callable[..., Array], *tensors: Tensor, dtype: DType) -> T
     first = tensors[0]
     arrays = [np.array(x._numbers(), ndmin=1) for x in tensors]
     with np.errstate(all="ignore"):
-        result = stored(function(*arrays), dtype)
+        result = cast_array(function(*arrays), dtype)
     return first._uploaded(result.reshape(first.shape))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.checks import check_same_dtype
-from mt_tensor.core.bfloat16 import element
+from mt_tensor.core.casting import element
 from mt_tensor.core.dtypes import as_number
 from mt_tensor.core.function import common_backend, require_tensors
 from mt_tensor.core.tensor import Tensor

@@ -28,13 +28,13 @@ from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.dtypes import as_number
 from mt_tensor.core.function import common_backend
 from mt_tensor.core.layout import Layout
-from mt_tensor.core.memory import are_apart
 from mt_tensor.core.plans import Plans
 from mt_tensor.core.strides import shape_broadcast
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import DTypeError, FusionError, InPlaceError, ShapeError
 from mt_tensor.pointwise.fusing import name_of, on_symbols, value_of
+from mt_tensor.pointwise.memory import are_apart
 
 Function = Callable[..., Any]
 

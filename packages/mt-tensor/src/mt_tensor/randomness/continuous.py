@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.core.bfloat16 import numbers as as_numbers
-from mt_tensor.core.bfloat16 import stored
+from mt_tensor.core.casting import cast_array, to_float32
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.conversion import cast
 from mt_tensor.core.dtypes import Array, DType, bfloat16, float64
@@ -97,7 +96,7 @@ def _waiting_time(even: Any) -> Any:
 
 def _as_held(values: Array, dtype: DType) -> Array:
     """Return numbers as a type holds them, in one that NumPy computes with."""
-    held: Array = as_numbers(stored(values, dtype))
+    held: Array = to_float32(cast_array(values, dtype))
     return held
 
 

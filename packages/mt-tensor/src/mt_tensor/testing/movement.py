@@ -57,7 +57,7 @@ row(
     lambda x: x.expand(4, -1, 3),
     lambda x: np.broadcast_to(x, (4, x.shape[0], 3)),
     *single((2, 1), (2, 3)),
-    errors=((lambda x: x.expand(4, 3), ShapeError, "only extents of 1"),),
+    errors=((lambda x: x.expand(4, 3), ShapeError, "only sizes of 1"),),
 )
 row("broadcast_to", lambda x: x.broadcast_to((2, 3)), lambda x: np.broadcast_to(x, (2, 3)), ((3,),))
 own_row(

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from mt_nn.kernels.numpy.tensors import are_computed, array_of, tensor_of
-from mt_tensor.backends.extending import quiet
+from mt_tensor.backends.extending import no_warnings
 from mt_tensor.extending import Array, FusedKernel, Shape, Strides
 
 COLUMNS = 2**18
@@ -226,7 +226,7 @@ class Convolution(_ByProducts):
         x, kernels, bias, *settings = arguments
         biases = None if bias is None else array_of(bias)
         return tensor_of(
-            quiet().run(convolve, array_of(x), array_of(kernels), biases, *settings), x
+            no_warnings().run(convolve, array_of(x), array_of(kernels), biases, *settings), x
         ), ()
 
     def gradient(
@@ -238,11 +238,13 @@ class Convolution(_ByProducts):
         of_images = of_kernels = None
         if needs[0]:
             size = x.shape[2:]
-            gradient = quiet().run(image_gradient, upstream, array_of(kernels), size, *settings)
+            gradient = no_warnings().run(
+                image_gradient, upstream, array_of(kernels), size, *settings
+            )
             of_images = tensor_of(gradient, x)
         if needs[1]:
             size = kernels.shape[2:]
-            gradient = quiet().run(kernel_gradient, upstream, array_of(x), size, *settings)
+            gradient = no_warnings().run(kernel_gradient, upstream, array_of(x), size, *settings)
             of_kernels = tensor_of(gradient, x)
         of_biases = _bias_gradient(grad) if needs[2] else None
         return of_images, of_kernels, of_biases, *[None] * len(settings)
@@ -269,7 +271,7 @@ class TransposedConvolution(_ByProducts):
             for extent, taps, step, margin, added, spread in every
         )
         settings = (stride, padding, dilation, groups)
-        out = quiet().run(image_gradient, array_of(x), array_of(kernels), size, *settings)
+        out = no_warnings().run(image_gradient, array_of(x), array_of(kernels), size, *settings)
         if bias is not None:
             out += array_of(bias).reshape(-1, *(1,) * len(size))
         return tensor_of(out, x), ()
@@ -283,11 +285,11 @@ class TransposedConvolution(_ByProducts):
         upstream = array_of(grad)
         of_images = of_kernels = None
         if needs[0]:
-            gradient = quiet().run(convolve, upstream, array_of(kernels), None, *settings)
+            gradient = no_warnings().run(convolve, upstream, array_of(kernels), None, *settings)
             of_images = tensor_of(gradient, x)
         if needs[1]:
             size = kernels.shape[2:]
-            gradient = quiet().run(kernel_gradient, array_of(x), upstream, size, *settings)
+            gradient = no_warnings().run(kernel_gradient, array_of(x), upstream, size, *settings)
             of_kernels = tensor_of(gradient, x)
         of_biases = _bias_gradient(grad) if needs[2] else None
         return of_images, of_kernels, of_biases, None, None, None, None, None
@@ -296,8 +298,8 @@ class TransposedConvolution(_ByProducts):
 def _bias_gradient(grad: Any) -> Any:
     """Return the sum of what each channel gets."""
     upstream = array_of(grad)
-    of_images = quiet().run(np.sum, upstream.reshape(*upstream.shape[:2], -1), 2)
-    return tensor_of(quiet().run(np.sum, of_images, 0), grad)
+    of_images = no_warnings().run(np.sum, upstream.reshape(*upstream.shape[:2], -1), 2)
+    return tensor_of(no_warnings().run(np.sum, of_images, 0), grad)
 
 
 KERNELS: dict[str, FusedKernel] = {

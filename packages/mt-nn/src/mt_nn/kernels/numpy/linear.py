@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mt_nn.kernels.numpy.tensors import are_computed, array_of, tensor_of
-from mt_tensor.backends.extending import quiet
+from mt_tensor.backends.extending import no_warnings
 from mt_tensor.extending import Array, FusedKernel
 
 
@@ -37,7 +37,7 @@ class Linear(FusedKernel):
         x, weight, bias = arguments
         added = None if bias is None else array_of(bias)
         array = array_of(x)
-        out = quiet().run(linear, _rows(array), array_of(weight), added)
+        out = no_warnings().run(linear, _rows(array), array_of(weight), added)
         return tensor_of(out.reshape(*array.shape[:-1], -1), x), ()
 
     def gradient(
@@ -45,7 +45,7 @@ class Linear(FusedKernel):
     ) -> Sequence[Any]:
         """Return the gradients of inputs, weights and biases, each if it is wanted."""
         x, weight, _ = arguments
-        upstream, inputs, run = _rows(array_of(grad)), array_of(x), quiet().run
+        upstream, inputs, run = _rows(array_of(grad)), array_of(x), no_warnings().run
         of_x = of_weight = of_bias = None
         if needs[0]:
             product = run(np.matmul, upstream, array_of(weight))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from mt_nn.kernels.numpy.tensors import are_computed, array_of, tensor_of
-from mt_tensor.backends.extending import parts, quiet
+from mt_tensor.backends.extending import no_warnings, parts
 from mt_tensor.extending import FUSED, Array, FusedKernel
 
 
@@ -77,7 +77,9 @@ class _Targets(NamedTuple):
     def losses(self, scores: Array, reduction: str, gradient: Array | None) -> Array:
         """Return the loss of each row; write the gradient of their sum or mean, if it is wanted."""
         weight = 1 / max(self.counted, 1) if reduction == "mean" else 1
-        return quiet().run(cross_entropies, scores, self.classes, self.ignored, weight, gradient)
+        return no_warnings().run(
+            cross_entropies, scores, self.classes, self.ignored, weight, gradient
+        )
 
 
 class CrossEntropy(FusedKernel):
@@ -106,9 +108,9 @@ class CrossEntropy(FusedKernel):
         saved = (targets, [] if gradient is None else [gradient])
         if reduction == "none":
             return tensor_of(losses.reshape(classes.shape), x), saved
-        total = quiet().run(losses.sum)
+        total = no_warnings().run(losses.sum)
         if reduction == "mean":
-            total = quiet().run(np.divide, total, scores.dtype.type(targets.counted))
+            total = no_warnings().run(np.divide, total, scores.dtype.type(targets.counted))
         return tensor_of(np.asarray(total), x), saved
 
     def gradient(
@@ -125,7 +127,7 @@ class CrossEntropy(FusedKernel):
             targets.losses(scores, reduction, out)
         upstream = array_of(grad)
         if upstream.ndim or upstream != 1:
-            quiet().run(np.multiply, out, upstream.reshape(-1, 1), out=out)
+            no_warnings().run(np.multiply, out, upstream.reshape(-1, 1), out=out)
         if x.ndim > 2:
             shape = (x.shape[0], *x.shape[2:], x.shape[1])
             out = np.ascontiguousarray(np.moveaxis(out.reshape(shape), -1, 1))

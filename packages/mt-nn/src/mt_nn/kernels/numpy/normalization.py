@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from mt_nn.kernels.numpy.tensors import are_computed, array_of, tensor_of
-from mt_tensor.backends.extending import parts, quiet
+from mt_tensor.backends.extending import no_warnings, parts
 from mt_tensor.extending import Array, FusedKernel
 
 Axes = tuple[int, ...]
@@ -104,7 +104,7 @@ class LayerNorm(_Normalization):
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
         """Return the result."""
         x, weight, bias, folded, eps = arguments
-        result = quiet().run(layer_norm, _rows(x, folded), _row(weight), _row(bias), eps)
+        result = no_warnings().run(layer_norm, _rows(x, folded), _row(weight), _row(bias), eps)
         return tensor_of(result.reshape(x.shape), x), ()
 
     def gradient(
@@ -113,7 +113,7 @@ class LayerNorm(_Normalization):
         """Return the gradients of the elements, the weight and the bias."""
         x, weight, bias, folded, eps = arguments
         rows = _rows(grad, folded), _rows(x, folded)
-        gradients = quiet().run(layer_gradient, *rows, _row(weight), _row(bias), eps)
+        gradients = no_warnings().run(layer_gradient, *rows, _row(weight), _row(bias), eps)
         return _as_tensors(gradients, x, weight, bias)
 
 
@@ -173,7 +173,9 @@ class BatchNorm(_Normalization):
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
         """Return the result."""
         x, weight, bias, eps, statistics = arguments
-        result, *known = quiet().run(batch_norm, _planes(x), _column(weight), _column(bias), eps)
+        result, *known = no_warnings().run(
+            batch_norm, _planes(x), _column(weight), _column(bias), eps
+        )
         statistics[:] = [tensor_of(of_channels, x) for of_channels in known]
         return tensor_of(result.reshape(x.shape), x), ()
 
@@ -182,7 +184,9 @@ class BatchNorm(_Normalization):
     ) -> Sequence[Any]:
         """Return the gradients of the elements, the weight and the bias."""
         x, weight, bias, eps, _ = arguments
-        gradients = quiet().run(batch_gradient, _planes(grad), _planes(x), _column(weight), eps)
+        gradients = no_warnings().run(
+            batch_gradient, _planes(grad), _planes(x), _column(weight), eps
+        )
         return _as_tensors(gradients, x, weight, bias)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from mt_nn.kernels.numpy.tensors import are_computed, array_of, tensor_of
-from mt_tensor.backends.extending import parts, quiet, split
+from mt_tensor.backends.extending import no_warnings, parts, split
 from mt_tensor.extending import Array, FusedKernel, Shape
 
 Pair = tuple[int, int]
@@ -153,7 +153,7 @@ class MaxPooling(_Pooling):
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
         """Return them, which the gradient reads."""
         x, *settings = arguments
-        result = _images(quiet().run(max_pool, _planes(x), *settings), x)
+        result = _images(no_warnings().run(max_pool, _planes(x), *settings), x)
         return result, (result,)
 
     def gradient(
@@ -162,7 +162,7 @@ class MaxPooling(_Pooling):
         """Return the gradient of the images."""
         x, *settings = arguments
         planes = (_planes(grad), _planes(x), _planes(saved[0]))
-        return _images(quiet().run(max_gradient, *planes, *settings), x), None, None, None
+        return _images(no_warnings().run(max_gradient, *planes, *settings), x), None, None, None
 
 
 class MeanPooling(_Pooling):
@@ -171,14 +171,14 @@ class MeanPooling(_Pooling):
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
         """Return the means."""
         x, *settings = arguments
-        return _images(quiet().run(mean_pool, _planes(x), *settings), x), ()
+        return _images(no_warnings().run(mean_pool, _planes(x), *settings), x), ()
 
     def gradient(
         self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
     ) -> Sequence[Any]:
         """Return the gradient of the images."""
         x, *settings = arguments
-        result = quiet().run(mean_gradient, _planes(grad), x.shape[2:], *settings)
+        result = no_warnings().run(mean_gradient, _planes(grad), x.shape[2:], *settings)
         return _images(result, x), None, None, None
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.core.bfloat16 import numbers
+from mt_tensor.core.casting import to_float32
 from mt_tensor.core.dtypes import int64
 from mt_tensor.core.layout import row_major
 from mt_tensor.core.tensor_data import TensorData
@@ -19,7 +19,7 @@ def _position(name: str) -> Callable[..., Any]:
     def kernel(x: Any, dim: int) -> Any:
         data = x._tensor
         shape = (*data.shape[:dim], 1, *data.shape[dim + 1 :])
-        position = np.ascontiguousarray(getattr(numbers(data.array), name)(dim), np.int64)
+        position = np.ascontiguousarray(getattr(to_float32(data.array), name)(dim), np.int64)
         return x._with(TensorData.of(position.reshape(shape), row_major(shape, int64)))
 
     return kernel

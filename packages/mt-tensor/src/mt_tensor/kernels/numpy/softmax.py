@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.core.dtypes import Array
-from mt_tensor.core.errstate import quiet
+from mt_tensor.core.host import no_warnings
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.kernels.fused import FusedKernel
 
@@ -67,7 +67,7 @@ class _AlongADimension(FusedKernel):
         """Return the result, which the gradient reads."""
         x, dim = arguments
         data = x._tensor
-        out = quiet().run(self._forward, data.array, dim)
+        out = no_warnings().run(self._forward, data.array, dim)
         result = x._with(TensorData.of(out, data.layout.contiguous))
         return result, (result,)
 
@@ -76,7 +76,7 @@ class _AlongADimension(FusedKernel):
     ) -> Sequence[Any]:
         """Return the gradient of the tensor."""
         data, dim = saved[0]._tensor, arguments[1]
-        gradient = quiet().run(self._backward, grad._tensor.array, data.array, dim)
+        gradient = no_warnings().run(self._backward, grad._tensor.array, data.array, dim)
         return grad._with(TensorData.of(gradient, data.layout.contiguous)), None
 
 

@@ -14,14 +14,12 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.core.dtypes import Array
+from mt_tensor.core.numpy_functions import SPECIAL_CASES
 from mt_tensor.core.strides import Shape, size_of
 
 BLOCK = 32768
 """How many elements go through all steps at once. They and what is computed of them fit the second
 cache; with fewer, the calls would take longer than the arithmetic."""
-
-LARGE = 16 * BLOCK
-"""From so many elements on, what one step writes has left that cache when the next one reads it."""
 
 
 def in_blocks(function: Callable[..., Any], *arrays: Array) -> Any:
@@ -73,3 +71,6 @@ def parts(count: int, size: int) -> Iterator[slice]:
     together = max(BLOCK // max(size, 1), 1)
     for first in range(0, count, together):
         yield slice(first, first + together)
+
+
+SPECIAL_CASES["in_blocks"] = in_blocks

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.core.dtypes import Array
-from mt_tensor.core.numpy_blocks import BLOCK
+from mt_tensor.core.numpy_functions import FUNCTIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +152,9 @@ ERFC_FLOAT64 = Fit(
     ),
 )
 
+BLOCK = 32768
+"""How many elements are computed at once: they stay in the processor's cache."""
+
 LEADING_HALF: dict[int, np.signedinteger[Any]] = {4: np.int32(-1 << 12), 8: np.int64(-1 << 27)}
 """What leaves half of the digits of a number, by its size in bytes: their square is exact."""
 
@@ -232,3 +235,7 @@ def _polynomial(coefficients: tuple[float, ...], x: Array) -> Array:
         total *= x
         total += coefficient
     return total
+
+
+FUNCTIONS["erf"] = erf
+FUNCTIONS["erfc"] = erfc

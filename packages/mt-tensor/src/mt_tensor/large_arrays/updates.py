@@ -1,19 +1,19 @@
-"""How the `numpy` backend changes several tensors in one pass: block by block.
+"""Updates in place by the `numpy` backend: several tensors in one pass, block by block.
 
 NumPy's functions do one step each: over whole arrays, a formula of twelve steps reads and writes
 memory twelve times. What is done with one block of all rows before the next stays in the
-processor's cache. Each step writes into a room that is free again, or into the row that its result
-is to replace, once that has been read:
+processor's cache. Each step writes to a scratch buffer that is free again, or to the row that its
+result replaces, once that has been read:
 
 >>> from mt_operators import Formula
 >>> roll = Formula("roll", 3, 2, lambda x, v, rate: (x - rate * (v + x), v + x))
 >>> print(update_source(roll, ("row", "row", "number"), (0, 1)))
 def in_place(size, x0, x1, x2):
     x2, = array((x2,), x0.dtype)
-    rooms = empty((1, min(size, BLOCK)), x0.dtype)
+    buffers = empty((1, min(size, BLOCK)), x0.dtype)
     for lo in range(0, size, BLOCK):
         y0, y1 = x0[lo : lo + BLOCK], x1[lo : lo + BLOCK]
-        r0, = rooms[:, : y0.size]
+        r0, = buffers[:, : y0.size]
         add(y1, y0, out=y1)
         mul(x2, y1, out=r0)
         sub(y0, r0, out=y0)
@@ -32,8 +32,8 @@ from mt_operators import Formula
 from mt_operators.core.graph import PYTHON, Expression, Graph
 from mt_operators.core.lowering import lowered
 from mt_tensor.core.dtypes import Number
-from mt_tensor.core.errstate import quiet
-from mt_tensor.core.numpy_functions import FUNCTIONS, UFUNCS
+from mt_tensor.core.host import no_warnings
+from mt_tensor.core.numpy_functions import FUNCTIONS, SPECIAL_CASES, UFUNCS
 from mt_tensor.core.numpy_source import ATOMIC
 from mt_tensor.core.tensor_data import TensorData
 
@@ -73,7 +73,7 @@ def update(
         else:
             return False
     function = update_function(formula, tuple(kinds), changed)
-    quiet().run(function, layout.size, *arguments)
+    no_warnings().run(function, layout.size, *arguments)
     return True
 
 
@@ -117,7 +117,7 @@ class _Writer:
         self._names: list[str] = []
         self._once: list[str] = []  # statements before the loop, of numbers alone
         self._steps: list[str] = []
-        self._rooms: list[str] = []
+        self._buffers: list[str] = []
         self._free: list[str] = []
         for position, expression in enumerate(graph.expressions):
             self._names.append(self._name(position, expression))
@@ -126,10 +126,10 @@ class _Writer:
         """Return the function."""
         first = self._changed[0]  # which has the type of the computation
         once, steps = self._once, [*self._steps, *self._stores()]
-        if self._rooms:
-            shape = f"({len(self._rooms)}, min(size, BLOCK))"
-            once = [f"rooms = empty({shape}, x{first}.dtype)", *once]
-            steps = [f"{', '.join(self._rooms)}, = rooms[:, : y{first}.size]", *steps]
+        if self._buffers:
+            shape = f"({len(self._buffers)}, min(size, BLOCK))"
+            once = [f"buffers = empty({shape}, x{first}.dtype)", *once]
+            steps = [f"{', '.join(self._buffers)}, = buffers[:, : y{first}.size]", *steps]
         if numbers := "".join(f"x{i}, " for i in self._arguments if i not in self._rows):
             once = [f"{numbers.strip()} = array(({numbers.strip()}), x{first}.dtype)", *once]
         rows = ", ".join(f"y{i}" for i in self._rows)
@@ -141,7 +141,7 @@ class _Writer:
     def _name(self, position: int, expression: Expression) -> str:
         """Return the name of a value, and note the statement that computes it.
 
-        Numbers are called x or n, rows y, rooms r, and new arrays t.
+        Numbers are named x or n, rows y, scratch buffers r, and new arrays t.
         """
         operation, operands = expression.operation, expression.operands
         if operation == "argument":
@@ -170,10 +170,10 @@ class _Writer:
         return name
 
     def _release(self, position: int, operands: Sequence[int]) -> None:
-        """Let rooms be used again whose values are read for the last time."""
+        """Free the scratch buffers whose values are read for the last time."""
         for at in set(operands):
             name = self._names[at]
-            if self._last[at] == position and name in self._rooms:
+            if self._last[at] == position and name in self._buffers:
                 self._free.append(name)
 
     def _target(self, position: int) -> str:
@@ -182,8 +182,8 @@ class _Writer:
         if row is not None and self._last.get(row, -1) <= position:
             return f"y{row}"
         if not self._free:
-            self._rooms.append(f"r{len(self._rooms)}")
-            return self._rooms[-1]
+            self._buffers.append(f"r{len(self._buffers)}")
+            return self._buffers[-1]
         return self._free.pop()
 
     def _stores(self) -> list[str]:
@@ -192,3 +192,6 @@ class _Writer:
         left = [(row, name) for row, name in pairs if name != f"y{row}"]
         kept = [f"k{row} = copy({name})" for row, name in left if name[0] == "y"]
         return [*kept, *(f"y{row}[:] = {f'k{row}' if n[0] == 'y' else n}" for row, n in left)]
+
+
+SPECIAL_CASES["update"] = update

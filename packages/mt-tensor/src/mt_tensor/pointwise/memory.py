@@ -1,0 +1,29 @@
+"""Whether views share memory: what changes in place must know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from mt_tensor.core.tensor_data import TensorData
+
+
+def are_apart(views: Iterable[TensorData]) -> bool:
+    """Whether each view is of a NumPy array with memory of its own.
+
+    If not, they may share memory: see `TensorBackend.same_memory`.
+    """
+    owners = set()
+    for view in views:
+        memory = view._storage
+        if memory is None:
+            memory = getattr(view, "_array", None)
+        if memory is None:
+            memory = view.storage
+        owner = getattr(memory, "base", None)
+        owner = memory if owner is None else owner
+        if not isinstance(owner, np.ndarray) or not owner.flags.owndata or id(owner) in owners:
+            return False
+        owners.add(id(owner))
+    return True

@@ -1,0 +1,1 @@
+"""Special functions that NumPy lacks, on arrays."""
