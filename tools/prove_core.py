@@ -49,7 +49,12 @@ class Training:
     arguments: tuple[str, ...] = ()
 
 
-TRAININGS = (Training("autodiff", "moons.py"),)
+TRAININGS = (
+    Training("autodiff", "moons.py"),
+    Training("tensor", "moons_of_tensors.py", ("simple",)),
+    Training("tensor", "moons_of_tensors.py", ("numpy",)),
+    Training("fast", "moons_of_tensors.py", ("fast",)),
+)
 """The trainings, one row for each stage and backend."""
 
 

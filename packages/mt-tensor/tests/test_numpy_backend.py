@@ -1,4 +1,4 @@
-"""What the `numpy` backend does beside its primitives: calls without warnings, new results."""
+"""The `numpy` backend beside its primitives: calls without warnings, and large arrays."""
 
 import math
 import threading

@@ -1,6 +1,6 @@
-"""Train a two-layer network on the two moons, with nothing but the cores of stages 0 to 2.
+"""Train a network of tensors on the two moons, with nothing but cores.
 
-`python tools/core_proofs/tensor.py BACKEND` prints the accuracy, and fails under 97 %.
+`python tools/trainings/moons_of_tensors.py BACKEND` prints the accuracy, and fails under 97 %.
 """
 
 from __future__ import annotations
