@@ -10,8 +10,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 from mt_fast.core.backend import FastOps as FastOps
-from mt_tensor import fuse as fuse
-from mt_tensor.extending import register_kernels
+from mt_tensor.core.kernels import register_kernels
 
 __version__ = "0.1.0"
 
@@ -57,3 +56,4 @@ if find_spec("mt_fast.recurrent") is not None:
     register_kernels("fast", "mt_fast.recurrent.kernels")
 if find_spec("mt_fast.inspection") is not None:  # kernels as text
     from mt_fast.inspection.kernel_source import source as source
+    from mt_tensor import fuse as fuse  # functions that become one kernel

@@ -23,6 +23,7 @@ from numba.extending import intrinsic
 
 from mt_fast.core import positions
 from mt_fast.core.rendering import COMPUTED, call
+from mt_operators import OPERATORS
 from mt_operators.core.elementary import ELEMENTARY, ROUNDING
 from mt_tensor.core.dtypes import DTYPES
 
@@ -98,8 +99,11 @@ FUNCTIONS: dict[str, Any] = {
 }
 """The elementary functions of the CPU."""
 
-TABLE: dict[str, str] = {"div": "{0} / {1}", **{name: call(name) for name in FUNCTIONS}}
-"""The lowering table of kernels for the CPU."""
+TABLE: dict[str, str] = {
+    "div": "{0} / {1}",
+    **{name: call(name) for name in FUNCTIONS if name in OPERATORS},
+}
+"""The lowering table of kernels for the CPU. Rows beside the core of stage 0 may be missing."""
 
 NAMESPACE: dict[str, Any] = {
     **FUNCTIONS,
