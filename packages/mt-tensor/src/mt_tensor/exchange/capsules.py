@@ -160,7 +160,7 @@ def _dtype(given: _Type) -> DType:
     if given.lanes != 1 or name not in DTYPES:
         lanes = f" in vectors of {given.lanes}" if given.lanes != 1 else ""
         raise DTypeError(
-            f"the array has elements of DLPack's type {name}{lanes}; there is no element type for "
+            f"the array has elements of DLPack's type {name}{lanes}; there is no dtype for "
             f"them. Convert it to one of {', '.join(DTYPES)}."
         )
     return DTYPES[name]
