@@ -22,20 +22,14 @@ from mt_fast.core.loops import WORTH_A_KERNEL
 from mt_fast.core.tables import MEMORY, SPECIAL_CASES, START, empty
 from mt_operators import OPERATORS, Formula, Operator
 from mt_tensor import DType, TensorData, bfloat16, float32, int16
-from mt_tensor.backends.extending import (
-    MOST_DIMENSIONS,
-    HostBackend,
-    Layout,
-    assign,
-    copied,
-    drop_plans,
-    no_warnings,
-    not_an_array,
-    row_major,
-    to_float32,
-)
-from mt_tensor.errors import BackendUnavailableError
-from mt_tensor.extending import Array, Number, Shape, folded_shape, size_of
+from mt_tensor.core.casting import assign, to_float32
+from mt_tensor.core.dtypes import Array, Number
+from mt_tensor.core.errors import BackendUnavailableError
+from mt_tensor.core.host import HostBackend, copied, no_warnings
+from mt_tensor.core.layout import Layout, row_major
+from mt_tensor.core.plans import drop_plans
+from mt_tensor.core.strides import Shape, folded_shape, size_of
+from mt_tensor.core.tensor_data import MOST_DIMENSIONS, not_an_array
 
 _ADD = OPERATORS["add"]
 

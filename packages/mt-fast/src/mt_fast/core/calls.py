@@ -21,9 +21,11 @@ from mt_fast.core.tables import SPECIAL_CASES, empty
 from mt_operators import Formula, TracingError
 from mt_operators.evaluation import expanded
 from mt_tensor import TensorData
-from mt_tensor.backends.extending import UFUNCS, Layout, Layouts, function_of, row_major
-from mt_tensor.backends.extending import Running as RunningNumpy
-from mt_tensor.extending import Shape
+from mt_tensor.core.contract import Layouts
+from mt_tensor.core.layout import Layout, row_major
+from mt_tensor.core.numpy_calls import Running as RunningNumpy
+from mt_tensor.core.numpy_functions import UFUNCS, function_of
+from mt_tensor.core.strides import Shape
 
 _in_rows = TensorData.in_rows
 

@@ -12,7 +12,7 @@ import functools
 import math
 from dataclasses import dataclass
 
-from mt_tensor.extending import Shape, Strides
+from mt_tensor.core.strides import Shape, Strides
 
 REMEMBERED = 4096
 """The size of caches keyed by layouts; a training step meets some tens of layouts."""

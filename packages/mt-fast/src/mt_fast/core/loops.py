@@ -15,7 +15,7 @@ from mt_fast.core.kernel import Kernel
 from mt_fast.core.layouts import REMEMBERED, LoopLayout
 from mt_fast.core.loop_source import ROWS_OUTER, Form
 from mt_tensor import TensorData
-from mt_tensor.extending import Strides, size_of
+from mt_tensor.core.strides import Strides, size_of
 
 PIECE = 16384
 """How many elements the pieces have that long rows are cut into."""

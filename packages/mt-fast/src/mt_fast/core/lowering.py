@@ -24,7 +24,7 @@ from numba.extending import intrinsic
 from mt_fast.core import positions
 from mt_fast.core.rendering import COMPUTED, call
 from mt_operators.elementary import ELEMENTARY, ROUNDING
-from mt_tensor.extending import DTYPES
+from mt_tensor.core.dtypes import DTYPES
 
 
 def _extreme(name: str, integer_comparison: str) -> Any:

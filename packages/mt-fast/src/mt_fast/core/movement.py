@@ -20,7 +20,7 @@ from mt_fast.core.lowering import TABLE
 from mt_fast.core.tables import SPECIAL_CASES
 from mt_operators import Operator
 from mt_tensor import DType, TensorData, uint8
-from mt_tensor.backends.extending import MOST_DIMENSIONS
+from mt_tensor.core.tensor_data import MOST_DIMENSIONS
 
 _BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 

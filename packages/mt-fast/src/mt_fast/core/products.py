@@ -11,8 +11,9 @@ import numpy as np
 from mt_fast.core.parallel_loops import tensor_matrix_multiply
 from mt_fast.core.tables import SPECIAL_CASES, THREADS
 from mt_tensor import TensorData
-from mt_tensor.backends.extending import no_warnings
-from mt_tensor.extending import Array, Shape, size_of
+from mt_tensor.core.dtypes import Array
+from mt_tensor.core.host import no_warnings
+from mt_tensor.core.strides import Shape, size_of
 
 
 def of_floats(a: Array, b: Array) -> Array:

@@ -28,8 +28,8 @@ from mt_fast.core.reduction_source import NESTED
 from mt_fast.core.tables import SPECIAL_CASES
 from mt_operators import Operator
 from mt_tensor import DType, TensorData
-from mt_tensor.backends.extending import Layout, row_major
-from mt_tensor.extending import folded_shape, size_of
+from mt_tensor.core.layout import Layout, row_major
+from mt_tensor.core.strides import folded_shape, size_of
 
 COLUMNS = 4096
 """How many outputs are folded at once when rows are added to rows: they fit the L1 cache."""

@@ -21,7 +21,7 @@ from mt_operators.evaluation import written_with
 from mt_operators.graph import ARITHMETIC, Expression, Graph, Number
 from mt_operators.graph import PYTHON as NOTATION
 from mt_tensor import DType, float64, int64, uint64
-from mt_tensor.extending import DTYPES
+from mt_tensor.core.dtypes import DTYPES
 
 Table = Mapping[str, str]
 """A lowering table: for each operation of a target, a template with operands `{0}`, `{1}`, ...
