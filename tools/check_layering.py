@@ -11,9 +11,9 @@ The claims are checked on what a user gets, never on the source tree:
    and what its extras bring.
 3. *Borders*: what it imports from another stage is that package itself, or a module that this
    declares to be public; the same for the examples, which are no package.
-4. *Parts of a stage*: its lesson imports neither its library nor what is for tests, its library
-   nothing that is for tests; the README lists every file of the lesson, each below those that it
-   imports.
+4. *Parts of a stage*: its core imports neither the rest nor what is for tests, the rest nothing
+   that is for tests; of the stages below it the core uses their cores only; the README lists every
+   file of the core, each below those that it imports.
 5. *Installing* a stage into an empty environment brings exactly the stages that it builds on and
    the third-party packages which these declare, with their own needs. The same for each extra
    that adds stages.
@@ -47,7 +47,7 @@ from mt.programs import output
 from mt.requirements import closure
 from mt.source.borders import trespasses
 from mt.source.modules import Library, Module
-from mt.source.reading import disordered, misdirected, reading_order
+from mt.source.reading import beyond_cores, disordered, misdirected, reading_order
 from mt.workspace import ROOT, Stage, Workspace, WorkspaceError
 
 # Run inside an environment: what is installed there and what each distribution asks for.
@@ -184,6 +184,7 @@ def check_parts(stage: Stage, library: Library) -> Iterator[str]:
     package, order = stage.import_name, reading_order(stage.folder / "README.md")
     if order:
         yield from misdirected(library, package)
+        yield from beyond_cores(library, package)
         yield from disordered(library, package, order)
 
 
@@ -413,7 +414,7 @@ def prove(workspace: Workspace, wheels: Sequence[Wheel], wanted: Sequence[Stage]
                 check_borders(workspace, stage, library),
             )
             report.check(
-                "its lesson does without its library, and is read from top to bottom",
+                "its core uses only cores, and is read from top to bottom",
                 check_parts(stage, library),
             )
             alone = Environment(Path(folder, stage.name))

@@ -57,7 +57,7 @@ class Check:
 
 def is_whole(operator: Operator) -> bool:
     """Whether an operator takes whole numbers only."""
-    return operator.result == "whole"
+    return operator.result == "integer"
 
 
 def limits(operator: Operator, argument: int) -> tuple[float, float]:

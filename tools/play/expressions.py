@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mt_operators import OPERATORS
-from mt_operators.extending import nearest
+from mt_operators.core.errors import nearest
 
 LONGEST = 200
 """How many characters an expression may have."""
@@ -180,7 +180,7 @@ def _checked(name: str) -> str:
 
 
 def _operator(name: str) -> Any:
-    known = {key for key, row in OPERATORS.items() if row.result != "whole"}
+    known = {key for key, row in OPERATORS.items() if row.result != "integer"}
     name = OPERATORS.aliases.get(name, name)
     if name not in known:
         why = "takes whole numbers only" if name in OPERATORS else "is no operator of the table"

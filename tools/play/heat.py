@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mt_autodiff.library.drawing.svg import document, escaped, text
+from mt_autodiff.drawing.svg import document, escaped, text
 from mt_tensor.extending import Array
 
 CELL = 36.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from mt_autodiff.library.drawing.svg import document, text
+from mt_autodiff.drawing.svg import document, text
 
 WIDTH, HEIGHT = 440.0, 230.0
 """The size of the part in which the lines are."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 from PIL import Image
 
-from mt_autodiff.library.drawing.svg import document, escaped
+from mt_autodiff.drawing.svg import document, escaped
 from mt_operators.datasets import Dataset, Point
 from mt_tensor.extending import Array
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import mt_tensor as mt
-from mt_autodiff.library.drawing.svg import document, text
+from mt_autodiff.drawing.svg import document, text
 from mt_nn.functional import conv2d
 from mt_tensor.extending import Array
 from play.expressions import ExpressionError, number

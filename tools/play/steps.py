@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mt_autodiff import Scalar, derivatives, no_grad
-from mt_autodiff.library.drawing.expression import SYMBOLS, recorded_graph
-from mt_autodiff.library.drawing.svg import Node, Svg, render
+from mt_autodiff.drawing.expression import SYMBOLS, recorded_graph
+from mt_autodiff.drawing.svg import Node, Svg, render
 
 MOST_NODES = 80
 """How many Scalars are drawn at most."""

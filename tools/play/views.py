@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import EllipsisType
 
 import mt_tensor as mt
-from mt_autodiff.library.drawing.svg import Svg
+from mt_autodiff.drawing.svg import Svg
 from mt_tensor.drawing import draw_storage
 from mt_tensor.extending import Shape, size_of
 

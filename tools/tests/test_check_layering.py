@@ -91,10 +91,10 @@ def test_a_wheel_that_lacks_something_is_named(tmp_path: Path, lost: str) -> Non
     assert "lacks" in problem
 
 
-def test_a_lesson_of_a_wheel_that_needs_its_library_is_named(tmp_path: Path) -> None:
+def test_a_core_in_a_wheel_that_needs_the_rest_is_named(tmp_path: Path) -> None:
     readme = tmp_path / "README.md"
     stage = replace(WORKSPACE["tensor"], folder=tmp_path)
-    lesson = wheel(
+    core = wheel(
         tmp_path,
         "tensor",
         {
@@ -102,14 +102,14 @@ def test_a_lesson_of_a_wheel_that_needs_its_library_is_named(tmp_path: Path) -> 
             "mt_tensor/library/more.py": "x = 1\n",
         },
     )
-    library = unpacked([lesson], tmp_path / "source")
+    library = unpacked([core], tmp_path / "source")
     readme.write_text("# No order yet\n")
     assert list(check_parts(stage, library)) == []
     readme.write_text("## Reading order\n\n1. [high](src/mt_tensor/high.py) - all.\n")
     assert list(check_parts(stage, library)) == [
-        "low.py (lesson), line 1, imports library/more.py (library)",
+        "low.py (core), line 1, imports library/more.py (rest)",
         "the reading order lacks low.py",
-        "the reading order has high.py, which is no file of the lesson",
+        "the reading order has high.py, which is no file of the core",
     ]
 
 

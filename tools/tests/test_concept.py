@@ -299,7 +299,7 @@ def test_the_command_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert "toposort" in found["also"]
     assert "2 to the power n" in found["counterexamples"][0]["text"]
     shown = found["steps"][0]["symbols"][0]
-    assert shown["symbol"] == "mt_autodiff.backpropagation.topological_sort"
+    assert shown["symbol"] == "mt_autodiff.core.backpropagation.topological_sort"
     assert shown["text"].startswith("def topological_sort(")
     assert shown["line"] > 1
     assert {name: result["is_right"] for name, result in found["results"].items()} == {

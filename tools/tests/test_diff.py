@@ -21,7 +21,7 @@ from mt.diff.functions import functions
 from mt.diff.names import compared_names
 from mt.diff.printing import show
 from mt.source.modules import Library
-from mt.source.parts import FOR_USERS, LESSON, Part, lines_of_code
+from mt.source.parts import CORE, FOR_USERS, Part, lines_of_code
 from mt.source.symbols import Symbols
 from mt.testing import Shape, check_shape
 from mt.workspace import Workspace
@@ -110,7 +110,7 @@ def symbols(tmp_path: Path) -> Symbols:
 
 @pytest.mark.parametrize(
     ("parts", "beyond"),
-    [(LESSON, {}), (FOR_USERS, {"second.library.only": ("same", "first.only")})],
+    [(CORE, {}), (FOR_USERS, {"second.library.only": ("same", "first.only")})],
 )
 def test_each_function_meets_its_fate(
     symbols: Symbols, parts: tuple[Part, ...], beyond: dict[str, tuple[str, str]]
@@ -176,17 +176,17 @@ def counterparts(before: str, after: str) -> dict[str, tuple[str, str | None]]:
 @pytest.mark.parametrize(
     ("before", "after", "function", "fate", "counterpart"),
     [
-        ("operators", "autodiff", "scalar.Scalar.backward", "new idea", None),
-        ("operators", "autodiff", "scalar.Scalar.__init__", "new idea", None),
-        ("operators", "autodiff", "backpropagation.topological_sort", "new idea", None),
-        ("operators", "autodiff", "mode.set_grad_enabled.__call__", "new idea", None),
+        ("operators", "autodiff", "core.scalar.Scalar.backward", "new idea", None),
+        ("operators", "autodiff", "core.scalar.Scalar.__init__", "new idea", None),
+        ("operators", "autodiff", "core.backpropagation.topological_sort", "new idea", None),
+        ("operators", "autodiff", "core.mode.set_grad_enabled.__call__", "new idea", None),
         *(
             ("autodiff", "tensor", f"{place}.{name}", "rewritten", f"mt_autodiff.{counterpart}")
             for place, name, counterpart in [
-                ("tensor.Tensor", "backward", "scalar.Scalar.backward"),
-                ("tensor.Tensor", "detach", "scalar.Scalar.detach"),
+                ("tensor.Tensor", "backward", "core.scalar.Scalar.backward"),
+                ("tensor.Tensor", "detach", "core.scalar.Scalar.detach"),
                 ("recording.function.Function", "apply", "scalar_function.ScalarFunction.apply"),
-                ("recording.graph.Node", "chain_rule", "graph.History.chain_rule"),
+                ("recording.graph.Node", "chain_rule", "core.graph.History.chain_rule"),
             ]
         ),
         ("autodiff", "tensor", "strides.shape_broadcast", "new idea", None),
@@ -214,8 +214,8 @@ def counterparts(before: str, after: str) -> dict[str, tuple[str, str | None]]:
         ("fast", "cuda", "simulator.Simulator.launch", "new idea", None),
         ("fast", "cuda", "backend._at", "new idea", None),
         (
-            *("tensor", "nn", "core.module.Module.load_state_dict", "rewritten"),
-            "mt_operators.module.Module.load_state_dict",
+            *("tensor", "nn", "core.module.Module.__call__", "rewritten"),
+            "mt_operators.core.module.Module.__call__",
         ),
         ("tensor", "nn", "layers.activation.Softmax.forward", "new idea", None),
         ("tensor", "nn", "layers.function.FunctionLayer.forward", "new idea", None),
@@ -238,7 +238,9 @@ def test_a_function_has_one_version_and_most_are_ideas_of_their_stage(
     found = counterparts(before, after)
     rewritten = [other for fate, other in found.values() if fate == "rewritten"]
     twice = {name for name in rewritten if rewritten.count(name) > 1}
-    assert twice <= {"mt_autodiff.scalar.Scalar.grad"}  # a property has two functions of one name
+    assert twice <= {
+        "mt_autodiff.core.scalar.Scalar.grad"
+    }  # a property has two functions of one name
     assert len(rewritten) < len(found) / 5
 
 
@@ -253,8 +255,8 @@ def test_names_that_stages_below_have_are_defined_anew() -> None:
         Symbols(LIBRARY), ["mt_tensor", "mt_autodiff", "mt_operators"], "mt_nn", FOR_USERS
     )
     changed = {change.name: change.before.name for change in names.changed}
-    assert changed["Module"] == "mt_operators.module.Module"
-    assert changed["Parameter"] == "mt_operators.parameter.Parameter"
+    assert changed["Module"] == "mt_operators.core.module.Module"
+    assert changed["Parameter"] == "mt_operators.core.parameter.Parameter"
     assert "StateDictError" in names.passed_on
     assert not set(names.added) & {"Module", "Parameter"}
 
@@ -391,7 +393,7 @@ def test_the_json_of_experiments_is_as_described() -> None:
 def test_the_command_finds_names_and_sizes(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["diff", "operators", "autodiff", "--all", "--json", "--no-run"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["names"]["added"]["Scalar"]["symbol"] == "mt_autodiff.scalar.Scalar"
+    assert found["names"]["added"]["Scalar"]["symbol"] == "mt_autodiff.core.scalar.Scalar"
     assert "operators.zipWith" in found["names"]["left"]
     assert found["dependencies"][0]["requirement"].startswith("mt-operators")
     assert found["sizes"]["mt-autodiff"]["lines"] > 500

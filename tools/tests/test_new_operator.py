@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 
 ROWS = """
 from mt_operators import OPERATORS
-from mt_operators.table import sigmoid
+from mt_operators.core.table import sigmoid
 from mt_operators.testing import WIDE, sample
 
 OPERATORS.add(

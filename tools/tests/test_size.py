@@ -11,7 +11,7 @@ from mt.__main__ import main
 from mt.source.imports import import_graph
 from mt.source.modules import Library, Module
 from mt.source.parts import lines_of_code, part_of
-from mt.source.reading import disordered, misdirected, reading_order
+from mt.source.reading import beyond_cores, disordered, misdirected, reading_order
 from mt.workspace import Stage, Workspace
 
 FILES = {
@@ -34,24 +34,25 @@ def package(root: Path, files: dict[str, str]) -> Library:
 
 
 def module(name: str, text: str) -> Module:
-    return Module(name, Path(f"{name.rpartition('.')[2]}.py"), text, ast.parse(text))
+    file = f"{name.replace('.', '/')}{'' if '.' in name else '/__init__'}.py"
+    return Module(name, Path(file), text, ast.parse(text))
 
 
 @pytest.mark.parametrize(
     ("name", "part"),
     [
-        ("p", "lesson"),
-        ("p.low", "lesson"),
-        ("library.low", "lesson"),
-        ("p.library", "library"),
-        ("p.library.deep.er", "library"),
-        ("p.examples.one", "library"),
-        ("p.bench", "library"),
-        ("p.course", "library"),
-        ("p.__main__", "library"),
+        ("p", "core"),
+        ("p.low", "core"),
+        ("library.low", "core"),
+        ("p.library", "rest"),
+        ("p.library.deep.er", "rest"),
+        ("p.examples.one", "rest"),
+        ("p.bench", "rest"),
+        ("p.course", "rest"),
+        ("p.__main__", "rest"),
         ("p.testing", "conformance"),
         ("p.conformance.kit", "conformance"),
-        ("p.library.testing.samples", "library"),
+        ("p.library.testing.samples", "rest"),
     ],
 )
 def test_the_folders_of_a_file_say_what_it_is(name: str, part: str) -> None:
@@ -61,25 +62,71 @@ def test_the_folders_of_a_file_say_what_it_is(name: str, part: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "part"),
     [
-        ("p.more", '"""More."""\nfrom p.library.more import a as a, b as b\n', "library"),
-        ("p.more", "from __future__ import x\nfrom p.library import m\n__all__ = []", "library"),
-        ("p.more", "from .library.more import a\n", "library"),
-        ("p.more", "from p.library.more import a\nc = a\n", "lesson"),
-        ("p.more", "from p.library.more import a\nfrom p.low import b\n", "library"),
-        ("p.more", "from q.library.more import a\n", "lesson"),
-        ("p.more", '"""Nothing."""\n', "lesson"),
-        ("p", "from p.library.more import a\n", "lesson"),
+        ("p.more", '"""More."""\nfrom p.library.more import a as a, b as b\n', "rest"),
+        ("p.more", "from __future__ import x\nfrom p.library import m\n__all__ = []", "rest"),
+        ("p.more", "from .library.more import a\n", "rest"),
+        ("p.more", "from p.library.more import a\nc = a\n", "core"),
+        ("p.more", "from p.library.more import a\nfrom p.low import b\n", "rest"),
+        ("p.more", "from q.library.more import a\n", "core"),
+        ("p.more", '"""Nothing."""\n', "core"),
+        ("p", "from p.library.more import a\n", "core"),
     ],
 )
-def test_what_only_passes_on_the_library_belongs_to_it(name: str, text: str, part: str) -> None:
+def test_a_module_that_only_reexports_the_library_is_rest(name: str, text: str, part: str) -> None:
     assert part_of(module(name, text)) == part
 
 
-def test_what_a_stub_passes_on_belongs_to_the_library(tmp_path: Path) -> None:
+def test_a_module_whose_stub_reexports_the_library_belongs_to_the_rest(tmp_path: Path) -> None:
     lazy = {"lazy/__init__.py": "x = 1\n", "lazy/__init__.pyi": "from p.library.more import much\n"}
     parts = {each.path: part_of(each) for each in package(tmp_path, FILES | lazy).modules("p")}
-    assert parts["lazy/__init__.py"] == "library"
-    assert parts["__init__.py"] == "lesson"
+    assert parts["lazy/__init__.py"] == "rest"
+    assert parts["__init__.py"] == "core"
+
+
+def test_a_package_with_a_core_has_nothing_else_in_it(tmp_path: Path) -> None:
+    files = {
+        "__init__.py": "",
+        "core/__init__.py": '"""Core."""',
+        "core/low.py": "one = 1\n",
+        "subject/more.py": "",
+        "single.py": "",
+        "subject/core/deep.py": "",
+        "testing/samples.py": "",
+    }
+    parts = {each.path: part_of(each) for each in package(tmp_path, files).modules("p")}
+    assert parts == {
+        "__init__.py": "rest",
+        "core/__init__.py": "core",
+        "core/low.py": "core",
+        "subject/more.py": "rest",
+        "single.py": "rest",
+        "subject/core/deep.py": "rest",
+        "testing/samples.py": "conformance",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "complaints"),
+    [
+        ("from low import one\nfrom low.core import a\nimport low.core.a\n", []),
+        ("import low\n", []),
+        ("def f():\n    from low.b import two\n", [", line 2, imports low.b (rest)"]),
+        ("from low import two\n", [" imports two from low.b (rest)"]),
+        ("import low.b\n", [", line 1, imports low.b (rest)"]),
+    ],
+)
+def test_a_core_uses_only_cores(tmp_path: Path, text: str, complaints: list[str]) -> None:
+    for path, content in {
+        "low/__init__.py": "from low.core.a import one\nfrom low.b import two\n",
+        "low/core/a.py": "one = 1\n",
+        "low/b.py": "two = 2\n",
+        "high/__init__.py": "from low.b import two\n",
+        "high/core/c.py": text,
+    }.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(content)
+    library = Library({name: tmp_path / name for name in ("low", "high")})
+    assert list(beyond_cores(library, "high")) == [f"core/c.py (core){c}" for c in complaints]
 
 
 @pytest.mark.parametrize(
@@ -140,17 +187,17 @@ def test_a_house_in_order_is_not_complained_of(tmp_path: Path) -> None:
         (
             "low.py",
             "def f():\n    from p.library import more\n",
-            "low.py (lesson), line 2, imports library/more.py (library)",
+            "low.py (core), line 2, imports library/more.py (rest)",
         ),
         (
             "library/more.py",
             "from p import testing\n",
-            "library/more.py (library), line 1, imports testing.py (conformance)",
+            "library/more.py (rest), line 1, imports testing.py (conformance)",
         ),
         (
             "__init__.py",
             "import p.low\nimport p.testing\n",
-            "__init__.py (lesson), line 2, imports testing.py (conformance)",
+            "__init__.py (core), line 2, imports testing.py (conformance)",
         ),
     ],
 )
@@ -167,9 +214,9 @@ def test_an_import_in_the_wrong_direction_is_named(
         ([*ORDER, "low.py"], "the reading order has low.py twice"),
         (
             [*ORDER, "testing.py"],
-            "the reading order has testing.py, which is no file of the lesson",
+            "the reading order has testing.py, which is no file of the core",
         ),
-        ([*ORDER, "gone.py"], "the reading order has gone.py, which is no file of the lesson"),
+        ([*ORDER, "gone.py"], "the reading order has gone.py, which is no file of the core"),
         (
             ["high/up.py", "low.py", "__init__.py"],
             "high/up.py, line 1, imports low.py, which is read later",
@@ -213,17 +260,17 @@ def test_the_command_says_it_of_every_stage(capsys: pytest.CaptureFixture[str]) 
     stages = Workspace.read().stages.values()
     assert [each["stage"] for each in found["stages"]] == [stage.short for stage in stages]
     for each, stage in zip(found["stages"], stages, strict=True):
-        assert each.keys() == {"stage", "lesson", "library", "conformance"}
-        assert each["lesson"].keys() == {"files", "code", "order"}
-        assert each["library"].keys() == each["conformance"].keys() == {"files", "code"}
-        assert each["lesson"]["order"] == reading_order(stage.folder / "README.md")
+        assert each.keys() == {"stage", "core", "rest", "conformance"}
+        assert each["core"].keys() == {"files", "lines", "code", "order"}
+        assert each["rest"].keys() == each["conformance"].keys() == {"files", "lines", "code"}
+        assert each["core"]["order"] == reading_order(stage.folder / "README.md")
         files = len(list(stage.source.rglob("*.py")))
         assert 0 < sum(each[part]["files"] for part in list(each)[1:]) <= files
 
     assert main(["size"]) == 0
     shown = capsys.readouterr().out
-    code = found["stages"][0]["lesson"]["code"]
-    assert f"{code:,} in " in shown
+    core = found["stages"][0]["core"]
+    assert f"{core['lines']:,} ({core['code']:,}) in " in shown
 
 
 @pytest.mark.parametrize("stage", Workspace.read().stages.values(), ids=lambda stage: stage.short)
@@ -233,3 +280,4 @@ def test_a_stage_that_gives_an_order_keeps_it(stage: Stage) -> None:
         library = Library({stage.import_name: stage.source})
         assert list(misdirected(library, stage.import_name)) == []
         assert list(disordered(library, stage.import_name, order)) == []
+        assert list(beyond_cores(Workspace.read().library(), stage.import_name)) == []

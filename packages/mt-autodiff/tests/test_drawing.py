@@ -29,7 +29,7 @@ from mt_autodiff import (
     no_grad,
 )
 from mt_autodiff.drawing import Svg, to_svg
-from mt_autodiff.library.drawing.layout import Edge, layered_layout
+from mt_autodiff.drawing.layout import Edge, layered_layout
 from mt_operators.testing.documentation import BLOCK
 
 PACKAGE = Path(__file__).parents[1]

@@ -25,13 +25,13 @@ from mt_autodiff import (
     grad,
     no_grad,
 )
-from mt_autodiff.scalar import LIFTED
+from mt_autodiff.core.scalar import SCALAR_OPERATORS
 from mt_operators import OPERATORS
-from mt_operators.evaluation import evaluate
+from mt_operators.core.lowering import evaluate
+from mt_operators.core.tracing import graph_of, trace
 from mt_operators.testing import SPECS, WHOLE_SPECS, OpSpec, high_precision
-from mt_operators.tracing import trace
 
-TRUTHS = {name for name, row in OPERATORS.items() if row.result == "truth"}
+TRUTHS = {name for name, row in OPERATORS.items() if row.result == "bool"}
 SPEC_ROWS = [pytest.param(spec, id=spec.name) for spec in SPECS.values()]
 
 
@@ -41,7 +41,7 @@ def test_a_result_remembers_how_it_was_computed() -> None:
     assert z.data == 6.0
     assert z.history is not None
     assert (z.history.name, z.history.inputs) == ("mul", (x, y))
-    assert z.history.last_fn is LIFTED["mul"]
+    assert z.history.last_fn is SCALAR_OPERATORS["mul"]
     assert z.history.ctx.needs_input_grad == (True, True)
     assert z.history.ctx.saved_values == ((x, y), (2.0, 3.0, 6.0))
 
@@ -75,7 +75,7 @@ def test_a_result_wants_a_derivative_if_an_input_does(wanted: tuple[bool, bool])
 def test_every_operator_computes_on_the_floats_inside() -> None:
     for spec in SPECS.values():
         values = [low + 0.3 * (high - low) for low, high in spec.ranges]
-        result = LIFTED[spec.name](*map(Scalar, values))
+        result = SCALAR_OPERATORS[spec.name](*map(Scalar, values))
         assert result.data == float(OPERATORS[spec.name].function(*values))
         assert result.is_constant() is (spec.name in TRUTHS)
 
@@ -119,7 +119,7 @@ def exact_seconds(spec: OpSpec, point: list[float], i: int, j: int) -> list[floa
         def slope(move: Any) -> Any:
             args = [mpmath.mpf(x) for x in point]
             args[j] += move
-            out = evaluate(operator.value.graph, args, spelling)
+            out = evaluate(graph_of(operator.value), args, spelling)
             return mpmath.mpf(evaluate(partial, [*args, *out], spelling)[0])
 
         here = slope(0)

@@ -10,7 +10,8 @@ from mt_cuda.kernel import Kernel, Parameter, define, numbers, operand
 from mt_cuda.library import inspection
 from mt_cuda.library.c.translation import to_c
 from mt_operators import OPERATORS
-from mt_operators.evaluation import expanded
+from mt_operators.core.lowering import expanded
+from mt_operators.core.tracing import graph_of
 from mt_tensor import bfloat16, float16, float32, int32, int64
 
 
@@ -88,7 +89,7 @@ def test_whole_numbers_of_a_formula_wrap_around():
 
 @pytest.mark.parametrize("dtype", [int32, int64], ids=["int32", "int64"])
 def test_whole_numbers_that_threads_combine_wrap_around(dtype):
-    graph = expanded(OPERATORS["mul"].value.graph)
+    graph = expanded(graph_of(OPERATORS["mul"].value))
     text = to_c(indexed.scatter_lines("mul", graph, dtype, 1, "index32"))
     function, _, kernel = text.partition("KERNEL")
     assert f"({dtype.name})" in function

@@ -19,7 +19,7 @@ from mt_tensor.extending import DTYPES, as_dtype
 
 NUMPY = get_backend("numpy")
 ROWS = [pytest.param(spec, id=spec.name) for spec in SPECS.values()]
-DIFFERENTIABLE = [row for row in ROWS if OPERATORS[str(row.id)].result != "truth"]
+DIFFERENTIABLE = [row for row in ROWS if OPERATORS[str(row.id)].result != "bool"]
 UPDATES = ("add", "mul", "maximum", "minimum")
 
 
@@ -85,7 +85,7 @@ def test_operators_on_special_values(ops, spec, dtype):
     arrays = [np.array(column) for column in columns]
     if spec.name == "where":
         arrays[0] = arrays[0] > 0
-    out = mt.bool_ if OPERATORS[spec.name].result == "truth" else as_dtype(dtype)
+    out = mt.bool_ if OPERATORS[spec.name].result == "bool" else as_dtype(dtype)
     ours = ops.empty(arrays[0].shape, out)
     ops.elementwise(OPERATORS[spec.name].value)([ours], *[on(ops, a) for a in arrays])
     with np.errstate(all="ignore"):

@@ -161,7 +161,7 @@ def compare(kernel, grid, threads, numbers, x, out):
 x, out = np.arange(20, dtype=np.float32), np.zeros(20, np.float32)
 compare(inspection.kernel("square"), (2, 1), 4, (20,), x, out)
 fold = inspection.reduction.Fold(
-    "add", inspection.OPERATORS["add"].value.graph, 0,
+    "add", inspection.graph_of(inspection.OPERATORS["add"].value), 0,
     inspection.as_dtype("float32"), inspection.as_dtype("float32"), 0, 1, "index32",
 )
 rows = inspection.reduction.rows(fold, SIZE.threads)

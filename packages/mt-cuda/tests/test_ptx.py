@@ -14,7 +14,7 @@ from mt_cuda.errors import KernelError
 from mt_cuda.kernel import Kernel, Parameter
 from mt_cuda.library import inspection
 from mt_operators import OPERATORS
-from mt_operators.errors import UnknownOperatorError
+from mt_operators.core.errors import UnknownOperatorError
 from mt_tensor.extending import DTYPES
 
 OTHERS = (
@@ -109,7 +109,7 @@ def test_the_kernels_cover_the_table():
     for operator in OPERATORS.values():
         for layout in inspection.ELEMENTWISE:
             names = [n for n in kernels() if re.match(rf"{operator.name}_(float|bool|int)", n)]
-            templates = ("strided", "contiguous") if operator.result == "truth" else (layout,)
+            templates = ("strided", "contiguous") if operator.result == "bool" else (layout,)
             if operator.name != "where":
                 assert any(template in n for n in names for template in templates), operator.name
     for name in ("matmul", "gather", "scatter_set", "scatter_add", "scatter_lines_mul"):

@@ -12,6 +12,7 @@ from hypothesis.extra.numpy import arrays
 import mt_tensor as mt
 from mt_fast.core import calls
 from mt_fast.core.loops import WORTH_A_KERNEL
+from mt_fast.small import ufuncs
 from mt_operators import OPERATORS
 from mt_tensor import bool_, float16, float32, float64, int64
 from mt_tensor.backends.extending import row_major
@@ -110,7 +111,7 @@ def test_empty_tensors_go_the_other_way() -> None:
 @pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(
-    st.sampled_from(sorted(calls.EXACT_STEPS)),
+    st.sampled_from(sorted(ufuncs.EXACT_STEPS)),
     arrays("f4", (2, 7), elements=st.floats(width=32)),
     st.sampled_from(["float32", "float64", "float16"]),
 )

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import mt_fast
 import mt_tensor as mt
 from mt_fast import vector_math
-from mt_fast.core import loops, products, reductions
+from mt_fast.core import loops, reductions
 from mt_fast.core.backend import FastOps
 from mt_fast.core.elementwise_source import elementwise
 from mt_fast.core.kernel import Kernel, compiled
@@ -17,7 +17,7 @@ from mt_fast.core.lowering import TABLE
 from mt_fast.folds import parts
 from mt_fast.in_place import update as updates
 from mt_operators import OPERATORS
-from mt_operators.elementary import ELEMENTARY
+from mt_operators.core.elementary import ELEMENTARY
 from mt_operators.testing import WHOLE_SPECS
 from mt_tensor import float32
 from mt_tensor.conformance.layouts import LAYOUTS
@@ -113,13 +113,7 @@ def test_threads_share_what_is_large_and_nothing_else(fast, name, monkeypatch):
         shared.add(parallel)
         run(kernel, units, parallel, *arguments)
 
-    def multiplied(*views):
-        shared.add(views[-1])
-        of_integers(*views)
-
-    of_integers = products.of_integers
     monkeypatch.setattr(Kernel, "run", noted)
-    monkeypatch.setattr(products, "of_integers", multiplied)
     monkeypatch.setattr(loops, "WORTH_A_KERNEL", 0)
     for large in (False, True):
         x = mt.arange(24, dtype="float32").view(4, 6)
@@ -264,7 +258,7 @@ def test_an_operator_added_at_run_time(fast, monkeypatch):
     rows = dict(OPERATORS)
     monkeypatch.setattr(OPERATORS, "_rows", rows)
     monkeypatch.setattr(OPERATORS, "_listeners", [])
-    from mt_operators.elementary import div, exp, log
+    from mt_operators.core.elementary import div, exp, log
     from mt_tensor.core.elementwise import ElementwiseOperation
 
     smooth = OPERATORS.add(

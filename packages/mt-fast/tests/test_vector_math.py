@@ -18,7 +18,7 @@ from mt_fast.core.reduction_source import REASSOCIATE
 from mt_fast.vector_math import FLOAT32, FLOAT64, IN_FLOAT64, WRITTEN
 from mt_fast.vector_math.operators import VECTORISED
 from mt_operators import OPERATORS
-from mt_operators.elementary import ELEMENTARY
+from mt_operators.core.elementary import ELEMENTARY
 
 WIDE = np.longdouble
 REFERENCE = 0.0 if np.finfo(WIDE).nmant > 52 else 1.0

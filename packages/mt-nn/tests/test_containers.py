@@ -8,7 +8,7 @@ import pytest
 import mt_nn as nn
 import mt_tensor as mt
 from mt_operators import MemberError
-from mt_operators.errors import MemberNameError
+from mt_operators.core.errors import MemberNameError
 
 
 def three() -> list[Any]:

@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mt_operators import OPERATORS, Formula
-from mt_operators.differentiation import derivative, derived
-from mt_operators.elementary import exp, floor, log, maximum, sin, tanh, where
-from mt_operators.evaluation import evaluate
+from mt_operators.core.differentiation import derivative, derived
+from mt_operators.core.elementary import exp, log, maximum, sin, tanh, where
+from mt_operators.core.lowering import evaluate
+from mt_operators.core.tracing import graph_of, trace
+from mt_operators.functions import floor
 from mt_operators.testing import high_precision
-from mt_operators.tracing import trace
 
 sigmoid = OPERATORS["sigmoid"].function
 
@@ -41,7 +42,7 @@ NUMBERS = st.floats(-2.0, 2.0).filter(lambda x: min(abs(x), abs(x - 0.25)) > 1e-
 @pytest.mark.parametrize("order", [1, 2])
 @given(x=NUMBERS, y=NUMBERS)
 def test_the_derivative_is_that_of_the_function(function, argument, order, x, y):
-    graph = Formula(function.__name__, 2, 1, function).graph
+    graph = graph_of(Formula(function.__name__, 2, 1, function))
     point = [x, y]
     for _ in range(order - 1):
         out = evaluate(graph, point)
@@ -94,7 +95,7 @@ def test_arguments_of_a_gradient_of_a_gradient_have_names_of_their_own():
         formula = operator.gradient((True,) * operator.arity)
         assert formula.parameters[1:-1] == names
         assert len(set(formula.parameters)) == formula.arity
-        operator = derived("again", formula.parameters, formula.graph.only(0))
+        operator = derived("again", formula.parameters, graph_of(formula).only(0))
         names = operator.parameters
 
 
@@ -103,4 +104,4 @@ def test_a_derived_operator_is_like_a_row():
     assert operator.parameters == ("x",)
     assert operator.function(2.0) == 8.0
     assert operator.partials[0](2.0, 8.0) == 12.0
-    assert evaluate(operator.gradient((True,)).graph, [0.5, 2.0, 8.0]) == [6.0]
+    assert evaluate(graph_of(operator.gradient((True,))), [0.5, 2.0, 8.0]) == [6.0]

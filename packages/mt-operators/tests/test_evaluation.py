@@ -5,9 +5,11 @@ import math
 import pytest
 
 from mt_operators import OPERATORS, Formula, TracingError
-from mt_operators.elementary import atan2, exp, where
-from mt_operators.evaluation import evaluate
-from mt_operators.infix import Infix
+from mt_operators.core.elementary import exp, where
+from mt_operators.core.infix import Infix
+from mt_operators.core.lowering import evaluate
+from mt_operators.core.tracing import graph_of
+from mt_operators.functions import atan2
 
 
 class Asked(Infix):
@@ -40,9 +42,9 @@ def test_python_asks_by_the_names_of_the_table():
     assert +asked is asked
 
 
-def test_a_spelling_may_name_any_operator_but_must_have_the_elementary_ones():
+def test_a_lowering_may_have_any_operator_but_must_have_the_elementary_ones():
     sigmoid = OPERATORS["sigmoid"].function
-    graph = Formula("twice", 1, 1, lambda x: 2.0 * sigmoid(x)).graph
+    graph = graph_of(Formula("twice", 1, 1, lambda x: 2.0 * sigmoid(x)))
     assert evaluate(graph, [0.0]) == [1.0]
     assert evaluate(graph, [0.0], {"sigmoid": lambda x: x + 4.0}) == [8.0]
     with pytest.raises(TracingError, match="no 'exp'.*'exp2'"):

@@ -39,7 +39,7 @@ def test_symmetry(name: str, x: float, y: float) -> None:
 @given(ANY)
 def test_identity_changes_nothing(name: str, x: float) -> None:
     operator = OPERATORS[name]
-    other = bool(x) if operator.result == "truth" else x
+    other = bool(x) if operator.result == "bool" else x
     assert operator.function(other, operator.identity) == other
     assert operator.function(operator.identity, other) == other
 

@@ -364,9 +364,9 @@ def test_a_value_that_does_not_fit_changes_nothing() -> None:
     ("state", "message"),
     [
         (5, "takes a dictionary of values by name; int was given"),
-        (Leaf(1.0), "Leaf was given. Pass what state_dict"),
+        (Leaf(1.0), "Leaf was given. Pass the result of state_dict"),
         ([("weight", 1.0)], "list was given"),
-        ({1: 1.0}, "names in a state dictionary are strings; 1 is none"),
+        ({1: 1.0}, "names in a state dictionary are strings; 1 was found"),
     ],
 )
 def test_what_is_no_state(state: Any, message: str) -> None:

@@ -9,14 +9,13 @@ import pytest
 
 from mt_operators import (
     OPERATORS,
-    Operator,
     OperatorError,
     OperatorExistsError,
     OperatorTable,
     TracingError,
     UnknownOperatorError,
 )
-from mt_operators.elementary import exp
+from mt_operators.core.elementary import exp
 
 
 def test_foreign_code_is_refused_when_a_row_is_added() -> None:
@@ -58,9 +57,9 @@ def test_table_errors() -> None:
     with pytest.raises(OperatorExistsError, match="'exp'"):
         OPERATORS.add("exp", exp, lambda x, out: out)
     with pytest.raises(OperatorError, match="takes 1 argument.*2 partial"):
-        Operator("bad", exp, (exp, exp))
+        OPERATORS.add("bad", exp, exp, exp)
     with pytest.raises(OperatorError, match="identifier"):
-        Operator("two words", exp, (exp,))
+        OPERATORS.add("two words", exp, exp)
 
 
 def identity(x: float) -> float:
@@ -68,8 +67,8 @@ def identity(x: float) -> float:
 
 
 BINARY = {"function": lambda x, y: x * y}
-OF_ONE = r"partial derivative by 'x' takes {}. .* its output: write it as lambda x, out: \.\.\."
-OF_TWO = r"partial derivative by '{}' takes \(x, y\). .*: write it as lambda x, y, out: \.\.\."
+OF_ONE = r"with respect to 'x' takes {}. .* its output: write it as lambda x, out: \.\.\."
+OF_TWO = r"with respect to '{}' takes \(x, y\). .*: write it as lambda x, y, out: \.\.\."
 
 
 @pytest.mark.parametrize(
@@ -77,7 +76,7 @@ OF_TWO = r"partial derivative by '{}' takes \(x, y\). .*: write it as lambda x, 
     [
         *(({"name": name}, "give a Python identifier") for name in ("two words", "class", "", 3)),
         *(({"name": name}, "without _ before it") for name in ("_mine", "__add__")),
-        ({"result": "banana"}, "'banana'; give one of number, real, truth"),
+        ({"result": "banana"}, "'banana'; give one of number, real, bool"),
         ({"partials": ()}, r"takes 1 argument.s. but 0 partial"),
         ({"partials": (lambda x, out: 1.0,) * 2}, r"takes 1 argument.s. but 2 partial"),
         ({**BINARY}, r"takes 2 argument.s. but 1 partial"),
@@ -88,7 +87,7 @@ OF_TWO = r"partial derivative by '{}' takes \(x, y\). .*: write it as lambda x, 
         ({"partials": (lambda x, *, out: 1.0,)}, OF_ONE.format(r"\(x, \*, out\)")),
         ({**BINARY, "partials": (lambda x, y: y, lambda x, y, out: x)}, OF_TWO.format("x")),
         ({**BINARY, "partials": (lambda x, y, out: y, lambda x, y: x)}, OF_TWO.format("y")),
-        ({"partials": (2.0,)}, "partial derivative by 'x' is 2.0, and no function"),
+        ({"partials": (2.0,)}, "partial derivative with respect to 'x' is 2.0, and no function"),
         ({"function": 3}, "its function is 3; give a function"),
         ({"function": min}, "its function is <built-in function min>; give a function"),
         ({"function": lambda: 1.0, "partials": ()}, "takes no argument; give one"),
@@ -98,10 +97,8 @@ OF_TWO = r"partial derivative by '{}' takes \(x, y\). .*: write it as lambda x, 
         ({"domain": (0.0, 1.0)}, r"domain is \(0.0, 1.0\); give a pair"),
         ({"domain": "positive"}, "domain is 'positive'; give a pair"),
         ({"identity": "0"}, "identity is '0'; give a number, or None"),
-        ({"gates": "no"}, "gates is 'no'; give True or False"),
+        ({"selects": "no"}, "selects is 'no'; give True or False"),
         ({"note": 3}, "note is 3; give a line of text"),
-        ({"in_place": 1}, "in_place is 1; give True or False"),
-        ({"for_bool": None}, "for_bool is None; give the name of an operator"),
         ({"aliases": "abs"}, "aliases is 'abs'; give a tuple of names"),
     ],
 )
@@ -148,7 +145,7 @@ def test_functions_that_leave_no_graph_are_refused(
     with pytest.raises(TracingError, match=f"'bad': its function cannot be traced: .*{problem}"):
         table.add("bad", function, lambda x, out: 1.0)
     if isinstance(function, FunctionType):
-        partial = "its partial derivative by 'x' cannot be traced"
+        partial = "its partial derivative with respect to 'x' cannot be traced"
         with pytest.raises(TracingError, match=f"'bad': {partial}: .*{problem}"):
             table.add("bad", lambda x: x, lambda x, out: function(x))
     assert not table

@@ -6,7 +6,7 @@ from typing import Any
 import mpmath
 import pytest
 
-from mt_operators.library import special
+from mt_operators.functions import special
 
 
 @pytest.mark.parametrize(

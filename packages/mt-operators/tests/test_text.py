@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mt_operators import OPERATORS
+from mt_operators.core.tracing import trace
 from mt_operators.testing import SPECS, OpSpec
 from mt_operators.text import formula_of, written, written_partials
-from mt_operators.tracing import trace
 
 
 def dividing(function: Callable[..., float]) -> Callable[..., np.float64]:
@@ -75,7 +75,7 @@ def test_parentheses_where_they_are_needed() -> None:
 def test_operators_of_python_are_written_as_they_are_read(text: str) -> None:
     graph = trace("f", eval(f"lambda x, y: {text}"), 2)
     assert formula_of(graph, ("x", "y")) == text
-    if not graph.expressions[-1].truth:
+    if not graph.expressions[-1].is_bool:
         assert trace("f", eval(f"lambda x, y: +({text})"), 2) == graph  # says nothing
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_operators.elementary import exp, maximum
+from mt_operators.core.elementary import exp, maximum
 from mt_tensor import errors
 from mt_tensor.core.simple import SimpleOps, tensor_map, tensor_reduce, tensor_zip
 from mt_tensor.core.tensor_data import TensorData

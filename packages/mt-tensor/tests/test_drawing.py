@@ -16,7 +16,7 @@ import pytest
 
 import mt_tensor as mt
 from mt_autodiff import GraphFreedError
-from mt_autodiff.errors import GraphTooLargeError
+from mt_autodiff.core.errors import GraphTooLargeError
 from mt_tensor.drawing import draw_graph, draw_program, draw_storage
 
 PACKAGE = Path(__file__).parents[1]

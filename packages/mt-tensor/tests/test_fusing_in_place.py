@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import mt_tensor as mt
 from mt_operators import Formula
-from mt_operators.elementary import where
+from mt_operators.core.elementary import where
 from mt_tensor.errors import BackendMismatchError, DTypeError, FusionError, InPlaceError, ShapeError
 from mt_tensor.large_arrays.updates import BLOCK, update_source
 

@@ -8,6 +8,7 @@ import pytest
 
 import mt_tensor as mt
 from mt_operators import OPERATORS
+from mt_tensor.core.dtype_rules import dtype_rules_of
 from mt_tensor.errors import DomainError, DTypeError, InPlaceError, ShapeError
 
 torch = pytest.importorskip("torch")
@@ -18,11 +19,19 @@ TENSORS_ONLY = ("atan2", "gcd", "hypot", "lcm", "logical_and", "logical_or", "lo
 
 OTHER_NAMES = {**OPERATORS.aliases, "clip": "clamp"}
 UNARY = [
-    *(name for name, operator in OPERATORS.items() if operator.in_place and operator.arity == 1),
+    *(
+        name
+        for name, operator in OPERATORS.items()
+        if dtype_rules_of(operator).in_place and operator.arity == 1
+    ),
     *("deg2rad", "frac", "logit", "nan_to_num", "rad2deg", "reciprocal"),
 ]
 BINARY = [
-    *(name for name, operator in OPERATORS.items() if operator.in_place and operator.arity == 2),
+    *(
+        name
+        for name, operator in OPERATORS.items()
+        if dtype_rules_of(operator).in_place and operator.arity == 2
+    ),
     *("clamp", "heaviside", "ldexp"),
 ]
 POINTWISE = [

@@ -40,7 +40,7 @@ NO_KIT = "test_nothing.py"
         (
             ["--mt-backend", "broken"],
             "--mt-backend broken: backend 'broken' registered in code could not be loaded "
-            "(ImportError: no module of that name). Mend *",
+            "(ImportError: no module of that name). Fix *",
         ),
         (["--mt-backend", "unavailable"], "--mt-backend unavailable: there is no such device *"),
         (["--mt-backend", "none"], "*(its factory returned None, which is no *"),

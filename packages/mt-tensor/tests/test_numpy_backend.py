@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import mt_tensor as mt
 from mt_operators import OPERATORS, Formula
-from mt_operators.elementary import where
+from mt_operators.core.elementary import where
 from mt_tensor.backends.extending import FUNCTIONS
 from mt_tensor.core.dtypes import Array, DType, bool_, float32, float64, int32
 from mt_tensor.core.host import no_warnings, run_without_warnings
@@ -140,7 +140,7 @@ def _arguments(arity: int, size: int) -> list[Array]:
 def _formulas() -> Iterator[Formula]:
     for name in OPERATORS:
         operator = OPERATORS[name]
-        if operator.result != "whole":
+        if operator.result != "integer":
             yield operator.value
             yield operator.gradient((True,) * operator.arity)
 
@@ -258,3 +258,19 @@ def test_sigmoid(size: int) -> None:
         wanted = 1 / (1 + np.exp(-x.astype("f8")))
         np.testing.assert_allclose(found.astype("f8"), wanted, rtol=digits, atol=least)
         np.testing.assert_array_equal(ends, np.array([0, 0, 1, 1, np.nan], dtype))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_a_gradient_of_16_bits_is_rounded_to_them(dtype: str) -> None:
+    x = mt.tensor([0.5, 1.5, -2.0], dtype=dtype, requires_grad=True)
+    x.square().sum().backward()
+    assert x.grad.dtype is x.dtype
+    assert x.grad.tolist() == [1.0, 3.0, -4.0]
+
+
+def test_a_gradient_that_is_a_number_has_the_shape_of_its_input() -> None:
+    zero = mt.fuse(lambda x, y: x)
+    x, y = mt.ones(2, 3, requires_grad=True), mt.ones(2, 3, requires_grad=True)
+    (gradient,) = mt.autograd.grad(zero(x, y).sum(), y, create_graph=True)
+    assert gradient.shape == (2, 3)
+    assert not gradient.any()

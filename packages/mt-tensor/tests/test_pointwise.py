@@ -180,7 +180,7 @@ def test_one_argument(name: str) -> None:
         check_dtype(getattr(mt, name), theirs, pair(POINTS, dtype))
         check_dtype(getattr(mt.Tensor, name), theirs, pair(2.0, dtype))
         check_dtype(getattr(mt, name), theirs, pair(np.zeros((0, 2)), dtype))
-    x, y = pair(SPECIAL, "int64" if OPERATORS[name].result == "whole" else "float64")
+    x, y = pair(SPECIAL, "int64" if OPERATORS[name].result == "integer" else "float64")
     result, wanted = getattr(mt, name)(input=x), theirs(y)
     known = ~np.isnan(wanted.numpy().astype("f8"))  # nan where infinity meets 0, and not here
     known &= name not in {"sign", "sgn"} or np.arange(len(known)) < len(known) - 1  # NumPy's nan
@@ -194,7 +194,7 @@ def test_one_argument(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [n for n in UNARY if OPERATORS[n].result not in {"truth", "whole"} and n != "id"]
+    "name", [n for n in UNARY if OPERATORS[n].result not in {"bool", "integer"} and n != "id"]
 )
 def test_derivatives_of_one_argument(name: str) -> None:
     ours, theirs = getattr(mt, name), differentiated(name)
@@ -218,7 +218,7 @@ def test_two_arguments(name: str) -> None:
         check_dtype(ours, theirs, pair(left, first), pair(2.0, second))  # 0-dimensional
     x, y = pair([[1.0], [2.0]], "float32")
     two: float = 2.0
-    if OPERATORS[name].result == "whole":
+    if OPERATORS[name].result == "integer":
         (x, y), two = pair([[1], [2]], "int64"), 2
     names = {
         "pow": "exponent",
@@ -243,7 +243,7 @@ def test_two_arguments(name: str) -> None:
 REAL_PAIRS = [
     name
     for name in BINARY
-    if OPERATORS[name].result not in {"truth", "whole"} and name not in NEVER_IN_TORCH
+    if OPERATORS[name].result not in {"bool", "integer"} and name not in NEVER_IN_TORCH
 ]
 
 

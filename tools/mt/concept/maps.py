@@ -10,7 +10,7 @@ is comes first, and then each place where it appears, in the order of the column
     [[steps]]
     column = "operators"
     text = "what is new in this column"
-    symbols = ["mt_operators.table[tanh]"]
+    symbols = ["mt_operators.core.table[tanh]"]
 
 Texts may be broken into lines. A step can show a kernel that is generated,
 `kernel = { name = "tanh", layout = "flat" }`, with `gradient = true` for its backward; see

@@ -20,7 +20,7 @@ from typing import Literal
 
 from mt.diff.functions import Function, functions
 from mt.source.modules import Library
-from mt.source.parts import LESSON, Part
+from mt.source.parts import CORE, Part
 
 Fate = Literal["same", "rewritten", "new idea"]
 
@@ -29,7 +29,7 @@ ALIKE = 0.2
 
 KIN = {
     ("History", "Node"),
-    ("LiftedOperator", "ElementwiseOperation"),
+    ("ScalarOperator", "ElementwiseOperation"),
     ("Scalar", "Node"),
     ("Scalar", "Tensor"),
     ("ScalarFunction", "Function"),
@@ -61,7 +61,7 @@ class CodeChange:
 
 
 def compared_code(
-    library: Library, before: Sequence[str], after: str, parts: tuple[Part, ...] = LESSON
+    library: Library, before: Sequence[str], after: str, parts: tuple[Part, ...] = CORE
 ) -> list[CodeChange]:
     """Return what became of the code of some packages in another, function by function.
 

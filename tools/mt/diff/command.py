@@ -11,7 +11,7 @@ from rich.console import Console
 from mt.diff.comparison import compared, pair
 from mt.diff.printing import show
 from mt.errors import reported
-from mt.source.parts import FOR_USERS, LESSON
+from mt.source.parts import CORE, FOR_USERS
 from mt.source.symbols import Symbols
 from mt.workspace import Workspace
 
@@ -22,7 +22,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("before", metavar="BEFORE", help="a stage: mt-operators, or operators")
     parser.add_argument("after", metavar="AFTER", help="another one")
     parser.add_argument(
-        "--all", action="store_true", help="compare libraries, too, and not the lessons alone"
+        "--all",
+        action="store_true",
+        help="compare everything that users get, and not the cores alone",
     )
     parser.add_argument("--code", action="store_true", help="show every function, too")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
@@ -37,7 +39,7 @@ def main(arguments: Sequence[str]) -> int:
             symbols,
             before,
             after,
-            parts=FOR_USERS if options.all else LESSON,
+            parts=FOR_USERS if options.all else CORE,
             run=not options.no_run,
         )
     if options.json:

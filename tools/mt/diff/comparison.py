@@ -16,7 +16,7 @@ from mt.diff.names import Names, compared_names
 from mt.diff.size import Size, size_of
 from mt.errors import ToolError
 from mt.source.modules import lines_of
-from mt.source.parts import LESSON, Part
+from mt.source.parts import CORE, Part
 from mt.source.symbols import Symbol, Symbols
 from mt.workspace import Stage, Workspace
 
@@ -140,7 +140,7 @@ def compared(
     before: Stage,
     after: Stage,
     *,
-    parts: tuple[Part, ...] = LESSON,
+    parts: tuple[Part, ...] = CORE,
     run: bool = True,
 ) -> Comparison:
     """Return what a stage adds to another one.

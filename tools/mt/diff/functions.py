@@ -21,7 +21,7 @@ class Function:
     """A function or method of a stage.
 
     Attributes:
-        name: as in `mt_autodiff.scalar.Scalar.backward`.
+        name: as in `mt_autodiff.core.scalar.Scalar.backward`.
         module: where it is defined.
         node: its definition there.
     """

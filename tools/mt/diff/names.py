@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mt.source.parts import LESSON, Part, part_of
+from mt.source.parts import CORE, Part, part_of
 from mt.source.public import public_names
 from mt.source.symbols import Symbol, Symbols
 
@@ -43,7 +43,7 @@ class Names:
 
 
 def compared_names(
-    symbols: Symbols, before: Sequence[str], after: str, parts: tuple[Part, ...] = LESSON
+    symbols: Symbols, before: Sequence[str], after: str, parts: tuple[Part, ...] = CORE
 ) -> Names:
     """Return what becomes of the public names of some packages in another.
 

@@ -6,11 +6,9 @@ The level says how much there is to read, from 1 to 4.
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
-from unittest.mock import patch
 
 from mt_fast.core import parallel_loops as course
 from mt_tensor.core.tensor_data import TensorData
@@ -28,8 +26,7 @@ def loops() -> dict[str, Any]:
     mapped(x, out)
     zipped(x, x, out)
     folded(x, row, 1)
-    with patch.dict(os.environ, MT_FAST_CACHE="off"):  # machine code from disk has no report
-        course.tensor_matrix_multiply(x, x, out)
+    course.tensor_matrix_multiply(x, x, out)
     made: dict[str, Any] = {
         "tensor_map": mapped,
         "tensor_zip": zipped,

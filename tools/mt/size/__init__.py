@@ -1,1 +1,1 @@
-"""How large each stage is: its lesson, its library, and what it has for tests."""
+"""How large each stage is: its core, the rest, and what it has for tests."""

@@ -1,4 +1,4 @@
-"""`mt size`: how large the lesson, the library and the kit of each stage are, and what to read."""
+"""`mt size`: how large the core, the rest and the kit of each stage are, and what to read."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def main(arguments: Sequence[str]) -> int:
     """Show the sizes; `--json` prints `stages`, a list of `mt.size.sizes.StageSize.as_json`."""
     parser = argparse.ArgumentParser(
         prog="mt size",
-        description="Files and lines of code of each stage, without docstrings, comments and "
-        "empty lines, and the order in which its lesson is read.",
+        description="How large each stage is: files, lines of code, and lines on the page, with "
+        "docstrings, comments and empty lines; and the order in which its core is read.",
     )
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
     options = parser.parse_args(arguments)

@@ -9,12 +9,12 @@ from rich.padding import Padding
 from rich.table import Table
 
 from mt.size.sizes import StageSize
-from mt.source.parts import PARTS, Part
+from mt.source.parts import PARTS, Part, lines_on_page
 
 
 def show(sizes: Sequence[StageSize], console: Console) -> None:
-    """Print sizes, and the files of each lesson with theirs."""
-    table = Table("stage", title="Lines of code, in files", box=None)
+    """Print sizes, and the files of each core with theirs, lines on the page."""
+    table = Table("stage", title="Lines on the page (of code) in files", box=None)
     for part in PARTS:
         table.add_column(part, justify="right")
     for size in sizes:
@@ -23,12 +23,23 @@ def show(sizes: Sequence[StageSize], console: Console) -> None:
     console.print(table)
     for size in sizes:
         if size.order:
-            files = (f"{file.path} {code}" for file, code in size.files["lesson"].items() if code)
+            files = (
+                f"{file.path.removeprefix('core/')} {lines_on_page(file)}"
+                for file, code in size.files["core"].items()
+                if code
+            )
             console.print(f"\n[bold]To read {size.stage}")
             console.print(Padding(", ".join(files), (0, 0, 0, 2)))
 
 
 def _cell(sizes: Sequence[StageSize], part: Part) -> str:
-    """Return the lines of code of a part, and its files."""
-    code = sum(size.code(part) for size in sizes)
-    return f"{code:,} in {sum(size.count(part) for size in sizes)}"
+    """Return the lines of a part, and its files."""
+    lines, code, files = (
+        sum(measure(part) for measure in measures)
+        for measures in (
+            [size.lines for size in sizes],
+            [size.code for size in sizes],
+            [size.count for size in sizes],
+        )
+    )
+    return f"{lines:,} ({code:,}) in {files}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mt.source.modules import Library, Module
-from mt.source.parts import PARTS, Part, lines_of_code, part_of
+from mt.source.parts import PARTS, Part, lines_of_code, lines_on_page, part_of
 from mt.source.reading import reading_order
 from mt.workspace import Stage
 
@@ -17,7 +17,7 @@ class StageSize:
 
     Attributes:
         stage: its short name.
-        files: by part, the lines of code of each file; of the lesson, in the order of reading.
+        files: by part, the lines of code of each file; of the core, in the order of reading.
         order: the paths of what is read, in order; empty if the README says nothing.
     """
 
@@ -29,19 +29,24 @@ class StageSize:
         """Return how many lines of code a part has."""
         return sum(self.files[part].values())
 
+    def lines(self, part: Part) -> int:
+        """Return how many lines a part has on the page, all of them counted."""
+        return sum(map(lines_on_page, self.files[part]))
+
     def count(self, part: Part) -> int:
         """Return how many files of a part have code."""
         return sum(map(bool, self.files[part].values()))
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as what JSON knows: `stage`, and for each part `files` and `code`, both counts.
+        """Return what JSON knows: `stage`, and of each part the counts `files`, `lines`, `code`.
 
-        The lesson has its `order`, too: a list of paths.
+        The core has its `order`, too: a list of paths.
         """
         parts: dict[str, dict[str, Any]] = {
-            part: {"files": self.count(part), "code": self.code(part)} for part in PARTS
+            part: {"files": self.count(part), "lines": self.lines(part), "code": self.code(part)}
+            for part in PARTS
         }
-        parts["lesson"]["order"] = list(self.order)
+        parts["core"]["order"] = list(self.order)
         return {"stage": self.stage, **parts}
 
 

@@ -10,8 +10,8 @@ A task is a file, named by its number, and the tasks are done in the order of th
 
 `start` is where a student finds the first tests to make pass. The names are those of functions and
 methods, `mt_tensor.core.tensor_data.TensorData.permute`, and of rows of the operator table,
-`mt_operators.table[mul]`. A task without functions is about what must hold of the tasks before it.
-It says which tests it is about, in the form of `task_marks`:
+`mt_operators.core.table[mul]`. A task without functions is about what must hold of the tasks before
+it. It says which tests it is about, in the form of `task_marks`:
 
     [tests]
     "test_laws.py" = "all"

@@ -43,7 +43,7 @@ class Module:
     """The source of one module.
 
     Attributes:
-        name: what a program imports, as in `mt_autodiff.scalar`.
+        name: what a program imports, as in `mt_autodiff.core.scalar`.
         file: where it stands.
         text: all of it.
         tree: the same, parsed.

@@ -1,10 +1,10 @@
-"""What a file of a stage is, seen from where it lies; and how much of it is code.
+"""What a file of a stage is, by where it lies; and how much of it is code.
 
-A stage is read in an evening: its *lesson* holds its idea. What users expect beyond that is its
-*library*, below the folder of this name, or everything beside a folder `core`. A file outside that
-only passes on what lies there, under a name that users know, counts as such, too, and so do the
-table of methods, programs that can be run and the names that later stages build with. Kits and
-samples for tests are the third part, *conformance*.
+A stage is read in an evening: the folder `core/` of its package holds its idea. *Rest* is what
+users expect beyond that, in folders by subject beside the core, with programs that can be run. Kits
+and samples for tests are *conformance*.
+
+A package without `core/` counts as core whatever lies outside of `library/` and the like.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ import io
 import tokenize
 from collections.abc import Iterator, Set
 from functools import lru_cache
+from pathlib import Path
 from typing import Literal, get_args
 
 from mt.source.modules import Module, defined, documentation, lines_of
 
-Part = Literal["lesson", "library", "conformance"]
+Part = Literal["core", "rest", "conformance"]
 PARTS: tuple[Part, ...] = get_args(Part)
-LESSON: tuple[Part, ...] = ("lesson",)
-FOR_USERS: tuple[Part, ...] = ("lesson", "library")
+CORE: tuple[Part, ...] = ("core",)
+FOR_USERS: tuple[Part, ...] = ("core", "rest")
 
 _FOR_TESTS = {"conformance", "testing"}
-_BEYOND_THE_LESSON = {
-    *("library", "extending", "examples", "bench", "course", "methods", "torch_names"),
-    "__main__",
+_BESIDE_THE_CORE = {
+    *("library", "extending", "examples", "bench", "course", "methods", "torch_names", "__main__"),
 }
 
 _SILENT = {
@@ -41,23 +41,27 @@ def part_of(module: Module) -> Part:
     top, last = path.partition(".")[0], path.rpartition(".")[2]
     if top in _FOR_TESTS:
         return "conformance"
-    if path and _has_a_core(module):
-        return "lesson" if top == "core" else "library"
-    beyond = {top, last} & _BEYOND_THE_LESSON or (path and _passes_on_the_library(module))
-    return "library" if beyond else "lesson"
+    if has_core(_package_folder(module)):
+        return "core" if top == "core" else "rest"
+    beside = {top, last} & _BESIDE_THE_CORE or (path and _passes_on_the_library(module))
+    return "rest" if beside else "core"
 
 
-def _has_a_core(module: Module) -> bool:
-    """Return whether the lesson of a module's package lies in a folder of its own."""
-    root = module.name.partition(".")[0]
-    return any(folder.name == root and (folder / "core").is_dir() for folder in module.file.parents)
+def _package_folder(module: Module) -> Path:
+    """Return the folder of the package that a module belongs to."""
+    return module.file.parents[module.name.count(".") - (module.file.stem != "__init__")]
+
+
+@lru_cache(maxsize=1000)
+def has_core(package: Path) -> bool:
+    """Return whether the folder of a package has its lesson in `core/`."""
+    return (package / "core").is_dir()
 
 
 def _passes_on_the_library(module: Module) -> bool:
-    """Return whether a module does nothing but import, and from the library of its package, too.
+    """Return whether a module only re-exports names, among them some of the package's `library`.
 
-    Or it is a folder's `__init__`, and its imports stand in a stub, which is read when they are
-    asked for.
+    Or it is a folder's `__init__` whose imports are in a stub and run when a name is first used.
     """
     if module.file.with_suffix(".pyi").is_file():
         return True
@@ -74,6 +78,11 @@ def _passes_on_the_library(module: Module) -> bool:
         for statement in module.tree.body
     )
     return silent and any(source.startswith(library) for source in sources)
+
+
+def lines_on_page(module: Module) -> int:
+    """Return how many lines a reader sees, with comments, docstrings and empty ones."""
+    return len(module.text.splitlines())
 
 
 def lines_of_code(module: Module) -> int:

@@ -2,7 +2,8 @@
 
 What the examples of its README import belongs to them, too: a name of a module that has no
 `__all__`, as `mt_operators.datasets.xor`, or all that such a module defines, as
-`mt_operators.operators`. What lies in `library` is public where a module outside passes it on.
+`mt_operators.operators`. What lies in `library` is public where a module outside re-exports
+it.
 """
 
 from __future__ import annotations

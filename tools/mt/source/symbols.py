@@ -1,9 +1,9 @@
 """Symbols: what a qualified name stands for, and what its source says of it.
 
-A name is that of a module and of what is in it, `mt_autodiff.scalar.Scalar.backward`; a row of the
-operator table is `mt_operators.table[tanh]`, the statement of that module whose call has this first
-argument. Names that a module only imports are followed to where they are defined, and methods to
-the class that defines them.
+A name is that of a module and of what is in it, `mt_autodiff.core.scalar.Scalar.backward`; a row of
+the operator table is `mt_operators.core.table[tanh]`, the statement of that module whose call has
+this first argument. Names that a module only imports are followed to where they are defined, and
+methods to the class that defines them.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def shapes_of(name: str) -> tuple[tuple[int, ...], ...]:
 
 
 def dtype_of(name: str) -> str:
-    return "int32" if name in OPERATORS and OPERATORS[name].result == "whole" else "float32"
+    return "int32" if name in OPERATORS and OPERATORS[name].result == "integer" else "float32"
 
 
 @pytest.mark.parametrize("name", [*REDUCTIONS, PRODUCT, "tanh", "add", "where", "gcd", "gelu"])

@@ -1,13 +1,15 @@
-"""Stage 1: remember the computation, then differentiate it backwards.
+"""Stage 1: record the computation, then differentiate it backwards.
 
-`backpropagate` is written once, for anything that is a `Variable`; `Scalar` is the first such
-thing, a float that records. Tensors, in the next stage, are the second.
+`backpropagate` is written once, for every type that is a `Variable`. `Scalar`, a float that
+records, is the first. Tensors, in the next stage, are the second.
 """
 
-import mt_autodiff.lifted  # noqa: F401 - gives Scalar the operators of the table
-from mt_autodiff.backpropagation import backpropagate, derivatives, topological_sort
-from mt_autodiff.differentiate import grad
-from mt_autodiff.errors import (
+from importlib.util import find_spec
+
+import mt_autodiff.core.scalar_operators  # noqa: F401 - makes the rows of the table methods
+from mt_autodiff.core.backpropagation import backpropagate, derivatives, topological_sort
+from mt_autodiff.core.differentiate import grad
+from mt_autodiff.core.errors import (
     AutodiffError,
     CyclicGraphError,
     ForwardError,
@@ -17,17 +19,20 @@ from mt_autodiff.errors import (
     NoGradientError,
     WholeNumberError,
 )
-from mt_autodiff.graph import Context, History, Variable
-from mt_autodiff.mode import (
+from mt_autodiff.core.graph import Context, History, Variable
+from mt_autodiff.core.mode import (
     enable_grad,
     inference_mode,
     is_grad_enabled,
     no_grad,
     set_grad_enabled,
 )
-from mt_autodiff.numeric import central_difference, derivative_check
-from mt_autodiff.scalar import Scalar
-from mt_autodiff.scalar_function import ScalarFunction
+from mt_autodiff.core.numeric import central_difference, derivative_check
+from mt_autodiff.core.scalar import Scalar
+
+# What lies beside the core. The core works without it: `hatch run core:prove` deletes it.
+if find_spec("mt_autodiff.scalar_function") is not None:
+    from mt_autodiff.scalar_function import ScalarFunction
 
 __version__ = "0.1.0"
 

@@ -1,8 +1,7 @@
-"""Functions of Scalars whose backward is written by hand.
+"""`ScalarFunction`: functions of Scalars whose backward is written by hand.
 
-All so far were rows of the table. Whatever is composed of the table's operators needs no backward
-of its own. One is for what the table does not have, or where a derivative is known in a better
-form.
+A composition of operators needs no backward of its own. Write one for a function that the table
+does not have, or if you know a better form of the derivative.
 """
 
 from __future__ import annotations
@@ -10,17 +9,16 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any, SupportsFloat
 
-from mt_autodiff.errors import ForwardError, GradientError
-from mt_autodiff.graph import Context, History
-from mt_autodiff.mode import is_grad_enabled
-from mt_autodiff.scalar import Scalar, as_scalar
+from mt_autodiff.core.errors import ForwardError, GradientError
+from mt_autodiff.core.graph import Context, History
+from mt_autodiff.core.mode import is_grad_enabled
+from mt_autodiff.core.scalar import Scalar, as_scalar
 
 
 class ScalarFunction:
     """A function of Scalars with its own backward; subclass it and call `apply`.
 
-    It computes with floats, forward and backward. Nothing records those, so a ScalarFunction has no
-    second derivative, and an attempt to take one is an error.
+    Forward and backward compute with floats, which are not recorded: there is no second derivative.
 
     >>> class Cube(ScalarFunction):
     ...     @staticmethod
@@ -47,23 +45,14 @@ class ScalarFunction:
 
     @staticmethod
     def backward(ctx: Context, derivative: float) -> Any:
-        """Return the derivative for each input, a tuple if there are several.
-
-        Args:
-            ctx: what forward has saved.
-            derivative: that of the final result with respect to the value.
-        """
+        """Return the derivative for each input, a tuple if there are several."""
         raise NotImplementedError(
             "a ScalarFunction must define a static method backward(ctx, derivative)."
         )
 
     @classmethod
     def apply(cls, *values: SupportsFloat) -> Scalar:
-        """Run forward on the values, and record it.
-
-        Raises:
-            ForwardError: forward returned something else than a real number.
-        """
+        """Run forward on the values, and record it."""
         inputs = tuple(as_scalar(value) for value in values)
         recording = is_grad_enabled()
         ctx = Context(tuple(recording and scalar.requires_grad for scalar in inputs))
@@ -81,23 +70,18 @@ class ScalarFunction:
 
 
 class _OnFloats:
-    """A function's backward, and checks of what goes in and of what comes out."""
+    """The backward of a ScalarFunction, with checks of its arguments and results."""
 
     def __init__(self, function: type[ScalarFunction]) -> None:
         self.function = function
 
     def backward(self, ctx: Context, derivative: Any, /) -> Any:
-        """Return the derivative for each input.
-
-        Raises:
-            GradientError: the derivative should be recorded, or one that comes out is no number.
-        """
+        """Return the derivative for each input."""
         name = self.function.__name__
         if not isinstance(derivative, Real):
             raise GradientError(
                 f"the backward of {name!r} computes with floats, so that its derivative cannot be "
-                "differentiated again, as create_graph asks for. Compose the function of "
-                "operators, which can."
+                "differentiated again (create_graph=True). Compose the function of operators."
             )
         shares = self.function.backward(ctx, float(derivative))
         for share in shares if isinstance(shares, tuple) else (shares,):

@@ -25,8 +25,9 @@ from mt_cuda.layout import Layout, Strides, index_type, lies_along, merge
 from mt_cuda.machine import Grid, Machine
 from mt_cuda.machine import Number as Argument
 from mt_operators import OPERATORS, Formula, Operator
-from mt_operators.evaluation import expanded
-from mt_operators.graph import Graph
+from mt_operators.core.graph import Graph
+from mt_operators.core.lowering import expanded
+from mt_operators.core.tracing import graph_of
 from mt_tensor import DType, TensorBackend, TensorData
 from mt_tensor.backends.extending import (
     MOST_DIMENSIONS,
@@ -447,7 +448,7 @@ class CudaOps(TensorBackend):
         return _remembered(self._plans, key, make)
 
     def _graph(self, formula: Formula) -> Graph:
-        return _remembered(self._graphs, formula, lambda: expanded(formula.graph))
+        return _remembered(self._graphs, formula, lambda: expanded(graph_of(formula)))
 
     def plan_over_grid(
         self, kernel: Kernel, count: int, numbers: tuple[int, ...], each: int = 1

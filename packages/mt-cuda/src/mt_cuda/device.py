@@ -13,8 +13,8 @@ import math
 
 from mt_cuda.kernel import Lines, indented
 from mt_fast.extending import Table, call, integer_functions, render
-from mt_operators.elementary import ELEMENTARY, ROUNDING
-from mt_operators.graph import Graph
+from mt_operators.core.elementary import ELEMENTARY, ROUNDING
+from mt_operators.core.graph import Graph
 from mt_tensor import DType
 
 LIBRARY = {name: {"round": "rint"}.get(name, name) for name in ROUNDING}

@@ -31,7 +31,7 @@ from mt_cuda.kernel import (
 )
 from mt_cuda.layout import extent_names, position, stride_names, take_apart, wide_suffix
 from mt_fast.extending import render
-from mt_operators.graph import Graph
+from mt_operators.core.graph import Graph
 from mt_tensor import DType
 
 

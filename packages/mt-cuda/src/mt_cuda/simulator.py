@@ -36,7 +36,7 @@ from mt_cuda.errors import BarrierError, OutOfBoundsError, RaceError, Simulation
 from mt_cuda.kernel import Kernel, stored_type
 from mt_cuda.machine import Grid, Machine, Number, Size
 from mt_cuda.matrix import Tiling
-from mt_operators import elementary
+from mt_operators.core import elementary
 from mt_tensor import DType, bfloat16
 from mt_tensor.backends.extending import FUNCTIONS, cast_array, to_float32
 from mt_tensor.extending import DTYPES, Array

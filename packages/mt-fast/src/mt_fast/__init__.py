@@ -32,6 +32,8 @@ if find_spec("mt_fast.vector_math") is not None:  # vectorized elementary functi
     import mt_fast.vector_math.operators
 if find_spec("mt_fast.transposition") is not None:  # columns that become rows, in registers
     import mt_fast.transposition.loops
+if find_spec("mt_fast.small") is not None:  # NumPy's functions for few elements
+    import mt_fast.small.ufuncs
 if find_spec("mt_fast.in_place") is not None:  # formulas whose results replace their inputs
     import mt_fast.in_place.update
 if find_spec("mt_fast.indexing") is not None:  # gather and scatter of whole slices

@@ -1,14 +1,13 @@
 """Stage 0: mathematics as scalar operators, and trees of modules.
 
-Everything here works on plain Python floats and needs only the standard library. Later stages
-take the same operator table and lift it to recorded scalars, tensors, compiled loops and GPU
-kernels; none of them writes the mathematics again.
+Everything here works on plain Python floats and needs only the standard library. Later stages apply
+the same table of operators to recorded scalars, tensors, compiled loops and GPU kernels; none of
+them writes the mathematics again.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+from importlib.util import find_spec
 
-from mt_operators.errors import (
+from mt_operators.core.errors import (
     MemberError,
     MemberNameError,
     ModuleError,
@@ -18,16 +17,20 @@ from mt_operators.errors import (
     TracingError,
     UnknownOperatorError,
 )
-from mt_operators.formula import Formula, Operator
-from mt_operators.library import activations as activations
-from mt_operators.library import special as special
-from mt_operators.registry import OperatorTable
-from mt_operators.table import OPERATORS
+from mt_operators.core.module import IncompatibleKeys, Module
+from mt_operators.core.parameter import Buffer, Parameter
+from mt_operators.core.row import Formula, Operator, OperatorTable
+from mt_operators.core.table import OPERATORS
 
-if TYPE_CHECKING:
-    from mt_operators.module import Module
-    from mt_operators.parameter import Buffer, Parameter
-    from mt_operators.state_dict import IncompatibleKeys
+# What lies beside the core. The core works without it: `hatch run core:prove` deletes it.
+if find_spec("mt_operators.functions") is not None:
+    from mt_operators import functions as functions  # adds rows to the table
+if find_spec("mt_operators.operators") is not None:
+    from mt_operators import operators as operators  # the names of the MiniTorch course
+if find_spec("mt_operators.simplification") is not None:
+    from mt_operators import simplification as simplification  # shortens graphs
+if find_spec("mt_operators.validation") is not None:
+    from mt_operators import validation as validation  # checks the rows that users add
 
 __version__ = "0.1.0"
 
@@ -50,24 +53,3 @@ __all__ = [
     "UnknownOperatorError",
     "__version__",
 ]
-
-_MODULE_OF = {
-    "Buffer": "parameter",
-    "IncompatibleKeys": "state_dict",
-    "Module": "module",
-    "Parameter": "parameter",
-}
-"""Where trees of modules are defined, which are imported when somebody asks for them."""
-
-if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> object:
-        """Return what trees of modules are made of."""
-        if name not in _MODULE_OF:
-            raise AttributeError(f"module 'mt_operators' has no attribute {name!r}")
-        return getattr(import_module(f"mt_operators.{_MODULE_OF[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    """Return all names, imported or not."""
-    return sorted({*globals(), *__all__})

@@ -9,9 +9,9 @@ from __future__ import annotations
 import argparse
 import math
 
-from mt_operators.errors import UnknownOperatorError
-from mt_operators.formula import EVERYWHERE, Operator
-from mt_operators.table import OPERATORS
+from mt_operators.core.errors import UnknownOperatorError
+from mt_operators.core.row import EVERYWHERE, Operator
+from mt_operators.core.table import OPERATORS
 from mt_operators.text import written, written_partials
 
 
@@ -28,8 +28,8 @@ def describe(operator: Operator) -> str:
         if (low, high) != EVERYWHERE:
             end = "" if math.isinf(high) else f" <= {high:g}"
             lines.append(f"  domain {low:g} <= {name}{end}")
-    if operator.result == "whole":
-        lines.append("  domain whole numbers")
+    if operator.result == "integer":
+        lines.append("  domain integers")
     return "\n".join(lines)
 
 

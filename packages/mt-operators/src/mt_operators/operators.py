@@ -1,12 +1,8 @@
 """The scalar operators and higher-order functions of the MiniTorch course, by its names.
 
-The half of the lesson that is about operators ends here, with the table under other names. The
-scalar operators are rows of the table, called on floats. Two of the course's names mean something
-else than the table's: `log` here adds 1e-6, so that `log(0)` is finite (the table's `log` is the
-true logarithm), and `max` is the table's `maximum` of two numbers.
-
-The names `id`, `max`, `map`, `sum` are builtins too: write `from mt_operators import operators`
-and `operators.map(...)`, as the course does.
+The scalar operators are rows of the table. Two names differ from the table's: `log` adds 1e-6 to
+its argument, so that `log(0)` is finite, and `max` is `maximum`. As `id`, `max`, `map`, `sum` are
+also built-in, write `from mt_operators import operators` and `operators.map(...)`.
 """
 
 from __future__ import annotations
@@ -14,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from mt_operators.elementary import log as _log
-from mt_operators.table import OPERATORS
+from mt_operators.core.elementary import log as _log
+from mt_operators.core.table import OPERATORS
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -23,8 +19,6 @@ C = TypeVar("C")
 
 EPS = 1e-6
 """What the course's `log` adds to its argument."""
-
-# --- Scalar operators ---------------------------------------------------------------------------
 
 mul = OPERATORS["mul"].function
 id = OPERATORS["id"].function

@@ -1,53 +1,24 @@
-"""Simplification: expressions that have exactly the value of a simpler one.
+"""Simplification: replace an expression by a simpler one of exactly the same value.
 
-An expression passes through here on its way into a graph, which `tracing.py` records. Exactly means
-with nan, infinities and signed zeros: `x * 1` is `x`, but `x + 0` is not, since -0 + 0 is 0, nor is
-`x * 0` zero, since nan * 0 is nan.
+Exactly means with nan, infinities and signed zeros: `x * 1` is `x`, but `x + 0` is not, since
+-0 + 0 is 0, nor is `x * 0` zero, since nan * 0 is nan. The rules are applied to each operation when
+it is traced.
 """
 
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
-from typing import Self, TypeVar
+from collections.abc import Sequence
 
-from mt_operators.elementary import where
-from mt_operators.graph import Number
-from mt_operators.infix import Infix
-
-T = TypeVar("T", bound="Term")
+from mt_operators.core.elementary import where
+from mt_operators.core.graph import Number
+from mt_operators.core.tracing import REWRITES, Symbol
 
 
-class Term(Infix):
-    """A value of a graph, as rules see it: the operation that it comes from, and its operands.
-
-    What is done with it is recorded. The symbols of `tracing.py` are terms.
-    """
-
-    __slots__ = ()
-
-    @property
-    @abstractmethod
-    def operation(self) -> str:
-        """What it comes from; see `Expression.operation`."""
-
-    @property
-    @abstractmethod
-    def operands(self) -> tuple[Self, ...]:
-        """What the operation was applied to."""
-
-    @property
-    @abstractmethod
-    def constant(self) -> Number | None:
-        """Its value, if that is known."""
-
-    @abstractmethod
-    def is_same(self, other: Self) -> bool:
-        """Whether both are one expression, for `==` would be one more."""
-
-
-def simpler(operation: str, *operands: T) -> T | None:
-    """Return a simpler term for an operation on numbers; None if there is none."""
+def simpler(operation: str, operands: Sequence[Symbol]) -> Symbol | None:
+    """Return a simpler symbol for an operation; None if there is none."""
+    if operation == "where":
+        return _choice(*operands)
     if len(operands) == 1:
         return _of_one(operation, *operands)
     if len(operands) == 2:
@@ -55,20 +26,34 @@ def simpler(operation: str, *operands: T) -> T | None:
     return None
 
 
-def _of_one(operation: str, x: T) -> T | None:
-    if x.operation == "neg":
-        (inner,) = x.operands
-        return inner if operation == "neg" else inner.__abs__() if operation == "abs" else None
-    if operation == "neg" and x.operation == "where":
-        condition, *sides = x.operands
-        numbers = [-side.constant for side in sides if side.constant is not None]
+REWRITES.append(simpler)
+
+
+def _constant(x: Symbol) -> Number | None:
+    """Return the value of a symbol, if it is known."""
+    return x.expression.number if x.expression.operation == "constant" else None
+
+
+def _operands(x: Symbol, operation: str) -> tuple[Symbol, ...]:
+    """Return the operands of a symbol that was computed by an operation, else nothing."""
+    expression = x.expression
+    if expression.operation != operation:
+        return ()
+    return tuple([Symbol(x.recorder, position) for position in expression.operands])
+
+
+def _of_one(operation: str, x: Symbol) -> Symbol | None:
+    for inner in _operands(x, "neg"):
+        return inner if operation == "neg" else abs(inner) if operation == "abs" else None
+    if operation == "neg" and (choice := _operands(x, "where")):
+        numbers = [-number for side in choice[1:] if (number := _constant(side)) is not None]
         if len(numbers) == 2:
-            return _chosen(condition, *numbers)
+            return _chosen(choice[0], *numbers)
     return None
 
 
-def _of_two(operation: str, x: T, y: T) -> T | None:
-    a, b = x.constant, y.constant
+def _of_two(operation: str, x: Symbol, y: Symbol) -> Symbol | None:
+    a, b = _constant(x), _constant(y)
     if operation == "mul":
         if a == 1.0:
             return y
@@ -83,54 +68,46 @@ def _of_two(operation: str, x: T, y: T) -> T | None:
     return None
 
 
-def simpler_choice(condition: T, if_true: T, if_false: T) -> T | None:
-    """Return a simpler term for `where(condition, if_true, if_false)`; None if there is none.
+def _choice(condition: Symbol, if_true: Symbol, if_false: Symbol) -> Symbol | None:
+    """Return a simpler symbol for `where(condition, if_true, if_false)`; None if there is none.
 
-    `where(slope == 0, 0, upstream * slope)` is the gradient of operators whose derivative only says
-    which argument the value comes from (`gated` in `formula.py`, two files on): `slope` is that
-    derivative, `upstream` the gradient of the result. If the slope is itself a choice between two
-    constants, one of them 0, all is one choice: the slope's condition decides, and the slope is not
-    compared with 0.
+    `where(slope == 0, 0, upstream * slope)` is the gradient of operators whose partial derivatives
+    only select an argument (`Operator.vjp`). Often the slope is itself a choice between two
+    constants, one of them 0. Then the slope's condition decides, and no comparison with 0 is left.
     """
     x, y = _decided(condition, if_true, 1), _decided(condition, if_false, 2)
-    if x.is_same(y):
+    if x.position == y.position:
         return x
-    slope = _compared_with_zero(condition)
-    if slope is not None:
-        gate, *slopes = slope.operands
-        zeros = [side.constant == 0.0 for side in slopes]
-        if None not in [side.constant for side in slopes] and sum(zeros) == 1:
-            passed = _share(gate, y, 1 + zeros.index(False))
-            return _chosen(gate, *((passed, x) if zeros[1] else (x, passed)))
-    if not (x.is_same(if_true) and y.is_same(if_false)):
+    comparison = _operands(condition, "eq")
+    slope = _operands(comparison[0], "where") if comparison else ()
+    if slope and _constant(comparison[1]) == 0.0:
+        decides, *slopes = slope
+        constants = [_constant(side) for side in slopes]
+        zeros = [constant == 0.0 for constant in constants]
+        if None not in constants and sum(zeros) == 1:
+            product = _product(decides, y, 1 + zeros.index(False))
+            return _chosen(decides, *((product, x) if zeros[1] else (x, product)))
+    if x.position != if_true.position or y.position != if_false.position:
         return _chosen(condition, x, y)
     return None
 
 
-def _chosen(condition: T, if_true: T | Number, if_false: T | Number) -> T:
-    chosen: T = where(condition, if_true, if_false)  # type: ignore[arg-type, assignment]
+def _chosen(condition: Symbol, if_true: Symbol | Number, if_false: Symbol | Number) -> Symbol:
+    chosen: Symbol = where(condition, if_true, if_false)  # type: ignore[arg-type, assignment]
     return chosen
 
 
-def _decided(condition: T, side: T, index: int) -> T:
+def _decided(condition: Symbol, side: Symbol, index: int) -> Symbol:
     """Return what remains of a side that is chosen by the same condition once more."""
-    while side.operation == "where" and side.operands[0].is_same(condition):
-        side = side.operands[index]
+    while (choice := _operands(side, "where")) and choice[0].position == condition.position:
+        side = choice[index]
     return side
 
 
-def _compared_with_zero(condition: T) -> T | None:
-    """Return the choice of which a condition says that it is 0, if that is what it says."""
-    if condition.operation == "eq" and condition.operands[1].constant == 0.0:
-        slope = condition.operands[0]
-        return slope if slope.operation == "where" else None
-    return None
-
-
-def _share(gate: T, product: T, index: int) -> T:
-    """Return a product as it is where a gate is open: `x * where(gate, 1, 0)` is `x` there."""
-    if product.operation == "mul":
-        x, factor = product.operands
-        if factor.operation == "where" and factor.operands[0].is_same(gate):
-            return factor.operands[index] * x
+def _product(condition: Symbol, product: Symbol, index: int) -> Symbol:
+    """Return a product where a condition is decided: `x * where(condition, 1, 0)` is `x` or 0."""
+    for x, factor in [_operands(product, "mul")] if _operands(product, "mul") else []:
+        choice = _operands(factor, "where")
+        if choice and choice[0].position == condition.position:
+            return choice[index] * x
     return product

@@ -1,7 +1,5 @@
 """Formulas as text that people read, in Python's notation.
 
-The third of the walks, after evaluation and differentiation.
-
 >>> from mt_operators import OPERATORS
 >>> written(OPERATORS["softplus"])
 'maximum(x, 0) + log1p(exp(-abs(x)))'
@@ -14,9 +12,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 
-from mt_operators.formula import Operator
-from mt_operators.graph import PYTHON, Graph
-from mt_operators.tracing import trace
+from mt_operators.core.graph import PYTHON, Graph
+from mt_operators.core.row import Operator
+from mt_operators.core.tracing import graph_of, trace
 
 COMPARISON, LOGIC, SUM, PRODUCT, ATOM = range(5)
 """How tightly a formula binds its parts; a part that binds less is put in parentheses."""
@@ -40,7 +38,7 @@ DIGITS = 6
 
 def written(operator: Operator) -> str:
     """Return the value of an operator as a formula of its arguments."""
-    return formula_of(operator.value.graph, operator.parameters)
+    return formula_of(graph_of(operator.value), operator.parameters)
 
 
 def written_partials(operator: Operator) -> tuple[str, ...]:

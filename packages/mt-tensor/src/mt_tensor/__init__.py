@@ -10,16 +10,6 @@ from importlib.util import find_spec as _find_spec
 from mt_autodiff import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from mt_operators import OPERATORS as _OPERATORS
 from mt_operators import Operator as _Operator
-from mt_tensor import autograd, cuda, errors, linalg
-from mt_tensor import methods as _methods  # noqa: F401 - registers the methods of `Tensor`
-from mt_tensor.backends import (
-    TensorBackend,
-    backends,
-    current_backend,
-    get_backend,
-    register_backend,
-    use_backend,
-)
 from mt_tensor.core.devices import device
 from mt_tensor.core.from_data import tensor
 from mt_tensor.core.filled import empty, full, ones, zeros
@@ -44,304 +34,19 @@ from mt_tensor.core.dtypes import (
     uint64,
 )
 from mt_tensor.core.gathering import gather
-from mt_tensor.mixed_precision.autocast import autocast, get_autocast_dtype, is_autocast_enabled
-from mt_tensor.autograd.gradcheck import (
-    grad_central_difference,
-    grad_check,
-    gradcheck,
-    gradgradcheck,
-)
-from mt_tensor.creation.from_arrays import from_numpy
-from mt_tensor.creation.from_rules import (
-    arange,
-    eye,
-    linspace,
-    logspace,
-    tril_indices,
-    triu_indices,
-)
-from mt_tensor.creation.from_tensors import empty_like, full_like, ones_like, zeros_like
-from mt_tensor.creation.typed import (
-    BFloat16Tensor,
-    BoolTensor,
-    ByteTensor,
-    CharTensor,
-    DoubleTensor,
-    FloatTensor,
-    HalfTensor,
-    IntTensor,
-    LongTensor,
-    ShortTensor,
-)
-from mt_tensor.exchange.conversion import as_tensor
-from mt_tensor.exchange.dlpack import from_dlpack
-from mt_tensor.exchange.printing import get_printoptions, printoptions, set_printoptions
-from mt_tensor.kernels.fused import fused
-from mt_tensor.indexing.filling import (
-    diagonal_scatter,
-    index_copy,
-    index_fill,
-    index_put,
-    masked_scatter,
-    put,
-    select_scatter,
-    slice_scatter,
-)
-from mt_tensor.indexing.finding import (
-    argwhere,
-    masked_select,
-    nonzero,
-    take,
-    take_along_dim,
-    unravel_index,
-    where,
-)
-from mt_tensor.indexing.scattering import (
-    index_add,
-    index_reduce,
-    one_hot,
-    scatter,
-    scatter_add,
-    scatter_reduce,
-)
-from mt_tensor.indexing.slices import index_select
-from mt_tensor.limits import finfo, iinfo
-from mt_tensor.linalg.products import matrix_power
-from mt_tensor.linalg.systems import det, inverse, logdet, pinverse, slogdet
-from mt_tensor.movement.diagonals import diag, diagonal, tril, triu
-from mt_tensor.movement.functions import (
-    broadcast_to,
-    clone,
-    detach,
-    flatten,
-    flip,
-    masked_fill,
-    narrow,
-    permute,
-    reshape,
-    squeeze,
-    transpose,
-    unflatten,
-    unsqueeze,
-)
-from mt_tensor.movement.joining import cat, concat, concatenate, stack
-from mt_tensor.movement.padding import pad
-from mt_tensor.movement.rearranging import (
-    broadcast_shapes,
-    broadcast_tensors,
-    meshgrid,
-    moveaxis,
-    movedim,
-    repeat_interleave,
-    roll,
-    swapaxes,
-    swapdims,
-    tile,
-)
-from mt_tensor.movement.splitting import (
-    chunk,
-    dsplit,
-    hsplit,
-    narrow_copy,
-    split,
-    split_with_sizes,
-    tensor_split,
-    unbind,
-    vsplit,
-)
-from mt_tensor.movement.stacking import (
-    atleast_1d,
-    atleast_2d,
-    atleast_3d,
-    block_diag,
-    cartesian_prod,
-    column_stack,
-    combinations,
-    dstack,
-    hstack,
-    row_stack,
-    vstack,
-)
-from mt_tensor.movement.turning import (
-    adjoint,
-    diag_embed,
-    diagflat,
-    fliplr,
-    flipud,
-    ravel,
-    rot90,
-    select,
-    t,
-)
-from mt_tensor.order.counting import bincount, histc, unique, unique_consecutive
-from mt_tensor.order.ranks import diff, kthvalue, msort, nanquantile, quantile
-from mt_tensor.order.scans import cummax, cummin, cumprod, cumsum, logcumsumexp
-from mt_tensor.order.searching import bucketize, isin, searchsorted
-from mt_tensor.order.sorting import argsort, median, mode, nanmedian, sort, topk
-from mt_tensor.order.trapezoids import cumulative_trapezoid, trapezoid, trapz
-from mt_tensor.pointwise.activations import (
-    celu,
-    elu,
-    gelu,
-    glu,
-    hardshrink,
-    hardtanh,
-    leaky_relu,
-    prelu,
-    softplus,
-    softshrink,
-    tanhshrink,
-    threshold,
-)
-from mt_tensor.pointwise.comparing import allclose, equal, isclose, isneginf, isposinf
-from mt_tensor.pointwise.functions import (
-    add,
-    addcdiv,
-    addcmul,
-    clamp,
-    clamp_max,
-    clamp_min,
-    clip,
-    deg2rad,
-    float_power,
-    fmax,
-    fmin,
-    frac,
-    heaviside,
-    ldexp,
-    lerp,
-    logaddexp2,
-    logit,
-    nan_to_num,
-    positive,
-    pow as pow,
-    rad2deg,
-    round as round,
-    square,
-    sub,
-    subtract,
-)
-from mt_tensor.pointwise.fusing import fuse
-from mt_tensor.pointwise.fusing_in_place import fuse_in_place
-from mt_tensor.pointwise.integers import div, divide, gcd, lcm, true_divide
-from mt_tensor.products.added import addbmm, addmm, addmv, addr, baddbmm
-from mt_tensor.products.contraction import tensordot
-from mt_tensor.products.distances import cdist, dist, pairwise_distance, pdist
-from mt_tensor.products.einsum import einsum
-from mt_tensor.products.precision import (
-    get_float32_matmul_precision,
-    set_float32_matmul_precision,
-)
-from mt_tensor.products.vectors import (
-    bmm,
-    chain_matmul,
-    cosine_similarity,
-    cross,
-    dot,
-    ger,
-    inner,
-    kron,
-    mm,
-    mv,
-    outer,
-    trace,
-    vander,
-    vdot,
-)
-from mt_tensor.programs.functions import compile as compile, lazy
-from mt_tensor.properties import (
-    is_complex,
-    is_floating_point,
-    is_nonzero,
-    is_same_size,
-    is_signed,
-    is_tensor,
-    numel,
-)
-from mt_tensor.randomness.generator import (
-    Generator,
-    default_generator,
-    get_rng_state,
-    initial_seed,
-    manual_seed,
-    set_rng_state,
-)
-from mt_tensor.randomness.random_tensors import (
-    normal,
-    rand,
-    rand_like,
-    randint,
-    randint_like,
-    randn,
-    randn_like,
-    randperm,
-    uniform,
-)
-from mt_tensor.randomness.sampling import bernoulli, multinomial
-from mt_tensor.reductions.extremes import (
-    amax,
-    amin,
-    aminmax,
-    argmax,
-    argmin,
-    max as max,
-    min as min,
-)
-from mt_tensor.reductions.norms import norm
-from mt_tensor.reductions.softmax import log_softmax, logsumexp, softmax, softmin
-from mt_tensor.reductions.statistics import corrcoef, cov, std, std_mean, var, var_mean
-from mt_tensor.reductions.sums import nanmean, nansum, prod
-from mt_tensor.reductions.truth import all as all, any as any, count_nonzero
 from mt_tensor.core.elementwise import elementwise
 from mt_tensor.core.rows import FUNCTIONS as _ROWS
 from mt_tensor.core.rows import (
     abs as abs,
     absolute,
-    acos,
-    acosh,
-    arccos,
-    arccosh,
-    arcsin,
-    arcsinh,
-    arctan,
-    arctan2,
-    arctanh,
-    asin,
-    asinh,
-    atan,
-    atan2,
-    atanh,
-    bitwise_and,
-    bitwise_left_shift,
-    bitwise_not,
-    bitwise_or,
-    bitwise_right_shift,
-    bitwise_xor,
-    ceil,
-    copysign,
     cos,
-    cosh,
-    digamma,
     eq,
-    erf,
-    erfc,
-    erfinv,
     exp,
-    exp2,
     expit,
-    expm1,
-    fix,
-    floor,
-    floor_divide,
-    fmod,
     ge,
-    gelu_tanh,
     greater,
     greater_equal,
     gt,
-    hardsigmoid,
-    hardswish,
-    hypot,
     id as id,
     inv,
     is_close,
@@ -351,72 +56,368 @@ from mt_tensor.core.rows import (
     le,
     less,
     less_equal,
-    lgamma,
     log,
-    log1p,
-    log2,
-    log10,
-    log_sigmoid,
-    logaddexp,
     logical_and,
     logical_not,
     logical_or,
     logical_xor,
-    logsigmoid,
     lt,
     maximum,
     minimum,
-    mish,
     mul,
     multiply,
-    ndtr,
     ne,
     neg,
     negative,
     not_equal,
-    quick_gelu,
     reciprocal,
     relu,
-    relu6,
-    remainder,
     rsqrt,
-    selu,
     sgn,
     sigmoid,
     sign,
-    signbit,
-    silu,
     sin,
-    sinc,
-    sinh,
-    softsign,
     sqrt,
-    tan,
     tanh,
-    trunc,
-    xlogy,
 )
-from mt_tensor.core.kernels import register_kernels as _register_kernels
 from mt_tensor.core.matmul import matmul
 from mt_tensor.core.function import Function
 from mt_tensor.core.sums import mean, sum as sum
 from mt_tensor.core.size import Size
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
+from mt_tensor.core import methods as _core_methods  # noqa: F401 - registers the methods of `Tensor`
+from mt_tensor.core.contract import TensorBackend
+from mt_tensor.core.registry import (
+    current_backend,
+    get_backend,
+    register_backend,
+    use_backend,
+)
+from mt_tensor.core.kernels import register_kernels as _register_kernels
 
-__version__ = "0.1.0"
-
-# Beside the core: each folder registers in the core's tables, and may be missing.
-if _find_spec("mt_tensor.emulation") is not None:  # bfloat16, which NumPy lacks
-    import mt_tensor.emulation.bfloat16
-if _find_spec("mt_tensor.large_arrays") is not None:  # blocks that stay in the cache
+# What lies beside the core. The core works without it: `hatch run core:prove` deletes it.
+if _find_spec("mt_tensor.methods") is not None:
+    import mt_tensor.emulation.bfloat16  # each of these registers in the core's tables
     import mt_tensor.large_arrays.blocks
     import mt_tensor.large_arrays.formulas
     import mt_tensor.large_arrays.updates
-if _find_spec("mt_tensor.kernels") is not None:  # kernels for named operations, such as softmax
+    import mt_tensor.special.erf  # noqa: F401
+    from mt_tensor import autograd, cuda, errors, linalg
+    from mt_tensor.backends import backends  # the function, which has the name of the folder
+    from mt_tensor import methods as _methods  # noqa: F401 - registers the methods of `Tensor`
+    from mt_tensor.mixed_precision.autocast import autocast, get_autocast_dtype, is_autocast_enabled
+    from mt_tensor.autograd.gradcheck import (
+        grad_central_difference,
+        grad_check,
+        gradcheck,
+        gradgradcheck,
+    )
+    from mt_tensor.creation.from_arrays import from_numpy
+    from mt_tensor.creation.from_rules import (
+        arange,
+        eye,
+        linspace,
+        logspace,
+        tril_indices,
+        triu_indices,
+    )
+    from mt_tensor.creation.from_tensors import empty_like, full_like, ones_like, zeros_like
+    from mt_tensor.creation.typed import (
+        BFloat16Tensor,
+        BoolTensor,
+        ByteTensor,
+        CharTensor,
+        DoubleTensor,
+        FloatTensor,
+        HalfTensor,
+        IntTensor,
+        LongTensor,
+        ShortTensor,
+    )
+    from mt_tensor.exchange.conversion import as_tensor
+    from mt_tensor.exchange.dlpack import from_dlpack
+    from mt_tensor.exchange.printing import get_printoptions, printoptions, set_printoptions
+    from mt_tensor.kernels.fused import fused
+    from mt_tensor.indexing.filling import (
+        diagonal_scatter,
+        index_copy,
+        index_fill,
+        index_put,
+        masked_scatter,
+        put,
+        select_scatter,
+        slice_scatter,
+    )
+    from mt_tensor.indexing.finding import (
+        argwhere,
+        masked_select,
+        nonzero,
+        take,
+        take_along_dim,
+        unravel_index,
+        where,
+    )
+    from mt_tensor.indexing.scattering import (
+        index_add,
+        index_reduce,
+        one_hot,
+        scatter,
+        scatter_add,
+        scatter_reduce,
+    )
+    from mt_tensor.indexing.slices import index_select
+    from mt_tensor.limits import finfo, iinfo
+    from mt_tensor.linalg.products import matrix_power
+    from mt_tensor.linalg.systems import det, inverse, logdet, pinverse, slogdet
+    from mt_tensor.movement.diagonals import diag, diagonal, tril, triu
+    from mt_tensor.movement.functions import (
+        broadcast_to,
+        clone,
+        detach,
+        flatten,
+        flip,
+        masked_fill,
+        narrow,
+        permute,
+        reshape,
+        squeeze,
+        transpose,
+        unflatten,
+        unsqueeze,
+    )
+    from mt_tensor.movement.joining import cat, concat, concatenate, stack
+    from mt_tensor.movement.padding import pad
+    from mt_tensor.movement.rearranging import (
+        broadcast_shapes,
+        broadcast_tensors,
+        meshgrid,
+        moveaxis,
+        movedim,
+        repeat_interleave,
+        roll,
+        swapaxes,
+        swapdims,
+        tile,
+    )
+    from mt_tensor.movement.splitting import (
+        chunk,
+        dsplit,
+        hsplit,
+        narrow_copy,
+        split,
+        split_with_sizes,
+        tensor_split,
+        unbind,
+        vsplit,
+    )
+    from mt_tensor.movement.stacking import (
+        atleast_1d,
+        atleast_2d,
+        atleast_3d,
+        block_diag,
+        cartesian_prod,
+        column_stack,
+        combinations,
+        dstack,
+        hstack,
+        row_stack,
+        vstack,
+    )
+    from mt_tensor.movement.turning import (
+        adjoint,
+        diag_embed,
+        diagflat,
+        fliplr,
+        flipud,
+        ravel,
+        rot90,
+        select,
+        t,
+    )
+    from mt_tensor.order.counting import bincount, histc, unique, unique_consecutive
+    from mt_tensor.order.ranks import diff, kthvalue, msort, nanquantile, quantile
+    from mt_tensor.order.scans import cummax, cummin, cumprod, cumsum, logcumsumexp
+    from mt_tensor.order.searching import bucketize, isin, searchsorted
+    from mt_tensor.order.sorting import argsort, median, mode, nanmedian, sort, topk
+    from mt_tensor.order.trapezoids import cumulative_trapezoid, trapezoid, trapz
+    from mt_tensor.pointwise.activations import (
+        celu,
+        elu,
+        gelu,
+        glu,
+        hardshrink,
+        hardtanh,
+        leaky_relu,
+        prelu,
+        softplus,
+        softshrink,
+        tanhshrink,
+        threshold,
+    )
+    from mt_tensor.pointwise.comparing import allclose, equal, isclose, isneginf, isposinf
+    from mt_tensor.pointwise.functions import (
+        add,
+        addcdiv,
+        addcmul,
+        clamp,
+        clamp_max,
+        clamp_min,
+        clip,
+        deg2rad,
+        float_power,
+        fmax,
+        fmin,
+        frac,
+        heaviside,
+        ldexp,
+        lerp,
+        logaddexp2,
+        logit,
+        nan_to_num,
+        positive,
+        pow as pow,
+        rad2deg,
+        round as round,
+        square,
+        sub,
+        subtract,
+    )
+    from mt_tensor.pointwise.fusing import fuse
+    from mt_tensor.pointwise.fusing_in_place import fuse_in_place
+    from mt_tensor.pointwise.integers import div, divide, gcd, lcm, true_divide
+    from mt_tensor.products.added import addbmm, addmm, addmv, addr, baddbmm
+    from mt_tensor.products.contraction import tensordot
+    from mt_tensor.products.distances import cdist, dist, pairwise_distance, pdist
+    from mt_tensor.products.einsum import einsum
+    from mt_tensor.products.precision import (
+        get_float32_matmul_precision,
+        set_float32_matmul_precision,
+    )
+    from mt_tensor.products.vectors import (
+        bmm,
+        chain_matmul,
+        cosine_similarity,
+        cross,
+        dot,
+        ger,
+        inner,
+        kron,
+        mm,
+        mv,
+        outer,
+        trace,
+        vander,
+        vdot,
+    )
+    from mt_tensor.programs.functions import compile as compile, lazy
+    from mt_tensor.properties import (
+        is_complex,
+        is_floating_point,
+        is_nonzero,
+        is_same_size,
+        is_signed,
+        is_tensor,
+        numel,
+    )
+    from mt_tensor.randomness.generator import (
+        Generator,
+        default_generator,
+        get_rng_state,
+        initial_seed,
+        manual_seed,
+        set_rng_state,
+    )
+    from mt_tensor.randomness.random_tensors import (
+        normal,
+        rand,
+        rand_like,
+        randint,
+        randint_like,
+        randn,
+        randn_like,
+        randperm,
+        uniform,
+    )
+    from mt_tensor.randomness.sampling import bernoulli, multinomial
+    from mt_tensor.reductions.extremes import (
+        amax,
+        amin,
+        aminmax,
+        argmax,
+        argmin,
+        max as max,
+        min as min,
+    )
+    from mt_tensor.reductions.norms import norm
+    from mt_tensor.reductions.softmax import log_softmax, logsumexp, softmax, softmin
+    from mt_tensor.reductions.statistics import corrcoef, cov, std, std_mean, var, var_mean
+    from mt_tensor.reductions.sums import nanmean, nansum, prod
+    from mt_tensor.reductions.truth import all as all, any as any, count_nonzero
+    from mt_tensor.pointwise.rows import (
+        acos,
+        acosh,
+        arccos,
+        arccosh,
+        arcsin,
+        arcsinh,
+        arctan,
+        arctan2,
+        arctanh,
+        asin,
+        asinh,
+        atan,
+        atan2,
+        atanh,
+        bitwise_and,
+        bitwise_left_shift,
+        bitwise_not,
+        bitwise_or,
+        bitwise_right_shift,
+        bitwise_xor,
+        ceil,
+        copysign,
+        cosh,
+        digamma,
+        erf,
+        erfc,
+        erfinv,
+        exp2,
+        expm1,
+        fix,
+        floor,
+        floor_divide,
+        fmod,
+        gelu_tanh,
+        hardsigmoid,
+        hardswish,
+        hypot,
+        lgamma,
+        log1p,
+        log2,
+        log10,
+        log_sigmoid,
+        logaddexp,
+        logsigmoid,
+        mish,
+        ndtr,
+        quick_gelu,
+        relu6,
+        remainder,
+        selu,
+        signbit,
+        silu,
+        sinc,
+        sinh,
+        softsign,
+        tan,
+        trunc,
+        xlogy,
+    )
+
     _register_kernels("numpy", "mt_tensor.kernels.numpy")
-if _find_spec("mt_tensor.special") is not None:  # error functions
-    import mt_tensor.special.erf  # noqa: F401 - importing registers
+
+__version__ = "0.1.0"
 
 bool, double, float, half, int, long, short = bool_, float64, float32, float16, int32, int64, int16
 

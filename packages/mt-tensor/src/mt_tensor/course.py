@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mt_operators import Formula, Operator
-from mt_operators.extending import zero
+from mt_operators.core.row import zero
 from mt_tensor.backends import TensorBackend, get_backend
 from mt_tensor.core.dtypes import Number, result_type
 from mt_tensor.core.function import common_backend, require_tensors
@@ -27,7 +27,7 @@ class TensorOps:
     """A family of lifted operations: those of one backend.
 
     The functions are lifted as the rows of the operator table are, so on all backends but `simple`
-    they are written without `if`, `and` and `or`, with the functions of `mt_operators.elementary`.
+    they are written without `if`, `and` and `or`, with the functions of `mt_operators.functions`.
 
     >>> import mt_tensor as mt
     >>> ops = TensorOps("simple")

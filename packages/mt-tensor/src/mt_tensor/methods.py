@@ -1,31 +1,20 @@
-"""The methods of `Tensor` that are defined in other modules, one line for each.
+"""The methods of `Tensor` that are defined beside the core, one line for each.
 
 A method is a function whose first argument is the tensor; `attribute` makes a property of one.
-`register_methods` binds all of them to `Tensor` below. Type checkers and editors take `Methods` for
-its base class. A row that a program adds to the operator table becomes a method when it is added.
+`register_methods` binds all of them to `Tensor` below; those of the core are in `core/methods.py`.
+Type checkers and editors take `Methods` for the base class of `Tensor`. A row that a program adds
+to the operator table becomes a method when it is added.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from mt_operators import OPERATORS, Operator
 from mt_tensor import properties as questions
-from mt_tensor.core import (
-    accumulation,
-    aliasing,
-    arithmetic,
-    conversion,
-    gathering,
-    gradients,
-    part,
-    rows,
-    subscripts,
-    sums,
-    views,
-)
-from mt_tensor.core import matmul as products
+from mt_tensor.core import rows, views
+from mt_tensor.core.dtype_rules import dtype_rules_of
 from mt_tensor.core.dtypes import (
     bfloat16,
     bool_,
@@ -38,8 +27,9 @@ from mt_tensor.core.dtypes import (
     int64,
     uint8,
 )
+from mt_tensor.core.methods import CoreMethods, attribute
 from mt_tensor.core.tensor import Tensor, register_method, register_methods
-from mt_tensor.creation import from_tensors, typed
+from mt_tensor.creation import from_tensors
 from mt_tensor.exchange import conversion as more_conversion
 from mt_tensor.exchange import copying, dlpack, interop, numbers, printing
 from mt_tensor.indexing import filling, finding, scattering, slices
@@ -58,14 +48,15 @@ from mt_tensor.movement import methods as shapes
 from mt_tensor.order import counting, ranks, scans, sorting
 from mt_tensor.pointwise import (
     activations,
-    beside_arrays,
     calling,
     choosing,
     comparing,
     functions,
     in_place,
     integers,
+    operators,
 )
+from mt_tensor.pointwise import rows as more_rows
 from mt_tensor.pointwise.in_place import changing, changing_by_operator, moving
 from mt_tensor.products import added, distances, vectors
 from mt_tensor.programs import functions as programs
@@ -76,20 +67,6 @@ from mt_tensor.reductions import softmax as softmaxes
 from mt_tensor.reductions import sums as more_sums
 
 Value = TypeVar("Value")
-
-
-class attribute(property, Generic[Value]):  # noqa: N801 - used like `property`
-    """A property whose value has the type that its function is annotated with."""
-
-    if TYPE_CHECKING:
-
-        def __init__(self, fget: Callable[[Tensor], Value]) -> None: ...
-
-        def __get__(  # type: ignore[override]
-            self, instance: Any, owner: type | None = None
-        ) -> Value: ...
-
-        def __set__(self, instance: Any, value: NoReturn) -> None: ...
 
 
 class settable_attribute(property, Generic[Value]):  # noqa: N801 - used like `property`
@@ -108,14 +85,12 @@ class settable_attribute(property, Generic[Value]):  # noqa: N801 - used like `p
         def __set__(self, instance: Any, value: Value) -> None: ...
 
 
-class Methods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
+class Methods(CoreMethods):
     """The table that `register_methods` reads."""
 
     __slots__ = ()
 
     # --- Construction, and what hooks and gradients need ------------------------------------------
-
-    _initialize = typed._initialize
 
     new = from_tensors.new
     new_empty = from_tensors.new_empty
@@ -124,32 +99,13 @@ class Methods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
     new_tensor = from_tensors.new_tensor
     new_zeros = from_tensors.new_zeros
 
-    _become = assigning._become
-    _check_gradient = assigning._check_gradient
     data = settable_attribute(assigning.data, assigning.set_data)
-
-    _alone = accumulation._alone
-    add_to_grad = accumulation.add_to_grad
-
-    _before_change = aliasing._before_change
-    _change_is_recorded = aliasing._change_is_recorded
-    _index_in = aliasing._index_in
-    _moved_on = aliasing._moved_on
-    _moved_to = aliasing._moved_to
-    _note_base = aliasing._note_base
-    _refresh = aliasing._refresh
-    detach_ = aliasing.detach_
 
     grad_fn = attribute(hooks.grad_fn)
     register_hook = hooks.register_hook
     register_post_accumulate_grad_hook = hooks.register_post_accumulate_grad_hook
     retain_grad = hooks.retain_grad
     retains_grad = attribute(hooks.retains_grad)
-
-    _part_of = part._part_of
-
-    _as_weights = gradients._as_weights
-    _backward_to = gradients._backward_to
 
     # --- Properties -------------------------------------------------------------------------------
 
@@ -168,14 +124,6 @@ class Methods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
 
     # --- Conversion, copies and exchange with other libraries -------------------------------------
 
-    _numbers = conversion._numbers
-    clone = conversion.clone
-    contiguous = conversion.contiguous
-    item = conversion.item
-    numpy = conversion.numpy
-    tolist = conversion.tolist
-
-    _uploaded = more_conversion._uploaded
     bfloat16 = more_conversion.conversion("bfloat16", bfloat16)
     bool = more_conversion.conversion("bool", bool_)
     byte = more_conversion.conversion("byte", uint8)
@@ -226,12 +174,8 @@ class Methods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
 
     # --- Indexing ---------------------------------------------------------------------------------
 
-    __getitem__ = subscripts.__getitem__
-
     __setitem__ = more_subscripts.__setitem__
     _advanced_index = more_subscripts._advanced_index
-
-    gather = gathering.gather
 
     index_select = slices.index_select
 
@@ -257,16 +201,6 @@ class Methods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
     scatter_reduce = scattering.scatter_reduce
 
     # --- Shapes -----------------------------------------------------------------------------------
-
-    expand = views.expand
-    mT = attribute(views.mT)  # noqa: N815
-    permute = views.permute
-    reshape = views.reshape
-    squeeze = views.squeeze
-    T = attribute(views.T)
-    transpose = views.transpose
-    unsqueeze = views.unsqueeze
-    view = views.view
 
     broadcast_to = shapes.broadcast_to
     expand_as = shapes.expand_as
@@ -317,148 +251,82 @@ class Methods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
 
     # --- Python's operators -----------------------------------------------------------------------
 
-    __add__ = arithmetic.__add__
-    __radd__ = arithmetic.__radd__
-    __sub__ = arithmetic.__sub__
-    __rsub__ = arithmetic.__rsub__
-    __mul__ = arithmetic.__mul__
-    __rmul__ = arithmetic.__rmul__
-    __truediv__ = arithmetic.__truediv__
-    __rtruediv__ = arithmetic.__rtruediv__
-    __floordiv__ = arithmetic.__floordiv__
-    __rfloordiv__ = arithmetic.__rfloordiv__
-    __mod__ = arithmetic.__mod__
-    __rmod__ = arithmetic.__rmod__
-    __pow__ = arithmetic.__pow__
-    __rpow__ = arithmetic.__rpow__
-    __and__ = arithmetic.__and__
-    __rand__ = arithmetic.__rand__
-    __or__ = arithmetic.__or__
-    __ror__ = arithmetic.__ror__
-    __xor__ = arithmetic.__xor__
-    __rxor__ = arithmetic.__rxor__
-    __lshift__ = arithmetic.__lshift__
-    __rlshift__ = arithmetic.__rlshift__
-    __rshift__ = arithmetic.__rshift__
-    __rrshift__ = arithmetic.__rrshift__
-
-    __lt__ = arithmetic.__lt__
-    __le__ = arithmetic.__le__
-    __gt__ = arithmetic.__gt__
-    __ge__ = arithmetic.__ge__
-    __eq__ = arithmetic.__eq__  # type: ignore[assignment]
-    __ne__ = arithmetic.__ne__  # type: ignore[assignment]
-
-    __invert__ = arithmetic.__invert__
-    __neg__ = arithmetic.__neg__
-    __abs__ = arithmetic.__abs__
-
-    __rmatmul__ = beside_arrays.__rmatmul__
-    _operate_foreign = beside_arrays._operate_foreign
-    _reflect_foreign = beside_arrays._reflect_foreign
+    __floordiv__ = operators.__floordiv__
+    __rfloordiv__ = operators.__rfloordiv__
+    __mod__ = operators.__mod__
+    __rmod__ = operators.__rmod__
+    __and__ = operators.__and__
+    __rand__ = operators.__rand__
+    __or__ = operators.__or__
+    __ror__ = operators.__ror__
+    __xor__ = operators.__xor__
+    __rxor__ = operators.__rxor__
+    __lshift__ = operators.__lshift__
+    __rlshift__ = operators.__rlshift__
+    __rshift__ = operators.__rshift__
+    __rrshift__ = operators.__rrshift__
+    __invert__ = operators.__invert__
 
     # --- The operator table -----------------------------------------------------------------------
 
-    abs = rows.abs
-    absolute = rows.abs
-    acos = rows.acos
-    acosh = rows.acosh
-    arccos = rows.acos
-    arccosh = rows.acosh
-    arcsin = rows.asin
-    arcsinh = rows.asinh
-    arctan = rows.atan
-    arctan2 = rows.atan2
-    arctanh = rows.atanh
-    asin = rows.asin
-    asinh = rows.asinh
-    atan = rows.atan
-    atan2 = rows.atan2
-    atanh = rows.atanh
-    bitwise_and = rows.bitwise_and
-    bitwise_left_shift = rows.bitwise_left_shift
-    bitwise_not = rows.bitwise_not
-    bitwise_or = rows.bitwise_or
-    bitwise_right_shift = rows.bitwise_right_shift
-    bitwise_xor = rows.bitwise_xor
-    ceil = rows.ceil
-    copysign = rows.copysign
-    cos = rows.cos
-    cosh = rows.cosh
-    digamma = rows.digamma
-    eq = rows.eq
-    erf = rows.erf
-    erfc = rows.erfc
-    erfinv = rows.erfinv
-    exp = rows.exp
-    exp2 = rows.exp2
-    expit = rows.sigmoid
-    expm1 = rows.expm1
-    fix = rows.trunc
-    floor = rows.floor
-    floor_divide = rows.floor_divide
-    fmod = rows.fmod
-    ge = rows.ge
-    gelu_tanh = rows.gelu_tanh
-    greater = rows.gt
-    greater_equal = rows.ge
-    gt = rows.gt
-    hardsigmoid = rows.hardsigmoid
-    hardswish = rows.hardswish
-    hypot = rows.hypot
-    id = rows.id
-    inv = rows.inv
-    is_close = rows.is_close
-    isfinite = rows.isfinite
-    isinf = rows.isinf
-    isnan = rows.isnan
-    le = rows.le
-    less = rows.lt
-    less_equal = rows.le
-    lgamma = rows.lgamma
-    log = rows.log
-    log10 = rows.log10
-    log1p = rows.log1p
-    log2 = rows.log2
-    log_sigmoid = rows.log_sigmoid
-    logaddexp = rows.logaddexp
-    logical_and = rows.logical_and
-    logical_not = rows.logical_not
-    logical_or = rows.logical_or
-    logical_xor = rows.logical_xor
-    logsigmoid = rows.log_sigmoid
-    lt = rows.lt
-    maximum = rows.maximum
-    minimum = rows.minimum
-    mish = rows.mish
-    mul = rows.mul
-    multiply = rows.mul
-    ndtr = rows.ndtr
-    ne = rows.ne
-    neg = rows.neg
-    negative = rows.neg
-    not_equal = rows.ne
-    quick_gelu = rows.quick_gelu
-    reciprocal = rows.inv
-    relu = rows.relu
-    relu6 = rows.relu6
-    remainder = rows.remainder
-    rsqrt = rows.rsqrt
-    selu = rows.selu
-    sgn = rows.sign
-    sigmoid = rows.sigmoid
-    sign = rows.sign
-    signbit = rows.signbit
-    silu = rows.silu
-    sin = rows.sin
-    sinc = rows.sinc
-    sinh = rows.sinh
-    softsign = rows.softsign
-    sqrt = rows.sqrt
-    tan = rows.tan
-    tanh = rows.tanh
-    trunc = rows.trunc
-    xlogy = rows.xlogy
+    acos = more_rows.acos
+    acosh = more_rows.acosh
+    arccos = more_rows.acos
+    arccosh = more_rows.acosh
+    arcsin = more_rows.asin
+    arcsinh = more_rows.asinh
+    arctan = more_rows.atan
+    arctan2 = more_rows.atan2
+    arctanh = more_rows.atanh
+    asin = more_rows.asin
+    asinh = more_rows.asinh
+    atan = more_rows.atan
+    atan2 = more_rows.atan2
+    atanh = more_rows.atanh
+    bitwise_and = more_rows.bitwise_and
+    bitwise_left_shift = more_rows.bitwise_left_shift
+    bitwise_not = more_rows.bitwise_not
+    bitwise_or = more_rows.bitwise_or
+    bitwise_right_shift = more_rows.bitwise_right_shift
+    bitwise_xor = more_rows.bitwise_xor
+    ceil = more_rows.ceil
+    copysign = more_rows.copysign
+    cosh = more_rows.cosh
+    digamma = more_rows.digamma
+    erf = more_rows.erf
+    erfc = more_rows.erfc
+    erfinv = more_rows.erfinv
+    exp2 = more_rows.exp2
+    expm1 = more_rows.expm1
+    fix = more_rows.trunc
+    floor = more_rows.floor
+    floor_divide = more_rows.floor_divide
+    fmod = more_rows.fmod
+    gelu_tanh = more_rows.gelu_tanh
+    hardsigmoid = more_rows.hardsigmoid
+    hardswish = more_rows.hardswish
+    hypot = more_rows.hypot
+    lgamma = more_rows.lgamma
+    log10 = more_rows.log10
+    log1p = more_rows.log1p
+    log2 = more_rows.log2
+    log_sigmoid = more_rows.log_sigmoid
+    logaddexp = more_rows.logaddexp
+    logsigmoid = more_rows.log_sigmoid
+    mish = more_rows.mish
+    ndtr = more_rows.ndtr
+    quick_gelu = more_rows.quick_gelu
+    relu6 = more_rows.relu6
+    remainder = more_rows.remainder
+    selu = more_rows.selu
+    signbit = more_rows.signbit
+    silu = more_rows.silu
+    sinc = more_rows.sinc
+    sinh = more_rows.sinh
+    softsign = more_rows.softsign
+    tan = more_rows.tan
+    trunc = more_rows.trunc
+    xlogy = more_rows.xlogy
 
     # --- Other elementwise operations -------------------------------------------------------------
 
@@ -490,7 +358,6 @@ class Methods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
 
     __divmod__ = integers.__divmod__
     __rdivmod__ = integers.__rdivmod__
-    _check_integers = integers._check_integers
     div = integers.div
     divide = integers.div
     gcd = integers.gcd
@@ -524,10 +391,6 @@ class Methods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
     map_ = calling.map_
 
     # --- Reductions -------------------------------------------------------------------------------
-
-    mean = sums.mean
-    sum = sums.sum
-    sum_to_size = sums.sum_to_size
 
     nanmean = more_sums.nanmean
     nansum = more_sums.nansum
@@ -584,9 +447,6 @@ class Methods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
 
     # --- Products and linear algebra --------------------------------------------------------------
 
-    __matmul__ = products.__matmul__
-    matmul = products.matmul
-
     bmm = vectors.bmm
     cross = vectors.cross
     dot = vectors.dot
@@ -629,17 +489,17 @@ class Methods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
     # --- Changes in place -------------------------------------------------------------------------
 
     __iadd__ = in_place.add_
-    __iand__ = changing_by_operator("__iand__", rows.bitwise_and)
-    __ifloordiv__ = changing_by_operator("__ifloordiv__", rows.floor_divide)
-    __ilshift__ = changing_by_operator("__ilshift__", rows.bitwise_left_shift)
-    __imod__ = changing_by_operator("__imod__", rows.remainder)
+    __iand__ = changing_by_operator("__iand__", more_rows.bitwise_and)
+    __ifloordiv__ = changing_by_operator("__ifloordiv__", more_rows.floor_divide)
+    __ilshift__ = changing_by_operator("__ilshift__", more_rows.bitwise_left_shift)
+    __imod__ = changing_by_operator("__imod__", more_rows.remainder)
     __imul__ = in_place.mul_
-    __ior__ = changing_by_operator("__ior__", rows.bitwise_or)
+    __ior__ = changing_by_operator("__ior__", more_rows.bitwise_or)
     __ipow__ = changing_by_operator("__ipow__", functions.pow)
-    __irshift__ = changing_by_operator("__irshift__", rows.bitwise_right_shift)
+    __irshift__ = changing_by_operator("__irshift__", more_rows.bitwise_right_shift)
     __isub__ = in_place.sub_
     __itruediv__ = in_place.div_
-    __ixor__ = changing_by_operator("__ixor__", rows.bitwise_xor)
+    __ixor__ = changing_by_operator("__ixor__", more_rows.bitwise_xor)
     _aliasing_resolved = in_place._aliasing_resolved
     _check_in_place = in_place._check_in_place
     _computed = in_place._computed
@@ -649,9 +509,9 @@ class Methods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
     _summed_in_place = in_place._summed_in_place
     abs_ = changing(rows.abs)
     absolute_ = abs_
-    acos_ = changing(rows.acos)
+    acos_ = changing(more_rows.acos)
     arccos_ = acos_
-    acosh_ = changing(rows.acosh)
+    acosh_ = changing(more_rows.acosh)
     arccosh_ = acosh_
     add_ = in_place.add_
     addbmm_ = changing(added.addbmm)
@@ -660,55 +520,55 @@ class Methods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
     addmm_ = changing(added.addmm)
     addmv_ = changing(added.addmv)
     addr_ = changing(added.addr)
-    asin_ = changing(rows.asin)
+    asin_ = changing(more_rows.asin)
     arcsin_ = asin_
-    asinh_ = changing(rows.asinh)
+    asinh_ = changing(more_rows.asinh)
     arcsinh_ = asinh_
-    atan2_ = changing(rows.atan2)
+    atan2_ = changing(more_rows.atan2)
     arctan2_ = atan2_
-    atan_ = changing(rows.atan)
+    atan_ = changing(more_rows.atan)
     arctan_ = atan_
-    atanh_ = changing(rows.atanh)
+    atanh_ = changing(more_rows.atanh)
     arctanh_ = atanh_
     baddbmm_ = changing(added.baddbmm)
-    bitwise_and_ = changing(rows.bitwise_and)
-    bitwise_left_shift_ = changing(rows.bitwise_left_shift)
-    bitwise_not_ = changing(rows.bitwise_not)
-    bitwise_or_ = changing(rows.bitwise_or)
-    bitwise_right_shift_ = changing(rows.bitwise_right_shift)
-    bitwise_xor_ = changing(rows.bitwise_xor)
-    ceil_ = changing(rows.ceil)
+    bitwise_and_ = changing(more_rows.bitwise_and)
+    bitwise_left_shift_ = changing(more_rows.bitwise_left_shift)
+    bitwise_not_ = changing(more_rows.bitwise_not)
+    bitwise_or_ = changing(more_rows.bitwise_or)
+    bitwise_right_shift_ = changing(more_rows.bitwise_right_shift)
+    bitwise_xor_ = changing(more_rows.bitwise_xor)
+    ceil_ = changing(more_rows.ceil)
     clamp_ = changing(functions.clamp)
     clip_ = clamp_
     clamp_max_ = changing(functions.clamp_max)
     clamp_min_ = changing(functions.clamp_min)
     copy_ = in_place.copy_
-    copysign_ = changing(rows.copysign)
+    copysign_ = changing(more_rows.copysign)
     cos_ = changing(rows.cos)
-    cosh_ = changing(rows.cosh)
+    cosh_ = changing(more_rows.cosh)
     cumprod_ = changing(scans.cumprod)
     cumsum_ = changing(scans.cumsum)
     deg2rad_ = changing(functions.deg2rad)
-    digamma_ = changing(rows.digamma)
+    digamma_ = changing(more_rows.digamma)
     div_ = in_place.div_
     divide_ = in_place.div_
     eq_ = changing(rows.eq)
-    erf_ = changing(rows.erf)
-    erfc_ = changing(rows.erfc)
-    erfinv_ = changing(rows.erfinv)
-    exp2_ = changing(rows.exp2)
+    erf_ = changing(more_rows.erf)
+    erfc_ = changing(more_rows.erfc)
+    erfinv_ = changing(more_rows.erfinv)
+    exp2_ = changing(more_rows.exp2)
     exp_ = changing(rows.exp)
     sigmoid_ = changing(rows.sigmoid)
     expit_ = sigmoid_
-    expm1_ = changing(rows.expm1)
+    expm1_ = changing(more_rows.expm1)
     fill_ = in_place.fill_
     fill_diagonal_ = in_place.fill_diagonal_
-    trunc_ = changing(rows.trunc)
+    trunc_ = changing(more_rows.trunc)
     fix_ = trunc_
     float_power_ = in_place.float_power_
-    floor_ = changing(rows.floor)
-    floor_divide_ = changing(rows.floor_divide)
-    fmod_ = changing(rows.fmod)
+    floor_ = changing(more_rows.floor)
+    floor_divide_ = changing(more_rows.floor_divide)
+    fmod_ = changing(more_rows.fmod)
     frac_ = changing(functions.frac)
     gcd_ = changing(integers.gcd)
     ge_ = changing(rows.ge)
@@ -716,7 +576,7 @@ class Methods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
     gt_ = changing(rows.gt)
     greater_ = gt_
     heaviside_ = changing(functions.heaviside)
-    hypot_ = changing(rows.hypot)
+    hypot_ = changing(more_rows.hypot)
     index_add_ = changing(scattering.index_add)
     index_copy_ = changing(filling.index_copy)
     index_fill_ = changing(filling.index_fill)
@@ -731,10 +591,10 @@ class Methods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
     lerp_ = changing(functions.lerp)
     lt_ = changing(rows.lt)
     less_ = lt_
-    lgamma_ = changing(rows.lgamma)
-    log10_ = changing(rows.log10)
-    log1p_ = changing(rows.log1p)
-    log2_ = changing(rows.log2)
+    lgamma_ = changing(more_rows.lgamma)
+    log10_ = changing(more_rows.log10)
+    log1p_ = changing(more_rows.log1p)
+    log2_ = changing(more_rows.log2)
     log_ = changing(rows.log)
     logical_and_ = changing(rows.logical_and)
     logical_not_ = changing(rows.logical_not)
@@ -754,7 +614,7 @@ class Methods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
     put_ = changing(filling.put)
     rad2deg_ = changing(functions.rad2deg)
     relu_ = changing(rows.relu)
-    remainder_ = changing(rows.remainder)
+    remainder_ = changing(more_rows.remainder)
     round_ = changing(functions.round)
     rsqrt_ = changing(rows.rsqrt)
     scatter_ = changing(scattering.scatter)
@@ -763,8 +623,8 @@ class Methods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
     sign_ = changing(rows.sign)
     sgn_ = sign_
     sin_ = changing(rows.sin)
-    sinc_ = changing(rows.sinc)
-    sinh_ = changing(rows.sinh)
+    sinc_ = changing(more_rows.sinc)
+    sinh_ = changing(more_rows.sinh)
     sqrt_ = changing(rows.sqrt)
     square_ = changing(functions.square)
     squeeze_ = moving(views.squeeze)
@@ -773,14 +633,14 @@ class Methods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
     swapaxes_ = moving(rearranging.swapaxes)
     swapdims_ = moving(rearranging.swapdims)
     t_ = moving(turning.t)
-    tan_ = changing(rows.tan)
+    tan_ = changing(more_rows.tan)
     tanh_ = changing(rows.tanh)
     transpose_ = moving(views.transpose)
     tril_ = changing(diagonals.tril)
     triu_ = changing(diagonals.triu)
     true_divide_ = in_place.div_
     unsqueeze_ = moving(views.unsqueeze)
-    xlogy_ = changing(rows.xlogy)
+    xlogy_ = changing(more_rows.xlogy)
     zero_ = in_place.zero_
 
 
@@ -792,7 +652,7 @@ def _register_row(row: Operator) -> None:
     for name in (row.name, *row.aliases):
         if name not in vars(Tensor):
             register_method(name, rows.FUNCTIONS[name])
-        if row.in_place and f"{name}_" not in vars(Tensor):
+        if dtype_rules_of(row).in_place and f"{name}_" not in vars(Tensor):
             register_method(f"{name}_", changing(rows.FUNCTIONS[row.name]))
 
 

@@ -12,7 +12,7 @@ A = [[1.0, -0.5], [0.25, 2.0]]
 
 def tensor() -> tuple[Any, Any]:
     import mt_tensor as mt
-    from mt_operators.elementary import sin
+    from mt_operators.core.elementary import sin
     from mt_tensor.course import TensorOps
 
     a = mt.tensor(A, requires_grad=True)

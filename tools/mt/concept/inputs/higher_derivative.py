@@ -9,10 +9,11 @@ def operators() -> tuple[Any, Any]:
     import math
 
     from mt_operators import OPERATORS
-    from mt_operators.differentiation import derivative
-    from mt_operators.evaluation import evaluate
+    from mt_operators.core.differentiation import derivative
+    from mt_operators.core.lowering import evaluate
+    from mt_operators.core.tracing import graph_of
 
-    first = derivative(OPERATORS["sin"].value.graph, 0)
+    first = derivative(graph_of(OPERATORS["sin"].value), 0)
     second = derivative(first, 0)
     values = [evaluate(first, [x, math.sin(x)])[0] for x in X]
     pairs = zip(X, values, strict=True)

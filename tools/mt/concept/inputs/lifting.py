@@ -13,12 +13,13 @@ def operators() -> tuple[Any, Any]:
     import math
 
     from mt_operators import OPERATORS
-    from mt_operators.elementary import div, where
-    from mt_operators.evaluation import evaluate
+    from mt_operators.core.elementary import div, where
+    from mt_operators.core.lowering import evaluate
+    from mt_operators.core.tracing import graph_of
 
     row = OPERATORS["sigmoid"]
     spelling: dict[str, Any] = {"exp": math.exp, "where": where, "div": div}
-    values = [evaluate(row.value.graph, [x], spelling)[0] for x in X]
+    values = [evaluate(graph_of(row.value), [x], spelling)[0] for x in X]
     return values, [row.partials[0](x, out) for x, out in zip(X, values, strict=True)]
 
 

@@ -29,7 +29,7 @@ def autodiff() -> tuple[Any, Any]:
 
 def tensor() -> tuple[Any, Any]:
     import mt_tensor as mt
-    from mt_operators.elementary import exp
+    from mt_operators.core.elementary import exp
     from mt_tensor.course import TensorOps
 
     table = mt.tensor([[x, 0.0] for x in X])

@@ -6,10 +6,10 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
+from mt_autodiff.core.mode import no_grad
 from mt_autodiff.examples.network import class_of
 from mt_autodiff.examples.picture import check_picture, draw
 from mt_autodiff.examples.training import Epoch, accuracy
-from mt_autodiff.mode import no_grad
 from mt_operators import Module
 from mt_operators.datasets import Dataset
 from mt_operators.examples.text_plot import text_plot

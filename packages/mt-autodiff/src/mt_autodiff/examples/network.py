@@ -11,7 +11,7 @@ import math
 import random
 from collections.abc import Iterable, Sequence
 
-from mt_autodiff.scalar import Scalar
+from mt_autodiff.core.scalar import Scalar
 from mt_operators import Module
 
 

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from mt_autodiff.core.mode import no_grad
+from mt_autodiff.core.scalar import Scalar
 from mt_autodiff.examples.network import class_of
-from mt_autodiff.mode import no_grad
-from mt_autodiff.scalar import Scalar
 from mt_operators import Module, Parameter
 from mt_operators.datasets import Dataset
 

@@ -15,8 +15,9 @@ from mt_cuda.gpu import THREADS
 from mt_cuda.kernel import Kernel, computed
 from mt_fast.extending import integer_functions
 from mt_operators import OPERATORS, Operator
-from mt_operators.evaluation import expanded
-from mt_operators.extending import zero
+from mt_operators.core.lowering import expanded
+from mt_operators.core.row import zero
+from mt_operators.core.tracing import graph_of
 from mt_tensor import DType, bool_
 from mt_tensor.extending import DTYPES, as_dtype
 
@@ -139,7 +140,7 @@ def every_kernel() -> Iterator[Kernel]:
         yield from _every_elementwise(operator)
         if operator.identity is not None or operator.name in {"maximum", "minimum"}:
             for element, way in itertools.product(elements, FOLDS):
-                if operator.result != "truth" or element is bool_:
+                if operator.result != "bool" or element is bool_:
                     yield _fold(operator, element, way)
     for element, target in itertools.product(elements, repeat=2):
         yield _copy(element, target)
@@ -167,7 +168,7 @@ def _every_elementwise(operator: Operator) -> Iterator[Kernel]:
         ("uint64", ("strided",) if operator.name in SIGNED else ()),
     ):
         element = DTYPES[name]
-        if operator.result == ("real" if element.kind == "integer" else "whole"):
+        if operator.result == ("real" if element.kind == "integer" else "integer"):
             continue  # computed in float32, or refused
         for layout in layouts:
             yield from _both(operator, element, layout)
@@ -188,7 +189,7 @@ def _elementwise(operator: Operator, dtype: DType, layout: str, gradient: Gradie
     inputs = (dtype,) * operator.arity
     if operator.name == "where":
         inputs = (bool_, dtype, dtype)
-    out = bool_ if operator.result == "truth" else dtype
+    out = bool_ if operator.result == "bool" else dtype
     if gradient:
         needed = gradient if isinstance(gradient, tuple) else _needed(operator)
         if len(needed) != operator.arity:
@@ -207,7 +208,7 @@ def _elementwise(operator: Operator, dtype: DType, layout: str, gradient: Gradie
     else:
         formula = operator.value
         types = elementwise.Signature(inputs, (out,), computed(dtype))
-    graph = expanded(formula.graph)
+    graph = expanded(graph_of(formula))
     if layout == "strided":
         return elementwise.strided(formula.name, graph, types, 2, "index32")
     # The condition of `where` is of another size: a single one then, as `vector` demands.
@@ -220,7 +221,7 @@ def _elementwise(operator: Operator, dtype: DType, layout: str, gradient: Gradie
 def _fold(operator: Operator, dtype: DType, layout: str) -> Kernel:
     if operator.arity != 2:
         raise KernelError(f"{operator.name} cannot fold: it does not take two arguments.")
-    graph = expanded(operator.value.graph)
+    graph = expanded(graph_of(operator.value))
     fold = reduction.Fold(operator.name, graph, operator.identity, dtype, dtype, 1, 1, "index32")
     return reduction.rows(fold, THREADS) if layout == "rows" else reduction.columns(fold)
 
@@ -228,18 +229,20 @@ def _fold(operator: Operator, dtype: DType, layout: str) -> Kernel:
 def _scatter(operator: Operator, dtype: DType) -> Kernel:
     if dtype.name in indexed.ATOMIC.get(operator.name, ()):
         return indexed.scatter(dtype, 2, "index32", operator.name)
-    return indexed.scatter_lines(operator.name, expanded(operator.value.graph), dtype, 2, "index32")
+    return indexed.scatter_lines(
+        operator.name, expanded(graph_of(operator.value)), dtype, 2, "index32"
+    )
 
 
 def _copy(source_type: DType, target: DType) -> Kernel:
     types = elementwise.Signature((source_type,), (target,), computed(source_type))
-    return elementwise.strided("id", OPERATORS["id"].value.graph, types, 2, "index32")
+    return elementwise.strided("id", graph_of(OPERATORS["id"].value), types, 2, "index32")
 
 
 def _filled(dtype: DType) -> Kernel:
     """Return the kernel that writes one number everywhere."""
     types = elementwise.Signature((None,), (dtype,), computed(dtype))
-    return elementwise.contiguous("id", OPERATORS["id"].value.graph, types, (True,))
+    return elementwise.contiguous("id", graph_of(OPERATORS["id"].value), types, (True,))
 
 
 def _special(name: str, dtype: DType) -> Kernel:

@@ -25,7 +25,7 @@ from mt_cuda.layout import merge
 from mt_cuda.library import groups
 from mt_cuda.library.groups import TENSORS
 from mt_operators import Formula
-from mt_operators.graph import Graph
+from mt_operators.core.graph import Graph
 from mt_tensor import TensorData
 from mt_tensor.backends.extending import SharedMemory
 from mt_tensor.extending import Array

@@ -1,4 +1,4 @@
-"""A folder of compiled code, in which every entry is whole and nobody else has written.
+"""Keep compiled code in a folder, and read only entries that are intact and of this user.
 
 Machine code is kept from process to process in files of one folder. A file begins with a hash of
 what follows: one that is damaged is as if it were not there. Whatever is wrong with the folder (it

@@ -18,7 +18,6 @@ process counts from a number of its own.
 from __future__ import annotations
 
 import functools
-import inspect
 import itertools
 import os
 import pickle
@@ -35,9 +34,8 @@ from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import _Cache
 
 from mt_fast.cache.folder import Folder, hashed
-from mt_fast.core.parallel_loops import tensor_matrix_multiply
 from mt_fast.core.tables import KEEP, START
-from mt_operators import table
+from mt_operators.core import table
 
 FOLDER = Folder("mt-fast", "MT_FAST_CACHE")
 """Where the kernels are."""
@@ -180,5 +178,3 @@ def cache_folder() -> Path | None:
 
 START.append(FOLDER.path)
 KEEP.append(cached)
-_loop: Any = tensor_matrix_multiply.loop  # type: ignore[attr-defined]
-cached(_loop, "matrix_multiply", [inspect.getsource(getattr(_loop, "py_func", _loop))])

@@ -1,10 +1,9 @@
-"""Files that nobody else can have written.
+"""Read and write files that no other user can have written.
 
-The text is written; from here on it becomes machine code, which is kept on disk. What is loaded
-from there does whatever its writer wished. So none is read that another user could have put there
-or changed: the folder and the file must belong to this user or to root, and nobody else may write
-to them. Systems without owners in this sense, as Windows, keep the folders of users apart by
-themselves.
+Machine code that is loaded from disk can do anything. So no file is read that another user could
+have created or changed: the folder and the file must belong to this user or to root, and nobody
+else may write to them. Systems without owners in this sense, such as Windows, keep the folders of
+users apart by themselves.
 """
 
 from __future__ import annotations

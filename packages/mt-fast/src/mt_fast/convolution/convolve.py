@@ -36,12 +36,11 @@ from mt_fast.convolution.windows import (
     rows_that_fit,
 )
 from mt_fast.core.kernel import Kernel
+from mt_fast.core.tables import empty, thread_count
 from mt_fast.fused.rows import sum_of
 from mt_fast.gemm.gemm import add_rows
 from mt_fast.gemm.inner_products import inner_products
 from mt_fast.gemm.tiles import LARGEST, product
-from mt_fast.memory.aligned import empty
-from mt_fast.threads.workers import thread_count
 from mt_fast.vectors.compiler import inner
 from mt_fast.vectors.instructions import copy_to_every
 from mt_tensor.backends.extending import no_warnings

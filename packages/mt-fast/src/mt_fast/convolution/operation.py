@@ -1,4 +1,4 @@
-"""Convolution of images as an operation on tensors; `matrices/small_images.py` says how."""
+"""Convolution of images as an operation on tensors."""
 
 from __future__ import annotations
 

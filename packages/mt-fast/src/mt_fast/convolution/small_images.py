@@ -15,7 +15,7 @@ import numpy as np
 from mt_fast.convolution import convolve as convolution
 from mt_fast.convolution.convolve import Array, Pair
 from mt_fast.core.movement import copy
-from mt_fast.memory.aligned import empty
+from mt_fast.core.tables import empty
 from mt_tensor import TensorData
 from mt_tensor.extending import as_dtype
 

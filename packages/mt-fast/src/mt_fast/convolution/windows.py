@@ -1,4 +1,4 @@
-"""Windows: what each output position of a convolution sees, as rows of a matrix in a buffer.
+"""Copy the window of each output position of a convolution to a buffer, as rows of a matrix.
 
 Written out as the columns of a matrix, the windows make a convolution a product of matrices
 (im2col), but hold each element of the image up to `kernel height x kernel width` times. Here

@@ -79,7 +79,7 @@ class FastOps(HostBackend):
         drop_plans()  # which depend on it
 
     def empty(self, shape: Shape, dtype: DType) -> TensorData:
-        """Return a new row of memory, from the start of a cache line on if it is long."""
+        """Return a new contiguous view with arbitrary elements."""
         size = size_of(shape)
         try:
             return TensorData.in_rows(empty(size, dtype.numpy), row_major(shape, dtype))
@@ -87,7 +87,7 @@ class FastOps(HostBackend):
             raise not_an_array((size,)) from error
 
     def from_host(self, array: Array) -> TensorData:
-        """Return a contiguous view with the elements of an array, placed like other tensors."""
+        """Return a contiguous view of the elements of an array."""
         data = super().from_host(array)
         storage = MEMORY["aligned"](data.storage)
         return (
@@ -109,7 +109,7 @@ class FastOps(HostBackend):
         return super().random(numbers, shape, dtype) if drawn is None else drawn
 
     def elementwise(self, formula: Formula) -> Callable[..., Any]:
-        """Run the formula's kernel, or NumPy's function where that has the same bits in less time.
+        """Return the function that runs a formula.
 
         Raises:
             TracingError: the formula cannot be compiled; raised when it is run.
@@ -182,7 +182,8 @@ class FastOps(HostBackend):
         left, right, shape = self.factors(a, b)
         left, right = map(self._contiguous, (left, right))
         out = self.empty((*left.shape[:-1], right.shape[-1]), dtype)
-        products.of_integers(left, right, out, self._parallel(left.size * right.shape[-1]))
+        parallel = self._parallel(left.size * right.shape[-1])
+        products.of_integers(left.array, right.array, out.array, parallel)
         return out.with_layout(row_major(shape, dtype))
 
     def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:

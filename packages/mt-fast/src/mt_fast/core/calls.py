@@ -1,10 +1,9 @@
-"""How a formula is computed: the kernel is chosen once per signature, and called from then on.
+"""Choose the kernel of a formula once per signature.
 
-Working out how loops may run over any layout (`loops.py`) takes ten times as long as adding eight
-numbers. So it is done once for tensors of certain layouts, in `Running.plan`. Most are contiguous
-and of one shape, or one element over and over; these go straight to a kernel. What is small and of
-other layouts is copied by NumPy, and goes there, too. A single step that rounds once is NumPy's
-while it is small: the call of its function is shorter still.
+Working out how a loop runs over any layout (`loops.py`) takes ten times as long as adding eight
+numbers, so `Running.plan` does it once for each combination of layouts. Most tensors are contiguous
+and of one shape, or repeat one element; for these the plan is a call of a kernel. Small tensors of
+other layouts are copied by NumPy first.
 """
 
 from __future__ import annotations
@@ -18,44 +17,41 @@ from mt_fast.core import loops
 from mt_fast.core.elementwise import Plan, elementwise_kernel, plan
 from mt_fast.core.kernel import Kernel
 from mt_fast.core.tables import SPECIAL_CASES, empty
-from mt_operators import Formula, TracingError
-from mt_operators.evaluation import expanded
+from mt_operators import Formula
 from mt_tensor import TensorData
 from mt_tensor.core.contract import Layouts
 from mt_tensor.core.layout import Layout, row_major
-from mt_tensor.core.numpy_calls import Running as RunningNumpy
-from mt_tensor.core.numpy_functions import UFUNCS, function_of
 from mt_tensor.core.strides import Shape
 
 _in_rows = TensorData.in_rows
 
 _NONE: Any = ()
-"""The storage of views that are only planned with."""
+"""The storage of views that only serve to make a plan."""
 
 
 class Running:
     """A formula, run by compiled kernels; see `TensorBackend.elementwise`.
 
     Attributes:
-        formula: what is computed.
-        backend: from its number of elements `parallel_from` on, all threads are used.
+        formula: the formula.
+        backend: the backend; from its number of elements `parallel_from` on, all threads are used.
         general: runs the formula over any views, and numbers.
-        by_numpy: what runs it on few elements, with the same bits; None without.
+        small: runs it on few elements, with the same bits; None if nothing is registered for it.
     """
 
     def __init__(self, formula: Formula, backend: Any, general: Callable[..., Any]) -> None:
         self.formula = formula
         self.backend = backend
         self.general = general
-        exact = function_of(formula, EXACT) is not None or _is_exact(formula)
-        self.by_numpy = RunningNumpy(formula) if exact else None
+        special = SPECIAL_CASES.get("small")
+        self.small: Any = special(formula) if special is not None else None
 
     def __call__(self, out: Any, *inputs: Any) -> Any:
         """Compute the formula of any views and numbers."""
         new = out.__class__ is Layout
         parallel_from = self.backend.parallel_from
-        if self.by_numpy and (out if new else out[0]).size < parallel_from:
-            return self.by_numpy(out, *inputs)
+        if self.small and (out if new else out[0]).size < parallel_from:
+            return self.small(out, *inputs)
         update = None if new else SPECIAL_CASES.get("update")
         if update is not None and update(self.formula, out, inputs, parallel_from):
             return None
@@ -68,8 +64,8 @@ class Running:
         if not isinstance(out, Layout):
             return None
         parallel = out.size >= self.backend.parallel_from
-        if self.by_numpy and not parallel:
-            return self.by_numpy.plan(out, inputs)
+        if self.small and not parallel:
+            return self.small.plan(out, inputs)  # type: ignore[no-any-return]
         layouts = [layout for layout in inputs if layout is not None]
         narrow = any(layout.dtype.is_narrow for layout in (*layouts, out))
         if len(layouts) < len(inputs) or narrow or not out.size:
@@ -91,7 +87,7 @@ class Running:
         )
 
     def _flat(self, out: Layout, layouts: Sequence[Layout]) -> Kernel | None:
-        """Return the kernel for what is contiguous or repeats one element, or None."""
+        """Return the kernel for views that are contiguous or repeat one element, or None."""
         rows = [layout.row_major and layout.shape == out.shape for layout in layouts]
         if not all(row or layout.repeats for row, layout in zip(rows, layouts, strict=True)):
             return None
@@ -102,7 +98,7 @@ class Running:
     def _pieces(
         self, out: Layout, layouts: Sequence[Layout], parallel: bool, small: bool
     ) -> Plan | None:
-        """Return the calls of a kernel for views of any layouts, or None if there are none."""
+        """Return the calls of a kernel for views of any layouts; None if some must be copied."""
         views = [_in_rows(_NONE, layout).expand(out.shape) for layout in layouts]
         results = [_in_rows(_NONE, out)] * self.formula.outputs
         return plan(self.formula, views, results, parallel, small)
@@ -151,7 +147,7 @@ def _of_any(pieces: Plan, out: Layout, outputs: int, parallel: bool) -> Callable
 
 
 def _of_copies(run: Callable[..., Any], shape: Shape, backend: Any) -> Callable[..., Any]:
-    """Return the plan that first copies what a kernel cannot read where it is."""
+    """Return the plan that first copies views that a kernel cannot read."""
 
     def run_on_copies(*inputs: Any) -> Any:
         return run(*[_in_a_row(x, shape, backend) for x in inputs])
@@ -166,27 +162,8 @@ def _in_rows_like(layout: Layout, shape: Shape) -> Layout:
     return row_major(shape, layout.dtype)
 
 
-EXACT_STEPS = {
-    *("add", "sub", "mul", "div", "neg", "abs", "square", "sqrt"),
-    *("lt", "le", "gt", "ge", "eq", "ne", "isnan", "isinf", "isfinite"),
-}
-"""Operators that round once. Of these NumPy has the same bits as a kernel, and a shorter call."""
-
-EXACT = {name: UFUNCS[name] for name in EXACT_STEPS}
-"""The ufuncs of these operators."""
-
-
-def _is_exact(formula: Formula) -> bool:
-    """Whether each result is one such operator of arguments, as in the gradient of a product."""
-    try:
-        steps = expanded(formula.graph).expressions[formula.arity :]
-    except TracingError:  # which the kernel will raise, if it is asked for
-        return False
-    return len(steps) == formula.outputs and all(step.operation in EXACT_STEPS for step in steps)
-
-
 def _in_a_row(x: TensorData, shape: Shape, backend: Any) -> TensorData:
-    """Return what a kernel takes of a view: itself, or a copy in rows of this shape."""
+    """Return a view that a kernel can read: itself, or a contiguous copy of this shape."""
     layout = x.layout
     if layout.repeats or (layout.row_major and layout.shape == shape):
         return x

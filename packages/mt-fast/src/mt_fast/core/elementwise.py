@@ -39,7 +39,7 @@ def elementwise_kernel(
 
 
 Plan = tuple[Kernel, Sequence[loops.Piece]]
-"""A kernel, and the calls of it that make up a loop."""
+"""A kernel, and the calls of it that together make up a loop."""
 
 
 def plan(
@@ -49,11 +49,12 @@ def plan(
     parallel: bool,
     small: bool,
 ) -> Plan | None:
-    """Return how a formula is run over views as they are; None if some must be copied first.
+    """Return how a formula runs over views without copies; None if some must be copied first.
 
     Args:
-        formula: what to compute.
-        inputs: views of one shape, which is not empty; none is narrow. Nobody looks at a storage.
+        formula: the formula.
+        inputs: views of one shape, which is not empty, and of no narrow dtype. Their storages are
+            not read.
         outputs: likewise.
         parallel: whether to use all threads.
         small: whether they have too few elements to repay a kernel of rows.
@@ -88,35 +89,26 @@ def run_formula(
     outputs: Sequence[TensorData],
     parallel: bool,
 ) -> None:
-    """Run a formula over views; see `plan`."""
+    """Run a formula over views, with copies of those that no kernel of it reads or writes."""
     found = plan(formula, inputs, outputs, parallel, inputs[0].size < loops.WORTH_A_KERNEL)
-    if found is None:
-        _run_in_rows(formula, inputs, outputs, parallel)
+    if found is not None:
+        storages = [view.storage for view in (*inputs, *outputs)]
+        loops.run_pieces(*found, storages, parallel)
         return
-    storages = [view.storage for view in (*inputs, *outputs)]
-    loops.run_pieces(*found, storages, parallel)
-
-
-def _run_in_rows(
-    formula: Formula,
-    inputs: Sequence[TensorData],
-    outputs: Sequence[TensorData],
-    parallel: bool,
-) -> None:
-    """Run a formula over rows that are copies of inputs which do not fit, and back to outputs."""
-    fitting = [
-        view if fits else _in_a_row(view, parallel)
-        for view, fits in zip(inputs, _fitting(inputs, outputs), strict=True)
+    readable = _readable(inputs, outputs)
+    copies = [
+        view if can_read else _contiguous(view, parallel)
+        for view, can_read in zip(inputs, readable, strict=True)
     ]
-    rows = [_row(view) for view in outputs]
-    run_formula(formula, fitting, rows, parallel)
-    for row, out in zip(rows, outputs, strict=True):
-        if row is not out:
-            movement.copy(row, out, parallel)
+    results = [_like(view) for view in outputs]
+    run_formula(formula, copies, results, parallel)
+    for result, out in zip(results, outputs, strict=True):
+        if result is not out:
+            movement.copy(result, out, parallel)
 
 
-def _fitting(inputs: Sequence[TensorData], outputs: Sequence[TensorData]) -> list[bool]:
-    """Return which of the inputs a kernel of the formula's own reads where they are."""
+def _readable(inputs: Sequence[TensorData], outputs: Sequence[TensorData]) -> list[bool]:
+    """Return which inputs a kernel reads without a copy, if the outputs are contiguous."""
     views = (*inputs, *outputs)
     layout = collapse(views[0].shape, tuple([view.strides for view in views]))
     if layout.size < loops.WORTH_A_KERNEL:
@@ -124,21 +116,20 @@ def _fitting(inputs: Sequence[TensorData], outputs: Sequence[TensorData]) -> lis
     columns: tuple[bool, ...] = (False,) * len(views)
     if loops.TRANSPOSED:
         columns = loops.TRANSPOSED["views"](layout, len(inputs), loops.shortest_row(views))
-    return [step in (0, 1) or column for step, column in zip(layout.steps(), columns, strict=True)][
-        : len(inputs)
-    ]
+    steps = layout.steps()[: len(inputs)]
+    return [step in (0, 1) or columns[i] for i, step in enumerate(steps)]
 
 
-def _row(view: TensorData) -> TensorData:
-    """Return a contiguous view of the same shape, with any elements: itself if it is one."""
+def _like(view: TensorData) -> TensorData:
+    """Return a view with arbitrary elements that is contiguous: the view itself if it is."""
     if view.is_contiguous():
         return view
     return TensorData(empty(view.size, view.dtype.numpy), view.shape, dtype=view.dtype)
 
 
-def _in_a_row(view: TensorData, parallel: bool) -> TensorData:
-    """Return a view of the same elements that is contiguous."""
-    row = _row(view)
-    if row is not view:
-        movement.copy(view, row, parallel)
-    return row
+def _contiguous(view: TensorData, parallel: bool) -> TensorData:
+    """Return a contiguous view of the same elements: the view itself if it is."""
+    out = _like(view)
+    if out is not view:
+        movement.copy(view, out, parallel)
+    return out

@@ -18,7 +18,7 @@ from mt_fast.core.rendering import (
 )
 from mt_fast.core.source import Source
 from mt_operators import Formula
-from mt_operators.graph import PYTHON, Graph
+from mt_operators.core.graph import PYTHON, Graph
 from mt_tensor import DType
 
 _RESERVED = (

@@ -23,7 +23,7 @@ from numba.extending import intrinsic
 
 from mt_fast.core.lowering import NAMESPACE
 from mt_fast.core.source import Source
-from mt_fast.core.tables import THREADS, jit, kept
+from mt_fast.core.tables import jit, kept, launch, thread_count
 
 
 def defined(name: str, text: str, namespace: dict[str, Any]) -> Any:
@@ -132,12 +132,12 @@ class Kernel:
             parallel: whether to share them between the threads that Numba may use.
             *args: the arguments of the kernel after `lo` and `hi`.
         """
-        threads = THREADS["count"]() if parallel else 1
+        threads = thread_count() if parallel else 1
         if threads == 1 or units == 1:
             self.serial(0, units, *args)
             return
         parts = min(threads, units)
-        THREADS["launch"](self.parallel, parts, units, self.address(args), *args)
+        launch(self.parallel, parts, units, self.address(args), *args)
 
     def address(self, args: tuple[Any, ...]) -> int:
         """Return the address of the serial function for arguments of these types."""

@@ -18,21 +18,21 @@ from mt_tensor import TensorData
 from mt_tensor.core.strides import Strides, size_of
 
 PIECE = 16384
-"""How many elements the pieces have that long rows are cut into."""
+"""The number of elements of the pieces that long rows are cut into."""
 
 FEW = 16
 """Rows are cut only if there are fewer of them than this."""
 
 WORTH_A_KERNEL = 16384
-"""Elements from which rows get a kernel of their own. Any kernel of the form `strided` does smaller
-ones as well, and compiling one more takes longer than many such loops."""
+"""Elements from which rows get a kernel of their own. Fewer are copied to contiguous memory:
+compiling one more kernel takes longer than many such copies."""
 
 LONG = 128
-"""How many bytes rows have at least that are transposed for a kernel which then reads them: over
-shorter ones a loop would hardly do more than begin and end."""
+"""The least number of bytes of a row that is transposed for a kernel to read: over shorter rows, a
+loop would hardly do more than begin and end."""
 
 SHORT = 8
-"""How many elements rows and columns have at least for copies row by row, or transposed."""
+"""The least number of elements of rows and columns for copies row by row, or transposed."""
 
 TRANSPOSED: dict[str, Callable[..., Any]] = {}
 """How to run loops whose rows come from columns, in the form `transposed` (`transposition/`):
@@ -52,7 +52,7 @@ view None, in place of the storage, and its start, followed by its strides if th
 
 
 def shortest_row(views: Sequence[TensorData]) -> int:
-    """Return how many elements a row has that is `LONG`, of the widest type among the views."""
+    """Return the length of a row of `LONG` bytes, of the widest dtype among the views."""
     return LONG // max([view.dtype.itemsize for view in views])
 
 
@@ -62,9 +62,9 @@ class Loop:
 
     Attributes:
         layout: the dimensions, and each view's strides.
-        form: what the kernel takes for granted; see `core/loop_source.py`.
-        repeats: for each view, whether a row of it is one element; asked by `Find`.
-        transposed: for each view, whether a row of it comes from a column; asked by `Find`.
+        form: the form of the kernel; see `loop_source.py`.
+        repeats: for each view, whether a row of it is one element.
+        transposed: for each view, whether a row of it comes from a column.
     """
 
     layout: LoopLayout
@@ -85,9 +85,9 @@ def leanest(layout: LoopLayout, inputs: int, small: bool, shortest: int = 0) -> 
 
     Args:
         layout: its dimensions.
-        inputs: how many of its views, the first, may be anything but rows.
+        inputs: the number of inputs, which come first; only they may repeat elements.
         small: whether it has too few elements to repay a kernel of rows.
-        shortest: how many elements rows have at least that are made of columns.
+        shortest: the least number of elements of rows that come from columns.
     """
     flat = len(layout.sizes) <= 1
     if small and not flat:
@@ -111,10 +111,10 @@ def run_loop(
 
     Args:
         find: returns the kernel.
-        views: what it runs over.
-        loop: how.
+        views: the views.
+        loop: the form and layout of the loop.
         parallel: whether to use all threads.
-        *parameters: what the kernel takes before the views.
+        *parameters: the arguments of the kernel before the views.
     """
     kernel = find(loop.form, loop.repeats, loop.transposed)
     calls = pieces(loop, tuple([view.offset for view in views]), parallel)
@@ -143,9 +143,9 @@ def pieces(loop: Loop, offsets: tuple[int, ...], parallel: bool) -> Sequence[Pie
     """Return the calls of a kernel that make up a loop.
 
     Args:
-        loop: its form, and how its views lie.
-        offsets: for each view, where its element at index (0, 0, ...) lies.
-        parallel: whether they use all threads.
+        loop: the form and layout of the loop.
+        offsets: for each view, the position of its element at index (0, 0, ...).
+        parallel: whether the calls use all threads.
     """
     layout, form = loop.layout, loop.form
     starts = tuple([at + shift for at, shift in zip(offsets, layout.shifts, strict=True)])
@@ -162,12 +162,12 @@ def pieces(loop: Loop, offsets: tuple[int, ...], parallel: bool) -> Sequence[Pie
 
 
 def with_gaps(places: Iterable[Any]) -> Sequence[Any]:
-    """Return places with a gap before each, for the storage that it is in."""
+    """Return places with a gap before each, for its storage."""
     return [item for place in places for item in (None, place)]
 
 
 def _longer_last(layout: LoopLayout) -> LoopLayout:
-    """Return a layout with the longer one of the last two dimensions last."""
+    """Swap the last two dimensions if the last one is shorter."""
     if layout.sizes[-2] <= layout.sizes[-1]:
         return layout
     sizes, *strides = ((*of[:-2], of[-1], of[-2]) for of in (layout.sizes, *layout.strides))

@@ -1,9 +1,9 @@
 """Lower operations to functions that Numba compiles for the CPU.
 
 `TABLE` is the lowering table of kernel text, and `NAMESPACE` maps the names in that text to
-functions and numbers. The functions mean what `mt_operators.elementary` says: IEEE 754 at poles and
-outside a domain, and nan wins in `maximum` and `minimum`. Kernels are compiled with Numba's
-`error_model="numpy"`, so that division by zero raises nothing.
+functions and numbers. The functions mean what `mt_operators.core.elementary` says: IEEE 754 at
+poles and outside a domain, and nan wins in `maximum` and `minimum`. Kernels are compiled with
+Numba's `error_model="numpy"`, so that division by zero raises nothing.
 
 `maximum`, `minimum` and rounding are LLVM's own instructions: written as a comparison, an extreme
 would either lose nan or keep LLVM from vectorizing a fold with it. Numba compiles the functions of
@@ -23,7 +23,7 @@ from numba.extending import intrinsic
 
 from mt_fast.core import positions
 from mt_fast.core.rendering import COMPUTED, call
-from mt_operators.elementary import ELEMENTARY, ROUNDING
+from mt_operators.core.elementary import ELEMENTARY, ROUNDING
 from mt_tensor.core.dtypes import DTYPES
 
 

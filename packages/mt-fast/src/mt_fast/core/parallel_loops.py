@@ -3,7 +3,7 @@
 `tensor_map`, `tensor_zip` and `tensor_reduce` do what their namesakes in
 `mt_tensor.core.simple` do. Numba compiles them, and `prange` is a range whose iterations
 threads share. Compiled code knows numbers and arrays but no tensors, so a loop takes the storage,
-strides and offset of each. `tensor_matrix_multiply` is how the backend multiplies integers.
+strides and offset of each. `multiply_row` is also how the backend multiplies integers.
 
 The other loops have two costs that the rest of the core removes. Each element pays for its index,
 with a division for each dimension, though most tensors are contiguous. And a program calls these
@@ -126,18 +126,24 @@ def tensor_reduce(
     return run
 
 
+@njit
+def multiply_row(row: Any, a: Any, b: Any, out: Any) -> None:
+    """Compute row `row` of the products of all batches."""
+    rows, columns = out.shape[1:]
+    batch, i = row // rows, row % rows
+    total = out[batch, i]
+    for k in range(columns):
+        total[k] = 0
+    for j in range(a.shape[2]):
+        factor, line = a[batch, i, j], b[batch, j]
+        for k in range(columns):
+            total[k] += factor * line[k]
+
+
 @njit(parallel=True)
 def _products(a: Any, b: Any, out: Any) -> None:
-    batches, rows, columns = out.shape
-    for row in prange(batches * rows):
-        batch, i = row // rows, row % rows
-        total = out[batch, i]
-        for k in range(columns):
-            total[k] = 0
-        for j in range(a.shape[2]):
-            factor, line = a[batch, i, j], b[batch, j]
-            for k in range(columns):
-                total[k] += factor * line[k]
+    for row in prange(out.shape[0] * out.shape[1]):
+        multiply_row(row, a, b, out)
 
 
 def tensor_matrix_multiply(a: TensorData, b: TensorData, out: TensorData) -> None:

@@ -6,14 +6,18 @@ Others are copied first, which costs less than NumPy's own loop.
 
 from __future__ import annotations
 
+import functools
+import math
+from typing import Any
+
 import numpy as np
 
-from mt_fast.core.parallel_loops import tensor_matrix_multiply
-from mt_fast.core.tables import SPECIAL_CASES, THREADS
-from mt_tensor import TensorData
+from mt_fast.core.kernel import Kernel
+from mt_fast.core.parallel_loops import multiply_row
+from mt_fast.core.tables import SPECIAL_CASES
 from mt_tensor.core.dtypes import Array
 from mt_tensor.core.host import no_warnings
-from mt_tensor.core.strides import Shape, size_of
+from mt_tensor.core.strides import Shape
 
 
 def of_floats(a: Array, b: Array) -> Array:
@@ -45,7 +49,18 @@ def _for_blas(array: Array) -> Array:
     return np.ascontiguousarray(array)
 
 
-def of_integers(a: TensorData, b: TensorData, out: TensorData, parallel: bool) -> None:
+def _rows(lo: Any, hi: Any, a: Any, b: Any, out: Any) -> None:
+    """Compute rows `lo` to `hi` of the products of all batches."""
+    for row in range(lo, hi):
+        multiply_row(row, a, b, out)
+
+
+@functools.cache
+def _rows_kernel() -> Kernel:
+    return Kernel.of(_rows)
+
+
+def of_integers(a: Array, b: Array, out: Array, parallel: bool) -> None:
     """Write the product of matrices of integers.
 
     Args:
@@ -54,12 +69,7 @@ def of_integers(a: TensorData, b: TensorData, out: TensorData, parallel: bool) -
         out: shape (*batch, n, k), contiguous.
         parallel: whether to use all threads.
     """
-    if not parallel or THREADS["count"]() == 1:
-        np.matmul(a.array, b.array, out=out.array)
-        return
-    batch = size_of(out.shape[:-2])
-    views = [
-        TensorData(v.storage, (batch, *v.shape[-2:]), offset=v.offset, dtype=v.dtype)
-        for v in (a, b, out)
-    ]
-    THREADS["launch"](tensor_matrix_multiply, *views)
+    if out.size:
+        batch = math.prod(out.shape[:-2])
+        arrays = [array.reshape(batch, *array.shape[-2:]) for array in (a, b, out)]
+        _rows_kernel().run(batch * out.shape[-2], parallel, *arrays)

@@ -15,7 +15,7 @@ from mt_fast.core.rendering import (
 )
 from mt_fast.core.source import Source, function, indented
 from mt_operators import Operator
-from mt_operators.graph import Graph
+from mt_operators.core.graph import Graph
 from mt_tensor import DType, bool_
 
 NESTED = 3
@@ -69,7 +69,7 @@ class FoldText:
         self.source = source
         self.target = target
         self.computed = computation_type((source,))
-        is_bool = self.graph.expressions[self.graph.outputs[0]].truth
+        is_bool = self.graph.expressions[self.graph.outputs[0]].is_bool
         self.held = bool_ if is_bool else self.computed
         last = self.graph.expressions[-1].operation
         one_step = len(self.graph.expressions) == 3

@@ -16,10 +16,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mt_operators import OPERATORS, Formula
-from mt_operators.elementary import ELEMENTARY, ROUNDING
-from mt_operators.evaluation import written_with
-from mt_operators.graph import ARITHMETIC, Expression, Graph, Number
-from mt_operators.graph import PYTHON as NOTATION
+from mt_operators.core.elementary import ELEMENTARY, ROUNDING
+from mt_operators.core.graph import ARITHMETIC, Expression, Graph, Number
+from mt_operators.core.graph import PYTHON as NOTATION
+from mt_operators.core.lowering import lowered
 from mt_tensor import DType, float64, int64, uint64
 from mt_tensor.core.dtypes import DTYPES
 
@@ -46,8 +46,8 @@ def call(name: str) -> str:
 
 
 def traced(formula: Formula, table: Table) -> Graph:
-    """Trace a formula, with each operator that has an entry in the table as one step."""
-    return written_with(formula, table.keys())
+    """Return the graph of a formula, in which every operator that the target has is one step."""
+    return lowered(formula, table.keys())
 
 
 COMPUTED = tuple(name for name, t in DTYPES.items() if not t.is_narrow and name != "bool")
@@ -56,7 +56,7 @@ COMPUTED = tuple(name for name, t in DTYPES.items() if not t.is_narrow and name 
 _REAL = frozenset(name for name, operator in OPERATORS.items() if operator.result == "real")
 """Operators whose value has a fraction even if their arguments have none."""
 
-COMPUTED_IN_INT64 = {*ARITHMETIC, *(n for n in ELEMENTARY if OPERATORS[n].result == "whole")}
+COMPUTED_IN_INT64 = {*ARITHMETIC, *(n for n in ELEMENTARY if OPERATORS[n].result == "integer")}
 """Operations that compilers compute in int64 for narrower integers; the result must be wrapped."""
 
 
@@ -152,7 +152,7 @@ def render(
 
 
 def _type(expression: Expression, operands: Sequence[str], dtype: DType) -> str:
-    if expression.truth:
+    if expression.is_bool:
         return "bool"
     if dtype.kind != "integer":
         return "number"

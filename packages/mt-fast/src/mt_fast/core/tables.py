@@ -12,6 +12,7 @@ from typing import Any
 
 import numba
 import numpy as np
+import numpy.typing as npt
 
 COMPILER_OPTIONS: dict[str, Any] = {}
 """Options of `numba.njit` for every kernel that computes (`vectors/`: wider vectors)."""
@@ -39,6 +40,8 @@ SPECIAL_CASES: dict[str, Callable[..., Any]] = {}
 """Faster kernels for special cases of a primitive, by its name. Each returns None, or False if the
 primitive returns nothing, for the cases that the general kernel must compute:
 
+- `small(formula)`: a function with the same bits for few elements, which has a shorter call
+  (`small/`);
 - `update(formula, out, inputs, parallel_from)`: results that replace inputs (`in_place/`);
 - `copy(source, out, parallel)`: copies of columns to rows (`transposition/`);
 - `gather(source, dim, index, parallel)`, `scatter_add(source, dim, index, out, parallel)`: whole
@@ -62,6 +65,16 @@ def kept(dispatcher: Any, name: str, texts: list[str]) -> Any:
     return dispatcher
 
 
-def empty(shape: Any, dtype: Any) -> Any:
+def thread_count() -> int:
+    """Return how many threads a loop may use now."""
+    return THREADS["count"]()  # type: ignore[no-any-return]
+
+
+def launch(function: Callable[..., None], *arguments: Any) -> None:
+    """Call a function whose work threads share."""
+    THREADS["launch"](function, *arguments)
+
+
+def empty(shape: int | tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:
     """Return a new contiguous array with arbitrary content."""
-    return MEMORY["empty"](shape, dtype)
+    return MEMORY["empty"](shape, dtype)  # type: ignore[no-any-return]

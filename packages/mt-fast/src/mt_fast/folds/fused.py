@@ -1,6 +1,6 @@
-"""Reductions that take along what computes their elements, of which nothing goes to memory.
+"""Fuse a reduction with the formula that computes its elements, which are never stored.
 
-A program (`mt_tensor.compile`) in which elements are made only to be added up asks for this. Each
+A program (`mt_tensor.compile`) uses this for elements that are only reduced. Each
 thread has the formula's kernel compute some thousand elements into scratch memory, which stays in
 the cache, and the reduction's kernel fold them from there: the kernels and the order of arithmetic
 are those of the two primitives, and so are the bits.
@@ -16,12 +16,11 @@ from typing import Any
 import numpy as np
 from numba import njit, prange
 
-from mt_fast.cache.kernels import cached
 from mt_fast.core import loops, reductions
 from mt_fast.core.elementwise import loop_over, plan
 from mt_fast.core.kernel import Kernel, by_address, defined
 from mt_fast.core.layouts import REMEMBERED
-from mt_fast.threads.workers import share, thread_count
+from mt_fast.core.tables import kept, launch, thread_count
 from mt_operators import Formula, Operator
 from mt_tensor import TensorData, float32, float64
 from mt_tensor.backends.extending import Layout, row_major
@@ -84,7 +83,7 @@ class _Filling:
 
     Attributes:
         kernel: what computes them.
-        before: the extents of its loop, if that goes over rows.
+        before: the sizes of its loop, if that goes over rows.
         places: for each input a gap for its storage, and where it begins, with its strides.
         first: where the first result goes, with strides if there are rows.
         row: how many elements a unit of the kernel has.
@@ -150,7 +149,7 @@ class _Step:
         arguments = (*computing, filling.first, *step.before, place, *strides, out, *to)
         kind = len(computing), bool(filling.before), step.kernel.source.arguments
         run = _together(*kind, threads > 1)
-        share(run, *counts, *addresses, rooms, *arguments)
+        launch(run, *counts, *addresses, rooms, *arguments)
 
 
 def _computing(step: reductions.Step, filling: _Filling) -> _Step | None:
@@ -208,7 +207,7 @@ def {name}({", ".join((*counts, *first, *second))}):
 """
     namespace = {"prange": prange, "fill": by_address(computing), "fold": by_address(folding)}
     compiled = njit(parallel=parallel, error_model="numpy")(defined(name, text, namespace))
-    return cached(compiled, name, [text])
+    return kept(compiled, name, [text])
 
 
 def _call(name: str, arguments: Sequence[str], scratch: str) -> tuple[list[str], str]:

@@ -1,4 +1,4 @@
-"""The loss of label sequences whose places in time are not known, sample by sample.
+"""Connectionist temporal classification: the loss of label sequences without alignment.
 
 The composition takes some ten passes over all samples at each time, and as many back. Here a
 sample is done in one go: forward through time, where each state adds up the ways that lead to it,

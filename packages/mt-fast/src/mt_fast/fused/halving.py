@@ -1,4 +1,4 @@
-"""Pooling of windows of 2 x 2 that lie side by side: what halves an image in most networks.
+"""Pool adjacent windows of 2 x 2, as most networks do to halve an image.
 
 Each output is made of two neighbours in one row and the two below them, and no element belongs to
 two windows. So there is nothing to set up for a row of windows, and as many windows as a vector has

@@ -1,4 +1,4 @@
-"""Linear maps: one product forward and two backward, with no views, copies and sums between."""
+"""Linear maps: one product forward and two backward, without views, copies and sums in between."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Images padded with what they hold, in one pass, and their gradient in another.
+"""Pad images by reflection, replication or wrapping, in one pass forward and one backward.
 
 The composition joins slices dimension by dimension, and its gradient adds each of them up. Here the
 places are listed that rows and columns come from, of which all but the outermost are in order.

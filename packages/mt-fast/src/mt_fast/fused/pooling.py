@@ -20,8 +20,8 @@ import numpy as np
 
 from mt_fast.core.kernel import Kernel
 from mt_fast.core.lowering import maximum
+from mt_fast.core.tables import empty
 from mt_fast.fused import halving, sliding, tiling
-from mt_fast.memory.aligned import empty
 from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
 from mt_tensor import Tensor
 from mt_tensor.extending import FUSED, Array, FusedKernel, Shape

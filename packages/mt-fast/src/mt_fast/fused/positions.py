@@ -1,4 +1,4 @@
-"""Where along a dimension the largest or smallest element is.
+"""Argmax and argmin along a dimension.
 
 The element itself is found by a reduction. What is left is to look for the first place that holds
 it, or nan: a row is looked through part by part, until one has it; rows beside each other from the
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mt_fast.core.kernel import Kernel
-from mt_fast.memory.aligned import empty
+from mt_fast.core.tables import empty
 from mt_fast.memory.arrays import array_of, pieces_of, shared, tensor_of
 from mt_operators import OPERATORS
 from mt_tensor import Tensor, TensorData, bool_

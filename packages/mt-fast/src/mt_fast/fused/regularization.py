@@ -1,4 +1,4 @@
-"""Dropout in one pass each way: the mask is made anew from the noise, and never written."""
+"""Dropout in one pass each way: the mask is recomputed from the noise and never stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weighted sums of a few elements along a dimension, which resizing an image takes.
+"""Weighted sums of a few elements along a dimension, for resizing images.
 
 What lies in a row is seen as (outer, extent, inner). Along the last dimension a loop runs over the
 results of a row, once for each of their taps; along another, over elements that lie side by side.
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mt_fast.core.kernel import Kernel
-from mt_fast.memory.aligned import empty
+from mt_fast.core.tables import empty
 from mt_fast.memory.arrays import array_of, is_compiled, pieces_of, shared, tensor_of
 from mt_tensor import Tensor
 from mt_tensor.extending import Array, FusedKernel

@@ -1,4 +1,4 @@
-"""What kernels ask of a row of elements: its largest, and sums over it.
+"""Helper functions of kernels for a row of elements: its largest, and sums over it.
 
 A kernel that goes over each row several times finds it in the cache, but for the first time: then
 it waits for memory, and memory waits for it afterwards. So where a row is gone over for the last

@@ -1,4 +1,4 @@
-"""Means of windows that move on by one element, which smooth an image.
+"""Means of windows with stride 1, which smooth an image.
 
 Its gradient is of the same kind: to an element flows the mean of the windows that see it, which lie
 side by side in turn. Rows are short, so a plane is brought into a frame of zeros first, and then

@@ -1,4 +1,4 @@
-"""Means of windows that lie side by side, of any size: what most networks end in.
+"""Means of adjacent windows of any size, such as the global pooling at the end of most networks.
 
 No element belongs to two windows, so there is nothing to add to what is there already: the rows of
 a row of windows are added up, and then the columns of each window; backward, a row is spread once

@@ -1,4 +1,4 @@
-"""Matrix products, a tile at a time on Numba's own threads.
+"""Multiply matrices, a tile at a time, on Numba's own threads.
 
 Tiles make a product of matrices of any size. A tile of results (`tiles.py`) reads a few rows of the
 first factor and a few columns of the second. Rows are read where they are; if the first factor is
@@ -25,10 +25,9 @@ import numpy.typing as npt
 from numpy.lib.stride_tricks import as_strided
 
 from mt_fast.core.kernel import Kernel
+from mt_fast.core.tables import empty, thread_count
 from mt_fast.gemm.scratch import scratch
 from mt_fast.gemm.tiles import LARGEST, WIDE, product
-from mt_fast.memory.aligned import empty
-from mt_fast.threads.workers import thread_count
 from mt_fast.transposition.registers import transpose_tile
 from mt_fast.vectors.compiler import inner
 from mt_fast.vectors.instructions import copy

@@ -1,4 +1,4 @@
-"""Panels: a matrix cut into strips of columns, for many products with it, each of a few rows.
+"""Cut a matrix into panels of columns, for many products with it, each of a few rows.
 
 The steps of a recurrent network multiply by one matrix, each what the step before has made. A panel
 is as wide as a tile, and its rows follow each other in memory, so that a tile reads one vector

@@ -1,4 +1,4 @@
-"""Scratch memory for what kernels copy, where vectors are read fastest.
+"""Scratch memory for kernels that begins where vectors are read fastest.
 
 Tiles are fast if what they read lies in the cache: kernels of products copy it there, to this.
 """

@@ -1,13 +1,13 @@
-"""Tiles: small blocks of a matrix product whose sums are kept in registers.
+"""Compute small blocks of a matrix product, whose sums stay in registers.
 
-The vectors of `simd.py` are what tiles are made of. A product of matrices reads every element many
-times over. A tile of `rows` x `columns` vectors reads `rows + columns` of them for `rows * columns`
-multiplications, and writes none until all is added up. Its second factor need not be a matrix in
-memory: each row begins wherever a table of offsets says, so that rows may overlap, as the windows
-of a convolution do.
+A product of matrices reads every element many times. A tile of `rows` x `columns` vectors
+(`vectors/instructions.py`) reads `rows + columns` of them for `rows * columns` multiplications, and
+writes none until all sums are complete. Its second factor need not be a matrix in memory: a table
+of offsets gives the start of each row, so that rows may overlap, as the windows of a convolution
+do.
 
 `product` does a few rows of the result, at most as many as a tile has (`LARGEST`). Its second
-factor's rows are called *taps*, as the places in the window of a convolution, which the library
+factor's rows are called *taps*, as the places in the window of a convolution, which `convolution/`
 computes with the same tiles.
 """
 

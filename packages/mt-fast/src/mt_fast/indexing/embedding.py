@@ -1,4 +1,4 @@
-"""Rows of a table looked up, and their gradients added up.
+"""Look up rows of a table, and add up their gradients.
 
 Many numbers may name one row, so that threads must not add gradients wherever they go: each adds
 those for its own rows of the table, in the order in which they come.
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mt_fast.core.kernel import Kernel
-from mt_fast.memory.aligned import empty
+from mt_fast.core.tables import empty
 from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
 from mt_tensor import Tensor
 from mt_tensor.extending import FUSED, FusedKernel

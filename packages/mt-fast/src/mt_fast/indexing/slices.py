@@ -13,8 +13,7 @@ import numpy as np
 
 from mt_fast.core import movement
 from mt_fast.core.kernel import Kernel
-from mt_fast.core.tables import SPECIAL_CASES
-from mt_fast.memory.aligned import empty
+from mt_fast.core.tables import SPECIAL_CASES, empty
 from mt_tensor import TensorData
 from mt_tensor.backends.extending import row_major
 from mt_tensor.extending import size_of

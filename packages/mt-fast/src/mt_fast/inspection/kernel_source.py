@@ -1,4 +1,4 @@
-"""Looking at kernels without running them."""
+"""Show the text of kernels without running them."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ def source(
     Args:
         operation: the operator's name in the table, or a function made by `mt_tensor.fuse`.
         gradient: for the fused backward, which arguments want a gradient; None for the value.
-        dtype: the element type of the arguments.
-        layout: the form of the loop, after how the tensors lie: `"flat"` for contiguous tensors,
-            `"rows"` for contiguous rows, `"transposed"` for rows too, but of which the first
-            argument's are columns; `"fold"` and `"columns"` for the reduction over the last and
-            the first dimension, of operators that reduce.
-        repeats: for each argument, whether it stays at one element all along a row, as one that is
-            broadcast does; None if each has all of its elements.
+        dtype: the dtype of the arguments.
+        layout: the form of the loop: `"flat"` for contiguous tensors, `"rows"` for contiguous
+            rows, `"transposed"` for rows of which the first argument's are columns in memory;
+            `"fold"` and `"columns"` for the reduction over the last and the first dimension, of
+            operators that reduce.
+        repeats: for each argument, whether it stays at one element along a row, as a broadcast one
+            does; None if no argument does.
 
     Raises:
         UnknownOperatorError: no operator has this name.
         FusionError: the function was not made by `fuse`.
-        DTypeError: there is no such element type.
+        DTypeError: there is no such dtype.
         ValueError: there is no such layout, or it has no such arguments; or kernels do not
             compute in this dtype.
         TracingError: the operator cannot be compiled.
@@ -49,7 +49,7 @@ def source(
     operator = OPERATORS[operation] if isinstance(operation, str) else operator_of(operation)
     name = operator.name
     element = as_dtype(dtype)
-    stored = bool_ if operator.result == "truth" else element
+    stored = bool_ if operator.result == "bool" else element
     if layout not in LAYOUTS:
         raise ValueError(f"no layout is called {layout!r}: choose one of {', '.join(LAYOUTS)}.")
     if element.is_narrow:

@@ -1,4 +1,4 @@
-"""Random numbers, drawn by all threads at once: those of NumPy, in a fifth of its time.
+"""Draw NumPy's random numbers with all threads, in a fifth of NumPy's time.
 
 Each block of bits is a function of its number alone (`mt_tensor.randomness.blocks`), and so
 each thread makes the blocks of its own share: Philox4x64-10, of Salmon et al., Parallel Random

@@ -79,7 +79,7 @@ def _tiles(views: Sequence[View], body: list[str]) -> list[str]:
 def transpose_source() -> Source:
     """Return the kernel that copies where elements in a row come from a column.
 
-    In the last two of four dimensions; a unit is a tile, see `transposition.py`.
+    In the last two of four dimensions; a unit is a tile.
     """
     body = [
         "for unit in range(lo, hi):",

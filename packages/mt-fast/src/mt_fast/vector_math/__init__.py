@@ -1,4 +1,4 @@
-"""Elementary functions as code that LLVM can vectorise.
+"""Elementary functions as code that LLVM can vectorize.
 
 C's functions take one element at a time, for they branch, look up tables, and are calls. These here
 are straight arithmetic: the argument is brought near to 0 or 1, a polynomial does the rest, and

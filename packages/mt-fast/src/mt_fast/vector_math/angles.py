@@ -1,4 +1,4 @@
-"""Angles without their whole turns.
+"""Reduce angles by multiples of a full turn.
 
 An angle in radians is `n pi / 2 + r`, and its sine and cosine are those of r, exchanged or negated
 as the quarters n say. To find r of an angle of a billion turns to the last digit, it is multiplied

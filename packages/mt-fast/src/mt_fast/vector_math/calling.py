@@ -1,4 +1,4 @@
-"""From a function of values to one that kernels call.
+"""Turn a function of values into one that kernels call.
 
 It is compiled apart and then inlined, so that what a kernel permits the compiler, to add up in any
 order, does not reach into it: many a difference here is a rounding error to be kept.

@@ -1,4 +1,4 @@
-"""The normal distribution: the share of it below a number, and what networks make of that.
+"""The normal distribution function `ndtr`, and `gelu`.
 
 To the left of -t lies the density at t times Mills' ratio m, which falls slowly:
 

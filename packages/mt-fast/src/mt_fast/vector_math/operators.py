@@ -1,4 +1,4 @@
-"""The functions of `vector_math` as kernels call them, chosen by the types of their arguments.
+"""Lower operators to the functions of `vector_math`, chosen by the types of their arguments.
 
 Exponentials, logarithms, angles, powers and the error function are vectorised, all of float32 and
 the most used of float64; what is missing there is C's. Operators that would be slower or less

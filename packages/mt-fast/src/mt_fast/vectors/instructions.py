@@ -1,11 +1,10 @@
-"""Vectors of the processor, for the few loops in which LLVM does not find them by itself.
+"""Write instructions on vectors, for loops that LLVM does not vectorize well by itself.
 
-One primitive is left, the matrix product, and its loops are written by hand. LLVM vectorises a loop
-along one dimension. A product of matrices is fast only if a whole tile of results stays in
-registers while its sums grow, and that has to be written out: `Vectors` writes LLVM's instructions
-on vectors as wide as the processor's registers, and `instruction` makes a function for kernels of
-them. It is right on every processor; how wide vectors are, and how many registers there are
-(`mt_fast.vectors.processor`), decides only how fast.
+LLVM vectorizes a loop along one dimension. A product of matrices is fast only if a whole tile of
+results stays in registers while its sums grow, and that has to be written out: `Vectors` writes
+LLVM's instructions on vectors as wide as the processor's registers, and `instruction` makes a
+function for kernels of them. They are correct on every processor; the width and number of its
+registers (`processor.py`) decide only how fast they are.
 """
 
 from __future__ import annotations
@@ -248,7 +247,7 @@ def instruction(write: Callable[..., None]) -> Any:
     return intrinsic(typed)
 
 
-# --- Copying between flat arrays: the lesson needs `copy`, the library the others too -------------
+# --- Copying between flat arrays -----------------------------------------------------------------
 
 
 @instruction

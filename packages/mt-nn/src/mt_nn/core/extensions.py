@@ -32,10 +32,10 @@ def extension(name: str) -> Callable[..., Any]:
     """Return the function registered under a name.
 
     Raises:
-        SettingError: there is none, because the core was imported without the rest of the package.
+        SettingError: there is none, because the rest of the package is not installed.
     """
     if name not in EXTENSIONS:
-        raise SettingError(f"{name}: not part of the core of mt-nn; import mt_nn.")
+        raise SettingError(f"{name}: only the core of mt-nn is installed. Reinstall mt-nn.")
     return EXTENSIONS[name]
 
 

@@ -13,7 +13,7 @@ import mt_operators
 from mt_nn.core.extensions import extension
 from mt_nn.core.parameter import Parameter
 from mt_operators import IncompatibleKeys
-from mt_operators.extending import Holder
+from mt_operators.core.parameter import Holder
 from mt_tensor import Tensor, bfloat16, float16, float32, float64
 from mt_tensor.extending import Backend, Device, RemovableHandle
 

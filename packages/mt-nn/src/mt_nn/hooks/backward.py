@@ -1,9 +1,8 @@
-"""What hooks of a module see of backpropagation: gradients that pass its outputs and its inputs.
+"""Backward hooks of a module: they get the gradients of all its outputs, and of all its inputs.
 
-Tensors of stage 2 have hooks of their own, each for one gradient. Gradients arrive one tensor at a
-time, and hooks of a module want all of them at once. So all tensors that go into a module, and all
-that come out of it, pass through one tensor in which they lie side by side: its gradient is
-complete when all of theirs are. `Module`, in the next file, is what calls this.
+A hook of a tensor is called with one gradient, and hooks of a module need all at once. So the
+inputs of a call are joined into one tensor, and split again; the gradient of the joined tensor is
+complete when all of theirs are. The outputs are treated alike.
 """
 
 from __future__ import annotations

@@ -10,13 +10,11 @@ from mt_nn.layers.function import FunctionLayer
 class _AdaptiveAvgPool(FunctionLayer):
     """What the means share: the size of the output; None, in it or for it, for the input's."""
 
+    shown = ("output_size",)
+
     def __init__(self, output_size: OutputSize) -> None:
         super().__init__()
         self.output_size = output_size
-
-    def extra_repr(self) -> str:
-        """Show the settings."""
-        return f"output_size={self.output_size}"
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPool):
@@ -40,13 +38,11 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPool):
 class _AdaptiveMaxPool(FunctionLayer):
     """What the largest elements share: the size of the output, and whether places are wanted."""
 
+    shown = ("output_size",)
+
     def __init__(self, output_size: OutputSize, return_indices: bool = False) -> None:
         super().__init__()
         self.output_size, self.return_indices = output_size, return_indices
-
-    def extra_repr(self) -> str:
-        """Show the settings."""
-        return f"output_size={self.output_size}"
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPool):

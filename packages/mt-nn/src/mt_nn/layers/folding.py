@@ -14,6 +14,8 @@ from mt_tensor import Tensor
 class Unfold(FunctionLayer):
     """All windows of images, each as a column; see `mt_nn.functional.unfold`."""
 
+    shown = ("kernel_size", "dilation", "padding", "stride")
+
     function: ClassVar[Callable[..., Tensor]] = staticmethod(functional.unfold)
 
     def __init__(
@@ -22,13 +24,6 @@ class Unfold(FunctionLayer):
         super().__init__()
         self.kernel_size, self.dilation = kernel_size, dilation
         self.padding, self.stride = padding, stride
-
-    def extra_repr(self) -> str:
-        """Show the settings."""
-        return (
-            f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, "
-            f"stride={self.stride}"
-        )
 
 
 class Fold(Unfold):

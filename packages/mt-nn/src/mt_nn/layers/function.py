@@ -1,9 +1,4 @@
-"""A function of `mt_nn.functional` as a layer.
-
-Many layers do nothing but keep settings: what they compute is a function of their inputs and these.
-This file says once how; layers of pooling, below, and the losses and activations of the library
-only name their function.
-"""
+"""Layers that compute a function of `mt_nn.functional` with settings that they keep."""
 
 from __future__ import annotations
 
@@ -19,18 +14,27 @@ class FunctionLayer(Module):
 
     A subclass names the function. The arguments of its constructor are settings of the function,
     and attributes of the layer under the same names.
+
+    Attributes:
+        function: what `forward` calls with its inputs and the settings.
+        shown: the names of the settings that the layer's text shows.
     """
 
     function: ClassVar[Callable[..., Any]]
+    shown: ClassVar[tuple[str, ...]] = ()
     _settings: ClassVar[tuple[str, ...]]
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Remember what the settings of a function are called."""
+        """Read the names of the settings from the constructor."""
         super().__init_subclass__(**options)
         if "function" in vars(cls):
             cls._settings = tuple(inspect.signature(cls).parameters)
 
     def forward(self, *inputs: Any, **named: Any) -> Any:
-        """Return what the function makes of these inputs; it says what shapes they have."""
+        """Return the function of these inputs; its docstring says what shapes they have."""
         settings = {name: getattr(self, name) for name in self._settings}
         return self.function(*inputs, **named, **settings)
+
+    def extra_repr(self) -> str:
+        """Show the settings in `shown`."""
+        return ", ".join(f"{name}={getattr(self, name)!r}" for name in self.shown)

@@ -23,6 +23,8 @@ class MaxPool3d(MaxPool):
 class AvgPool(FunctionLayer):
     """Base of the layers of mean pooling; the arguments are those of `avg_pool2d`."""
 
+    shown = ("kernel_size", "stride", "padding")
+
     def __init__(
         self,
         kernel_size: Sizes,
@@ -38,10 +40,6 @@ class AvgPool(FunctionLayer):
         self.padding, self.ceil_mode = padding, ceil_mode
         self.count_include_pad, self.divisor_override = count_include_pad, divisor_override
 
-    def extra_repr(self) -> str:
-        """Show the settings."""
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
-
 
 class AvgPool2d(AvgPool):
     """The mean of each window of images; see `mt_nn.functional.avg_pool2d`."""
@@ -51,6 +49,8 @@ class AvgPool2d(AvgPool):
 
 class AvgPool1d(FunctionLayer):
     """The mean of each window of signals; see `AvgPool2d`."""
+
+    shown = ("kernel_size", "stride", "padding")
 
     function = staticmethod(functional.avg_pool1d)
 
@@ -67,10 +67,6 @@ class AvgPool1d(FunctionLayer):
         self.stride = integers("stride", kernel_size if stride is None else stride, 1, 1)
         self.padding = integers("padding", padding, 1, 0)
         self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
-
-    def extra_repr(self) -> str:
-        """Show the settings."""
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
 class AvgPool3d(AvgPool):
@@ -89,6 +85,8 @@ class _LPPool(FunctionLayer):
         ceil_mode: whether there is one more window where elements are left over at the end.
     """
 
+    shown = ("norm_type", "kernel_size", "stride", "ceil_mode")
+
     def __init__(
         self,
         norm_type: float,
@@ -99,13 +97,6 @@ class _LPPool(FunctionLayer):
         super().__init__()
         self.norm_type, self.kernel_size = norm_type, kernel_size
         self.stride, self.ceil_mode = stride, ceil_mode
-
-    def extra_repr(self) -> str:
-        """Show the settings."""
-        return (
-            f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, "
-            f"ceil_mode={self.ceil_mode}"
-        )
 
 
 class LPPool1d(_LPPool):

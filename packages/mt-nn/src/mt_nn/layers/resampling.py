@@ -69,19 +69,19 @@ class UpsamplingBilinear2d(Upsample):
 class PixelShuffle(FunctionLayer):
     """Channels laid out as blocks of pixels; see `mt_nn.functional.pixel_shuffle`."""
 
+    shown = ("upscale_factor",)
+
     function = staticmethod(functional.pixel_shuffle)
 
     def __init__(self, upscale_factor: int) -> None:
         super().__init__()
         self.upscale_factor = integer("upscale_factor", upscale_factor, 1)
 
-    def extra_repr(self) -> str:
-        """Show the settings."""
-        return f"upscale_factor={self.upscale_factor}"
-
 
 class PixelUnshuffle(FunctionLayer):
     """Channels made of the pixels of each block; see `mt_nn.functional.pixel_unshuffle`."""
+
+    shown = ("downscale_factor",)
 
     function = staticmethod(functional.pixel_unshuffle)
 
@@ -89,20 +89,14 @@ class PixelUnshuffle(FunctionLayer):
         super().__init__()
         self.downscale_factor = integer("downscale_factor", downscale_factor, 1)
 
-    def extra_repr(self) -> str:
-        """Show the settings."""
-        return f"downscale_factor={self.downscale_factor}"
-
 
 class ChannelShuffle(FunctionLayer):
     """One channel of each group in turn; see `mt_nn.functional.channel_shuffle`."""
+
+    shown = ("groups",)
 
     function = staticmethod(functional.channel_shuffle)
 
     def __init__(self, groups: int) -> None:
         super().__init__()
         self.groups = integer("groups", groups, 1)
-
-    def extra_repr(self) -> str:
-        """Show the settings."""
-        return f"groups={self.groups}"

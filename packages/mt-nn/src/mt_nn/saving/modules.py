@@ -9,7 +9,7 @@ import mt_operators
 from mt_nn.core.extensions import extends
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
-from mt_operators.extending import Holder
+from mt_operators.core.parameter import Holder
 from mt_tensor import Tensor
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from mt_nn.core.extensions import extends
 from mt_operators import Module
-from mt_operators.extending import no_attribute
+from mt_operators.core.errors import no_attribute
 
 
 @extends("modules by name")

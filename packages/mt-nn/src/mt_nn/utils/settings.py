@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mt_nn.core.errors import SettingError, SettingTypeError
-from mt_operators.errors import nearest
+from mt_operators.core.errors import nearest
 
 
 def check_flags(**flags: Any) -> None:

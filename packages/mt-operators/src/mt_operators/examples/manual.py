@@ -12,12 +12,12 @@ from __future__ import annotations
 import argparse
 import math
 
+from mt_operators.core.module import Module
+from mt_operators.core.parameter import Parameter
 from mt_operators.datasets import DATASETS, Dataset, Point
 from mt_operators.examples.arguments import positive_int
 from mt_operators.examples.text_plot import text_plot
-from mt_operators.module import Module
 from mt_operators.operators import relu
-from mt_operators.parameter import Parameter
 
 
 class Line(Module):

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from mt_operators.formula import Interval
+from mt_operators.core.row import Interval
 
 WIDE: Interval = (-20.0, 20.0)
 POSITIVE: Interval = (0.05, 20.0)

@@ -19,8 +19,8 @@ from mt_tensor.conformance.choices import Draw, some_arrays
 from mt_tensor.conformance.instructions import INSTRUCTIONS, Instruction
 from mt_tensor.conformance.programs import CHANGES, LARGEST, outcome
 from mt_tensor.core.dtypes import Array
+from mt_tensor.core.strides import overlaps
 from mt_tensor.errors import CompileError, InPlaceError
-from mt_tensor.pointwise.memory import overlaps
 from mt_tensor.programs import passes, reuse
 from mt_tensor.programs.compiling import Compiled
 

@@ -20,7 +20,7 @@ import mt_tensor as mt
 from mt_tensor.conformance.choices import Draw
 from mt_tensor.conformance.instructions import INSTRUCTIONS, Instruction
 from mt_tensor.core.dtypes import Array
-from mt_tensor.pointwise.memory import overlaps
+from mt_tensor.core.strides import overlaps
 
 LARGEST = 128  # elements of a tensor that is kept
 CHANGES = [instruction for instruction in INSTRUCTIONS if instruction.changes]

@@ -16,7 +16,7 @@ import pytest
 
 import mt_tensor as mt
 from mt_operators import OPERATORS, Formula
-from mt_operators.elementary import sqrt
+from mt_operators.core.elementary import sqrt
 from mt_operators.testing import SPECS
 from mt_tensor.backends import TensorBackend
 from mt_tensor.conformance.layouts import LAYOUTS
@@ -117,7 +117,7 @@ OPERATORS_OF_EACH_KIND = ("add", "div", "exp", "maximum", "where", "lt", "isnan"
 def test_operator_values_and_gradients(backend: TensorBackend, name: str) -> None:
     spec = SPECS[name]
     arrays = [rounded(array) for array in draw(spec, (7,), "float64")]
-    truth = OPERATORS[spec.name].result == "truth"
+    truth = OPERATORS[spec.name].result == "bool"
     args = [
         mt.tensor(array > 0, backend=backend)
         if spec.name == "where" and not place

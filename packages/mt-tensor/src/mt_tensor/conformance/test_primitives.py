@@ -15,8 +15,8 @@ from hypothesis.extra.numpy import array_shapes
 
 import mt_tensor as mt
 from mt_operators import OPERATORS, Formula, Operator
-from mt_operators.elementary import sqrt
-from mt_operators.extending import zero
+from mt_operators.core.elementary import sqrt
+from mt_operators.core.row import zero
 from mt_tensor.backends import TensorBackend, get_backend, use_backend
 from mt_tensor.conformance.layouts import LAYOUTS
 from mt_tensor.core.dtypes import DTYPES, Array

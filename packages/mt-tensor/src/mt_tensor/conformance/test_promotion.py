@@ -14,7 +14,7 @@ import pytest
 
 import mt_tensor as mt
 from mt_operators import Formula
-from mt_operators.elementary import sqrt
+from mt_operators.core.elementary import sqrt
 from mt_tensor.backends import TensorBackend
 from mt_tensor.core.dtypes import Array, DType
 from mt_tensor.errors import DTypeError

@@ -11,7 +11,7 @@ import pytest
 
 import mt_tensor as mt
 from mt_operators import Formula
-from mt_operators.elementary import where
+from mt_operators.core.elementary import where
 from mt_tensor.backends import TensorBackend
 from mt_tensor.conformance.layouts import LAYOUTS
 from mt_tensor.core.dtypes import Array

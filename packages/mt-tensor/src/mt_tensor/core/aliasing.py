@@ -15,13 +15,16 @@ from typing import Any
 import numpy as np
 
 from mt_autodiff import NoGradientError, enable_grad, no_grad
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_tensor.core.dtypes import Array
 from mt_tensor.core.errors import InPlaceError
 from mt_tensor.core.function import Function
+from mt_tensor.core.gathering import Collect, Gather
 from mt_tensor.core.graph import Node
+from mt_tensor.core.strides import size_of
 from mt_tensor.core.tensor import CUSTOM_VIEW, VIEW, Tensor
 from mt_tensor.core.tensor_data import TensorData, positions
+from mt_tensor.core.views import reshaped
 
 
 class Stored(Function):
@@ -61,6 +64,22 @@ class Cleared(Function):
         return grad._with(grad.backend.full(grad.shape, grad.dtype, 0))
 
 
+class Without(Function):
+    """A row with zeros in the places of an index."""
+
+    @staticmethod
+    def forward(ctx: Any, row: Tensor, index: Tensor) -> Tensor:
+        ctx.index = index
+        data, backend = row._tensor, row.backend
+        out = backend.copy(data, data.layout.contiguous)
+        backend.scatter(backend.full(index.shape, row.dtype, 0), 0, index._tensor, out)
+        return row._with(out)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return Without.apply(grad, ctx.index), None
+
+
 class Overwritten(Function):
     """A base after some of its elements were replaced by those of `value`."""
 
@@ -71,10 +90,9 @@ class Overwritten(Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        row = grad.reshape(-1)
-        zeros = row._with(row.backend.full(ctx.index.shape, row.dtype, 0))
-        rest = row.scatter(0, ctx.index, zeros).view(*grad.shape)
-        return rest, row.gather(0, ctx.index).view(*ctx.shape), None
+        row = reshaped(grad, (grad.numel(),))
+        rest = reshaped(Without.apply(row, ctx.index), grad.shape)
+        return rest, reshaped(Gather.apply(row, 0, ctx.index), ctx.shape), None
 
 
 class Shown(Function):
@@ -87,9 +105,9 @@ class Shown(Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        size = int(np.prod(ctx.shape))
-        zeros = grad._with(grad.backend.full((size,), grad.dtype, 0))
-        return zeros.scatter_add(0, ctx.index, grad.reshape(-1)).view(*ctx.shape), None, None
+        row = reshaped(grad, (grad.numel(),))
+        whole = Collect.apply(row, 0, ctx.index, (size_of(ctx.shape),))
+        return reshaped(whole, ctx.shape), None, None
 
 
 def shown_elements(base: TensorData, view: TensorData) -> Array:

@@ -1,8 +1,10 @@
 """Python's operators on tensors, `x + y` and `2.0 * x`.
 
-They are the functions of the rows, as `table_functions.py` makes them. An operand that is neither
-tensor nor number (an array of NumPy, for example) is the library's subject
-(`Tensor._operate_foreign`); with a number on the left Python asks the tensor on the right.
+They are the functions of the rows, as `rows.py` makes them; with a number on the left Python calls
+the method of the tensor on the right. NumPy's arrays are operands as in torch. On the right of a
+tensor the operator is NumPy's, with NumPy's promotion, and the result becomes a tensor
+(`Tensor.__array_wrap__`); nothing of it is recorded, so a tensor that requires grad refuses it. On
+the left of a tensor an array is refused, except as a dividend.
 """
 
 from __future__ import annotations
@@ -10,11 +12,54 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mt_operators import OPERATORS
+import numpy as np
+
+from mt_operators import OPERATORS, Operator
 from mt_tensor.core.dtypes import plain
 from mt_tensor.core.elementwise import OPERANDS, OPERATIONS
 from mt_tensor.core.rows import FUNCTIONS, describe, of_one, of_two, shortened
 from mt_tensor.core.tensor import Tensor
+
+_FIX = "make it a tensor first, as in mt_tensor.from_numpy(array)"
+
+
+def _on_array(self: Tensor, operator: Operator, other: Any) -> Any:
+    """Return what this tensor and, on its right, what is neither tensor nor number give.
+
+    Returns:
+        A tensor of bool where they are compared for equality; else NotImplemented, after
+        which Python asks NumPy.
+
+    Raises:
+        TypeError: an array is compared in another way.
+    """
+    if operator.result != "bool" or not isinstance(other, np.ndarray):
+        return NotImplemented
+    if operator.name in ("eq", "ne"):
+        return OPERATIONS[operator.name](self, self._uploaded(np.array(other)))
+    raise TypeError(f"{operator.name}() of a tensor and an array of NumPy is not defined: {_FIX}.")
+
+
+def _on_array_at_left(self: Tensor, operator: Operator, other: Any) -> Any:
+    """Return what this tensor and, on its left, what is neither tensor nor number give.
+
+    Raises:
+        TypeError: it is an array, and no dividend.
+    """
+    if not isinstance(other, np.ndarray):
+        return NotImplemented
+    if operator.name == "div":
+        return np.true_divide(other, self)
+    raise _refused(operator.name)
+
+
+def __rmatmul__(self: Tensor, other: Any) -> Tensor:  # noqa: ARG001 - whatever they are
+    raise _refused("matmul")
+
+
+def _refused(name: str) -> TypeError:
+    """Return the error for an array on the left of a tensor."""
+    return TypeError(f"{name}() takes no array of NumPy on the left of a tensor: {_FIX}.")
 
 
 def on_the_left(row: str) -> Callable[[Tensor, Any], Tensor]:
@@ -33,7 +78,7 @@ def _operator(row: str) -> Callable[..., Any]:
     def otherwise(x: Tensor, *others: Any) -> Any:
         for other in others:
             if not isinstance(plain(other), OPERANDS):
-                return x._operate_foreign(operation.operator, other)
+                return _on_array(x, operation.operator, other)
         return operation(x, *others)
 
     function = (of_one if operation.operator.arity == 1 else of_two)(operation, otherwise)
@@ -49,7 +94,9 @@ def on_the_right(row: str) -> Callable[[Tensor, Any], Tensor]:
 
     def reflected(self: Tensor, other: Any) -> Tensor:
         known = isinstance(plain(other), OPERANDS)
-        result: Tensor = function(other, self) if known else self._reflect_foreign(operator, other)
+        result: Tensor = (
+            function(other, self) if known else _on_array_at_left(self, operator, other)
+        )
         return result
 
     return reflected
@@ -60,14 +107,7 @@ __add__, __radd__ = on_the_left("add"), on_the_right("add")
 __sub__, __rsub__ = on_the_left("sub"), on_the_right("sub")
 __mul__, __rmul__ = on_the_left("mul"), on_the_right("mul")
 __truediv__, __rtruediv__ = on_the_left("div"), on_the_right("div")
-__floordiv__, __rfloordiv__ = on_the_left("floor_divide"), on_the_right("floor_divide")
-__mod__, __rmod__ = on_the_left("remainder"), on_the_right("remainder")
 __pow__, __rpow__ = on_the_left("pow"), on_the_right("pow")
-__and__, __rand__ = on_the_left("bitwise_and"), on_the_right("bitwise_and")
-__or__, __ror__ = on_the_left("bitwise_or"), on_the_right("bitwise_or")
-__xor__, __rxor__ = on_the_left("bitwise_xor"), on_the_right("bitwise_xor")
-__lshift__, __rlshift__ = on_the_left("bitwise_left_shift"), on_the_right("bitwise_left_shift")
-__rshift__, __rrshift__ = on_the_left("bitwise_right_shift"), on_the_right("bitwise_right_shift")
 
 # A comparison has none: Python calls the opposite one, `x > 2.0` for `2.0 < x`.
 __lt__ = on_the_left("lt")
@@ -77,6 +117,5 @@ __ge__ = on_the_left("ge")
 __eq__ = on_the_left("eq")
 __ne__ = on_the_left("ne")
 
-__invert__ = on_the_only("bitwise_not")
 __neg__ = on_the_only("neg")
 __abs__ = on_the_only("abs")

@@ -10,7 +10,7 @@ from typing import Any
 
 from mt_autodiff import NoGradientError
 from mt_tensor.core.arguments import check_flags
-from mt_tensor.core.casting import to_float32
+from mt_tensor.core.casting import cast_array, to_float32
 from mt_tensor.core.dtypes import Array, DType, bfloat16
 from mt_tensor.core.errors import DTypeError, ShapeError
 from mt_tensor.core.function import Function
@@ -73,6 +73,13 @@ def tolist(self: Tensor) -> Any:
     return (
         array.tolist() if self._tensor.layout.dtype is not bfloat16 else to_float32(array).tolist()
     )
+
+
+def _uploaded(self: Tensor, elements: Array, dtype: DType | None = None) -> Tensor:
+    """Return an array as a constant tensor on the same backend, by default of its own dtype."""
+    if dtype is not None:
+        elements = cast_array(elements, dtype)
+    return Tensor._make(self.backend.from_host(elements), self.backend)
 
 
 def _numbers(self: Tensor) -> Array:

@@ -11,12 +11,14 @@ import functools
 import math
 from typing import Any
 
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_operators import OPERATORS, Operator
 from mt_tensor.core.arguments import check_not_bool
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.conversion import cast
+from mt_tensor.core.dtype_rules import dtype_rules_of
 from mt_tensor.core.dtypes import (
+    Array,
     DType,
     Number,
     as_number,
@@ -29,7 +31,7 @@ from mt_tensor.core.dtypes import (
     uint64,
 )
 from mt_tensor.core.elementwise_gradients import recorder
-from mt_tensor.core.errors import DTypeError
+from mt_tensor.core.errors import DivisionByZeroError, DTypeError
 from mt_tensor.core.function import common_backend
 from mt_tensor.core.layout import row_major
 from mt_tensor.core.plans import Plans
@@ -49,12 +51,14 @@ class ElementwiseOperation:
     Attributes:
         operator: the row.
         plans: how each backend computes its value.
+        rules: its dtype rules.
         record: enters results into the graph.
     """
 
     def __init__(self, operator: Operator) -> None:
         self.operator = operator
         self.plans = Plans(operator.value)
+        self.rules = dtype_rules_of(operator)
         self.record = recorder(operator, ElementwiseOperation)
 
     def __call__(self, *args: Any) -> Tensor:
@@ -74,12 +78,12 @@ class ElementwiseOperation:
         backend = common_backend(*args)
         if backend is None:
             return operator.function(*(as_number("an operand", arg) for arg in args))  # type: ignore[no-any-return]
-        dtype = _common_type(args[1:] if operator.chooses else args)
-        if dtype is None or operator.result == "whole":
+        dtype = _common_type(args[1:] if self.rules.chooses else args)
+        if dtype is None or operator.result == "integer":
             args = tuple(map(plain, args))
             dtype = self._computation_type(args)
-        if dtype is bool_ and operator.result == "whole" and operator.for_bool:
-            return OPERATIONS[operator.for_bool](*args)
+        if dtype is bool_ and operator.result == "integer" and self.rules.for_bool:
+            return OPERATIONS[self.rules.for_bool](*args)
         check_on_bool(operator, dtype)
         operands = self._operands(args, dtype, backend)
         if dtype.is_narrow and BLOCKS.count:
@@ -87,7 +91,7 @@ class ElementwiseOperation:
             if wide[-1].dtype is not dtype:
                 numbers = [isinstance(arg, Number) for arg in args]
                 return self(*[a if n else w for a, n, w in zip(args, numbers, wide, strict=True)])
-        if dtype.is_narrow and not (operator.chooses or operator.result == "truth"):
+        if dtype.is_narrow and not (self.rules.chooses or operator.result == "bool"):
             finer = [isinstance(arg, Number) and not is_exact(arg, dtype) for arg in args]
             if True in finer:  # numbers that it would round: the result is rounded instead
                 wide = [
@@ -99,7 +103,7 @@ class ElementwiseOperation:
         for operand in operands[1:]:
             if operand.shape != shape:
                 shape = shape_broadcast(shape, operand.shape)
-        truth = operator.result == "truth"
+        truth = operator.result == "bool"
         out = row_major(shape, bool_ if truth else dtype)
         inputs = [operand._tensor for operand in operands]
         value = self.plans[backend, out, *[data.layout for data in inputs]](*inputs)
@@ -117,13 +121,13 @@ class ElementwiseOperation:
                     f"{operator.name} was given {value!r} of type {type(value).__name__}: "
                     "make it a tensor with mt_tensor.tensor(...)."
                 )
-        dtype = result_type(*args[1:] if operator.chooses else args)
-        if operator.result == "whole" and dtype.is_floating_point:
+        dtype = result_type(*args[1:] if self.rules.chooses else args)
+        if operator.result == "integer" and dtype.is_floating_point:
             raise DTypeError(
                 f"{operator.name} works on integers and bool; {dtype.name} was given. Convert "
                 "with x.long(), or compare first, as in (x > 0) & (y > 0)."
             )
-        if dtype.is_floating_point or (operator.takes_integers and operator.result != "real"):
+        if dtype.is_floating_point or (self.rules.takes_integers and operator.result != "real"):
             return dtype
         return get_default_dtype()
 
@@ -131,7 +135,7 @@ class ElementwiseOperation:
         self, args: tuple[Any, ...], dtype: DType, backend: TensorBackend
     ) -> tuple[Tensor, ...]:
         """Return all arguments as tensors of a dtype, but a condition as one of bool."""
-        if self.operator.chooses:
+        if self.rules.chooses:
             condition, *values = args
             if isinstance(condition, Tensor) and condition.dtype is not bool_:
                 raise DTypeError(
@@ -144,9 +148,43 @@ class ElementwiseOperation:
             first = _as_tensor(condition, bool_, backend)
             return first, *[_as_tensor(value, dtype, backend) for value in values]
         operands = tuple([_as_tensor(arg, dtype, backend) for arg in args])
-        if dtype.kind == "integer" and not self.operator.closed:  # the library's check follows
-            operands[0]._check_integers(self.operator.name, args[1], operands[1])
+        if dtype.kind == "integer" and not self.rules.closed:  # else a result could be no integer
+            check_integers(operands[0], self.operator.name, args[1], operands[1])
         return operands
+
+
+def check_integers(x: Tensor, name: str, given: Any, other: Tensor) -> None:
+    """Raise if the operator `name` of integers would have no integer as result.
+
+    Args:
+        x: the first argument.
+        name: of an operator that is not `closed`.
+        given: the second argument as it was given.
+        other: the same as a tensor like the first.
+
+    Raises:
+        DTypeError: an exponent is negative or does not fit.
+        DivisionByZeroError: a divisor is zero.
+    """
+    number = isinstance(given, Number)
+    if name == "pow":
+        if number:
+            x.dtype.checked(given)
+        lowest = given if number else _elements(given).min(initial=0)
+        if lowest < 0:
+            raise DTypeError(
+                f"an integer tensor cannot be raised to the negative integer {int(lowest)}: "
+                "convert it first, as in x.float() ** -1."
+            )
+    elif x.numel() and not _elements(other).all():
+        raise DivisionByZeroError(
+            "an integer tensor cannot be divided by zero: there is no integer infinity or nan. "
+            "Convert it first, as in x.float() // y, or replace the zeros."
+        )
+
+
+def _elements(x: Tensor) -> Array:
+    return x.backend.to_host(x._tensor)
 
 
 def _common_type(values: tuple[Any, ...]) -> DType | None:
@@ -165,8 +203,9 @@ _PLAIN_NUMBERS = {int, float}
 
 def check_on_bool(operator: Operator, dtype: DType) -> None:
     """Raise DTypeError if an operator has no meaning on truth values."""
-    if dtype is bool_ and not operator.takes_bool:
-        instead = operator.for_bool
+    rules = dtype_rules_of(operator)
+    if dtype is bool_ and not rules.takes_bool:
+        instead = rules.for_bool
         check_not_bool(operator.name, dtype, f"use {instead}" if instead else "")
 
 

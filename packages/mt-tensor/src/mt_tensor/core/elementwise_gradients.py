@@ -13,9 +13,10 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter, itemgetter
 from typing import Any
 
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_operators import Operator
-from mt_operators.extending import one
+from mt_operators.core.row import one
+from mt_operators.core.tracing import graph_of, narrowed
 from mt_tensor.core.graph import Node
 from mt_tensor.core.graph import record as enter
 from mt_tensor.core.plans import Plans
@@ -55,7 +56,7 @@ class Gradients:
         if not all(self._passes):
             computed = [p is not one for p in operator.partials]
             wanted = tuple(need and each for need, each in zip(needs, computed, strict=True))
-            formula, reads = operator.gradient(wanted).narrowed()
+            formula, reads = narrowed(operator.gradient(wanted))
             self._plans = Plans(formula)
             self.reads = tuple(i - 1 for i in reads[1:])  # the first is the upstream gradient
         if self.reads:  # of one place, an itemgetter returns a tuple only for a slice
@@ -130,14 +131,14 @@ class Gradients:
         """
         if self._plans is None:
             return []
-        from mt_operators.differentiation import derived  # when first needed only
+        from mt_operators.core.differentiation import derived  # when first needed only
 
         formula = self._plans.formula
         operations = []
         for output in range(formula.outputs):
-            single = derived(formula.name, formula.parameters, formula.graph.only(output))
-            narrow, reads = single.value.narrowed()
-            operator = derived(narrow.name, narrow.parameters, narrow.graph)
+            single = derived(formula.name, formula.parameters, graph_of(formula).only(output))
+            narrow, reads = narrowed(single.value)
+            operator = derived(narrow.name, narrow.parameters, graph_of(narrow))
             operations.append((self._operation(operator), reads))
         return operations
 

@@ -20,8 +20,8 @@ from mt_tensor.core.dtypes import (
     type_of_number,
 )
 from mt_tensor.core.errors import ShapeError
-from mt_tensor.core.from_data import Placement, new_leaf
-from mt_tensor.core.strides import Shape
+from mt_tensor.core.from_data import Placement, new_leaf, tensor
+from mt_tensor.core.strides import Shape, is_integer
 from mt_tensor.core.tensor import Tensor
 
 
@@ -110,3 +110,27 @@ def zeros(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[Pl
 def ones(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[Placement]) -> Tensor:
     """Return a tensor of ones, by default of float32."""
     return filled(new_shape(sizes, size), 1, dtype_or_default(dtype), **options)
+
+
+def of_sizes_or_data(arguments: tuple[Any, ...], dtype: DType, backend: Backend = None) -> Tensor:
+    """Return a tensor with arbitrary elements, of sizes, or one with a copy of data.
+
+    Args:
+        arguments: integers, which are a shape, or one sequence, array or tensor.
+        dtype: the element type.
+        backend: a backend or its name; by default a tensor's own, else the current one.
+
+    Raises:
+        ShapeError: a size is negative, or sequences are ragged.
+        DTypeError: an element is no number.
+        TypeError: more than one thing was given, and they are no sizes.
+    """
+    if all(is_integer(each) and not isinstance(each, Tensor) for each in arguments):
+        return empty(*(arguments or (0,)), dtype=dtype, backend=backend)
+    if len(arguments) > 1:
+        raise TypeError(f"a tensor is made of sizes, or of one sequence; {arguments!r} were given.")
+    return tensor(arguments[0], dtype, backend)
+
+
+def _initialize(self: Tensor, sizes_or_data: tuple[Any, ...]) -> None:
+    self._become(of_sizes_or_data(sizes_or_data, get_default_dtype()))

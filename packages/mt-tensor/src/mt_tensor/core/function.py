@@ -17,7 +17,7 @@ from copy import copy
 from typing import Any
 
 from mt_autodiff import Context
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.errors import BackendMismatchError, DTypeError
 from mt_tensor.core.graph import (

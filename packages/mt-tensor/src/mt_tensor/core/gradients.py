@@ -153,7 +153,7 @@ def _as_weights(self: Tensor, gradient: Any) -> Tensor:
             f"gradient has shape {gradient.shape}; it must have the tensor's, {self.shape}."
         )
     gradient._fresh = False  # the caller has it
-    return gradient.to(self.dtype)
+    return gradient._cast(self.dtype)
 
 
 def _backward_to(

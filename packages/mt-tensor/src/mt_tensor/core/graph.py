@@ -206,8 +206,7 @@ def fitting(gradient: Any, variable: Any, name: str | None = None) -> Any:
             f"{_origin(name)} returned a gradient of shape {data.shape} for a tensor of shape "
             f"{variable.shape}; it must have the shape of the tensor."
         )
-    # `to` is defined in exchange/conversion.py.
-    return gradient if data.dtype is variable.dtype else gradient.to(variable.dtype)
+    return gradient if data.dtype is variable.dtype else gradient._cast(variable.dtype)
 
 
 def _origin(name: str | None) -> str:

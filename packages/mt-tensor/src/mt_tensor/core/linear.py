@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mt_autodiff import GradientError
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_tensor.core.graph import Node, record
 from mt_tensor.core.strides import Shape
 from mt_tensor.core.tensor import CUSTOM_VIEW, VIEW, Tensor

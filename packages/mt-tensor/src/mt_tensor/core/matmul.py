@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_tensor.core.arguments import check_not_bool
 from mt_tensor.core.conversion import cast
 from mt_tensor.core.dtypes import result_type

@@ -104,7 +104,7 @@ class Running:
             return None
         (dtype,) = dtypes or {bool_}
         function = self.function or on_arrays(self.formula, dtype)
-        usual = out.shape and dtype is not bool_ and self.formula.outputs == 1
+        usual = self.function and out.shape and not dtype.is_narrow and dtype is not bool_
         if usual and out in inputs and all(x is out or not x.shape for x in inputs if x):
             if len(inputs) == 1:
                 return _of_one(function, out)

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from mt_operators import OPERATORS, Formula, TracingError
-from mt_operators.elementary import ROUNDING
-from mt_operators.evaluation import written_with
+from mt_operators.core.elementary import ROUNDING
+from mt_operators.core.lowering import lowered
 from mt_tensor.core.dtypes import Array, Number
 from mt_tensor.core.host import no_warnings
 
@@ -119,7 +119,7 @@ def function_of(
     There is one for most operators, and for a few gradients: that of `exp` is a product.
     """
     try:
-        graph = written_with(formula, functions)
+        graph = lowered(formula, functions)
     except TracingError:  # raised again when it is computed
         return None
     step, inputs = graph.expressions[-1], tuple(range(graph.arity))

@@ -1,6 +1,6 @@
 """Formulas as NumPy code, for those that are not one function of NumPy.
 
-The graph of a formula (`mt_operators.graph`) is written as one function of arrays:
+The graph of a formula (`mt_operators.core.graph`) is written as one function of arrays:
 
 >>> from mt_operators import OPERATORS
 >>> print(numpy_source(OPERATORS["tanh"].gradient((True,))))
@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from mt_operators import Formula
-from mt_operators.evaluation import written_with
-from mt_operators.graph import PYTHON, Expression, Graph, Number
+from mt_operators.core.graph import PYTHON, Expression, Graph, Number
+from mt_operators.core.lowering import lowered
 from mt_tensor.core.numpy_functions import SPECIAL_CASES, typed
 
 ATOMIC = ("sigmoid", "sign")
@@ -43,7 +43,7 @@ def numpy_source(formula: Formula) -> str:
     Raises:
         TracingError: the formula branches on a value, or uses something that arrays do not have.
     """
-    return written(written_with(formula, ATOMIC), formula.name, repr)
+    return written(lowered(formula, ATOMIC), formula.name, repr)
 
 
 def numpy_function(
@@ -71,7 +71,7 @@ def numpy_function(
         namespace[name] = typed(number, dtype)
         return name
 
-    graph = written_with(formula, ATOMIC)
+    graph = lowered(formula, ATOMIC)
     for_large = SPECIAL_CASES.get("formula")
     opening = "" if for_large is None else for_large(graph, named, namespace)
     text = written(graph, "on_arrays", named, opening)

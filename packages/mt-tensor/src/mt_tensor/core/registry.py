@@ -21,8 +21,8 @@ from contextlib import ContextDecorator
 from importlib import import_module
 from typing import NamedTuple, Self
 
-from mt_autodiff.extending import undo
-from mt_operators.extending import nearest
+from mt_autodiff.core.mode import undo
+from mt_operators.core.errors import nearest
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.errors import (
     AmbiguousBackendError,

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar, cast
 
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_operators import OPERATORS, Operator
 from mt_tensor.core.dtypes import DTYPES, DType, Number, bool_, is_exact
 from mt_tensor.core.elementwise import (
@@ -42,7 +42,7 @@ def of_one(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Ca
         operation: of a row of the table.
         otherwise: the same for what needs conversion or a check, or is no tensor.
     """
-    plans, record, truth, direct = _facts(operation)
+    plans, record, truth, direct = _how(operation)
 
     def function(input: Any) -> Tensor:
         if not isinstance(input, Tensor) or input._tensor.layout.dtype not in direct:
@@ -61,7 +61,7 @@ def of_one(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Ca
 
 def of_two(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Callable[..., Any]:
     """Return an operation of two arguments as a function; see `of_one`."""
-    plans, record, truth, direct = _facts(operation)
+    plans, record, truth, direct = _how(operation)
 
     def function(input: Any, other: Any) -> Tensor:
         x = input if input.__class__ is Tensor else _operand(input, other)
@@ -114,17 +114,17 @@ def of_any(operation: ElementwiseOperation) -> Callable[..., Any]:
     return function
 
 
-def _facts(operation: ElementwiseOperation) -> tuple[Any, Any, bool, set[DType]]:
+def _how(operation: ElementwiseOperation) -> tuple[Any, Any, bool, set[DType]]:
     """Return how to compute and to record, whether the result is a truth value, and of what."""
-    operator = operation.operator
-    truth = operator.result == "truth"
-    kinds = set() if operator.result == "whole" else {"float"}  # that need no conversion or check
-    if operator.result != "real" and operator.takes_integers and operator.closed:
+    operator, rules = operation.operator, operation.rules
+    truth = operator.result == "bool"
+    kinds = set() if operator.result == "integer" else {"float"}  # that need no conversion or check
+    if operator.result != "real" and rules.takes_integers and rules.closed:
         kinds.add("integer")
-    if truth and operator.takes_bool:
+    if truth and rules.takes_bool:
         kinds.add("bool")
     direct = {dtype for dtype in DTYPES.values() if dtype.kind in kinds}
-    if not operator.closed or operator.result == "real":
+    if not rules.closed or operator.result == "real":
         direct = {dtype for dtype in direct if not dtype.is_narrow}  # see `precision.py`
     return operation.plans, operation.record, truth, direct
 
@@ -201,76 +201,29 @@ def _two_operands(input: Operand, other: Operand) -> Tensor:
 unary, binary = _with(_one_tensor), _with(_two_operands)
 
 abs = absolute = unary("abs")
-acos = arccos = unary("acos")
-acosh = arccosh = unary("acosh")
-asin = arcsin = unary("asin")
-asinh = arcsinh = unary("asinh")
-atan = arctan = unary("atan")
-atanh = arctanh = unary("atanh")
-bitwise_not = unary("bitwise_not")
-ceil = unary("ceil")
 cos = unary("cos")
-cosh = unary("cosh")
-digamma = unary("digamma")
-erf = unary("erf")
-erfc = unary("erfc")
-erfinv = unary("erfinv")
 exp = unary("exp")
-exp2 = unary("exp2")
-expm1 = unary("expm1")
-floor = unary("floor")
-gelu_tanh = unary("gelu_tanh")
-hardsigmoid = unary("hardsigmoid")
-hardswish = unary("hardswish")
 id = unary("id")
 inv = reciprocal = unary("inv")
 isfinite = unary("isfinite")
 isinf = unary("isinf")
 isnan = unary("isnan")
-lgamma = unary("lgamma")
 log = unary("log")
-log10 = unary("log10")
-log1p = unary("log1p")
-log2 = unary("log2")
-log_sigmoid = logsigmoid = unary("log_sigmoid")
 logical_not = unary("logical_not")
-mish = unary("mish")
-ndtr = unary("ndtr")
 neg = negative = unary("neg")
-quick_gelu = unary("quick_gelu")
 relu = unary("relu")
-relu6 = unary("relu6")
 rsqrt = unary("rsqrt")
-selu = unary("selu")
 sigmoid = expit = unary("sigmoid")
 sign = sgn = unary("sign")
-signbit = unary("signbit")
-silu = unary("silu")
 sin = unary("sin")
-sinc = unary("sinc")
-sinh = unary("sinh")
-softsign = unary("softsign")
 sqrt = unary("sqrt")
-tan = unary("tan")
 tanh = unary("tanh")
-trunc = fix = unary("trunc")
 
-atan2 = arctan2 = binary("atan2")
-bitwise_and = binary("bitwise_and")
-bitwise_left_shift = binary("bitwise_left_shift")
-bitwise_or = binary("bitwise_or")
-bitwise_right_shift = binary("bitwise_right_shift")
-bitwise_xor = binary("bitwise_xor")
-copysign = binary("copysign")
 eq = binary("eq")
-floor_divide = binary("floor_divide")
-fmod = binary("fmod")
 ge = greater_equal = binary("ge")
 gt = greater = binary("gt")
-hypot = binary("hypot")
 is_close = binary("is_close")
 le = less_equal = binary("le")
-logaddexp = binary("logaddexp")
 logical_and = binary("logical_and")
 logical_or = binary("logical_or")
 logical_xor = binary("logical_xor")
@@ -279,5 +232,3 @@ maximum = binary("maximum")
 minimum = binary("minimum")
 mul = multiply = binary("mul")
 ne = not_equal = binary("ne")
-remainder = binary("remainder")
-xlogy = binary("xlogy")

@@ -161,3 +161,18 @@ def normalize_dims(dims: int | Iterable[int] | None, ndim: int) -> tuple[int, ..
     if len(set(normal)) != len(normal):
         raise IndexingError(f"dimensions {named} name a dimension twice.")
     return normal if ndim else ()
+
+
+def overlaps(shape: Shape, strides: Strides) -> bool:
+    """Whether two indices of a view may name the same element.
+
+    Sorted by stride, each dimension must step over all that the smaller ones span. Views made by
+    slicing and permuting do; expanded dimensions and overlapping windows do not.
+    """
+    span = 0
+    for stride, extent in sorted(zip(map(abs, strides), shape, strict=True)):
+        if extent > 1:
+            if stride <= span:
+                return True
+            span += stride * (extent - 1)
+    return False

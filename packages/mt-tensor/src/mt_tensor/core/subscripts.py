@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_tensor.core.errors import DomainError, IndexingError
 from mt_tensor.core.function import Function
 from mt_tensor.core.linear import ViewFunction

@@ -5,11 +5,9 @@ backend that the storage belongs to. It is a `Variable` of stage 1, and is diffe
 1's `backpropagate`, unchanged. Its names, arguments and rules are torch's.
 
 The class says what a tensor is. What can be done with it are operations: functions in the files
-that follow, which import `Tensor` from here; `methods.py` lists those that are its methods. A few
-methods that are called in the lesson are defined in the library: they serve changes in place,
-hooks, threads and rare arguments. Here these are `_initialize`, `_refresh`, `_check_gradient`,
-`_backward_to`, `_as_weights` and `add_to_grad`, in later files `_note_base`, `_check_integers`,
-`_operate_foreign`, `_reflect_foreign`, `_part_of` and `_advanced_index`.
+that follow, which import `Tensor` from here; `methods.py` lists those that are its methods. Some
+serve the class itself: changes in place of views (`_refresh`, `aliasing.py`), adding to `grad`
+(`add_to_grad`, `accumulation.py`) and the constructor (`_initialize`, `filled.py`).
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ from mt_autodiff import GradientError, NoGradientError, backpropagate
 from mt_tensor.core.arguments import check_flags
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.dtypes import DType, Number
-from mt_tensor.core.errors import DTypeError
+from mt_tensor.core.errors import BackendMismatchError, DTypeError, ShapeError
 from mt_tensor.core.graph import Node
 from mt_tensor.core.strides import Shape
 from mt_tensor.core.tensor_data import TensorData
@@ -104,6 +102,13 @@ class Tensor(Methods):
         result._node = result._base = result._grad = result._watch = result.name = None
         result._requires_grad = result._fresh = False
         return result
+
+    def _become(self, other: Tensor) -> None:
+        """Take over the elements of another tensor, as a leaf."""
+        self._tensor = other._tensor
+        self.backend = other.backend
+        self._node = self._base = self._grad = self._watch = self.name = None
+        self._requires_grad = self._fresh = False
 
     def _with(self, data: TensorData) -> Tensor:
         """Return a constant tensor of these elements on the backend of this one."""
@@ -249,6 +254,29 @@ class Tensor(Methods):
     @grad.deleter
     def grad(self) -> None:
         self._grad = None
+
+    def _check_gradient(self, grad: Any) -> None:
+        """Raise unless a tensor could be the gradient of this one."""
+        if not isinstance(grad, Tensor):
+            raise TypeError(
+                f"grad is a tensor or None; {grad!r} of type {type(grad).__name__} was given."
+            )
+        if grad is self:
+            raise GradientError("a tensor cannot be its own gradient: clone() it first.")
+        if grad.shape != self.shape:
+            raise ShapeError(
+                f"grad has shape {grad.shape}; it must have the tensor's, {self.shape}."
+            )
+        if grad.dtype is not self.dtype:
+            raise DTypeError(
+                f"grad is {grad.dtype.name}; it must be {self.dtype.name}, like the tensor. "
+                "Convert it with grad.to(x.dtype)."
+            )
+        if grad.backend is not self.backend:
+            raise BackendMismatchError(
+                f"grad is on backend {grad.backend.name!r}; it must be on that of the tensor, "
+                f"{self.backend.name!r}. Move it with grad.to(x.backend)."
+            )
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Set whether a gradient is wanted, and return self.

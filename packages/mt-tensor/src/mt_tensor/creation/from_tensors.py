@@ -7,11 +7,10 @@ from typing import Any, Unpack
 
 from mt_tensor.core.devices import place
 from mt_tensor.core.dtypes import as_dtype
-from mt_tensor.core.filled import empty, filled, full, one_number, ones, zeros
+from mt_tensor.core.filled import empty, filled, full, of_sizes_or_data, one_number, ones, zeros
 from mt_tensor.core.from_data import Placement, tensor
 from mt_tensor.core.signatures import validate_call
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.creation.typed import of_sizes_or_data
 
 
 class Options(Placement, total=False):

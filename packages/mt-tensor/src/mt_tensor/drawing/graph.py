@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from mt_autodiff import GraphFreedError
-from mt_autodiff.library.drawing.expression import SYMBOLS, on_one_line, recorded_graph
-from mt_autodiff.library.drawing.svg import Node as Box
-from mt_autodiff.library.drawing.svg import Svg, render
+from mt_autodiff.drawing.expression import SYMBOLS, on_one_line, recorded_graph
+from mt_autodiff.drawing.svg import Node as Box
+from mt_autodiff.drawing.svg import Svg, render
 from mt_tensor.core.function import require_tensors
 from mt_tensor.core.graph import Node
 from mt_tensor.core.tensor import Tensor

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from mt_autodiff.errors import GraphTooLargeError
-from mt_autodiff.library.drawing.expression import SYMBOLS, on_one_line
-from mt_autodiff.library.drawing.svg import Node as Box
-from mt_autodiff.library.drawing.svg import Svg, render
+from mt_autodiff.core.errors import GraphTooLargeError
+from mt_autodiff.drawing.expression import SYMBOLS, on_one_line
+from mt_autodiff.drawing.svg import Node as Box
+from mt_autodiff.drawing.svg import Svg, render
 from mt_tensor.programs.program import Instruction, Memory, Program, View
 
 LONGEST = 24

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mt_autodiff.library.drawing.svg import Svg, document, text, text_width
+from mt_autodiff.drawing.svg import Svg, document, text, text_width
 from mt_tensor.core.casting import to_float32
 from mt_tensor.core.dtypes import Array
 from mt_tensor.core.function import require_tensors

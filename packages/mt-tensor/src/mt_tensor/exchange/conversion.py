@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.core.arguments import check_flags
-from mt_tensor.core.casting import cast_array
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.conversion import cast
 from mt_tensor.core.devices import Backend, Device, place
 from mt_tensor.core.devices import device as Place  # noqa: N812 - the name of an argument
-from mt_tensor.core.dtypes import Array, DType, as_dtype
+from mt_tensor.core.dtypes import DType, as_dtype
 from mt_tensor.core.from_data import tensor
 from mt_tensor.core.function import Function, require_tensors
 from mt_tensor.core.tensor import Tensor
@@ -180,10 +179,3 @@ def as_tensor(
         shared = over_array(data, place(backend, device))
         return shared if dtype is None else shared.to(as_dtype(dtype))
     return tensor(data, dtype, backend, device=device)
-
-
-def _uploaded(self: Tensor, elements: Array, dtype: DType | None = None) -> Tensor:
-    """Return an array as a constant tensor on the same backend, by default of its own dtype."""
-    if dtype is not None:
-        elements = cast_array(elements, dtype)
-    return Tensor._make(self.backend.from_host(elements), self.backend)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeAlias
 
 from mt_autodiff import derivatives
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_tensor.core.function import elements_of, require_tensors
 from mt_tensor.core.graph import Node, fitting, record
 from mt_tensor.core.tensor import Tensor

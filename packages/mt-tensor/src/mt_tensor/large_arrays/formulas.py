@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mt_operators.graph import Expression, Graph, Number
+from mt_operators.core.graph import Expression, Graph, Number
 from mt_tensor.core.numpy_functions import LARGE, SPECIAL_CASES
 from mt_tensor.core.numpy_source import is_zero, written
 from mt_tensor.large_arrays.blocks import in_blocks

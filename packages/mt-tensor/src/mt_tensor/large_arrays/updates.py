@@ -29,8 +29,8 @@ from typing import Any, Literal
 import numpy as np
 
 from mt_operators import Formula
-from mt_operators.evaluation import written_with
-from mt_operators.graph import PYTHON, Expression, Graph
+from mt_operators.core.graph import PYTHON, Expression, Graph
+from mt_operators.core.lowering import lowered
 from mt_tensor.core.dtypes import Number
 from mt_tensor.core.host import no_warnings
 from mt_tensor.core.numpy_functions import FUNCTIONS, SPECIAL_CASES, UFUNCS
@@ -98,7 +98,7 @@ def update_function(
 
 def update_source(formula: Formula, kinds: Sequence[Kind], changed: Sequence[int]) -> str:
     """Return the text of such a function."""
-    return _Writer(written_with(formula, ATOMIC), kinds, changed).text()
+    return _Writer(lowered(formula, ATOMIC), kinds, changed).text()
 
 
 class _Writer:
@@ -161,7 +161,7 @@ class _Writer:
         if all(name[0] in "xn" for name in names):
             self._once.append(f"{number} = {text}")
             return number
-        if expression.truth or operation not in UFUNCS:
+        if expression.is_bool or operation not in UFUNCS:
             self._steps.append(f"{value} = {text}")
             return value
         self._release(position, operands)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mt_autodiff import GradientError
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_tensor.checks import check_choice
 from mt_tensor.core.dtypes import Array
 from mt_tensor.core.elementwise import elementwise

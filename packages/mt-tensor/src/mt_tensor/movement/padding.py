@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_tensor.checks import check_choice
 from mt_tensor.core.arguments import as_integers
 from mt_tensor.core.dtypes import as_number

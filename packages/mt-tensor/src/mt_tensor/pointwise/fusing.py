@@ -7,7 +7,7 @@
 Called on tensors, each operation of such a function writes a result that the next one reads again.
 `fuse` runs the function once on a backend whose elements are symbols: instead of numbers, it leaves
 the graph of what it computes. The graph is a new operator, whose partial derivatives follow from it
-(`mt_operators.differentiation`), and every backend runs it like those of the table.
+(`mt_operators.core.differentiation`), and every backend runs it like those of the table.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from typing import Any, NoReturn, TypeVar
 from weakref import WeakKeyDictionary
 
 from mt_operators import OPERATORS, Formula, Operator
-from mt_operators.differentiation import derived
-from mt_operators.elementary import where
-from mt_operators.evaluation import apply, is_value
-from mt_operators.tracing import Recorder, Symbol
+from mt_operators.core.differentiation import derived
+from mt_operators.core.elementary import where
+from mt_operators.core.lowering import apply, is_value
+from mt_operators.core.tracing import Recorder, Symbol
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.dtypes import Array, DType, Number, bool_, float32
 from mt_tensor.core.elementwise import ElementwiseOperation

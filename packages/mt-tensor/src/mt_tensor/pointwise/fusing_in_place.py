@@ -20,10 +20,10 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_operators import Formula
-from mt_operators.evaluation import Evaluation
-from mt_operators.tracing import Recorder
+from mt_operators.core.differentiation import Evaluation
+from mt_operators.core.tracing import Recorder, narrowed
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.dtypes import as_number
 from mt_tensor.core.function import common_backend
@@ -136,7 +136,7 @@ class Change:
         changed = [place for place in places if not absent[place]]
         computed = Evaluation(name, [names[place] for place in present], graph)
         whole = Formula(name, graph.arity, len(graph.outputs), computed)
-        self.formula, reads = whole.narrowed([present.index(place) for place in changed])
+        self.formula, reads = narrowed(whole, [present.index(place) for place in changed])
         self.reads = [present[i] for i in reads]
         self.changed = tuple([self.reads.index(place) for place in changed])
         self.plans = Plans(self.formula)

@@ -31,14 +31,14 @@ from mt_tensor.core.elementwise import (
     elementwise,
 )
 from mt_tensor.core.function import common_backend
-from mt_tensor.core.strides import shape_broadcast
+from mt_tensor.core.strides import overlaps, shape_broadcast
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import DTypeError, InPlaceError, ShapeError
 from mt_tensor.pointwise.choosing import single
 from mt_tensor.pointwise.functions import scaled
 from mt_tensor.pointwise.integers import RoundingMode
-from mt_tensor.pointwise.memory import are_apart, overlaps
+from mt_tensor.pointwise.memory import are_apart
 
 Arguments = ParamSpec("Arguments")
 Method = TypeVar("Method", bound=Callable[..., Any])

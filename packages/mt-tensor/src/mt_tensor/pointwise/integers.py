@@ -9,51 +9,19 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from mt_operators import Operator
-from mt_operators.elementary import div as quotient
-from mt_operators.elementary import trunc
-from mt_operators.extending import zero
+from mt_operators.core.elementary import div as quotient
+from mt_operators.core.row import zero
+from mt_operators.functions import trunc
 from mt_tensor.checks import check_choice
-from mt_tensor.core.dtypes import Number
 from mt_tensor.core.elementwise import ElementwiseOperation, elementwise
 from mt_tensor.core.rows import FUNCTIONS
 from mt_tensor.core.signatures import validate_call
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.errors import DivisionByZeroError, DTypeError
 
 RoundingMode = Literal["trunc", "floor"] | None
 
 
 # --- What has no integer as result ---------------------------------------------------------------
-
-
-def _check_integers(self: Tensor, name: str, given: Any, other: Tensor) -> None:
-    """Raise if the operator `name` of integers would have no integer as result.
-
-    Args:
-        self: the first argument.
-        name: of an operator that is not `closed`.
-        given: the second argument as it was given.
-        other: the same as a tensor like the first.
-
-    Raises:
-        DTypeError: an exponent is negative or does not fit.
-        DivisionByZeroError: a divisor is zero.
-    """
-    number = isinstance(given, Number)
-    if name == "pow":
-        if number:
-            self.dtype.checked(given)
-        lowest = given if number else given.amin() if given.numel() else 0
-        if lowest < 0:
-            raise DTypeError(
-                f"an integer tensor cannot be raised to the negative integer {int(lowest)}: "
-                "convert it first, as in x.float() ** -1."
-            )
-    elif self.numel() and (other == 0).any():
-        raise DivisionByZeroError(
-            "an integer tensor cannot be divided by zero: there is no integer infinity or nan. "
-            "Convert it first, as in x.float() // y, or replace the zeros."
-        )
 
 
 # --- Division -----------------------------------------------------------------------------------
@@ -91,7 +59,7 @@ divide = div
 
 _TRUNCATED = ElementwiseOperation(
     Operator(
-        "div_trunc", lambda x, y: trunc(quotient(x, y)), (zero, zero), result="real", gates=True
+        "div_trunc", lambda x, y: trunc(quotient(x, y)), (zero, zero), result="real", selects=True
     )
 )
 

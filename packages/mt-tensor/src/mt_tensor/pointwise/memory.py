@@ -6,23 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from mt_tensor.core.strides import Shape, Strides
 from mt_tensor.core.tensor_data import TensorData
-
-
-def overlaps(shape: Shape, strides: Strides) -> bool:
-    """Whether two indices of a view may name the same element.
-
-    Sorted by stride, each dimension must step over all that the smaller ones span. Views made by
-    slicing and permuting do; expanded dimensions and overlapping windows do not.
-    """
-    span = 0
-    for stride, extent in sorted(zip(map(abs, strides), shape, strict=True)):
-        if extent > 1:
-            if stride <= span:
-                return True
-            span += stride * (extent - 1)
-    return False
 
 
 def are_apart(views: Iterable[TensorData]) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.dtypes import get_default_dtype
 from mt_tensor.core.precision import BLOCKS, asked

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from mt_autodiff import AutodiffError, GradientError, GraphFreedError, derivatives
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_tensor.core.function import elements_of
 from mt_tensor.core.graph import Node, record
 from mt_tensor.core.layout import row_major

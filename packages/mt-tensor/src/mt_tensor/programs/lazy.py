@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_operators import Formula
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.layout import Layout, row_major

@@ -7,7 +7,7 @@ from typing import Any
 from zlib import crc32
 
 from mt_operators import Formula
-from mt_operators.tracing import trace
+from mt_operators.core.tracing import graph_of, trace
 from mt_tensor.core.dtypes import bool_, float32, float64
 from mt_tensor.core.layout import Layout
 from mt_tensor.programs.program import Instruction, View
@@ -131,7 +131,7 @@ def composed(producer: Instruction, reader: Instruction) -> Instruction | None:
     if made.layout.dtype is not bool_ and made.layout.dtype not in types:
         return None
     if made.layout.dtype is bool_ and not all(
-        e.truth for e in (first.graph.expressions[at] for at in first.graph.outputs)
+        graph_of(first).expressions[at].is_bool for at in graph_of(first).outputs
     ):
         return None
     inputs: list[Any] = []
@@ -171,7 +171,7 @@ def composed(producer: Instruction, reader: Instruction) -> Instruction | None:
     steps = [e for e in graph.expressions if e.operation not in ("argument", "constant")]
     if len(steps) > MOST_STEPS or len(graph.reads) != len(inputs):
         return None
-    formula._graph = graph
+    formula.cache["graph"] = graph
     return Instruction(
         name,
         reader.backend,

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from mt_operators import Formula, Operator
+from mt_operators.core.tracing import graph_of
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.dtypes import DType
 from mt_tensor.core.layout import Layout
@@ -198,7 +199,7 @@ class Instruction:
         if self.formula is not None:
             size = self.makes[0].layout.size if self.makes else self.changes[0].layout.size
             leaves = ("argument", "constant")
-            steps = [e for e in self.formula.graph.expressions if e.operation not in leaves]
+            steps = [e for e in graph_of(self.formula).expressions if e.operation not in leaves]
             return size * len(steps)
         if self.name == "matmul":
             inner = self.reads[0].layout.shape[-1]

@@ -12,7 +12,7 @@ from typing import Any, NoReturn, Self
 
 import numpy as np
 
-from mt_autodiff.extending import recording
+from mt_autodiff.core.mode import recording
 from mt_operators import Formula
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.dtypes import Array

@@ -2,33 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from mt_autodiff import GradientError
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.errors import BackendMismatchError, DTypeError, ShapeError
-
-
-def _check_gradient(self: Tensor, grad: Any) -> None:
-    """Raise unless a tensor could be the gradient of this one."""
-    if not isinstance(grad, Tensor):
-        raise TypeError(
-            f"grad is a tensor or None; {grad!r} of type {type(grad).__name__} was given."
-        )
-    if grad is self:
-        raise GradientError("a tensor cannot be its own gradient: clone() it first.")
-    if grad.shape != self.shape:
-        raise ShapeError(f"grad has shape {grad.shape}; it must have the tensor's, {self.shape}.")
-    if grad.dtype is not self.dtype:
-        raise DTypeError(
-            f"grad is {grad.dtype.name}; it must be {self.dtype.name}, like the tensor. "
-            "Convert it with grad.to(x.dtype)."
-        )
-    if grad.backend is not self.backend:
-        raise BackendMismatchError(
-            f"grad is on backend {grad.backend.name!r}; it must be on that of the tensor, "
-            f"{self.backend.name!r}. Move it with grad.to(x.backend)."
-        )
+from mt_tensor.errors import DTypeError
 
 
 def data(self: Tensor) -> Tensor:
@@ -52,11 +27,3 @@ def set_data(self: Tensor, data: Tensor) -> None:
         )
     self._requires_grad = self.requires_grad
     self._tensor, self._base = data._tensor, None
-
-
-def _become(self: Tensor, other: Tensor) -> None:
-    """Take over the elements of another tensor, as a leaf."""
-    self._tensor = other._tensor
-    self.backend = other.backend
-    self._node = self._base = self._grad = self._watch = self.name = None
-    self._requires_grad = self._fresh = False

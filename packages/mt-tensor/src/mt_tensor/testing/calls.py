@@ -43,7 +43,7 @@ def _operator(spec: OpSpec) -> Prepared:
     leaves = [tensor(array.astype("f4"), requires_grad=True) for array in arrays]
     if spec.name == "where":
         leaves[0] = leaves[0].detach() > 0.5
-    smooth = OPERATORS[spec.name].result != "truth"
+    smooth = OPERATORS[spec.name].result != "bool"
     return lambda: [elementwise(spec.name, *leaves)], [
         leaf for leaf in leaves if smooth and leaf.requires_grad
     ]

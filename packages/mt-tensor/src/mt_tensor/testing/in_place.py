@@ -10,6 +10,7 @@ import numpy as np
 import mt_tensor as mt
 from mt_operators import OPERATORS
 from mt_operators.testing import SPECS, WHOLE_SPECS
+from mt_tensor.core.dtype_rules import dtype_rules_of
 from mt_tensor.core.dtypes import Array
 from mt_tensor.errors import (
     DTypeError,
@@ -136,7 +137,7 @@ def _operator_in_place(name: str) -> tuple[Callable[..., Any], Callable[..., Any
     return call, oracle
 
 
-_STORED = {"real": "float", "number": "number", "whole": "index", "truth": "same"}
+_STORED = {"real": "float", "number": "number", "integer": "index", "bool": "same"}
 """The element types that the results of an operator can be stored in, by the kind of the result."""
 
 _ON_BOOL = ("clamp_max", "clamp_min", "sign")
@@ -145,7 +146,7 @@ _ON_BOOL = ("clamp_max", "clamp_min", "sign")
 _WITHOUT_ZEROS = ("floor_divide", "fmod", "pow", "remainder")
 """Operators that are undefined for some whole numbers, zero or less."""
 
-for _name in (name for name, operator in OPERATORS.items() if operator.in_place):
+for _name in (name for name, operator in OPERATORS.items() if dtype_rules_of(operator).in_place):
     if _name in ("add", "sub", "mul", "div"):  # they have settings, and samples of their own
         continue
     _call, _oracle = _operator_in_place(_name)

@@ -9,7 +9,7 @@ import numpy as np
 
 from mt_cuda.library.fused.tensors import is_floating, ops_of, tensor_of
 from mt_operators import Formula
-from mt_operators.elementary import where
+from mt_operators.core.elementary import where
 from mt_tensor import Tensor, TensorData
 from mt_tensor.extending import FusedKernel
 

@@ -30,6 +30,8 @@ class Grayscale(ImageTransform):
         SettingError: it is another number.
     """
 
+    shown = ("num_output_channels",)
+
     least = 3
 
     def __init__(self, num_output_channels: int = 1) -> None:
@@ -46,9 +48,6 @@ class Grayscale(ImageTransform):
         _check_colors("Grayscale", imgs)
         return _repeated(_gray(imgs), self.num_output_channels)
 
-    def __repr__(self) -> str:
-        return f"Grayscale(num_output_channels={self.num_output_channels})"
-
 
 class RandomGrayscale(ImageTransform):
     """Colors as greys, with probability `p`, in as many channels as before.
@@ -56,6 +55,8 @@ class RandomGrayscale(ImageTransform):
     Raises:
         SettingError: `p` is no probability.
     """
+
+    shown = ("p",)
 
     least = 3
 
@@ -72,9 +73,6 @@ class RandomGrayscale(ImageTransform):
         chosen = generator().random(len(imgs)) < self.p
         return choose(chosen, _repeated(_gray(imgs), imgs.shape[-3]), imgs)
 
-    def __repr__(self) -> str:
-        return f"RandomGrayscale(p={self.p})"
-
 
 class ColorJitter(ImageTransform):
     """Brightness, contrast, saturation and hue changed at random, in random order.
@@ -86,6 +84,8 @@ class ColorJitter(ImageTransform):
     Raises:
         SettingError: bounds are out of range.
     """
+
+    shown = ("brightness", "contrast", "saturation", "hue")
 
     least = 3
 
@@ -124,12 +124,6 @@ class ColorJitter(ImageTransform):
                 amount = tensor(drawn, dtype=imgs.dtype, backend=imgs.backend)
                 imgs = change(imgs, amount.view(-1, *[1] * (imgs.ndim - 1)))
         return imgs
-
-    def __repr__(self) -> str:
-        return (
-            f"ColorJitter(brightness={self.brightness}, contrast={self.contrast}, "
-            f"saturation={self.saturation}, hue={self.hue})"
-        )
 
 
 def _factors(name: str, given: Any) -> tuple[float, float]:

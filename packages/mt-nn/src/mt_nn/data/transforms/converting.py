@@ -54,6 +54,8 @@ class Normalize(ImageTransform):
             another number of the other.
     """
 
+    shown = ("mean", "std")
+
     least = 3
 
     def __init__(self, mean: Sequence[float], std: Sequence[float]) -> None:
@@ -74,6 +76,3 @@ class Normalize(ImageTransform):
         """
         check_real("Normalize", imgs)
         return (imgs - column("mean", self.mean, imgs)) / column("std", self.std, imgs)
-
-    def __repr__(self) -> str:
-        return f"Normalize(mean={self.mean}, std={self.std})"

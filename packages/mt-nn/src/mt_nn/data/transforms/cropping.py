@@ -31,6 +31,8 @@ class Pad(ImageTransform):
         SettingError: the padding is negative or not of 1, 2 or 4 numbers, or there is no such mode.
     """
 
+    shown = ("padding", "fill", "padding_mode")
+
     def __init__(
         self, padding: int | Sequence[int], fill: float = 0, padding_mode: str = "constant"
     ) -> None:
@@ -45,9 +47,6 @@ class Pad(ImageTransform):
         """
         return _padded(imgs, self.padding, self.fill, self.padding_mode)
 
-    def __repr__(self) -> str:
-        return f"Pad(padding={self.padding}, fill={self.fill}, padding_mode={self.padding_mode!r})"
-
 
 class CenterCrop(ImageTransform):
     """The middle of images; what lies outside a smaller one is 0.
@@ -58,6 +57,8 @@ class CenterCrop(ImageTransform):
     Raises:
         SettingError: a size is no positive integer.
     """
+
+    shown = ("size",)
 
     def __init__(self, size: Sizes) -> None:
         self.size = integers("size", size, 2, 1)
@@ -70,9 +71,6 @@ class CenterCrop(ImageTransform):
         imgs = _padded(imgs, sides, 0, "constant")
         top, left = round((imgs.shape[-2] - height) / 2), round((imgs.shape[-1] - width) / 2)
         return _cropped(imgs, top, left, self.size)
-
-    def __repr__(self) -> str:
-        return f"CenterCrop(size={self.size})"
 
 
 class RandomCrop(ImageTransform):
@@ -88,6 +86,8 @@ class RandomCrop(ImageTransform):
     Raises:
         SettingError: as `Pad`, or a size is no positive integer.
     """
+
+    shown = ("size", "padding")
 
     def __init__(
         self,
@@ -124,9 +124,6 @@ class RandomCrop(ImageTransform):
         parts = zip(imgs.unbind(), corners, strict=True)
         return stack([_cropped(img, top, left, self.size) for img, (top, left) in parts])
 
-    def __repr__(self) -> str:
-        return f"RandomCrop(size={self.size}, padding={self.padding})"
-
 
 class _RandomFlip(ImageTransform):
     """What flips share.
@@ -134,6 +131,8 @@ class _RandomFlip(ImageTransform):
     Attributes:
         dim: the dimension that is turned around.
     """
+
+    shown = ("p",)
 
     dim: ClassVar[int]
 
@@ -144,9 +143,6 @@ class _RandomFlip(ImageTransform):
         """Return images of which some are mirror images."""
         chosen = generator().random(len(imgs)) < self.p
         return choose(chosen, imgs.flip(self.dim), imgs)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(p={self.p})"
 
 
 class RandomHorizontalFlip(_RandomFlip):

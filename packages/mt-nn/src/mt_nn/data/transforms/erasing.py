@@ -35,6 +35,8 @@ class RandomErasing(ImageTransform):
         SettingError: an invalid setting.
     """
 
+    shown = ("p", "scale", "ratio")
+
     def __init__(
         self,
         p: float = 0.5,
@@ -72,6 +74,3 @@ class RandomErasing(ImageTransform):
             check_real("RandomErasing", imgs)
             return randn(imgs.shape, dtype=imgs.dtype, backend=imgs.backend)
         return column("value", self.value, imgs)
-
-    def __repr__(self) -> str:
-        return f"RandomErasing(p={self.p}, scale={self.scale}, ratio={self.ratio})"

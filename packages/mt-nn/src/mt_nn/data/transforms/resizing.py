@@ -100,6 +100,8 @@ class Resize(_Resizing):
         SettingError: an invalid setting.
     """
 
+    shown = ("size", "interpolation")
+
     def __init__(
         self,
         size: Sizes,
@@ -140,9 +142,6 @@ class Resize(_Resizing):
             sides = max(int(self.max_size * sides[0] / sides[1]), 1), self.max_size
         return sides if height <= width else sides[::-1]
 
-    def __repr__(self) -> str:
-        return f"Resize(size={self.size}, interpolation={self.interpolation!r})"
-
 
 class RandomResizedCrop(_Resizing):
     """A part of images, of random place, size and proportion, resized.
@@ -157,6 +156,8 @@ class RandomResizedCrop(_Resizing):
     Raises:
         SettingError: an invalid setting.
     """
+
+    shown = ("size", "scale", "ratio")
 
     def __init__(
         self,
@@ -192,9 +193,6 @@ class RandomResizedCrop(_Resizing):
         low, high = self.ratio
         rows, columns = min(height, round(width / low)), min(width, round(height * high))
         return (height - rows) // 2, (width - columns) // 2, rows, columns
-
-    def __repr__(self) -> str:
-        return f"RandomResizedCrop(size={self.size}, scale={self.scale}, ratio={self.ratio})"
 
 
 def draw_box(

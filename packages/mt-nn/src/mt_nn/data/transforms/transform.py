@@ -20,10 +20,12 @@ class ImageTransform:
     A subclass says in `transformed` how.
 
     Attributes:
-        least: how many dimensions an image has at least: 3 if its channels matter.
+        least: the least number of dimensions of an image: 3 if its channels matter.
+        shown: the names of the settings that its text shows.
     """
 
     least: ClassVar[int] = 2
+    shown: ClassVar[tuple[str, ...]] = ()
 
     def __call__(self, img: Tensor) -> Tensor:
         """Return the image, or images of shape (..., channels, height, width), transformed alike.
@@ -46,6 +48,10 @@ class ImageTransform:
     def transformed(self, imgs: Tensor) -> Tensor:
         """Return images drawn for along the first dimension, which is there in any case."""
         raise NotImplementedError
+
+    def __repr__(self) -> str:
+        settings = [f"{name}={getattr(self, name)!r}" for name in self.shown]
+        return f"{type(self).__name__}({', '.join(settings)})"
 
 
 def choose(chosen: npt.NDArray[np.bool_], changed: Tensor, imgs: Tensor) -> Tensor:

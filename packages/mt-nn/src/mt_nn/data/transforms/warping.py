@@ -109,6 +109,8 @@ class RandomRotation(_Warp):
         SettingError: an invalid setting.
     """
 
+    shown = ("degrees", "interpolation")
+
     def __init__(
         self,
         degrees: float | Sequence[float],
@@ -125,9 +127,6 @@ class RandomRotation(_Warp):
         cos, sin = np.cos(turned), np.sin(turned)
         matrices = np.moveaxis(np.array([[cos, -sin], [sin, cos]]), -1, 0)
         return self._about_center(matrices, np.zeros((count, 2)), height, width)
-
-    def __repr__(self) -> str:
-        return f"RandomRotation(degrees={self.degrees}, interpolation={self.interpolation!r})"
 
 
 class RandomAffine(_Warp):
@@ -148,6 +147,8 @@ class RandomAffine(_Warp):
         SettingError: an invalid setting.
     """
 
+    shown = ("degrees", "translate", "scale", "shear")
+
     def __init__(
         self,
         degrees: float | Sequence[float],
@@ -160,7 +161,7 @@ class RandomAffine(_Warp):
     ) -> None:
         super().__init__(interpolation, fill, center)
         self.degrees = angles("degrees", degrees)
-        self.translate = row("translate", translate or (0, 0), (2,))
+        self.translate = tuple(row("translate", translate or (0, 0), (2,)))
         if not all(0 <= share <= 1 for share in self.translate):
             raise SettingError(f"translate has two shares from 0 to 1; got {translate!r}.")
         self.scale = (1.0, 1.0) if scale is None else interval("scale", scale, 0)
@@ -181,12 +182,6 @@ class RandomAffine(_Warp):
         side = np.sin(turned - along_y) / np.cos(along_y)
         inverse = np.array([[cos - side * over, up * over + sin], [-side, up]]) / scale
         return self._about_center(np.moveaxis(inverse, -1, 0), moves, height, width)
-
-    def __repr__(self) -> str:
-        return (
-            f"RandomAffine(degrees={self.degrees}, translate={tuple(self.translate)}, "
-            f"scale={self.scale}, shear={self.shear})"
-        )
 
 
 def _shears(shear: Any) -> tuple[tuple[float, float], tuple[float, float]]:

@@ -36,29 +36,31 @@ class Linear(FusedKernel):
         """Return the result; the gradient reads the arguments."""
         x, weight, bias = arguments
         added = None if bias is None else array_of(bias)
-        out = no_warnings().run(linear, _rows(x), array_of(weight), added)
-        return tensor_of(out.reshape(*x.shape[:-1], -1), x), ()
+        array = array_of(x)
+        out = no_warnings().run(linear, _rows(array), array_of(weight), added)
+        return tensor_of(out.reshape(*array.shape[:-1], -1), x), ()
 
     def gradient(
         self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
     ) -> Sequence[Any]:
         """Return the gradients of inputs, weights and biases, each if it is wanted."""
         x, weight, _ = arguments
-        upstream, run = _rows(grad), no_warnings().run
+        upstream, inputs, run = _rows(array_of(grad)), array_of(x), no_warnings().run
         of_x = of_weight = of_bias = None
         if needs[0]:
             product = run(np.matmul, upstream, array_of(weight))
-            of_x = tensor_of(product.reshape(x.shape), x)
+            of_x = tensor_of(product.reshape(inputs.shape), x)
         if needs[1]:
-            of_weight = tensor_of(run(np.matmul, upstream.T, _rows(x)), x)
+            of_weight = tensor_of(run(np.matmul, upstream.T, _rows(inputs)), x)
         if needs[2]:
             of_bias = tensor_of(run(np.add.reduce, upstream, 0), x)
         return of_x, of_weight, of_bias
 
 
-def _rows(x: Any) -> Array:
-    """Return a tensor as a matrix whose rows are its last dimension."""
-    return array_of(x).reshape(-1, x.shape[-1])
+def _rows(array: Array) -> Array:
+    """Return a matrix whose rows are the last dimension of an array."""
+    rows: Array = array.reshape(-1, array.shape[-1])
+    return rows
 
 
 KERNELS: dict[str, FusedKernel] = {"linear": Linear()}

@@ -1,0 +1,50 @@
+"""`grad`: derivatives as results, instead of stored with the inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mt_autodiff.core.backpropagation import derivatives
+from mt_autodiff.core.errors import NoGradientError
+from mt_autodiff.core.mode import set_grad_enabled
+from mt_autodiff.core.scalar import Scalar, as_scalar, constant
+
+
+def grad(
+    output: Scalar,
+    inputs: Scalar | Sequence[Scalar],
+    create_graph: bool = False,
+    allow_unused: bool = False,
+) -> tuple[Scalar, ...]:
+    """Return the derivatives of `output` with respect to `inputs`; stored ones do not change.
+
+    The graph is kept. With `create_graph` the results can be differentiated again:
+
+        >>> x = Scalar(2.0)
+        >>> (first,) = grad(x * x * x, x, create_graph=True)
+        >>> (second,) = grad(first, x)
+        >>> first.data, second.data
+        (12.0, 12.0)
+
+    Args:
+        output: the result.
+        inputs: leaves or intermediate results.
+        create_graph: whether the derivatives are recorded.
+        allow_unused: whether the output may not depend on an input; its derivative is 0 then.
+    """
+    inputs = (inputs,) if isinstance(inputs, Scalar) else tuple(inputs)
+    for scalar in (output, *inputs):
+        if not isinstance(scalar, Scalar):
+            raise TypeError(f"grad() takes Scalars; {scalar!r} was given.")
+        scalar.check_recorded()
+    start: Any = constant(1.0) if create_graph else 1.0
+    with set_grad_enabled(create_graph):
+        found = dict(derivatives(output, start, retain_graph=True))
+    for scalar in inputs:
+        if scalar not in found and not allow_unused:
+            raise NoGradientError(
+                f"{output!r} was not computed from {scalar!r}. Pass allow_unused=True if its "
+                "derivative is to be 0."
+            )
+    return tuple(as_scalar(found.get(scalar, 0.0)) for scalar in inputs)

@@ -1,0 +1,153 @@
+"""The recorded computation: variables, and the history of each.
+
+A variable that was computed from others has a `History`: the function, the values that it saved
+for its backward (its `Context`), and its inputs. Backpropagation follows histories backwards,
+whatever the values are: Scalars here, tensors in stage 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Sequence
+from typing import Any, Protocol
+
+from mt_autodiff.core.errors import GradientError, GraphFreedError
+
+
+class Variable(Protocol):
+    """What backpropagation needs of a value. As the key of a dict it equals only itself."""
+
+    def __hash__(self) -> int:
+        """Return a number that depends on the object, not on its value."""
+
+    @property
+    def parents(self) -> Iterable[Variable]:
+        """The variables that this one was computed from."""
+
+    def is_constant(self) -> bool:
+        """Whether no derivative with respect to this value is needed."""
+
+    def completed(self, derivative: Any) -> Any:
+        """Return the derivative to continue with, once it is the sum over all uses.
+
+        A tensor may have hooks that replace it; a Scalar returns it unchanged.
+        """
+
+    def chain_rule(
+        self, derivative: Any, needed: Container[Any] | None = None
+    ) -> Iterable[tuple[Variable, Any]]:
+        """Return each parent with the part of its derivative from this use; nothing for a leaf.
+
+        Args:
+            derivative: the derivative of the final result with respect to this variable.
+            needed: the only variables whose derivatives are needed; None for all parents.
+        """
+
+    def accumulate_derivative(self, derivative: Any) -> None:
+        """Receive the derivative of the final result; leaves add it to the one they store."""
+
+    def is_freed(self) -> bool:
+        """Whether the variable was computed, and what it saved has been freed since."""
+
+    def free_graph(self) -> None:
+        """Free the values that were saved for `chain_rule`."""
+
+
+class Context:
+    """What a function's forward keeps for its backward.
+
+    Attributes:
+        needs_input_grad: for each input of the function, whether its gradient is needed.
+        saved_values: the arguments of `save_for_backward`. Other attributes may be set, too.
+    """
+
+    __slots__ = ("__dict__", "needs_input_grad", "saved_values")
+
+    def __init__(self, needs_input_grad: tuple[bool, ...] = ()) -> None:
+        self.needs_input_grad = needs_input_grad
+        self.saved_values: tuple[Any, ...] = ()
+
+    def save_for_backward(self, *values: Any) -> None:
+        """Keep values until the graph is freed."""
+        self.saved_values = values
+
+
+class Differentiable(Protocol):
+    """A function that a history can be differentiated through."""
+
+    def backward(self, ctx: Any, derivative: Any, /) -> Any:
+        """Return the derivative for each input, a tuple if there are several."""
+
+
+class History:
+    """How a variable was computed.
+
+    Attributes:
+        last_fn: the function; None once the graph has been freed.
+        ctx: what the function saved.
+        inputs: the variables that it was applied to.
+        name: the function's name, for messages and pictures.
+    """
+
+    __slots__ = ("ctx", "inputs", "last_fn", "name")
+
+    def __init__(
+        self, last_fn: Differentiable | None, ctx: Context, inputs: Sequence[Any], name: str
+    ) -> None:
+        self.last_fn, self.ctx, self.inputs, self.name = last_fn, ctx, inputs, name
+
+    def shares(self, derivative: Any) -> tuple[Any, ...]:
+        """Run the function's backward: return the derivative for each input, None where none is.
+
+        Raises:
+            GraphFreedError: the graph was freed by an earlier backward.
+            GradientError: the backward returned another number of derivatives.
+        """
+        ctx = self.ctx
+        function = self.last_fn  # read last: a thread that frees the graph sets it to None first
+        if function is None:
+            raise self.freed()
+        results: Any = function.backward(ctx, derivative)
+        if not isinstance(results, tuple):
+            results = (results,)
+        return tuple(self.one_for_each(results, ctx.needs_input_grad))
+
+    def one_for_each(self, results: Sequence[Any], inputs: Sequence[Any]) -> Sequence[Any]:
+        """Return the results of a backward, or raise if there is not one for each input."""
+        if len(results) != len(inputs):
+            raise GradientError(
+                f"the backward of {self.name!r} returned {len(results)} derivative(s) for "
+                f"{len(inputs)} input(s); return one for each, None where none is needed."
+            )
+        return results
+
+    def chain_rule(
+        self, derivative: Any, needed: Container[Any] | None = None
+    ) -> list[tuple[Any, Any]]:
+        """Return each input that requires a derivative, with its derivative; see `shares`."""
+        inputs, requires = self.inputs, self.ctx.needs_input_grad
+        shares = self.shares(derivative)
+        return [
+            (parent, share)
+            for parent, required, share in zip(inputs, requires, shares, strict=True)
+            if required and share is not None and (needed is None or parent in needed)
+        ]
+
+    def freed(self) -> GraphFreedError:
+        """Return the error for a history that has been freed."""
+        return GraphFreedError(
+            f"the graph behind {self.name!r} has been freed by an earlier backward(). "
+            "Pass retain_graph=True to the earlier call to differentiate it again."
+        )
+
+    def is_freed(self) -> bool:
+        """Whether `free` has been called."""
+        return self.last_fn is None
+
+    def free(self) -> None:
+        """Free function, saved values and inputs; `chain_rule` raises from now on."""
+        self.last_fn = None
+        self.ctx = _NOTHING_SAVED
+        self.inputs = ()
+
+
+_NOTHING_SAVED = Context()

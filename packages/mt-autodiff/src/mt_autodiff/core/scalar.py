@@ -1,0 +1,249 @@
+"""`Scalar`: a float that records how it was computed, the first `Variable`.
+
+Python's operators and elementary functions look up their operator in `SCALAR_OPERATORS`, which the
+next file fills from the operator table.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import threading
+from collections.abc import Callable, Container, Iterable
+from typing import TYPE_CHECKING, Any, Self, SupportsFloat
+
+from mt_autodiff.core.backpropagation import backpropagate
+from mt_autodiff.core.errors import AutodiffError, NoGradientError
+from mt_autodiff.core.graph import History
+from mt_operators.core.infix import Infix
+
+_ids = itertools.count(1)
+
+_adding = threading.RLock()
+"""Held while a leaf adds to its derivative, because threads may share the leaf."""
+
+
+class Scalar(Infix):
+    """A float that takes part in automatic differentiation.
+
+        >>> x = Scalar(2.0)
+        >>> y = x * x + x
+        >>> y.backward()
+        >>> x.derivative
+        5.0
+
+    Every operator of the table is a method (`x.tanh()`), and Python's operators accept plain
+    numbers on either side, as constants. A comparison returns a constant Scalar 1.0 or 0.0.
+    `float`, `int`, `round` and the like return plain numbers and record nothing. A copy, by `copy`
+    or `pickle`, is a new leaf.
+
+    Args:
+        data: the value, a number.
+        name: its name in messages and pictures.
+        requires_grad: whether its derivative is needed; if not, it is a constant.
+
+    Attributes:
+        data: the value; assigning another one is not recorded.
+        derivative: the derivative that `backward` has accumulated; None before.
+        history: how it was computed; None for a leaf.
+    """
+
+    __slots__ = ("_data", "derivative", "history", "name", "requires_grad", "unique_id")
+
+    def __init__(
+        self, data: SupportsFloat, name: str | None = None, requires_grad: bool = True
+    ) -> None:
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"the name of a Scalar is a string; {name!r} was given.")
+        self._data = data if type(data) is float else _as_float(data)
+        self.unique_id = next(_ids)
+        self.name = name
+        self.requires_grad = requires_grad
+        self.derivative: Any = None
+        self.history: History | None = None
+
+    @property
+    def data(self) -> float:
+        """The value."""
+        return self._data
+
+    @data.setter
+    def data(self, value: SupportsFloat) -> None:
+        self._data = _as_float(value)
+
+    @property
+    def grad(self) -> Any:
+        """The same as `derivative`, by torch's name."""
+        return self.derivative
+
+    @grad.setter
+    def grad(self, value: Any) -> None:
+        self.derivative = value
+
+    # --- The Variable protocol ------------------------------------------------------------------
+
+    @property
+    def parents(self) -> Iterable[Scalar]:
+        """The Scalars that this one was computed from."""
+        return self.history.inputs if self.history else ()
+
+    def is_leaf(self) -> bool:
+        """Whether nothing recorded produced this Scalar."""
+        return self.history is None
+
+    def is_constant(self) -> bool:
+        """Whether no derivative with respect to this Scalar is needed."""
+        return not self.requires_grad
+
+    def completed(self, derivative: Any) -> Any:
+        """Return the derivative itself."""
+        return derivative
+
+    def chain_rule(
+        self, derivative: Any, needed: Container[Any] | None = None
+    ) -> Iterable[tuple[Scalar, Any]]:
+        """Return each parent with the part of its derivative from this use."""
+        return self.history.chain_rule(derivative, needed) if self.history else ()
+
+    def accumulate_derivative(self, derivative: Any) -> None:
+        """Add to `derivative`, if this is a leaf; others store nothing."""
+        if self.history is None:
+            with _adding:
+                known = self.derivative
+                self.derivative = derivative if known is None else known + derivative
+
+    def is_freed(self) -> bool:
+        """Whether the history of this Scalar has been freed by an earlier backward."""
+        return self.history is not None and self.history.is_freed()
+
+    def free_graph(self) -> None:
+        """Free the values that were saved for the chain rule."""
+        if self.history:
+            self.history.free()
+
+    # --- Differentiation ------------------------------------------------------------------------
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Set whether a derivative is needed, and return self; a computed Scalar needs it."""
+        if self.history and not requires_grad:
+            raise AutodiffError(
+                f"{self!r} was computed from others, whose derivatives would be lost without it. "
+                "Use x.detach(), which is a constant."
+            )
+        self.requires_grad = requires_grad
+        return self
+
+    def copy_(self, other: SupportsFloat) -> Self:
+        """Copy the value of `other`, unrecorded, and return self."""
+        self.data = other
+        return self
+
+    def detach(self) -> Scalar:
+        """Return a constant Scalar of the same value."""
+        return constant(self.data)
+
+    def clone(self) -> Scalar:
+        """Return a Scalar of the same value, recorded as computed from this one."""
+        return SCALAR_OPERATORS["id"](self)
+
+    def backward(
+        self,
+        d_output: float | None = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+    ) -> None:
+        """Add the derivative of this Scalar to every leaf that it was computed from.
+
+        Several calls accumulate: set `x.derivative = None` to start again.
+
+        Args:
+            d_output: a factor of all derivatives; 1 if not given.
+            retain_graph: whether the graph can be differentiated again.
+            create_graph: whether the derivatives are recorded Scalars, to be differentiated again.
+        """
+        self.check_recorded()
+        start: Any = 1.0 if d_output is None else d_output
+        start = as_scalar(start) if create_graph else _as_float(start)
+        backpropagate(self, start, retain_graph, create_graph)
+
+    def check_recorded(self) -> None:
+        """Raise NoGradientError if this Scalar is a constant."""
+        if not self.requires_grad:
+            raise NoGradientError(
+                f"{self!r} has no derivative: it was computed from constants only, or inside "
+                "no_grad(). Make its inputs with Scalar(value), or call requires_grad_() on them."
+            )
+
+    # --- Python's operators ---------------------------------------------------------------------
+
+    def __operator__(self, name: str, operands: tuple[Any, ...]) -> Scalar:
+        """Apply an operator and record it; return NotImplemented if an operand is no number."""
+        for operand in operands:
+            if not isinstance(operand, _NUMBERS) and not hasattr(operand, "__float__"):
+                return NotImplemented  # type: ignore[no-any-return]
+        return SCALAR_OPERATORS[name](*operands)
+
+    def where(self, condition: SupportsFloat, other: SupportsFloat) -> Scalar:
+        """Return this Scalar where the condition holds, and `other` elsewhere."""
+        return SCALAR_OPERATORS["where"](condition, self, other)
+
+    def __bool__(self) -> bool:
+        return bool(self.data)
+
+    def __float__(self) -> float:
+        return self.data
+
+    def __int__(self) -> int:
+        return int(self.data)
+
+    def __trunc__(self) -> int:
+        return math.trunc(self.data)
+
+    def __floor__(self) -> int:
+        return math.floor(self.data)
+
+    def __ceil__(self) -> int:
+        return math.ceil(self.data)
+
+    def __round__(self, ndigits: int | None = None) -> float:
+        return round(self.data, ndigits)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.data, spec) if spec else str(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Scalar, (self.data, self.name, self.requires_grad)
+
+    def __repr__(self) -> str:
+        name = f", name={self.name!r}" if self.name else ""
+        made_by = f", made by {self.history.name}" if self.history else ""
+        return f"Scalar({self.data!r}{name}{made_by})"
+
+    if TYPE_CHECKING:  # the next file adds a method for each row of the table
+
+        def __getattr__(self, name: str) -> Callable[..., Scalar]: ...
+
+
+def _as_float(value: Any) -> float:
+    """Convert a number to float; strings are refused."""
+    if isinstance(value, str | bytes | bytearray) or not hasattr(value, "__float__"):
+        raise TypeError(
+            f"a Scalar holds one number; {value!r} of type {type(value).__name__} was given."
+        )
+    return float(value)
+
+
+def constant(value: SupportsFloat) -> Scalar:
+    """Return a constant Scalar."""
+    return Scalar(value, requires_grad=False)
+
+
+def as_scalar(value: SupportsFloat) -> Scalar:
+    """Return a Scalar itself, or a constant Scalar of a number."""
+    return value if isinstance(value, Scalar) else constant(value)
+
+
+SCALAR_OPERATORS: dict[str, Callable[..., Scalar]] = {}
+"""Every operator of the table on Scalars, by name."""
+
+_NUMBERS = (Scalar, int, float)

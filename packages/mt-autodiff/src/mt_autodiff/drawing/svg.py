@@ -1,0 +1,178 @@
+"""How a graph looks: boxes with their text, edges with arrows, light and dark, as SVG.
+
+The document stands for itself: it asks for nothing from outside and runs nothing.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from mt_autodiff.drawing.layout import Edge, Slot, layered_layout
+
+CHARACTER = 7.9  # the width of a character, in nearly every monospace font of 13 pixels
+LINE = 18.0  # from one line of text to the next
+PORT = 14.0  # the height that each edge needs to arrive
+PADDING = 12.0  # on either side of a text
+MARGIN = 10.0  # around the picture
+
+STYLE = """
+.mt-graph{font-family:ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:13px}
+.mt-graph text{fill:#1c2733;text-anchor:middle}
+.mt-graph .derivative{fill:#96570a}
+.mt-graph .box{fill:#f6f8fa;stroke:#66788a;stroke-width:1.5}
+.mt-graph .cap{fill:#66788a}
+.mt-graph .operator{fill:#fff;font-weight:bold}
+.mt-graph .sign{font-size:18px}
+.mt-graph .input .box{fill:#e3edfb;stroke:#4a6fa5}
+.mt-graph .constant .box{fill:#fff;stroke-dasharray:4 3}
+.mt-graph .result .box{fill:#e3f5e8;stroke:#2f7d48;stroke-width:3.5}
+.mt-graph .result .cap{fill:#2f7d48}
+.mt-graph .edge,.mt-graph .track{fill:none;stroke:#8494a4;stroke-width:1.5;stroke-linecap:round}
+@media (prefers-color-scheme:dark){
+.mt-graph text{fill:#e8eef5}
+.mt-graph .derivative{fill:#f2b866}
+.mt-graph .box{fill:#20262e}
+.mt-graph .input .box{fill:#1d2f4a}
+.mt-graph .constant .box{fill:#14181d}
+.mt-graph .result .box{fill:#173423}
+}
+"""
+
+FORBIDDEN = (*range(9), 11, 12, *range(14, 32), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF)
+"""The characters that XML cannot hold, not even escaped."""
+
+ESCAPES = str.maketrans(
+    dict.fromkeys(FORBIDDEN, "\ufffd") | {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;"}
+)
+
+
+class Svg(str):
+    """SVG text, which a notebook shows as the picture that it is."""
+
+    __slots__ = ()
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+
+@dataclass(slots=True)
+class Node:
+    """What a box shows: its lines of text, and in a cap at its left end what made it.
+
+    The edges arrive at the cap. The `details` are told when the box is pointed at; the `kind` is
+    "input", "constant" or "operation", with "result" after it for the first node.
+    """
+
+    kind: str
+    operator: str
+    lines: list[str]
+    details: str
+
+    def cap(self) -> float:
+        """Return how wide the cap is."""
+        return max(text_width(self.operator) + PADDING, 28.0) if self.operator else 0.0
+
+    def size(self, edges: int) -> tuple[float, float]:
+        """Return how wide and how high the box is, if so many edges arrive."""
+        width = self.cap() + max(map(text_width, self.lines)) + 2 * PADDING
+        return width, max(len(self.lines) * LINE + 8.0, edges * PORT)
+
+    def draw(self, slot: Slot) -> Iterator[str]:
+        """Yield the elements, at a place of this size."""
+        x, y, width, height = slot.x, slot.y - slot.height / 2, slot.width, slot.height
+        corner = height / 2 if "input" in self.kind else 0.0 if "constant" in self.kind else 7.0
+        yield f'<g class="{self.kind}">'
+        yield f"<title>{escaped(self.details)}</title>"
+        yield (
+            f'<rect class="box" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" '
+            f'height="{height:.1f}" rx="{corner:.1f}"/>'
+        )
+        base = slot.y + 4.5  # of a line of text that stands in the middle
+        if self.operator:
+            yield _cap(x, y, self.cap(), height, corner)
+            kind = "operator sign" if len(self.operator) == 1 else "operator"
+            yield text(kind, x + self.cap() / 2, base, self.operator)
+        base -= LINE / 2 * (len(self.lines) - 1)
+        for number, line in enumerate(self.lines):
+            kind = "derivative" if number else "value"
+            yield text(kind, x + (self.cap() + width) / 2, base + LINE * number, line)
+        yield "</g>"
+
+
+def render(nodes: Sequence[Node], inputs: Sequence[Sequence[int]], title: str) -> Svg:
+    """Return the picture of a graph in which everything leads to the first node.
+
+    Args:
+        nodes: what each box shows.
+        inputs: for each node the nodes it was made from, each of which comes after it.
+        title: what a screen reader tells of the picture.
+    """
+    sizes = [node.size(len(made_from)) for node, made_from in zip(nodes, inputs, strict=True)]
+    layout = layered_layout(sizes, inputs)
+    lines = [*map(_path, layout.edges)]
+    for node, slot in zip(nodes, layout.boxes, strict=True):
+        lines += node.draw(slot)
+    return document("mt-graph", title, (layout.width, layout.height), STYLE, lines)
+
+
+def document(
+    kind: str, title: str, size: tuple[float, float], style: str, elements: Iterable[str]
+) -> Svg:
+    """Return a picture that stands for itself, with a margin around it.
+
+    Args:
+        kind: the class of the picture, under which its style sheet speaks of its parts.
+        title: what a screen reader tells of it.
+        size: how wide and how high it is; it begins at (0, 0).
+        style: the style sheet.
+        elements: what is drawn, from the back to the front.
+    """
+    width, height = (f"{side + 2 * MARGIN:.1f}" for side in size)
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="{kind}" role="img" width="{width}" '
+        f'height="{height}" viewBox="{-MARGIN} {-MARGIN} {width} {height}">',
+        f"<title>{escaped(title)}</title>",
+        f"<style>{style}</style>",
+        *elements,
+    ]
+    return Svg("\n".join([*lines, "</svg>\n"]))
+
+
+def _cap(x: float, y: float, width: float, height: float, r: float) -> str:
+    """Return the left end of a box, which has round corners on that side only."""
+    across, down = width - r, height - 2 * r
+    return (
+        f'<path class="cap" d="M{x + width:.1f} {y:.1f}h-{across:.1f}a{r} {r} 0 0 0 -{r} {r}'
+        f'v{down:.1f}a{r} {r} 0 0 0 {r} {r}h{across:.1f}z"/>'
+    )
+
+
+def text(kind: str, x: float, y: float, content: str) -> str:
+    """Return a line of text at `x`, which is its middle if the style sheet says so."""
+    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{escaped(content)}</text>'
+
+
+def _path(edge: Edge) -> str:
+    """Return an edge, with an arrow if it arrives; its head is a part of the path."""
+    (x, y), (end_x, end_y) = edge.start, edge.end
+    half = (edge.bend + end_x) / 2
+    line = (
+        f"M{x:.1f} {y:.1f}H{edge.bend:.1f}"
+        f"C{half:.1f} {y:.1f} {half:.1f} {end_y:.1f} {end_x:.1f} {end_y:.1f}"
+    )
+    if not edge.arrives:
+        return f'<path class="track" d="{line}"/>'
+    return f'<path class="edge" d="{line}m-6 -4l6 4l-6 4"/>'
+
+
+def text_width(text: str) -> float:
+    """Estimate how wide a text is; the characters of East Asia and emoji take the room of two."""
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+    return CHARACTER * (len(text) + wide)
+
+
+def escaped(text: str) -> str:
+    """Return a text as XML, with a mark in place of each character that XML cannot hold."""
+    return text.translate(ESCAPES)

@@ -1,1 +1,0 @@
-"""Beyond the lesson of stage 1: pictures of what Scalars recorded."""

@@ -1,0 +1,78 @@
+"""Differentiation: the partial derivatives of a graph, as graphs.
+
+The gradient of an expression is the sum of those that it gets from its uses: the gradient of each
+use, times the partial derivative of that operator. This is the chain rule, applied from the output
+back to the arguments, as stage 1's `backpropagate` does with numbers.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from inspect import Parameter, Signature
+from typing import Any
+
+from mt_operators.core.graph import Graph
+from mt_operators.core.lowering import evaluate, evaluated
+from mt_operators.core.row import Function, Operator, zero
+from mt_operators.core.table import OPERATORS
+from mt_operators.core.tracing import Recorder
+
+
+def derivative(graph: Graph, argument: int) -> Graph:
+    """Return the partial derivative of a graph with one output, with respect to one argument.
+
+    It is a graph of the same arguments and, last, of the output, as in a row of the table.
+    """
+    recorder = Recorder("derivative", graph.arity + 1)
+    values = evaluated(graph, recorder.arguments)
+    (output,) = graph.outputs
+    if output != argument:
+        values[output] = recorder.arguments[-1]
+    varying = {argument}
+    for position, expression in enumerate(graph.expressions):
+        if not varying.isdisjoint(expression.operands):
+            varying.add(position)
+    gradients: dict[int, Any] = {output: 1.0} if output in varying else {}
+    for position, expression in reversed(list(enumerate(graph.expressions))):
+        row = OPERATORS.get(expression.operation)  # None also for `and` and `or`: only steps
+        if row is None or position not in gradients:
+            continue
+        known = [values[i] for i in (*expression.operands, position)]
+        for operand, partial in zip(expression.operands, row.partials, strict=True):
+            if operand in varying and partial is not zero:
+                part = row.vjp(gradients[position], partial(*known))
+                gradients[operand] = gradients[operand] + part if operand in gradients else part
+    return recorder.graph([gradients.get(argument, 0.0)])
+
+
+class Evaluation:
+    """A graph as a function of its arguments."""
+
+    def __init__(self, name: str, parameters: Sequence[str], graph: Graph) -> None:
+        self.graph = graph
+        self.__name__ = name
+        self.__signature__ = Signature(
+            [Parameter(each, Parameter.POSITIONAL_OR_KEYWORD) for each in parameters]
+        )
+
+    def __call__(self, *operands: Any) -> Any:
+        """Return its output, or a tuple of several."""
+        results = evaluate(self.graph, operands)
+        return tuple(results) if len(results) > 1 else results[0]
+
+
+def derived(name: str, parameters: Sequence[str], graph: Graph) -> Operator:
+    """Return a graph with one output as an operator, whose derivatives are found when needed.
+
+    Stage 2 uses it to differentiate gradients again, and for functions that it fuses.
+    """
+    partials = [_partial(graph, argument) for argument in range(graph.arity)]
+    return Operator(name, Evaluation(name, parameters, graph), tuple(partials), result="real")
+
+
+def _partial(graph: Graph, argument: int) -> Function:
+    if argument not in graph.reads:
+        return zero
+    slope = functools.cache(lambda: derivative(graph, argument))
+    return lambda *known: evaluate(slope(), known)[0]

@@ -1,0 +1,204 @@
+"""The operator table: the mathematics, written once.
+
+Each row has a name, the value, and for each argument the partial derivative, from the arguments and
+the value, `out`. Every later stage applies these rows as they stand: to recorded scalars, tensors,
+compiled loops and GPU kernels. A new row is a new operator everywhere, with its gradient.
+
+Conventions. Outside its domain an operator is nan. At a kink the derivative is the mean of its two
+sides, 0 for `abs` at 0 and a half for each of two equal arguments of `maximum`. Where torch takes
+one side, so does the table: 0 for `relu`. Where a value jumps, the derivative is that of the steps,
+0. At nan that of `relu`, `maximum` and `minimum` is 1, so that the nan is seen in the gradient. Of
+two zeros `maximum` and `minimum` may return either.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+from mt_operators.core.elementary import (
+    cos,
+    dispatched,
+    div,
+    exp,
+    log,
+    maximum,
+    minimum,
+    pow,
+    sin,
+    sqrt,
+    tanh,
+    where,
+)
+from mt_operators.core.row import Function, OperatorTable, one, parameters_of, zero
+
+OPERATORS = OperatorTable()
+"""The table of all operators."""
+
+FROM_0 = ((0.0, math.inf),)
+
+define = partial(OPERATORS.add, check=False)
+define_real = partial(define, result="real")
+
+
+def define_steps(name: str, function: Function, **facts: Any) -> None:
+    """Add a row whose value only jumps, so that every derivative is 0."""
+    define(name, function, *[zero] * len(parameters_of(function)), selects=True, **facts)
+
+
+define_bool = partial(define_steps, result="bool")
+
+# --- Arithmetic ---------------------------------------------------------------------------------
+
+define("id", lambda x: x, one, note="the argument itself")
+define("neg", lambda x: -x, lambda x, out: -1.0, aliases=("negative",), note="-x")
+define("add", lambda x, y: x + y, one, one, identity=0, note="x + y")
+define("sub", lambda x, y: x - y, one, lambda x, y, out: -1.0, note="x - y")
+define(
+    "mul",
+    lambda x, y: x * y,
+    lambda x, y, out: y,
+    lambda x, y, out: x,
+    identity=1,
+    aliases=("multiply",),
+    note="x y",
+)
+define_real(
+    "div",
+    div,
+    lambda x, y, out: div(1.0, y),
+    lambda x, y, out: -div(out, y),
+    note="x / y; IEEE 754's infinity or nan where y is zero",
+)
+define_real(
+    "inv",
+    lambda x: div(1.0, x),
+    lambda x, out: -(out * out),
+    aliases=("reciprocal",),
+    note="1 / x",
+)
+define("square", lambda x: x * x, lambda x, out: 2.0 * x, note="x x")
+define(
+    "pow",
+    pow,
+    # x ** 0 is 1 for every x, so its derivative is 0: 1 replaces an x whose x ** -1 would be nan
+    # or overflow, also in float32.
+    lambda x, y, out: y * pow(where(y == 0.0, where(abs(x) > 1e-37, x, 1.0), x), y - 1.0),
+    # 0 ** y does not vary with y >= 0 except at 0: log(1) replaces the infinite log(0).
+    lambda x, y, out: out * log(where(x == 0.0, where(y >= 0.0, 1.0, x), x)),
+    note="x to the power y; nan for x < 0 unless y is an integer",
+)
+define_real("sqrt", sqrt, lambda x, out: div(0.5, out), domain=FROM_0, note="square root")
+define_real(
+    "rsqrt",
+    lambda x: div(1.0, sqrt(x)),
+    lambda x, out: -0.5 * (out * out * out),
+    domain=FROM_0,
+    note="1 / sqrt(x)",
+)
+
+# --- Smooth functions ---------------------------------------------------------------------------
+
+define_real("exp", exp, lambda x, out: out, note="e to the power x")
+define_real("log", log, lambda x, out: div(1.0, x), domain=FROM_0, note="natural logarithm")
+define_real("sin", sin, lambda x, out: cos(x), note="sine, x in radians")
+define_real("cos", cos, lambda x, out: -sin(x), note="cosine, x in radians")
+define_real("tanh", tanh, lambda x, out: 1.0 - out * out, note="hyperbolic tangent")
+
+
+@dispatched  # so it stays one operator, with its own derivative, in rows that are written with it
+def sigmoid(x: float) -> float:
+    """Return `1 / (1 + exp(-x))`."""
+    decay = exp(-abs(x))  # at most 1, so that neither tail overflows
+    return div(where(x >= 0.0, 1.0, decay), 1.0 + decay)
+
+
+define_real(
+    "sigmoid",
+    sigmoid,
+    lambda x, out: out * (1.0 - out),
+    aliases=("expit",),
+    note="1 / (1 + exp(-x))",
+)
+
+# --- Kinks and choices --------------------------------------------------------------------------
+
+
+@dispatched
+def sign(x: float) -> float:
+    """Return 1, 0 or -1 as `x` is positive, zero or negative; nan stays."""
+    return where(x > 0.0, 1.0, where(x < 0.0, -1.0, abs(x)))  # abs: +0 for either zero
+
+
+define(
+    "abs",
+    lambda x: abs(x),  # noqa: PLW0108 - `abs` itself has no signature
+    lambda x, out: sign(x),
+    aliases=("absolute",),
+    note="|x|; derivative 0 at 0",
+)
+define_steps(
+    "sign",
+    sign,
+    aliases=("sgn",),
+    note="1, 0 or -1 as x is positive, zero or negative; derivative 0",
+)
+define(
+    "relu",
+    lambda x: maximum(x, 0.0),
+    lambda x, out: where(x <= 0.0, 0.0, 1.0),
+    selects=True,
+    note="max(x, 0); derivative 0 at 0",
+)
+define(
+    "maximum",
+    maximum,
+    lambda x, y, out: where(x < y, 0.0, where(x == y, 0.5, 1.0)),
+    lambda x, y, out: where(y < x, 0.0, where(x == y, 0.5, 1.0)),
+    selects=True,
+    note="the larger; nan if either is nan; derivative 1/2 for each of equal arguments",
+)
+define(
+    "minimum",
+    minimum,
+    lambda x, y, out: where(x > y, 0.0, where(x == y, 0.5, 1.0)),
+    lambda x, y, out: where(y > x, 0.0, where(x == y, 0.5, 1.0)),
+    selects=True,
+    note="the smaller; nan if either is nan; derivative 1/2 for each of equal arguments",
+)
+define(
+    "where",
+    where,
+    zero,
+    lambda condition, x, y, out: where(condition, 1.0, 0.0),
+    lambda condition, x, y, out: where(condition, 0.0, 1.0),
+    selects=True,
+    note="x where the condition holds, else y",
+)
+
+# --- Comparisons and logic ----------------------------------------------------------------------
+
+define_bool("lt", lambda x, y: x < y, aliases=("less",), note="x < y")
+define_bool("le", lambda x, y: x <= y, aliases=("less_equal",), note="x <= y")
+define_bool("gt", lambda x, y: x > y, aliases=("greater",), note="x > y")
+define_bool("ge", lambda x, y: x >= y, aliases=("greater_equal",), note="x >= y")
+define_bool("eq", lambda x, y: x == y, note="x == y; nan equals nothing")
+define_bool("ne", lambda x, y: x != y, aliases=("not_equal",), note="x != y")
+define_bool("is_close", lambda x, y: abs(x - y) < 1e-2, note="|x - y| < 1/100")
+define_bool("isnan", lambda x: x != x, note="whether x is nan")
+define_bool("isinf", lambda x: abs(x) == math.inf, note="whether x is infinite")
+define_bool("isfinite", lambda x: abs(x) < math.inf, note="whether x is neither infinite nor nan")
+define_bool(
+    "logical_and", lambda x, y: (x != 0) & (y != 0), identity=1, note="whether both are non-zero"
+)
+define_bool(
+    "logical_or", lambda x, y: (x != 0) | (y != 0), identity=0, note="whether either is non-zero"
+)
+define_bool(
+    "logical_xor",
+    lambda x, y: (x != 0) != (y != 0),
+    identity=0,
+    note="whether exactly one is non-zero",
+)
+define_bool("logical_not", lambda x: x == 0, note="whether x is zero")

@@ -1,0 +1,203 @@
+"""Activation functions of networks.
+
+At a kink the derivative is torch's, which takes one of the two sides.
+
+Many are x times a weight that vanishes exponentially on the left, where an infinite x would give
+infinity times 0, which is nan. There x is cut (`moderate`) at a point where the weight is already 0
+in every dtype, so that the product is 0, as it should be.
+"""
+
+from __future__ import annotations
+
+import math
+
+from mt_operators.core.elementary import div, exp, maximum, minimum, where
+from mt_operators.core.table import define, define_real, sigmoid, sign
+from mt_operators.functions.exponential import expm1, log1p
+from mt_operators.functions.special import ndtr, normal_density
+
+FAR = 1000.0
+"""Beyond it every exponential used here is 0, in float64 too."""
+
+
+def moderate(x: float, far: float = FAR) -> float:
+    """Return `x`, cut at a point beyond which its weight is 0."""
+    return maximum(minimum(x, far), -far)
+
+
+# --- x times a weight ---------------------------------------------------------------------------
+
+
+def silu_slope(x: float) -> float:
+    """Return the derivative of `x sigmoid(x)`."""
+    weight = sigmoid(x)
+    return weight * (1.0 + moderate(x) * (1.0 - weight))
+
+
+define_real(
+    "silu",
+    lambda x: maximum(x, -FAR) * sigmoid(x),
+    lambda x, out: silu_slope(x),
+    note="x sigmoid(x), also called swish",
+)
+define_real(
+    "quick_gelu",
+    lambda x: maximum(x, -FAR) * sigmoid(1.702 * x),
+    lambda x, out: silu_slope(1.702 * x),
+    note="x sigmoid(1.702 x), which is close to gelu",
+)
+define_real(
+    "gelu",
+    lambda x: maximum(x, -FAR) * ndtr(x),
+    lambda x, out: ndtr(x) + moderate(x) * normal_density(x),
+    note="x ndtr(x): x times the share of the normal distribution below x",
+)
+
+STEEP, CUBIC = 2.0 * math.sqrt(2.0 / math.pi), 0.044715
+
+
+def gelu_tanh_exponent(x: float) -> float:
+    """Return u with `1 + tanh(u / 2) = 2 sigmoid(u)`."""
+    return STEEP * (x * (1.0 + CUBIC * (x * x)))
+
+
+def gelu_tanh_slope(x: float) -> float:
+    """Return the derivative of `x sigmoid(u(x))`."""
+    weight = sigmoid(gelu_tanh_exponent(x))
+    near = moderate(x, 100.0)  # the slope of u must not overflow
+    slope = STEEP * (1.0 + 3.0 * CUBIC * (near * near))
+    return weight * (1.0 + (1.0 - weight) * near * slope)
+
+
+define_real(
+    "gelu_tanh",
+    lambda x: maximum(x, -FAR) * sigmoid(gelu_tanh_exponent(x)),
+    lambda x, out: gelu_tanh_slope(x),
+    note="x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x x x))) / 2, which is close to gelu",
+)
+
+
+def mish_parts(x: float) -> tuple[float, float]:
+    """Return `e = exp(x)` and `n = e (e + 2)`: `tanh(softplus(x)) = n / (n + 2)`.
+
+    From 40 on, the quotient is 1 whatever `e` is.
+    """
+    e = exp(minimum(x, 40.0))
+    return e, e * (e + 2.0)
+
+
+def mish(x: float) -> float:
+    """Return `x tanh(softplus(x))`, of one exponential."""
+    _, n = mish_parts(x)
+    return maximum(x, -FAR) * (n / (n + 2.0))
+
+
+def mish_slope(x: float) -> float:
+    """Return the derivative of `x tanh(softplus(x))`."""
+    e, n = mish_parts(x)
+    return n / (n + 2.0) + moderate(x) * (4.0 * e * (e + 1.0) / ((n + 2.0) * (n + 2.0)))
+
+
+define_real("mish", mish, lambda x, out: mish_slope(x), note="x tanh(softplus(x))")
+define_real(
+    "hardswish",
+    lambda x: maximum(x, -3.0) * (minimum(maximum(x + 3.0, 0.0), 6.0) / 6.0),
+    lambda x, out: where(x <= -3.0, 0.0, where(x >= 3.0, 1.0, x / 3.0 + 0.5)),
+    note="x hardsigmoid(x); derivative 0 at -3 and 1 at 3",
+)
+
+# --- From one level to another ------------------------------------------------------------------
+
+
+define_real(
+    "log_sigmoid",
+    lambda x: minimum(x, 0.0) - log1p(exp(-abs(x))),
+    lambda x, out: sigmoid(-x),
+    aliases=("logsigmoid",),
+    note="log(sigmoid(x)), which would underflow",
+)
+define_real(
+    "hardsigmoid",
+    lambda x: minimum(maximum(x + 3.0, 0.0), 6.0) / 6.0,
+    lambda x, out: where((x > -3.0) & (x < 3.0), 1.0 / 6.0, 0.0),
+    selects=True,
+    note="x / 6 + 1/2 between 0 and 1; derivative 0 at the kinks",
+)
+
+
+def softsign_slope(x: float) -> float:
+    """Return the derivative of `x / (1 + |x|)`."""
+    inverse = div(1.0, 1.0 + abs(x))
+    return inverse * inverse
+
+
+define_real(
+    "softsign",
+    lambda x: where(abs(x) < math.inf, div(x, 1.0 + abs(x)), sign(x)),
+    lambda x, out: softsign_slope(x),
+    note="x / (1 + |x|)",
+)
+define(
+    "hardtanh",
+    lambda x, low, high: minimum(maximum(x, low), high),
+    lambda x, low, high, out: where((x > low) & (x < high), 1.0, 0.0),
+    lambda x, low, high, out: where((x <= low) & (low < high), 1.0, 0.0),
+    lambda x, low, high, out: where((x >= high) | (low >= high), 1.0, 0.0),
+    selects=True,
+    note="x between `low` and `high`; at a bound the bound has the derivative",
+)
+define(
+    "relu6",
+    lambda x: minimum(maximum(x, 0.0), 6.0),
+    lambda x, out: where((x > 0.0) & (x < 6.0), 1.0, 0.0),
+    selects=True,
+    note="x between 0 and 6; derivative 0 at both",
+)
+
+# --- x on the right, something less on the left -------------------------------------------------
+
+
+def negative_part(x: float) -> float:
+    """Return the negative part of `x`: 0 on the right; zeros keep their sign, and nan stays."""
+    return where(x > 0.0, 0.0, x)
+
+
+define_real(
+    "leaky_relu",
+    lambda x, slope: where(x > 0.0, x, slope * x),
+    lambda x, slope, out: where(x > 0.0, 1.0, slope),
+    lambda x, slope, out: negative_part(x),
+    note="x, and `slope` x on the left; the left derivative at 0",
+)
+define_real(
+    "elu",
+    lambda x, alpha: where(x > 0.0, x, alpha * expm1(negative_part(x))),
+    lambda x, alpha, out: where(x > 0.0, 1.0, alpha * exp(negative_part(x))),
+    lambda x, alpha, out: expm1(negative_part(x)),
+    note="x, and alpha (exp(x) - 1) on the left; the left derivative at 0",
+)
+
+
+def celu_by_alpha(scaled: float) -> float:
+    """Return the derivative of `alpha (exp(x / alpha) - 1)` by alpha, from `x / alpha <= 0`."""
+    return expm1(scaled) - moderate(scaled) * exp(scaled)
+
+
+define_real(
+    "celu",
+    lambda x, alpha: where(x > 0.0, x, alpha * expm1(div(negative_part(x), alpha))),
+    lambda x, alpha, out: where(x > 0.0, 1.0, exp(div(negative_part(x), alpha))),
+    lambda x, alpha, out: celu_by_alpha(div(negative_part(x), alpha)),
+    domain=((-math.inf, math.inf), (0.0, math.inf)),
+    note="x, and alpha (exp(x / alpha) - 1) on the left; smooth at 0",
+)
+
+# They keep mean 0 and variance 1: Klambauer et al., Self-Normalizing Neural Networks, 2017.
+SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805
+
+define_real(
+    "selu",
+    lambda x: where(x > 0.0, SELU_SCALE * x, SELU_SCALE * SELU_ALPHA * expm1(negative_part(x))),
+    lambda x, out: where(x > 0.0, SELU_SCALE, SELU_SCALE * SELU_ALPHA * exp(negative_part(x))),
+    note="elu scaled so that mean 0 and variance 1 stay; the left derivative at 0",
+)

@@ -1,0 +1,82 @@
+"""Operators of integers: bits and divisors."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+from mt_operators.core.elementary import elementary, where
+from mt_operators.core.table import define_steps
+from mt_operators.functions.arithmetic import floor_divide
+
+define_integer = partial(define_steps, result="integer")
+
+BITS = 64
+"""The width of integers in shifts: other shifts move out all bits."""
+
+
+@elementary
+def bitwise_and(x: int, y: int) -> int:
+    """Return the bits that both have."""
+    return x & y
+
+
+@elementary
+def bitwise_or(x: int, y: int) -> int:
+    """Return the bits that either has."""
+    return x | y
+
+
+@elementary
+def bitwise_xor(x: int, y: int) -> int:
+    """Return the bits that exactly one has."""
+    return x ^ y
+
+
+@elementary
+def bitwise_not(x: int) -> int:
+    """Return the bits that `x` lacks: `-x - 1`."""
+    return x ^ -1
+
+
+@elementary
+def bitwise_left_shift(x: int, y: int) -> int:
+    """Return the bits moved up by `y` places; 0 where all are shifted out."""
+    return x << y if 0 <= y < BITS else 0
+
+
+@elementary
+def bitwise_right_shift(x: int, y: int) -> int:
+    """Return the bits moved down by `y` places; 0 or, below zero, -1 where all are shifted out."""
+    return x >> (y if 0 <= y < BITS else BITS)
+
+
+@elementary
+def gcd(x: int, y: int) -> int:
+    """Return the greatest common divisor, not negative."""
+    return math.gcd(x, y)
+
+
+def lcm(x: Any, y: Any) -> Any:
+    """Return the least common multiple, not negative; 0 if either is 0."""
+    divisor = gcd(x, y)
+    return abs(floor_divide(x, where(divisor == 0, 1, divisor)) * y)
+
+
+define_integer("bitwise_and", bitwise_and, note="the bits that both have")
+define_integer("bitwise_or", bitwise_or, note="the bits that either has")
+define_integer("bitwise_xor", bitwise_xor, note="the bits that exactly one has")
+define_integer("bitwise_not", bitwise_not, note="the bits that x lacks")
+define_integer(
+    "bitwise_left_shift",
+    bitwise_left_shift,
+    note="the bits of x moved up by y places",
+)
+define_integer(
+    "bitwise_right_shift",
+    bitwise_right_shift,
+    note="the bits of x moved down by y places; its sign stays",
+)
+define_integer("gcd", gcd, note="the greatest common divisor, not negative")
+define_integer("lcm", lcm, note="the least common multiple, not negative")

@@ -1,0 +1,173 @@
+"""The methods of `Tensor` that the core defines, one line for each.
+
+A method is a function whose first argument is the tensor; `attribute` makes a property of one.
+`register_methods` binds all of them to `Tensor` below. `mt_tensor/methods.py` continues this table
+with the methods that are defined beside the core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
+
+from mt_tensor.core import (
+    accumulation,
+    aliasing,
+    arithmetic,
+    conversion,
+    filled,
+    gathering,
+    gradients,
+    part,
+    rows,
+    subscripts,
+    sums,
+    views,
+)
+from mt_tensor.core import matmul as products
+from mt_tensor.core.tensor import Tensor, register_methods
+
+Value = TypeVar("Value")
+
+
+class attribute(property, Generic[Value]):  # noqa: N801 - used like `property`
+    """A property whose value has the type that its function is annotated with."""
+
+    if TYPE_CHECKING:
+
+        def __init__(self, fget: Callable[[Tensor], Value]) -> None: ...
+
+        def __get__(  # type: ignore[override]
+            self, instance: Any, owner: type | None = None
+        ) -> Value: ...
+
+        def __set__(self, instance: Any, value: NoReturn) -> None: ...
+
+
+class CoreMethods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
+    """The table that `register_methods` reads."""
+
+    __slots__ = ()
+
+    # --- What the class itself calls --------------------------------------------------------------
+
+    _initialize = filled._initialize
+    _alone = accumulation._alone
+    add_to_grad = accumulation.add_to_grad
+    _before_change = aliasing._before_change
+    _change_is_recorded = aliasing._change_is_recorded
+    _index_in = aliasing._index_in
+    _moved_on = aliasing._moved_on
+    _moved_to = aliasing._moved_to
+    _note_base = aliasing._note_base
+    _refresh = aliasing._refresh
+    detach_ = aliasing.detach_
+    _part_of = part._part_of
+    _as_weights = gradients._as_weights
+    _backward_to = gradients._backward_to
+
+    # --- Elements ---------------------------------------------------------------------------------
+
+    _cast = conversion.cast
+    _numbers = conversion._numbers
+    clone = conversion.clone
+    contiguous = conversion.contiguous
+    item = conversion.item
+    numpy = conversion.numpy
+    tolist = conversion.tolist
+    _uploaded = conversion._uploaded
+
+    # --- Indexing ---------------------------------------------------------------------------------
+
+    __getitem__ = subscripts.__getitem__
+    gather = gathering.gather
+
+    # --- Shapes -----------------------------------------------------------------------------------
+
+    expand = views.expand
+    mT = attribute(views.mT)  # noqa: N815
+    permute = views.permute
+    reshape = views.reshape
+    squeeze = views.squeeze
+    T = attribute(views.T)
+    transpose = views.transpose
+    unsqueeze = views.unsqueeze
+    view = views.view
+
+    # --- Python's operators -----------------------------------------------------------------------
+
+    __add__ = arithmetic.__add__
+    __radd__ = arithmetic.__radd__
+    __sub__ = arithmetic.__sub__
+    __rsub__ = arithmetic.__rsub__
+    __mul__ = arithmetic.__mul__
+    __rmul__ = arithmetic.__rmul__
+    __truediv__ = arithmetic.__truediv__
+    __rtruediv__ = arithmetic.__rtruediv__
+    __pow__ = arithmetic.__pow__
+    __rpow__ = arithmetic.__rpow__
+    __lt__ = arithmetic.__lt__
+    __le__ = arithmetic.__le__
+    __gt__ = arithmetic.__gt__
+    __ge__ = arithmetic.__ge__
+    __eq__ = arithmetic.__eq__  # type: ignore[assignment]
+    __ne__ = arithmetic.__ne__  # type: ignore[assignment]
+    __neg__ = arithmetic.__neg__
+    __abs__ = arithmetic.__abs__
+    __rmatmul__ = arithmetic.__rmatmul__
+    __matmul__ = products.__matmul__
+
+    # --- The operator table -----------------------------------------------------------------------
+
+    abs = rows.abs
+    absolute = rows.abs
+    cos = rows.cos
+    eq = rows.eq
+    exp = rows.exp
+    expit = rows.sigmoid
+    ge = rows.ge
+    greater = rows.gt
+    greater_equal = rows.ge
+    gt = rows.gt
+    id = rows.id
+    inv = rows.inv
+    is_close = rows.is_close
+    isfinite = rows.isfinite
+    isinf = rows.isinf
+    isnan = rows.isnan
+    le = rows.le
+    less = rows.lt
+    less_equal = rows.le
+    log = rows.log
+    logical_and = rows.logical_and
+    logical_not = rows.logical_not
+    logical_or = rows.logical_or
+    logical_xor = rows.logical_xor
+    lt = rows.lt
+    maximum = rows.maximum
+    minimum = rows.minimum
+    mul = rows.mul
+    multiply = rows.mul
+    ne = rows.ne
+    neg = rows.neg
+    negative = rows.neg
+    not_equal = rows.ne
+    reciprocal = rows.inv
+    relu = rows.relu
+    rsqrt = rows.rsqrt
+    sgn = rows.sign
+    sigmoid = rows.sigmoid
+    sign = rows.sign
+    sin = rows.sin
+    sqrt = rows.sqrt
+    tanh = rows.tanh
+
+    # --- Reductions and products ------------------------------------------------------------------
+
+    mean = sums.mean
+    sum = sums.sum
+    sum_to_size = sums.sum_to_size
+    matmul = products.matmul
+
+
+register_methods(CoreMethods)
