@@ -1,8 +1,4 @@
-"""The `numpy` backend: whole arrays at a time.
-
-The same primitives as in `simple.py`, each by functions of NumPy. Formulas are run by `calls.py`;
-the rest is here.
-"""
+"""The `numpy` backend: each primitive by functions of NumPy, on whole arrays."""
 
 from __future__ import annotations
 
@@ -30,8 +26,8 @@ _REDUCING: dict[Operator, Callable[..., Any]] = {
 
 
 def _positions(data: TensorData, dim: int, index: TensorData) -> Array:
-    """Return where in its storage each element lies that an index along `dim` names."""
-    own = np.indices(index.shape, sparse=True)  # those of the index in each dimension
+    """Return the position in the storage of each element that an index along `dim` refers to."""
+    own = np.indices(index.shape, sparse=True)  # of the index, in each dimension
     others = (own[d] * stride for d, stride in enumerate(data.strides) if d != dim)
     positions: Array = index.array * data.strides[dim]
     positions += sum(others, data.offset)
@@ -41,7 +37,7 @@ def _positions(data: TensorData, dim: int, index: TensorData) -> Array:
 def _fold_slices(
     operator: Operator, source: TensorData, shape: Shape, dims: tuple[int, ...]
 ) -> Any:
-    """Fold slice by slice with an operator that NumPy has no ufunc for."""
+    """Reduce slice by slice with an operator that NumPy has no ufunc for."""
     array = to_float32(source.array)
     rest = tuple(d for d in range(array.ndim) if d not in dims)
     count = math.prod(array.shape[d] for d in dims)
@@ -49,7 +45,7 @@ def _fold_slices(
     if not len(slices):
         return operator.identity
     total = functools.reduce(on_arrays(operator.value, source.dtype), slices)
-    return np.array(total).reshape(shape)  # of a single slice, a copy
+    return np.array(total).reshape(shape)  # a copy, if there is a single slice
 
 
 class NumpyOps(HostBackend):
@@ -64,14 +60,14 @@ class NumpyOps(HostBackend):
     def reduce(
         self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool = False
     ) -> TensorData:
-        """Reduce with the operator's ufunc, or fold slice by slice."""
+        """Reduce with the operator's ufunc, or slice by slice."""
         fold = _REDUCING.get(operator)
         dtype = source.dtype
         result: Any
         if fold is None:
             shape = folded_shape(source.shape, dims, keepdim)
             result = no_warnings().run(_fold_slices, operator, source, shape, dims)
-        else:  # with more digits than are stored, if these are few
+        else:  # 16 bits are added up in float32
             array = source.array if dtype is not bfloat16 else to_float32(source.array)
             result = no_warnings().run(fold, array, dims, dtype.computed.numpy, None, keepdim)
             shape = result.shape
@@ -86,7 +82,7 @@ class NumpyOps(HostBackend):
         return new_view(result, row_major(result.shape, dtype))
 
     def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
-        """Take elements from the storage, or slices along the dimension if the index names such."""
+        """Take elements from the storage, or whole slices if the index names such."""
         layout = index.layout
         shape, start, step = layout.shape, layout.offset, layout.strides[dim]
         if not layout.size or layout.strides.count(0) + (step != 0) < len(shape):
@@ -121,21 +117,21 @@ class NumpyOps(HostBackend):
         positions, values = _positions(out, dim, index).reshape(-1), source.array.reshape(-1)
         if operator is None:
             out.storage[positions] = values
-        else:  # on rows, which NumPy does several times as fast
+        else:  # on one row, which is several times as fast
             no_warnings().run(UFUNCS[operator.name].at, out.storage, positions, values)
 
     def copy(self, source: TensorData, out: Layout | TensorData) -> TensorData:
-        """Copy and convert; what is new is made and filled in one step."""
+        """Copy and convert; a new view is allocated and filled in one step."""
         if isinstance(out, Layout):
             return copied(source, out)
         no_warnings().run(assign, out.array, source.array)
         return out
 
     def concatenate(self, parts: Sequence[TensorData], dim: int) -> TensorData:
-        """Return NumPy's own concatenation."""
+        """Concatenate in one call."""
         result = np.concatenate([part.array for part in parts], dim)
         return new_view(result, row_major(result.shape, parts[0].dtype))
 
     def kernel(self, name: str) -> Any:
-        """Return a kernel for the name "numpy", which subclasses of other names have as well."""
+        """Return a kernel registered for "numpy"; subclasses with other names have them, too."""
         return registered_kernel(NumpyOps.name, name)

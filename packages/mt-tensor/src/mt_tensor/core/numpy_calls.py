@@ -1,9 +1,4 @@
-"""How the `numpy` backend runs a formula: views go in, and new views come out.
-
-`functions.py` and `source.py` have made the formula a function of arrays; here it is called with
-views: of any layouts, or by a plan for one signature, which is worked out once. The next file has
-the other primitives, each a function of NumPy as it stands.
-"""
+"""How the `numpy` backend runs a formula on views: any views, or by a plan for one signature."""
 
 from __future__ import annotations
 
@@ -35,12 +30,12 @@ _BUSY = (RuntimeError, AttributeError)
 
 
 def new_view(result: Any, layout: Layout) -> TensorData:
-    """Return what a function returned as a view, copied if its shape, type or order is another."""
+    """Return a function's result as a view, copied if its shape, dtype or order differs."""
     dtype, shape = layout.dtype.numpy, layout.shape
     if result.__class__ is not np.ndarray:  # NumPy's functions of 0-D arrays return scalars
         result = np.asarray(result)
-    wanted = result.shape == shape and result.dtype is dtype
-    if not wanted or (len(shape) > 1 and not result.flags.c_contiguous):
+    fits = result.shape == shape and result.dtype is dtype
+    if not fits or (len(shape) > 1 and not result.flags.c_contiguous):
         copied = np.empty(shape, dtype)
         no_warnings().run(assign, copied, result)
         result = copied
@@ -48,24 +43,19 @@ def new_view(result: Any, layout: Layout) -> TensorData:
 
 
 def write(function: Function, out: Any, *arrays: Array) -> None:
-    """Let a function write its result into a view, the only one of a list."""
+    """Write a function's result to the only view of a list."""
     function(*arrays, out=out[0].array, casting="unsafe")
 
 
 @functools.cache
 def on_arrays(formula: Formula, dtype: DType) -> Function:
-    """Return a formula as a function of arrays, all of whose results are new.
-
-    Args:
-        formula: what to compute.
-        dtype: the type that it computes in; arguments may be of bool as well.
-    """
+    """Return a formula, computed in a dtype, as a function of arrays with new results."""
     function = numpy_function(formula, FUNCTIONS, dtype.computed.numpy)
     return _in_float32(function) if dtype.is_narrow else function
 
 
 def _in_float32(function: Function) -> Function:
-    """Return a function of arrays of 16 bits and of bool: all its steps are those of float32."""
+    """Return a function of arrays of 16 bits, or bool, whose steps are all in float32."""
 
     def of_narrow(*arrays: Array) -> Any:
         wide = map(to_float32, arrays)
@@ -77,9 +67,7 @@ def _in_float32(function: Function) -> Function:
 class Running:
     """A formula, run by functions of NumPy; see `TensorBackend.elementwise`.
 
-    Attributes:
-        formula: what is computed.
-        function: the one function of NumPy that computes it, called like a ufunc, if there is one.
+    `function` is the one function that computes it, called like a ufunc, if there is one.
     """
 
     def __init__(self, formula: Formula) -> None:
@@ -87,7 +75,7 @@ class Running:
         self.function = function_of(formula, FUNCTIONS)
 
     def __call__(self, out: Any, *inputs: TensorData | Number) -> Any:
-        """Compute the formula of any views and numbers."""
+        """Compute the formula for any views and numbers."""
         formula, function = self.formula, self.function
         new = out.__class__ is Layout
         update = SPECIAL_CASES.get("update")
@@ -110,7 +98,7 @@ class Running:
         return views[0] if formula.outputs == 1 else views
 
     def plan(self, out: Layout | Layouts, inputs: tuple[Layout | None, ...]) -> Function | None:
-        """Return the function for inputs of these layouts, if it makes new views."""
+        """Return the function for inputs of these layouts, if it returns new views."""
         dtypes = {layout.dtype for layout in inputs if layout is not None} - {bool_}
         if not isinstance(out, Layout) or None in inputs or len(dtypes) > 1 or bfloat16 in dtypes:
             return None
@@ -126,7 +114,7 @@ class Running:
 
 
 running = functools.lru_cache(4096)(Running)
-"""`running(formula)` is its `Running`, the same one each time."""
+"""Return the cached `Running` of a formula."""
 
 
 def _of_any(function: Function, out: Layout, several: bool) -> Function:
@@ -149,14 +137,14 @@ def _of_any(function: Function, out: Layout, several: bool) -> Function:
 
 
 def _of_one(function: Function, out: Layout) -> Function:
-    """Return the plan for a view that lies like the result."""
+    """Return the plan for a view of the layout of the result."""
 
     def run(x: Any) -> TensorData:
         try:
             array = run_without_warnings(function, x._array)
         except _BUSY:
             array = no_warnings().run(function, x.array)
-        data = _new(TensorData)  # as in `TensorData.of`, whose call a sum would feel
+        data = _new(TensorData)  # `TensorData.of` without the time of its call
         data._array = array
         data.layout = out
         data._storage = data._version = None
@@ -166,7 +154,7 @@ def _of_one(function: Function, out: Layout) -> Function:
 
 
 def _of_two(function: Function, out: Layout) -> Function:
-    """Return the plan for two views that lie like the result, or for one and a single element."""
+    """Return the plan for two views of the layout of the result, one of which may be 0-D."""
 
     def run(x: Any, y: Any) -> TensorData:
         try:

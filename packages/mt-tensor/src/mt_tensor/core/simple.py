@@ -1,8 +1,7 @@
-"""The `simple` backend: plain Python loops, written to be read.
+"""The `simple` backend: plain Python loops, the executable specification of the contract.
 
-The first backend, and the executable specification of the contract: each primitive is the loop that
-other backends make fast. Elements are Python numbers while they are computed with; when they are
-stored, they are rounded or wrapped around to the element type.
+Elements are Python numbers while they are computed with, and rounded or wrapped around to the dtype
+when they are stored.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ def read(data: TensorData, index: Index) -> Number:
 
 
 def write(data: TensorData, index: Index, value: Number) -> None:
-    """Store a number at `index`, rounded or wrapped to the element type."""
+    """Store a number at `index`, rounded or wrapped around to the dtype."""
     position = index_to_position(index, data.strides, data.offset)
     data.storage[position] = element(value, data.dtype)
 
 
 def tensor_map(fn: Callable[[Any], Any]) -> Callable[[TensorData, TensorData], None]:
-    """Lift a function of one scalar to tensors of one shape.
+    """Apply a function of one scalar elementwise.
 
     for each index:
         out[index] = fn(source[index])
@@ -52,7 +51,7 @@ def tensor_map(fn: Callable[[Any], Any]) -> Callable[[TensorData, TensorData], N
 def tensor_zip(
     fn: Callable[[Any, Any], Any],
 ) -> Callable[[TensorData, TensorData, TensorData], None]:
-    """Lift a function of two scalars to tensors of one shape, broadcast before.
+    """Apply a function of two scalars elementwise, to views broadcast to one shape.
 
     for each index:
         out[index] = fn(a[index], b[index])
@@ -65,19 +64,19 @@ def tensor_zip(
     return run
 
 
-_LIFTED: dict[int, Callable[..., Callable[..., None]]] = {1: tensor_map, 2: tensor_zip}
+_LOOPS: dict[int, Callable[..., Callable[..., None]]] = {1: tensor_map, 2: tensor_zip}
 """The loops by the number of inputs."""
 
 
 def tensor_reduce(
     fn: Callable[[Any, Any], Any], start: Any
 ) -> Callable[[TensorData, TensorData, tuple[int, ...]], None]:
-    """Lift a function of two scalars to a fold over dimensions.
+    """Reduce dimensions with a function of two scalars.
 
     for each index of out:
         out[index] = fn(fn(start, source[first]), source[second]) ... over all indices below it
 
-    Without a start, which is None then, the fold begins with the first element.
+    If `start` is None, the fold begins with the first element.
     """
 
     def run(source: TensorData, out: TensorData, dims: tuple[int, ...]) -> None:
@@ -109,15 +108,14 @@ class SimpleOps(HostBackend):
     def elementwise(self, formula: Formula) -> Callable[..., Any]:
         """Run the formula's own Python function on each element.
 
-        Of one or two inputs and one output, that is `tensor_map` or `tensor_zip`; the gradients of
-        an operator, computed together, have more.
+        With one output of one or two inputs, that is `tensor_map` or `tensor_zip`.
         """
 
         def run(out: Layout | Sequence[TensorData], *inputs: TensorData | Number) -> Any:
             views, targets = self.operands(inputs, out), self.results(formula, out)
             with np.errstate(all="ignore"):
-                if formula.outputs == 1 and formula.arity in _LIFTED:
-                    _LIFTED[formula.arity](formula.function)(*views, *targets)
+                if formula.outputs == 1 and formula.arity in _LOOPS:
+                    _LOOPS[formula.arity](formula.function)(*views, *targets)
                     return targets[0]
                 for index in targets[0].indices():
                     values = formula.function(*(read(view, index) for view in views))
@@ -131,7 +129,7 @@ class SimpleOps(HostBackend):
     def reduce(
         self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool = False
     ) -> TensorData:
-        """Fold with the operator's own Python source."""
+        """Reduce with the operator's own Python function."""
         result = self.empty(folded_shape(source.shape, dims, keepdim), source.dtype)
         out = TensorData(result.storage, folded_shape(source.shape, dims, True), dtype=source.dtype)
         with np.errstate(all="ignore"):
