@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 from mt_autodiff.core.mode import recording
@@ -18,6 +19,7 @@ from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.conversion import cast
 from mt_tensor.core.dtype_rules import dtype_rules_of
 from mt_tensor.core.dtypes import (
+    DTYPES,
     Array,
     DType,
     Number,
@@ -34,7 +36,7 @@ from mt_tensor.core.elementwise_gradients import recorder
 from mt_tensor.core.errors import DivisionByZeroError, DTypeError
 from mt_tensor.core.function import common_backend
 from mt_tensor.core.layout import row_major
-from mt_tensor.core.plans import Plans
+from mt_tensor.core.plans import Cache, Plans
 from mt_tensor.core.precision import BLOCKS, adjusted
 from mt_tensor.core.strides import shape_broadcast
 from mt_tensor.core.tensor import Tensor
@@ -45,12 +47,51 @@ OPERANDS = (Tensor, bool, int, float)
 """What an operator of tensors takes."""
 
 
+class SignaturePlans(Cache):
+    """The plans of an operator by signature: for a backend and layouts, what computes the value.
+
+    A signature has none, which is remembered as None, if its arguments must first be converted, or
+    checked at each call.
+    """
+
+    def __init__(self, operation: ElementwiseOperation) -> None:
+        super().__init__()
+        operator, rules = operation.operator, operation.rules
+        self.plans = operation.plans
+        self.is_bool = operator.result == "bool"
+        categories = set() if operator.result == "integer" else {"float"}
+        if operator.result != "real" and rules.takes_integers and rules.closed:
+            categories.add("integer")
+        if self.is_bool and rules.takes_bool:
+            categories.add("bool")
+        self.dtypes = {dtype for dtype in DTYPES.values() if dtype.kind in categories}
+        if not rules.closed or operator.result == "real":  # autocast may convert these
+            self.dtypes = {dtype for dtype in self.dtypes if not dtype.is_narrow}
+
+    def __missing__(self, key: tuple[Any, ...]) -> Callable[..., Any] | None:
+        """Plan a signature.
+
+        Raises:
+            IndexingError: the shapes do not broadcast.
+        """
+        backend, *layouts = key
+        dtype, shape = layouts[0].dtype, layouts[0].shape
+        if dtype not in self.dtypes or any(layout.dtype is not dtype for layout in layouts):
+            return self.keep(key, None)  # type: ignore[no-any-return]
+        for layout in layouts[1:]:
+            if layout.shape != shape:
+                shape = shape_broadcast(shape, layout.shape)
+        out = row_major(shape, bool_ if self.is_bool else dtype)
+        return self.keep(key, self.plans[backend, out, *layouts])  # type: ignore[no-any-return]
+
+
 class ElementwiseOperation:
     """One row of the operator table on tensors; called like a function.
 
     Attributes:
         operator: the row.
         plans: how each backend computes its value.
+        planned: the functions for signatures that need nothing else.
         rules: its dtype rules.
         record: enters results into the graph.
     """
@@ -59,6 +100,7 @@ class ElementwiseOperation:
         self.operator = operator
         self.plans = Plans(operator.value)
         self.rules = dtype_rules_of(operator)
+        self.planned = SignaturePlans(self)
         self.record = recorder(operator, ElementwiseOperation)
 
     def __call__(self, *args: Any) -> Tensor:

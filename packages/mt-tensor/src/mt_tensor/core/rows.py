@@ -1,11 +1,10 @@
 """The operator table as functions and methods, `mt.exp(x)` and `x.exp()`.
 
 One function is made for each row, when it enters the table, with torch's names for its arguments.
-Operations whose arguments are more than those of their row, `clamp` and `gelu` for example, have
-functions of their own, in files by subject. Tensors of one element type, and a tensor with a number
-of its kind, need no promotion: what remains is to ask the backend for the values and to record
-them. That short way is taken here, for most operations of a program are of this kind. All else goes
-to the `ElementwiseOperation` of the row.
+It looks up the plan for the signature of its arguments, runs it, and records the result. Arguments
+without a plan (of several dtypes, or that must be checked at each call) go to the
+`ElementwiseOperation` of the row, as do those that are no tensors. Operations with more arguments
+than their row, `clamp` and `gelu` for example, have functions of their own, in files by subject.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 from mt_autodiff.core.mode import recording
 from mt_operators import OPERATORS, Operator
-from mt_tensor.core.dtypes import DTYPES, DType, Number, bool_, is_exact
+from mt_tensor.core.dtypes import Number, bool_, is_exact
 from mt_tensor.core.elementwise import (
     OPERATIONS,
     ElementwiseOperation,
@@ -23,8 +22,6 @@ from mt_tensor.core.elementwise import (
     shared_constant,
 )
 from mt_tensor.core.function import require_tensors
-from mt_tensor.core.layout import row_major
-from mt_tensor.core.strides import shape_broadcast
 from mt_tensor.core.tensor import Tensor
 
 _make = Tensor._make
@@ -35,54 +32,49 @@ FUNCTIONS: dict[str, Callable[..., Tensor]] = {}
 """The function of each row, by its name and aliases."""
 
 
-def of_one(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Callable[..., Any]:
+def of_one(operation: ElementwiseOperation, general: Callable[..., Any]) -> Callable[..., Any]:
     """Return an operation of one argument as a function.
 
     Args:
         operation: of a row of the table.
-        otherwise: the same for what needs conversion or a check, or is no tensor.
+        general: the same for arguments without a plan.
     """
-    plans, record, truth, direct = _how(operation)
+    planned, record = operation.planned, operation.record
+    differentiable = operation.operator.result != "bool"
 
     def function(input: Any) -> Tensor:
-        if not isinstance(input, Tensor) or input._tensor.layout.dtype not in direct:
-            return otherwise(input)  # type: ignore[no-any-return]
+        if not isinstance(input, Tensor):
+            return general(input)  # type: ignore[no-any-return]
         data, backend = input._tensor, input.backend
-        layout = data.layout
-        out = row_major(layout.shape, bool_) if truth else layout.contiguous
-        value = plans[backend, out, layout](data)
+        run = planned[backend, data.layout]
+        if run is None:
+            return general(input)  # type: ignore[no-any-return]
+        value = run(data)
         result = _make(value, backend)
-        if input._requires_grad and recording.get() and not truth:
+        if input._requires_grad and differentiable and recording.get():
             record((input,), (data, value), result)
         return result
 
     return function
 
 
-def of_two(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Callable[..., Any]:
+def of_two(operation: ElementwiseOperation, general: Callable[..., Any]) -> Callable[..., Any]:
     """Return an operation of two arguments as a function; see `of_one`."""
-    plans, record, truth, direct = _how(operation)
+    planned, record = operation.planned, operation.record
+    differentiable = operation.operator.result != "bool"
 
     def function(input: Any, other: Any) -> Tensor:
         x = input if input.__class__ is Tensor else _operand(input, other)
         y = other if other.__class__ is Tensor else _operand(other, input)
-        if x is None or y is None:
-            return otherwise(input, other)  # type: ignore[no-any-return]
+        if x is None or y is None or x.backend is not y.backend:
+            return general(input, other)  # type: ignore[no-any-return]
         first, second, backend = x._tensor, y._tensor, x.backend
-        layout, another = first.layout, second.layout
-        if layout.dtype not in direct or y.backend is not backend:
-            return otherwise(input, other)  # type: ignore[no-any-return]
-        out = layout.contiguous
-        if another is not layout:
-            if another.dtype is not layout.dtype:
-                return otherwise(input, other)  # type: ignore[no-any-return]
-            if another.shape and another.shape != layout.shape:
-                out = row_major(shape_broadcast(layout.shape, another.shape), layout.dtype)
-        if truth:
-            out = row_major(out.shape, bool_)
-        value = plans[backend, out, layout, another](first, second)
+        run = planned[backend, first.layout, second.layout]
+        if run is None:
+            return general(input, other)  # type: ignore[no-any-return]
+        value = run(first, second)
         result = _make(value, backend)
-        if (x._requires_grad or y._requires_grad) and not truth and recording.get():
+        if (x._requires_grad or y._requires_grad) and differentiable and recording.get():
             record((x, y), (first, second, value), result)
         return result
 
@@ -112,21 +104,6 @@ def of_any(operation: ElementwiseOperation) -> Callable[..., Any]:
         return operation(*operands)
 
     return function
-
-
-def _how(operation: ElementwiseOperation) -> tuple[Any, Any, bool, set[DType]]:
-    """Return how to compute and to record, whether the result is a truth value, and of what."""
-    operator, rules = operation.operator, operation.rules
-    truth = operator.result == "bool"
-    kinds = set() if operator.result == "integer" else {"float"}  # that need no conversion or check
-    if operator.result != "real" and rules.takes_integers and rules.closed:
-        kinds.add("integer")
-    if truth and rules.takes_bool:
-        kinds.add("bool")
-    direct = {dtype for dtype in DTYPES.values() if dtype.kind in kinds}
-    if not rules.closed or operator.result == "real":
-        direct = {dtype for dtype in direct if not dtype.is_narrow}  # see `precision.py`
-    return operation.plans, operation.record, truth, direct
 
 
 def _operand(value: Any, other: Any) -> Tensor | None:
