@@ -183,30 +183,36 @@ def counterparts(before: str, after: str) -> dict[str, tuple[str, str | None]]:
         *(
             ("autodiff", "tensor", f"{place}.{name}", "rewritten", f"mt_autodiff.{counterpart}")
             for place, name, counterpart in [
-                ("tensor.Tensor", "backward", "core.scalar.Scalar.backward"),
-                ("tensor.Tensor", "detach", "core.scalar.Scalar.detach"),
-                ("recording.function.Function", "apply", "scalar_function.ScalarFunction.apply"),
-                ("recording.graph.Node", "chain_rule", "core.graph.History.chain_rule"),
+                ("core.tensor.Tensor", "backward", "core.scalar.Scalar.backward"),
+                ("core.tensor.Tensor", "detach", "core.scalar.Scalar.detach"),
+                ("core.function.Function", "apply", "scalar_function.ScalarFunction.apply"),
+                ("core.graph.Node", "chain_rule", "core.graph.History.chain_rule"),
             ]
         ),
-        ("autodiff", "tensor", "strides.shape_broadcast", "new idea", None),
-        ("autodiff", "tensor", "backends.registry.BackendInfo.status", "new idea", None),
-        ("autodiff", "tensor", "library.order.scans.CumulativeSum.backward", "new idea", None),
-        ("autodiff", "tensor", "dtypes.DType.__repr__", "new idea", None),
+        ("autodiff", "tensor", "core.strides.shape_broadcast", "new idea", None),
+        ("autodiff", "tensor", "core.registry.BackendInfo.status", "new idea", None),
+        ("autodiff", "tensor", "order.scans.CumulativeSum.backward", "new idea", None),
+        ("autodiff", "tensor", "core.dtypes.DType.__repr__", "new idea", None),
         *(
-            ("tensor", "fast", f"course.{name}", "rewritten", f"mt_tensor.{place}.{name}")
+            (
+                "tensor",
+                "fast",
+                f"core.parallel_loops.{name}",
+                "rewritten",
+                f"mt_tensor.{place}.{name}",
+            )
             for name, place in [
-                ("tensor_map", "backends.simple"),
-                ("tensor_zip", "backends.simple"),
-                ("tensor_reduce", "backends.simple"),
-                ("to_index", "strides"),
-                ("index_to_position", "strides"),
+                ("tensor_map", "core.simple"),
+                ("tensor_zip", "core.simple"),
+                ("tensor_reduce", "core.simple"),
+                ("to_index", "core.strides"),
+                ("index_to_position", "core.strides"),
             ]
         ),
-        ("tensor", "fast", "library.fused.losses._CrossEntropy.value", "new idea", None),
-        ("tensor", "fast", "library.fused.normalization._LayerNorm.gradient", "new idea", None),
-        ("tensor", "fast", "library.fused.regularization._Dropout.value", "new idea", None),
-        ("tensor", "fast", "generation.loops.loop", "new idea", None),
+        ("tensor", "fast", "fused.losses._CrossEntropy.value", "new idea", None),
+        ("tensor", "fast", "fused.normalization._LayerNorm.gradient", "new idea", None),
+        ("tensor", "fast", "fused.regularization._Dropout.value", "new idea", None),
+        ("tensor", "fast", "core.loop_source.loop", "new idea", None),
         (
             *("fast", "cuda", "backend.CudaOps.reduce", "rewritten"),
             "mt_tensor.core.simple.SimpleOps.reduce",

@@ -110,6 +110,6 @@ def test_the_readme_lists_every_operator() -> None:
     command = [sys.executable, "-c", listing]
     names = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     text = (ROOT / "packages/mt-operators/README.md").read_text(encoding="utf-8")
-    _, _, section = text.partition("These are all operators, by what they yield:")
+    _, _, section = text.partition("All operators, by what they return:")
     listed = " ".join(section.partition("##")[0].split("`")[1::2]).split()
     assert sorted(listed) == sorted(names)

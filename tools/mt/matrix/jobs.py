@@ -131,13 +131,12 @@ def backends(workspace: Workspace) -> dict[str, Stage]:
     """Every backend of the workspace, by name: the stage that it comes from.
 
     A package announces its backends by entry points. Those that are built in belong to the package
-    that owns the group of entry points, and are the classes there that have a name.
+    that owns the group of entry points, and are the classes in its core that have a name.
     """
     found: dict[str, Stage] = {}
     for stage in workspace.stages.values():
         if PLUGINS.startswith(f"{stage.import_name}."):
-            folder = stage.source.parent / PLUGINS.replace(".", "/")
-            found |= dict.fromkeys(_built_in(folder), stage)
+            found |= dict.fromkeys(_built_in(stage.source / "core"), stage)
         found |= dict.fromkeys(stage.plugins, stage)
     return found
 

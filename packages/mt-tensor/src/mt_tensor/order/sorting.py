@@ -169,7 +169,7 @@ def _median(name: str, skip_nan: bool, input: Tensor, dim: int | None, keepdim: 
     if skip_nan and input.dtype.is_floating_point:  # no nan has a part, unless all are
         away = -math.inf if value.item() == math.inf else math.inf
         input = input.masked_fill(input.isnan(), away) if value.item() == value.item() else input
-    return SharedByEqual.apply(input, value, tuple(range(input.ndim)))
+    return SharedByEqual.apply(input, lambda _: value, tuple(range(input.ndim)))
 
 
 def _median_along(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,7 +44,10 @@ class SharedByEqual(Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, value: Tensor, dims: tuple[int, ...]) -> Tensor:
+    def forward(
+        ctx: Any, x: Tensor, find: Callable[[Tensor], Tensor], dims: tuple[int, ...]
+    ) -> Tensor:
+        value = find(x)
         ctx.dims = dims
         ctx.save_for_backward(x, value)
         return value
@@ -79,7 +83,7 @@ def _extreme(name: str, operator: str, x: Tensor, dim: Dims, keepdim: bool) -> T
     check_not_empty(name, x, dims)
     if not x.requires_grad:
         return fold(operator, x, dims, keepdim)
-    out = SharedByEqual.apply(x, fold(operator, x, dims), dims)
+    out = SharedByEqual.apply(x, lambda x: fold(operator, x, dims), dims)
     return out if keepdim else squeeze_dims(out, dims)
 
 

@@ -372,7 +372,7 @@ row(
     ((2, 3), ()),
     errors=(
         (lambda x: x.map_(x.double(), max), DTypeError, "one dtype"),
-        (lambda x: x.map_(x.T, max), ShapeError, "extents of 1"),
+        (lambda x: x.map_(x.T, max), ShapeError, "sizes of 1"),
         (lambda x: x.requires_grad_().map_(x, max), InPlaceError, "requires grad"),
     ),
 )
