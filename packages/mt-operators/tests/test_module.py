@@ -607,6 +607,14 @@ def test_names_are_unique_and_find_what_they_name(spec: Spec) -> None:
             assert at is found
 
 
+def test_a_shared_child_is_listed_once_in_the_place_of_its_first_name() -> None:
+    tree = Module()
+    first, second = Module(), Module()
+    for name, child in (("a", first), ("b", second), ("shared", first)):
+        tree.add_module(name, child)
+    assert list(tree.named_children()) == [("a", first), ("b", second)]
+
+
 @settings(deadline=None)  # the first example imports torch
 @given(specs, st.booleans(), st.booleans())
 def test_names_and_their_order_are_torchs(spec: Spec, recurse: bool, once: bool) -> None:

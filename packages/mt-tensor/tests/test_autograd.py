@@ -391,14 +391,17 @@ def test_exchanged_elements() -> None:
         mt.ones(2).data = 3
 
 
-def test_a_function_returns_one_tensor() -> None:
-    class Pair(mt.Function):
+@pytest.mark.parametrize("returned", [None, 1.0, [mt.ones(2)], (mt.ones(2), 1.0)], ids=repr)
+def test_a_function_that_returns_no_tensors_is_refused(returned: Any) -> None:
+    class Wrong(mt.Function):
         @staticmethod
         def forward(ctx: Any, x: Any) -> Any:
-            return x, x
+            return returned
 
-    with pytest.raises(TypeError, match="forward of Pair returned .* one result"):
-        Pair.apply(mt.ones(2, requires_grad=True))
+    with pytest.raises(
+        TypeError, match="forward of Wrong returned .*; return a tensor, or a tuple"
+    ):
+        Wrong.apply(mt.ones(2, requires_grad=True))
 
 
 @pytest.mark.parametrize(

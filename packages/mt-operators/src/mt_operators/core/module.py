@@ -195,8 +195,10 @@ class Module:
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """Iterate over the direct submodules with their names, each once."""
-        first = {id(module): (name, module) for name, module in reversed(self._modules.items())}
-        return reversed(first.values())
+        first: dict[int, tuple[str, Module]] = {}
+        for name, module in self._modules.items():
+            first.setdefault(id(module), (name, module))
+        return iter(first.values())
 
     def children(self) -> Iterator[Module]:
         """Iterate over the direct submodules, each once."""
