@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.core.contract import TensorBackend
+from mt_tensor.core.plans import Cache
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.programs.numbers import Varying
 from mt_tensor.programs.structure import PLAIN
@@ -45,8 +46,8 @@ MISSING = object()
 CONSTANT = (*PLAIN, enum.Enum, range, slice)
 """What never changes, and is compared by value."""
 
-CLOSED = (type, BuiltinFunctionType, Generator, TensorBackend, Varying)
-"""What is not looked into."""
+CLOSED = (type, BuiltinFunctionType, Cache, Generator, TensorBackend, Varying)
+"""What is not looked into; caches of plans never change a result."""
 
 
 class Place:
