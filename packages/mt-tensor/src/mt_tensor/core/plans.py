@@ -41,10 +41,11 @@ class Cache(dict[Any, Any]):
 class Plans(Cache):
     """The functions that compute one formula; see `PlannedRun`.
 
-    A key is the backend, the layout of new results or the layouts of the views that are written to,
-    and then the layout of each input, or None for a number:
+    A key is the backend, the layout of new results, and then the layout of each input:
 
         run = plans[backend, out, x.layout, y.layout]
+
+    A backend alone leads to the function for any views, with which `change` writes to views.
 
     Attributes:
         formula: what is computed.
@@ -72,9 +73,10 @@ class Plans(Cache):
             out: views, one for each result.
             *inputs: views and numbers.
         """
-        targets = tuple([data.layout for data in out])
-        layouts = [getattr(x, "layout", None) for x in inputs]
-        self[backend, targets, *layouts](out, *inputs)
+        run = self.get(backend)
+        if run is None:
+            run = self.keep(backend, backend.elementwise(self.formula))
+        run(out, *inputs)
 
 
 def drop_plans() -> None:
