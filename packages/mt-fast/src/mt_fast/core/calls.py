@@ -19,7 +19,6 @@ from mt_fast.core.kernel import Kernel
 from mt_fast.core.tables import SPECIAL_CASES, empty
 from mt_operators import Formula
 from mt_tensor import TensorData
-from mt_tensor.core.contract import Layouts
 from mt_tensor.core.layout import Layout, row_major
 from mt_tensor.core.strides import Shape
 
@@ -57,18 +56,13 @@ class Running:
             return None
         return self.general(out, *inputs)
 
-    def plan(
-        self, out: Layout | Layouts, inputs: tuple[Layout | None, ...]
-    ) -> Callable[..., Any] | None:
-        """Return the function for inputs of these layouts, if it makes new views."""
-        if not isinstance(out, Layout):
-            return None
+    def plan(self, out: Layout, layouts: tuple[Layout, ...]) -> Callable[..., Any] | None:
+        """Return the function for inputs of these layouts, unless one is of 16 bits."""
         parallel = out.size >= self.backend.parallel_from
         if self.small and not parallel:
-            return self.small.plan(out, inputs)  # type: ignore[no-any-return]
-        layouts = [layout for layout in inputs if layout is not None]
+            return self.small.plan(out, layouts)  # type: ignore[no-any-return]
         narrow = any(layout.dtype.is_narrow for layout in (*layouts, out))
-        if len(layouts) < len(inputs) or narrow or not out.size:
+        if narrow or not out.size:
             return None
         if not parallel and self.formula.outputs == 1 and len(layouts) <= 2:
             kernel = self._flat(out, layouts)

@@ -6,7 +6,7 @@ border for backends in other packages; `mt_tensor.extending` is that for operati
 """
 
 # What a formula is computed in, and elements in the memory of this machine.
-from mt_tensor.core.contract import Layouts as Layouts, computation_type as computation_type
+from mt_tensor.core.contract import computation_type as computation_type
 from mt_tensor.core.host import no_warnings as no_warnings
 from mt_tensor.core.host import (
     HostBackend as HostBackend,

@@ -54,8 +54,6 @@ from mt_tensor.core.layout import Layout, row_major
 from mt_tensor.core.strides import Shape, shape_broadcast
 from mt_tensor.core.tensor_data import TensorData
 
-Layouts = tuple[Layout, ...]
-
 
 class PlannedRun(Protocol):
     """A function that `elementwise` may return if it can choose a kernel once per signature."""
@@ -63,18 +61,15 @@ class PlannedRun(Protocol):
     def __call__(self, out: Any, *inputs: Any) -> Any:
         """Compute the formula; see `TensorBackend.elementwise`."""
 
-    def plan(
-        self, out: Layout | Layouts, inputs: tuple[Layout | None, ...]
-    ) -> Callable[..., Any] | None:
+    def plan(self, out: Layout, inputs: tuple[Layout, ...]) -> Callable[..., Any] | None:
         """Return the function for one signature; None if there is no better one than this.
 
         Args:
-            out: the layout of new views, or the layouts of the views that are written to.
-            inputs: the layout of each input; None for a number.
+            out: the layout of new views.
+            inputs: the layout of each input.
 
         Returns:
-            `run(*inputs)`, which returns the new view or a list of several; or, to write to views,
-            `run(out, *inputs)`.
+            `run(*inputs)`, which returns the new view, or a list of several.
         """
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from mt_operators import Formula
 from mt_tensor.core.casting import assign, to_float32
-from mt_tensor.core.contract import Layouts, computation_type
+from mt_tensor.core.contract import computation_type
 from mt_tensor.core.dtypes import Array, DType, Number, bfloat16, bool_
 from mt_tensor.core.host import no_warnings, run_without_warnings
 from mt_tensor.core.layout import Layout
@@ -97,15 +97,15 @@ class Running:
         views = [new_view(result, out) for result in results]
         return views[0] if formula.outputs == 1 else views
 
-    def plan(self, out: Layout | Layouts, inputs: tuple[Layout | None, ...]) -> Function | None:
-        """Return the function for inputs of these layouts, if it returns new views."""
-        dtypes = {layout.dtype for layout in inputs if layout is not None} - {bool_}
-        if not isinstance(out, Layout) or None in inputs or len(dtypes) > 1 or bfloat16 in dtypes:
+    def plan(self, out: Layout, inputs: tuple[Layout, ...]) -> Function | None:
+        """Return the function for inputs of these layouts, if they have one dtype beside bool."""
+        dtypes = {layout.dtype for layout in inputs} - {bool_}
+        if len(dtypes) > 1 or bfloat16 in dtypes:
             return None
         (dtype,) = dtypes or {bool_}
         function = self.function or on_arrays(self.formula, dtype)
         usual = self.function and out.shape and not dtype.is_narrow and dtype is not bool_
-        if usual and out in inputs and all(x is out or not x.shape for x in inputs if x):
+        if usual and out in inputs and all(x is out or not x.shape for x in inputs):
             if len(inputs) == 1:
                 return _of_one(function, out)
             if len(inputs) == 2:

@@ -17,7 +17,6 @@ from weakref import WeakValueDictionary
 
 from mt_operators import Formula
 from mt_tensor.core.contract import TensorBackend
-from mt_tensor.core.layout import Layout
 
 MOST = 1024
 """How many entries a cache holds; the next one empties it."""
@@ -61,9 +60,7 @@ class Plans(Cache):
         run = backend.elementwise(self.formula)
         plan = getattr(run, "plan", None)
         planned = plan and plan(out, tuple(inputs))
-        if planned is None:
-            planned = functools.partial(run, out) if isinstance(out, Layout) else run
-        return self.keep(key, planned)  # type: ignore[no-any-return]
+        return self.keep(key, planned or functools.partial(run, out))  # type: ignore[no-any-return]
 
     def change(self, backend: TensorBackend, out: Any, *inputs: Any) -> None:
         """Write the results of the formula to views.

@@ -67,7 +67,7 @@ def in_summed_dtype(x: Tensor, dtype: Any) -> Tensor:
 
 
 class Sum(LinearFunction):
-    """Sum over dimensions, which stay with extent 1 or are left out."""
+    """Sum over dimensions, which stay with size 1 or are left out."""
 
     @staticmethod
     def forward(x: Tensor, dims: tuple[int, ...], keepdim: bool) -> TensorData:
@@ -125,7 +125,7 @@ def sum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = 
     Args:
         input: a tensor; integers and bools are added up as int64.
         dim: one dimension or several; None and () for all.
-        keepdim: whether they stay, with extent 1.
+        keepdim: whether they stay, with size 1.
         dtype: the element type to convert to before.
 
     Raises:
