@@ -21,6 +21,7 @@ from mt_tensor.core.errors import InPlaceError
 from mt_tensor.core.function import Function
 from mt_tensor.core.gathering import Collect, Gather
 from mt_tensor.core.graph import Node
+from mt_tensor.core.linear import LinearFunction
 from mt_tensor.core.strides import size_of
 from mt_tensor.core.tensor import CUSTOM_VIEW, VIEW, Tensor
 from mt_tensor.core.tensor_data import TensorData, positions
@@ -64,20 +65,21 @@ class Cleared(Function):
         return grad._with(grad.backend.full(grad.shape, grad.dtype, 0))
 
 
-class Without(Function):
+class Without(LinearFunction):
     """A row with zeros in the places of an index."""
 
+    saves_index = True
+
     @staticmethod
-    def forward(ctx: Any, row: Tensor, index: Tensor) -> Tensor:
-        ctx.index = index
+    def forward(row: Tensor, index: Tensor) -> TensorData:
         data, backend = row._tensor, row.backend
         out = backend.copy(data, data.layout.contiguous)
         backend.scatter(backend.full(index.shape, row.dtype, 0), 0, index._tensor, out)
-        return row._with(out)
+        return out
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        return Without.apply(grad, ctx.index), None
+    def backward(grad: Tensor, _: Any, index: Tensor) -> Tensor:
+        return Without.apply(grad, index)
 
 
 class Overwritten(Function):
@@ -92,7 +94,7 @@ class Overwritten(Function):
     def backward(ctx: Any, grad: Tensor) -> Any:
         row = reshaped(grad, (grad.numel(),))
         rest = reshaped(Without.apply(row, ctx.index), grad.shape)
-        return rest, reshaped(Gather.apply(row, 0, ctx.index), ctx.shape), None
+        return rest, reshaped(Gather.apply(row, ctx.index, 0), ctx.shape), None
 
 
 class Shown(Function):
@@ -106,7 +108,7 @@ class Shown(Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         row = reshaped(grad, (grad.numel(),))
-        whole = Collect.apply(row, 0, ctx.index, (size_of(ctx.shape),))
+        whole = Collect.apply(row, ctx.index, 0, (size_of(ctx.shape),))
         return reshaped(whole, ctx.shape), None, None
 
 

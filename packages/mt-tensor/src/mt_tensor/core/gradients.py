@@ -76,7 +76,9 @@ def grad(
         for number, (output, start) in enumerate(zip(outputs, starts, strict=True)):
             last = number == len(outputs) - 1
             retain = keep or not last
-            for variable, gradient in derivatives(output.variable, start, retain, (), wanted):
+            for variable, gradient in derivatives(
+                output.variable, start, retain, (), wanted
+            ).items():
                 gradient._fresh = False  # the caller will have it
                 known = variable in found
                 found[variable] = found[variable] + gradient if known else gradient

@@ -199,29 +199,34 @@ class Tensor(Methods):
             )
         return derivative if self._watch is None else self._watch.completed(self, derivative)
 
-    def chain_rule(
-        self, derivative: Tensor, needed: Container[Any] | None = None
-    ) -> Iterable[tuple[Any, Tensor]]:
-        """Return no parents: a leaf has none."""
-        return ()
+    def accumulate_derivative(self, derivative: Any) -> Any:
+        """Add to `grad`, unless that has been switched off since; return what was added.
 
-    def accumulate_derivative(self, derivative: Tensor) -> None:
-        """Add to `grad`, unless that has been switched off since.
-
-        `add_to_grad` is the library's: it adds in the memory of `grad`, one thread at a time.
+        Raises:
+            GradientError: see `completed`.
         """
+        if (
+            self._watch is not None
+            or derivative._fresh is None
+            or derivative._tensor.layout.shape != self._tensor.layout.shape
+        ):
+            derivative = self.completed(derivative)
         if self._requires_grad:
             if self._watch is None:
                 self.add_to_grad(derivative)
             else:
                 self._watch.accumulate(self, derivative)
+        return derivative
+
+    def chain_rule(
+        self, derivative: Any, needed: Container[Any] | None = None, retain_graph: bool = True
+    ) -> Iterable[tuple[Any, Any]]:
+        """Return no parents: a leaf has none."""
+        return ()
 
     def is_freed(self) -> bool:
         """Whether the graph behind it has been freed: a leaf has none."""
         return False
-
-    def free_graph(self) -> None:
-        """Forget nothing: a leaf saves nothing."""
 
     # --- Gradients ------------------------------------------------------------------------------
 
@@ -327,9 +332,10 @@ class Tensor(Methods):
             self._backward_to(inputs, gradient, retain_graph, create_graph)
             return
         keep = create_graph if retain_graph is None else retain_graph
-        check_flags(retain_graph=keep, create_graph=create_graph)
+        if keep.__class__ is not bool or create_graph.__class__ is not bool:
+            check_flags(retain_graph=keep, create_graph=create_graph)
         start = self.starting_gradient(gradient)
-        backpropagate(self.variable, start, keep, create_graph)
+        backpropagate(self.history or self, start, keep, create_graph)
 
     def starting_gradient(self, gradient: Tensor | None) -> Tensor:
         """Return what a backward from this tensor starts with: `gradient`, or 1 if it is None.
@@ -338,16 +344,17 @@ class Tensor(Methods):
             NoGradientError: nothing was recorded, or `gradient` is missing.
             ShapeError: `gradient` has another shape.
         """
-        if not self.requires_grad:
+        if self._requires_grad is not True and not self.requires_grad:
             raise NoGradientError(
                 "this tensor has no gradient: it was computed from tensors without requires_grad, "
                 "or inside no_grad()."
             )
         if gradient is None:
-            one = self._full((), 1)  # a new one each time: it may become a `grad`
-            if not self.ndim:
+            layout, backend = self._tensor.layout, self.backend
+            one = Tensor._make(backend.full((), layout.dtype, 1), backend)
+            if not layout.shape:
                 return one
-            if self.numel() != 1:
+            if layout.size != 1:
                 raise NoGradientError(
                     f"backward() of a tensor of shape {self.shape} needs the weight of each "
                     "element: reduce it first, as in x.sum().backward(), or pass gradient=."

@@ -211,7 +211,7 @@ def _gradient_of_composition(
             places.setdefault(argument.variable, place)
     gradients: list[Tensor | None] = [None] * len(arguments)
     if result.requires_grad:
-        walk = derivatives(result.variable, grad, True, places, places)
-        for variable, gradient in walk:
+        found = derivatives(result.variable, grad, True, places, places)
+        for variable, gradient in found.items():
             gradients[places[variable]] = gradient
     return gradients

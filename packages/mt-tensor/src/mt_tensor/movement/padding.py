@@ -10,11 +10,11 @@ from mt_tensor.checks import check_choice
 from mt_tensor.core.arguments import as_integers
 from mt_tensor.core.dtypes import as_number
 from mt_tensor.core.function import Function
+from mt_tensor.core.layout import Layout
 from mt_tensor.core.linear import ViewFunction
 from mt_tensor.core.signatures import validate_call
 from mt_tensor.core.strides import Shape
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import ShapeError
 
 
@@ -22,14 +22,15 @@ class Slice(ViewFunction):
     """Every n-th element of a range, in each dimension."""
 
     @staticmethod
-    def view(data: TensorData, starts: Shape, steps: Shape, lengths: Shape) -> TensorData:
-        return data.slice(starts, steps, lengths)
+    def layout(layout: Layout, starts: Shape, steps: Shape, lengths: Shape) -> Layout:
+        return layout.sliced(starts, steps, lengths)
 
     @staticmethod
-    def backward(grad: Tensor, shape: Shape, starts: Shape, steps: Shape, lengths: Shape) -> Tensor:
+    def backward(grad: Tensor, source: Any, starts: Shape, steps: Shape, lengths: Shape) -> Tensor:
         if recording.get():
-            return Embed.apply(grad, shape, starts, steps, 0)
-        return grad._part_of(shape, Slice, starts, steps, lengths)  # type: ignore[no-any-return]
+            return Embed.apply(grad, source.shape, starts, steps, 0)
+        part: Tensor = grad._part_of(source.shape, Slice, starts, steps, lengths)
+        return part
 
 
 class Embed(Function):
