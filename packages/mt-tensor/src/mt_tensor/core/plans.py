@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from mt_operators import Formula
-from mt_tensor.core.contract import TensorBackend
+
+if TYPE_CHECKING:  # which imports `kernels.py`, and so this file
+    from mt_tensor.core.contract import TensorBackend
 
 MOST = 1024
 """How many entries a cache holds; the next one empties it."""
