@@ -75,11 +75,11 @@ def derivatives(
             does not lead to one of them. None for all variables.
     """
     found: dict[Any, Any] = {}
-    _walk(variable, derivative, retain_graph, found, leaves, inputs)
+    walk(variable, derivative, retain_graph, found, leaves, inputs)
     return found
 
 
-def _walk(
+def walk(
     variable: Variable,
     derivative: Any,
     retain_graph: bool,
@@ -150,6 +150,6 @@ def backpropagate(
     keep = create_graph if retain_graph is None else retain_graph
     before = recording.set(create_graph)
     try:
-        _walk(variable, derivative, keep, None)
+        walk(variable, derivative, keep, None)
     finally:
         recording.reset(before)

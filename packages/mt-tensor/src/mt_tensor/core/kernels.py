@@ -11,8 +11,6 @@ from collections import defaultdict
 from importlib import import_module
 from typing import Any
 
-from mt_tensor.core.plans import drop_plans
-
 _kernels: defaultdict[str, dict[str, Any]] = defaultdict(dict)
 _modules: defaultdict[str, list[str]] = defaultdict(list)
 """By the name of the backend: its kernels by operation, and modules that are not imported yet."""
@@ -26,7 +24,6 @@ _importing = threading.RLock()
 def register_kernels(backend: str, module: str) -> None:
     """Register a module whose `KERNELS` are a backend's kernels by the names of operations."""
     _modules[backend].append(module)
-    drop_plans()
     PACKAGES.add(module.partition(".")[0])
 
 

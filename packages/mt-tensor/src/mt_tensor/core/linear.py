@@ -13,6 +13,7 @@ from typing import Any
 
 from mt_autodiff import GradientError
 from mt_autodiff.core.mode import recording
+from mt_tensor.core.extensions import EXTENSIONS
 from mt_tensor.core.graph import Node, record
 from mt_tensor.core.layout import Layout
 from mt_tensor.core.strides import Shape
@@ -93,6 +94,22 @@ class ViewFunction(LinearFunction):
                     cls.record(x, settings, result)
                 result._requires_grad = CUSTOM_VIEW if wanted is CUSTOM_VIEW else VIEW
         return result
+
+    @classmethod
+    def gradient_of_whole(
+        cls, inverse: type[LinearFunction], grad: Tensor, shape: Shape, *settings: Any
+    ) -> Tensor:
+        """Return the gradient of the argument, of which the view shows each element once at most.
+
+        Args:
+            inverse: the operation that puts the elements of the view into zeros of a shape.
+            grad: the gradient of the view.
+            shape: that of the argument.
+            *settings: those of the view.
+        """
+        if not recording.get() and "part of a gradient" in EXTENSIONS:
+            return EXTENSIONS["part of a gradient"](grad, shape, cls, settings)  # type: ignore[no-any-return]
+        return inverse.apply(grad, shape, *settings)
 
     @classmethod
     def part(cls, whole: TensorData, shape: Shape, *settings: Any) -> TensorData:

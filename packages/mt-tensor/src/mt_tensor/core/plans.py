@@ -12,13 +12,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakValueDictionary
 
 from mt_operators import Formula
-
-if TYPE_CHECKING:  # which imports `kernels.py`, and so this file
-    from mt_tensor.core.contract import TensorBackend
+from mt_tensor.core.contract import TensorBackend
 
 MOST = 1024
 """How many entries a cache holds; the next one empties it."""

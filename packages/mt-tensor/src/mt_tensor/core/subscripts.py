@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from mt_autodiff.core.mode import recording
 from mt_tensor.core.errors import DomainError, IndexingError
 from mt_tensor.core.layout import Layout
 from mt_tensor.core.linear import LinearFunction, ViewFunction
@@ -58,10 +57,7 @@ class Select(ViewFunction):
 
     @staticmethod
     def backward(grad: Tensor, source: Any, entries: Sequence[Any]) -> Tensor:
-        if recording.get():
-            return Unselect.apply(grad, source.shape, entries)
-        # A `Part` is zero everywhere else, and becomes a tensor only when it must.
-        return grad._part_of(source.shape, Select, entries)  # type: ignore[no-any-return]
+        return Select.gradient_of_whole(Unselect, grad, source.shape, entries)
 
 
 class Unselect(LinearFunction):

@@ -18,10 +18,8 @@ from typing import Any, ParamSpec, TypeAlias
 
 from mt_autodiff import derivatives
 from mt_autodiff.core.mode import recording
-from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.function import elements_of, require_tensors
 from mt_tensor.core.graph import Node, changed_in_place, fitting, record, version_of
-from mt_tensor.core.plans import Cache
 from mt_tensor.core.tensor import Tensor
 
 P = ParamSpec("P")
@@ -114,18 +112,6 @@ def _own(name: str, gradient: Any, parent: Any, grad: Tensor) -> Tensor:
 Kernel: TypeAlias = Callable[..., Any] | FusedKernel
 
 
-class Kernels(Cache):
-    """The kernel of each backend for one operation, or None."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self.name = name
-
-    def __missing__(self, backend: TensorBackend) -> Kernel | None:
-        """Ask a backend."""
-        return self.keep(backend, backend.kernel(self.name))  # type: ignore[no-any-return]
-
-
 def fused(
     name: str, gradient: Callable[..., Sequence[Tensor | None]] | None = None
 ) -> Callable[[Callable[P, Tensor]], Callable[P, Tensor]]:
@@ -146,14 +132,13 @@ def fused(
         FUSED[name] = composed
         if gradient is not None:
             GRADIENTS[name] = gradient
-        kernels = Kernels(name)
 
         @functools.wraps(composed)
         def operation(*args: P.args, **kwargs: P.kwargs) -> Tensor:
             first: Any = args[0] if args else next(iter(kwargs.values()), None)
             if not isinstance(first, Tensor):
                 require_tensors(name, first)
-            kernel = kernels[first.backend]
+            kernel = first.backend.kernel(name)
             if kernel is None:
                 return composed(*args, **kwargs)
             given = _in_order(composed, args, kwargs) if kwargs else args

@@ -18,6 +18,7 @@ from mt_autodiff import NoGradientError, enable_grad, no_grad
 from mt_autodiff.core.mode import recording
 from mt_tensor.core.dtypes import Array
 from mt_tensor.core.errors import InPlaceError
+from mt_tensor.core.extensions import extends
 from mt_tensor.core.function import Function
 from mt_tensor.core.gathering import Collect, Gather
 from mt_tensor.core.graph import Node
@@ -122,7 +123,8 @@ def shown_elements(base: TensorData, view: TensorData) -> Array:
     return order[np.searchsorted(known, found, sorter=order)]
 
 
-def _note_base(self: Tensor, args: Sequence[Any]) -> None:
+@extends("base of a result")
+def note_base(self: Tensor, args: Sequence[Any]) -> None:
     """Take note of which argument a function's result is a view of: one whose memory it shares."""
     data = self._tensor
     shared = data._version
@@ -158,7 +160,8 @@ def _index_in(self: Tensor, base: Tensor) -> Tensor:
     return self._with(self.backend.from_host(np.ascontiguousarray(index)))
 
 
-def _refresh(self: Tensor) -> None:
+@extends("refresh a view")
+def refresh(self: Tensor) -> None:
     """Give a view a new node if its memory has been changed since it got its last one."""
     base = self._base
     if base is None:
