@@ -56,7 +56,7 @@ def fused(
                 bound = inspect.signature(composed).bind(*args, **kwargs)
                 bound.apply_defaults()
                 arguments = bound.args
-            first = arguments[0] if arguments else None
+            first: Any = arguments[0] if arguments else None
             if not isinstance(first, Tensor):
                 require_tensors(name, first)
             kernel = first.backend.kernel(name)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from mt_autodiff.core.mode import recording
+from mt_tensor.core.dtypes import Number
 from mt_tensor.core.errors import DomainError, IndexingError
 from mt_tensor.core.function import Function
 from mt_tensor.core.linear import ViewFunction
@@ -59,24 +60,24 @@ class Select(ViewFunction):
     @staticmethod
     def backward(grad: Tensor, shape: Shape, entries: Sequence[Any]) -> Tensor:
         if recording.get():
-            return Unselect.apply(grad, shape, entries)
+            return Unselect.apply(grad, shape, entries, 0)
         # The library's `Part` is zero everywhere else, and becomes a tensor only when it must.
         return grad._part_of(shape, Select, entries)  # type: ignore[no-any-return]
 
 
 class Unselect(Function):
-    """Zeros of a shape, and the elements where `Select` reads them; undoes it."""
+    """The elements where `Select` reads them, in a tensor of `value` elsewhere; undoes it."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, shape: Shape, entries: Sequence[Any]) -> Tensor:
+    def forward(ctx: Any, x: Tensor, shape: Shape, entries: Sequence[Any], value: Number) -> Tensor:
         ctx.entries = entries
-        data = x.backend.full(shape, x.dtype, 0)
+        data = x.backend.full(shape, x.dtype, value)
         x.backend.copy(x._tensor, Select.part(data, x.shape, entries))
         return x._with(data)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        return Select.apply(grad, ctx.entries), None, None
+        return Select.apply(grad, ctx.entries), None, None, None
 
 
 def _range_of(entry: slice, extent: int) -> tuple[int, int, int]:
