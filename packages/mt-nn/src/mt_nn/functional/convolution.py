@@ -9,8 +9,9 @@ from mt_nn.core.convolution import Convolution, Kernels, _conv2d, convolved
 from mt_nn.core.errors import SettingError
 from mt_nn.core.extensions import extends
 from mt_nn.core.settings import Sizes
-from mt_nn.core.windows import pairs, windows
+from mt_nn.core.windows import windows
 from mt_nn.functional.padding import pad
+from mt_nn.functional.shapes import pairs
 from mt_nn.utils.settings import choice
 from mt_tensor import Tensor, fused
 from mt_tensor import pad as pad_with_zeros

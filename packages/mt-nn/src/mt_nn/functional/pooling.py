@@ -17,9 +17,9 @@ from mt_nn.core.errors import InputError, SettingError, SettingTypeError
 from mt_nn.core.extensions import extends
 from mt_nn.core.pooling import _max_pool2d, pooled
 from mt_nn.core.settings import Sizes, integers
-from mt_nn.core.windows import as_batch, pairs, windows
+from mt_nn.core.windows import as_batch, windows
 from mt_nn.functional.dimensions import over_dimensions
-from mt_nn.functional.shapes import check_not_empty, check_pooling
+from mt_nn.functional.shapes import check_not_empty, check_pooling, pairs
 from mt_tensor import Tensor, fused, pad, tensor
 from mt_tensor.extending import Array, Shape, as_number, gather_unchecked, is_integer, wide
 

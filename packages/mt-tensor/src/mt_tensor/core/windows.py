@@ -1,18 +1,22 @@
-"""Overlapping windows along a dimension, as a view, and how they are laid back."""
+"""Overlapping windows along a dimension, as a view, and their sum, its inverse."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from mt_tensor.checks import as_integer, existing_dim
+from mt_operators import OPERATORS
+from mt_tensor.core.arguments import as_integer
 from mt_tensor.core.contract import TensorBackend
+from mt_tensor.core.errors import IndexingError, ShapeError
 from mt_tensor.core.function import Function
 from mt_tensor.core.layout import Layout
 from mt_tensor.core.linear import ViewFunction
-from mt_tensor.core.strides import Shape
+from mt_tensor.core.plans import Plans
+from mt_tensor.core.strides import Shape, normalize_dim
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
-from mt_tensor.errors import ShapeError
+
+_ADD = Plans(OPERATORS["add"].value)
 
 
 class Unfold(ViewFunction):
@@ -34,19 +38,23 @@ class Unfold(ViewFunction):
 
 
 class Fold(Function):
-    """Windows laid back to where they came from, added up where they overlap; undoes `Unfold`."""
+    """Windows added up at the positions that `Unfold` reads them from; undoes it."""
 
     @staticmethod
-    def forward(ctx: Any, windows: Tensor, dim: int, extent: int, step: int) -> Tensor:
-        ctx.dim, ctx.size, ctx.step = dim, windows.shape[-1], step
-        shape = (*windows.shape[:dim], extent, *windows.shape[dim + 1 : -1])
-        result = windows._with(_zeros_like(windows._tensor, shape, windows.backend))
-        count = windows.shape[dim]
-        for k in range(ctx.size):  # the k-th element of every window is one strided slice
-            index = [slice(None)] * len(shape)
-            index[dim] = slice(k, k + step * (count - 1) + 1 if count else k, step)
-            result[tuple(index)] += windows[..., k]
-        return result
+    def forward(ctx: Any, windows: Tensor, dim: int, size: int, step: int) -> Tensor:
+        data, backend = windows._tensor, windows.backend
+        ctx.dim, ctx.size, ctx.step = dim, data.shape[-1], step
+        result = _zeros_like(data, (*data.shape[:dim], size, *data.shape[dim + 1 : -1]), backend)
+        starts, steps = [0] * result.ndim, [1] * result.ndim
+        steps[dim] = step
+        for k in range(ctx.size if data.size else 0):  # element k of all windows: a strided slice
+            starts[dim] = k
+            part = result.slice(tuple(starts), tuple(steps), data.shape[:-1])
+            offset = data.offset + k * data.strides[-1]
+            _ADD.change(
+                backend, (part,), part, data.like(data.shape[:-1], data.strides[:-1], offset)
+            )
+        return windows._with(result)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -54,7 +62,7 @@ class Fold(Function):
 
 
 def _zeros_like(data: TensorData, shape: Shape, backend: TensorBackend) -> TensorData:
-    """Return zeros of a shape whose dimensions, the first of a view, lie in memory as its do."""
+    """Return zeros of a shape, in the order in memory of the first dimensions of a view."""
     order = sorted(range(len(shape)), key=lambda d: -abs(data.strides[d]))
     zeros = backend.full(tuple([shape[d] for d in order]), data.dtype, 0)
     return zeros.permute(*[order.index(d) for d in range(len(shape))])
@@ -64,9 +72,12 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """Return windows of `size` elements, `step` apart, as a new last dimension.
 
     Raises:
+        IndexingError: there is no such dimension.
         ShapeError: the window is longer than the dimension, or `step` is not positive.
     """
-    d = existing_dim("unfold", dimension, self.shape)
+    if not self.ndim:
+        raise IndexingError("unfold() needs a tensor with at least one dimension.")
+    d = normalize_dim(dimension, self.ndim)
     size, step = as_integer("size", size), as_integer("step", step)
     if not 0 <= size <= self.shape[d] or step < 1:
         raise ShapeError(
