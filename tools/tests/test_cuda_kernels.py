@@ -16,16 +16,15 @@ import pytest
 
 import mt_nn as nn
 import mt_tensor as mt
-from mt_cuda import bench
-from mt_cuda.compiler import HOPPER
-from mt_cuda.library import nvrtc
-from mt_cuda.library.attention import tiles
-from mt_cuda.library.backend import TunedOps
-from mt_cuda.library.bench import sass
-from mt_cuda.library.bench.launches import recorded
-from mt_cuda.library.images import convolution, weights
-from mt_cuda.library.recording import MULTIPROCESSORS, Launch, Record, Recorder
-from mt_cuda.simulator import Simulator
+from mt_cuda import Simulator, bench
+from mt_cuda.attention import tiles
+from mt_cuda.bench import sass
+from mt_cuda.bench.launches import recorded
+from mt_cuda.core.compiler import HOPPER
+from mt_cuda.cubins import nvrtc
+from mt_cuda.images import convolution, weights
+from mt_cuda.recording import MULTIPROCESSORS, Launch, Record, Recorder
+from mt_cuda.tuned import TunedOps
 from mt_nn import functional as F
 from mt_nn.core.dropout import _dropout
 from mt_nn.functional import recurrent

@@ -8,13 +8,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from mt_cuda import gpu
-from mt_cuda.backend import CudaOps
-from mt_cuda.compiler import Compiled
-from mt_cuda.errors import KernelError
-from mt_cuda.library.backend import TunedOps
-from mt_cuda.library.gpu import CubinGpu
-from mt_cuda.simulator import Memory, Simulator
+from mt_cuda import CudaOps
+from mt_cuda.core import gpu
+from mt_cuda.core.compiler import Compiled
+from mt_cuda.core.errors import KernelError
+from mt_cuda.core.simulator import Memory, Simulator
+from mt_cuda.cubin_gpu import CubinGpu
+from mt_cuda.tuned import TunedOps
 from mt_tensor.errors import BackendUnavailableError
 from mt_tensor.extending import DTYPES
 
@@ -249,7 +249,7 @@ def pretend(monkeypatch):
         there = Pretended(**facts)
         monkeypatch.setattr(gpu, "_import_cuda", lambda: (there, there))
         monkeypatch.setattr(gpu, "compile_kernel", there.ptx)
-        monkeypatch.setattr("mt_cuda.library.gpu.cubin", there.cubin)
+        monkeypatch.setattr("mt_cuda.cubin_gpu.cubin", there.cubin)
         return machine(), there
 
     return pretending

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_cuda.errors import KernelError
-from mt_cuda.library.backend import TunedOps
-from mt_cuda.library.gpu import CubinGpu
-from mt_cuda.library.matrices import blas
-from mt_cuda.library.matrices.blas import Cublas
+from mt_cuda.core.errors import KernelError
+from mt_cuda.cubin_gpu import CubinGpu
+from mt_cuda.matrices import blas
+from mt_cuda.matrices.blas import Cublas
+from mt_cuda.tuned import TunedOps
 from mt_tensor.extending import DTYPES
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
@@ -73,7 +73,7 @@ def stored(name, values):
 def there(pretend, monkeypatch):
     """The backend on a pretended GPU, to whose library nothing is too small, and the library."""
     library = Library()
-    monkeypatch.setattr("mt_cuda.library.gpu.installed", lambda stream: Cublas(library, stream))
+    monkeypatch.setattr("mt_cuda.cubin_gpu.installed", lambda stream: Cublas(library, stream))
     monkeypatch.setattr(blas, "MUCH", 0)
     machine, _ = pretend(CubinGpu)
     return TunedOps(machine), library

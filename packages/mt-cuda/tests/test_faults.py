@@ -5,11 +5,11 @@ import gc
 import numpy as np
 import pytest
 
-from mt_cuda.errors import DeviceLostError, KernelError, OutOfMemoryError
-from mt_cuda.faults import LASTING, REFUSED, sized
-from mt_cuda.gpu import Gpu
-from mt_cuda.kernel import define, numbers, operand
-from mt_cuda.library.gpu import CubinGpu
+from mt_cuda.core.errors import DeviceLostError, KernelError, OutOfMemoryError
+from mt_cuda.core.faults import LASTING, REFUSED, sized
+from mt_cuda.core.gpu import Gpu
+from mt_cuda.core.kernel import define, numbers, operand
+from mt_cuda.cubin_gpu import CubinGpu
 from mt_tensor import float32
 from mt_tensor.errors import BackendError, BackendUnavailableError
 
@@ -201,9 +201,9 @@ def test_a_gpu_that_is_out_of_memory_goes_on(gpu_ops):
 
 LOST = """
 import numpy as np
-from mt_cuda.errors import DeviceLostError
-from mt_cuda.kernel import define, numbers, operand
-from mt_cuda.library.gpu import CubinGpu
+from mt_cuda.core.errors import DeviceLostError
+from mt_cuda.core.kernel import define, numbers, operand
+from mt_cuda.cubin_gpu import CubinGpu
 from mt_tensor import float32
 
 gpu = CubinGpu()

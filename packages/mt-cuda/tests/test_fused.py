@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_cuda.library.backend import TunedOps
-from mt_cuda.library.recording import Recorder
-from mt_cuda.simulator import Simulator
+from mt_cuda import Simulator
+from mt_cuda.recording import Recorder
+from mt_cuda.tuned import TunedOps
 from mt_tensor.backends import use_backend
 
 

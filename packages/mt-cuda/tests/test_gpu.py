@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_cuda import bench, gpu
-from mt_cuda.compiler import compile_kernel
-from mt_cuda.kernel import define, numbers, operand
-from mt_cuda.library.bench.rates import Bench
-from mt_cuda.library.inspection import every_kernel
-from mt_cuda.simulator import Simulator
+from mt_cuda import Simulator, bench
+from mt_cuda.bench.rates import Bench
+from mt_cuda.core import gpu
+from mt_cuda.core.compiler import compile_kernel
+from mt_cuda.core.kernel import define, numbers, operand
+from mt_cuda.inspection.kernels import every_kernel
 from mt_operators import OPERATORS
 from mt_tensor.backends import use_backend
 from mt_tensor.errors import BackendUnavailableError
@@ -154,7 +154,7 @@ def test_the_benchmark_measures_the_steps_that_others_offer(capsys, monkeypatch)
         made.append(weights)
         return lambda: weights.add_(1)
 
-    monkeypatch.setattr("mt_cuda.library.bench.rates.steps", lambda: {"tiny": make})
+    monkeypatch.setattr("mt_cuda.bench.rates.steps", lambda: {"tiny": make})
     Bench(TimedSimulator(), runs=2).steps()
     (line,) = capsys.readouterr().out.splitlines()
     assert re.fullmatch(r"step tiny +\d+\.\d\d ms    \d+\.\d\d ms of the host", line)

@@ -3,10 +3,10 @@
 import pytest
 
 import mt_tensor as mt
-from mt_cuda.library import indices
-from mt_cuda.library.backend import TunedOps
-from mt_cuda.library.recording import Record, Recorder
-from mt_cuda.simulator import Simulator
+from mt_cuda import Simulator
+from mt_cuda.indexing import checks as indices
+from mt_cuda.recording import Record, Recorder
+from mt_cuda.tuned import TunedOps
 from mt_tensor.backends import use_backend
 from mt_tensor.errors import IndexingError
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_cuda.library.backend import TunedOps
-from mt_cuda.library.recording import Record, Recorder
-from mt_cuda.simulator import Simulator
+from mt_cuda import Simulator
+from mt_cuda.recording import Record, Recorder
+from mt_cuda.tuned import TunedOps
 
 
 @pytest.fixture(params=["forward", "reversed"])

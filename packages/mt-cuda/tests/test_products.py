@@ -9,18 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mt_tensor as mt
-from mt_cuda.errors import RaceError
-from mt_cuda.gpu import size_of_gpu
-from mt_cuda.kernel import Kernel
-from mt_cuda.library import nvrtc
-from mt_cuda.library.backend import TunedOps
-from mt_cuda.library.matrices import tiles
-from mt_cuda.library.matrices.product import Product, product
-from mt_cuda.library.matrices.strips import Factor
-from mt_cuda.library.matrices.tensor_cores import best
-from mt_cuda.library.matrices.tiles import MUCH, TILES, Cut, Tile, choose
-from mt_cuda.library.recording import Recorder
-from mt_cuda.simulator import Simulator
+from mt_cuda import Simulator
+from mt_cuda.core.errors import RaceError
+from mt_cuda.core.gpu import size_of_gpu
+from mt_cuda.core.kernel import Kernel
+from mt_cuda.cubins import nvrtc
+from mt_cuda.matrices import tiles
+from mt_cuda.matrices.product import Product, product
+from mt_cuda.matrices.strips import Factor
+from mt_cuda.matrices.tensor_cores import best
+from mt_cuda.matrices.tiles import MUCH, TILES, Cut, Tile, choose
+from mt_cuda.recording import Recorder
+from mt_cuda.tuned import TunedOps
 from mt_tensor import use_backend
 from mt_tensor.extending import DTYPES
 
@@ -78,7 +78,7 @@ def test_tiles_with_warps_and_with_narrow_strips(backend, monkeypatch, tile, tra
     """Of transposed ones there are several groups beside each other, and below: see `rounds`."""
     shape = rows, inner, columns = 17, 32, 40  # four strips or more, so that all loops run
     cut = cut_of(tile, (1, *shape))
-    monkeypatch.setattr("mt_cuda.library.matrices.planning.choose", lambda *_: cut)
+    monkeypatch.setattr("mt_cuda.matrices.planning.choose", lambda *_: cut)
     a, b = whole((rows, inner)), whole((inner, columns), seed=1)
     fresh = TunedOps(backend.machine)
     left, right = view(fresh, a, transposed, 0, 1), view(fresh, b, transposed, 1, 1)
@@ -103,7 +103,7 @@ def test_parts_of_a_long_inner_dimension_are_added_up(monkeypatch, dtype, inner)
         fresh = TunedOps(backend.machine)
         shape, tile = (2, 5, inner, 6), Tile(8, 8, 4, 4, 4)
         cut = cut_of(tile, shape, 8)
-        monkeypatch.setattr("mt_cuda.library.matrices.planning.choose", lambda *_, cut=cut: cut)
+        monkeypatch.setattr("mt_cuda.matrices.planning.choose", lambda *_, cut=cut: cut)
         rng = np.random.default_rng(0)
         a, b = (rng.standard_normal((2, *each)).astype(dtype) for each in ((5, inner), (inner, 6)))
         results.append(fresh.to_host(fresh.matmul(*map(fresh.from_host, (a, b)))))
@@ -252,7 +252,7 @@ MORE_ROWS_THAN_THREADS, MORE_THREADS = Tile(32, 4, 4, 4, 4), Tile(4, 32, 4, 4, 4
 def test_biases_and_sums_of_rows(backend, monkeypatch, tile, span, dtype):
     shape = rows, inner, columns = 37, 21, 35
     cut = cut_of(tile, (1, *shape), span)
-    monkeypatch.setattr("mt_cuda.library.matrices.planning.choose", lambda *_: cut)
+    monkeypatch.setattr("mt_cuda.matrices.planning.choose", lambda *_: cut)
     ops = TunedOps(backend.machine)
     a, b = whole((rows, inner), dtype), whole((inner, columns), dtype, 1)
     bias = whole((columns,), dtype, 2)

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_cuda.compiler import compile_kernel
-from mt_cuda.kernel import stored_type
-from mt_cuda.library.backend import TunedOps
-from mt_cuda.library.c.translation import to_c
-from mt_cuda.library.randomness import DRAWN, uniform
-from mt_cuda.simulator import Simulator
+from mt_cuda import Simulator
+from mt_cuda.c.translation import to_c
+from mt_cuda.core.compiler import compile_kernel
+from mt_cuda.core.kernel import stored_type
+from mt_cuda.random_numbers.philox import DRAWN, uniform
+from mt_cuda.tuned import TunedOps
 
 TYPES = pytest.mark.parametrize("dtype", list(DRAWN), ids=lambda dtype: dtype.name)
 

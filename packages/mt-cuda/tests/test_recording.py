@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_cuda import bench
-from mt_cuda.backend import CudaOps
-from mt_cuda.library.bench import launches
-from mt_cuda.library.recording import Record, Recorder
+from mt_cuda import CudaOps, bench
+from mt_cuda.bench import launches
+from mt_cuda.recording import Record, Recorder
 from mt_tensor.backends import use_backend
 
 

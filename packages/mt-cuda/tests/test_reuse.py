@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mt_tensor as mt
-from mt_cuda.errors import OutOfMemoryError
-from mt_cuda.library.backend import TunedOps
-from mt_cuda.library.gpu import CubinGpu
-from mt_cuda.library.reuse import SMALLEST, Reuse, rounded
+from mt_cuda.core.errors import OutOfMemoryError
+from mt_cuda.cubin_gpu import CubinGpu
+from mt_cuda.memory.reuse import SMALLEST, Reuse, rounded
+from mt_cuda.tuned import TunedOps
 from mt_tensor import float32
 
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_cuda.library import nvrtc
-from mt_cuda.library.backend import TunedOps
-from mt_cuda.library.recording import Record, Recorder
-from mt_cuda.library.searching import search
-from mt_cuda.simulator import Simulator
+from mt_cuda import Simulator
+from mt_cuda.cubins import nvrtc
+from mt_cuda.recording import Record, Recorder
+from mt_cuda.sorting.searching import search
+from mt_cuda.tuned import TunedOps
 from mt_tensor.extending import DTYPES
 
 NUMBERS = [np.nan, -np.inf, np.inf, 0.0, -0.0, 1.0, -1.0, 3e38, 1e-40, 2.0]

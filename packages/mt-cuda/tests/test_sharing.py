@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_cuda.library import sharing
-from mt_cuda.library.backend import TunedOps
-from mt_cuda.library.gpu import CubinGpu
-from mt_cuda.simulator import Simulator
+from mt_cuda import Simulator
+from mt_cuda.cubin_gpu import CubinGpu
+from mt_cuda.memory import sharing
+from mt_cuda.tuned import TunedOps
 from mt_tensor.errors import ExchangeError
 
 CPU = 1

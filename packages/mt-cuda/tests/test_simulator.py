@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_cuda import BarrierError, OutOfBoundsError, RaceError, SimulationError, Simulator, indexed
-from mt_cuda.backend import CudaOps
-from mt_cuda.kernel import define, numbers, operand
+from mt_cuda import BarrierError, CudaOps, OutOfBoundsError, RaceError, SimulationError, Simulator
+from mt_cuda.core import indexed
+from mt_cuda.core.kernel import define, numbers, operand
 
 ORDERS = ["forward", "reversed"]
 THREADS = 8

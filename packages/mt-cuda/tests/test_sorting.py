@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_cuda.library.backend import TunedOps
-from mt_cuda.library.recording import Record, Recorder
-from mt_cuda.simulator import Simulator
+from mt_cuda import Simulator
+from mt_cuda.recording import Record, Recorder
+from mt_cuda.tuned import TunedOps
 
 SHAPES = [((7,), 0), ((5, 3), 0), ((3, 2, 4), 1), ((2, 64), 1), ((65,), 0), ((3, 150, 2), 1)]
 SHAPES += [((1, 1), 0), ((0, 3), 0), ((3, 0), 1), ((), 0), ((9, 1), 1)]

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_cuda.library.backend import TunedOps
-from mt_cuda.library.groups import TENSORS
-from mt_cuda.library.recording import Recorder
-from mt_cuda.simulator import Simulator
+from mt_cuda import Simulator
+from mt_cuda.batching.groups import TENSORS
+from mt_cuda.recording import Recorder
+from mt_cuda.tuned import TunedOps
 
 RNG = np.random.default_rng(0)
 SHAPES = [(3, 5), (700,), (1,), (2, 3, 4), (1100,)] * 4  # more than a launch takes

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from mt_cuda.library.backend import TunedOps
-from mt_cuda.library.recording import Record, Recorder
-from mt_cuda.library.transposing import transposed
-from mt_cuda.simulator import Simulator
+from mt_cuda import Simulator
+from mt_cuda.recording import Record, Recorder
+from mt_cuda.transposition import transposed
+from mt_cuda.tuned import TunedOps
 from mt_tensor import get_backend
 from mt_tensor.extending import DTYPES
 

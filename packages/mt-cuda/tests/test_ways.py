@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_cuda import bench
-from mt_cuda.library.backend import TunedOps
-from mt_cuda.library.bench import operations
-from mt_cuda.library.recording import Record, Recorder
-from mt_cuda.simulator import Simulator
+from mt_cuda import Simulator, bench
+from mt_cuda.bench import operations
+from mt_cuda.recording import Record, Recorder
+from mt_cuda.tuned import TunedOps
 from mt_tensor.extending import FUSED
 
 

@@ -13,8 +13,8 @@ import streamlit as st
 
 import mt_tensor as mt
 from mt_cuda import CudaOps, SimulationError
-from mt_cuda.matrix import Tiling
-from mt_cuda.simulator import SIZE
+from mt_cuda.core.matrix import Tiling
+from mt_cuda.core.simulator import SIZE
 from mt_tensor.extending import Array
 from play.blocks import block_html, code_html, registers_html, told, waiting
 from play.comparison import PRODUCT, REDUCTIONS

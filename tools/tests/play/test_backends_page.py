@@ -10,8 +10,8 @@ from numpy.testing import assert_array_equal
 
 import mt_tensor as mt
 from mt_cuda import CudaOps, Simulator
-from mt_cuda.kernel import Kernel as GpuKernel
-from mt_cuda.simulator import Program
+from mt_cuda.core.kernel import Kernel as GpuKernel
+from mt_cuda.core.simulator import Program
 from mt_fast.core.kernel import Kernel
 from mt_operators import OPERATORS
 from mt_tensor.core import registry

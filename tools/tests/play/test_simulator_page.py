@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import mt_tensor as mt
 from mt_cuda import CudaOps, RaceError, Simulator
-from mt_cuda.simulator import Order
+from mt_cuda.core.simulator import Order
 from play.blocks import block_html, code_html, registers_html, told, waiting
 from play.expressions import ExpressionError, numbers
 from play.testing import Reader, answers

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pyopencl as cl
 
-from mt_cuda.errors import OutOfMemoryError
+from mt_cuda.core.errors import OutOfMemoryError
+from mt_cuda.core.kernel import define, operand
 from mt_cuda.extending import (
     Grid,
     Kernel,
@@ -23,7 +24,6 @@ from mt_cuda.extending import (
     TunedOps,
     to_c,
 )
-from mt_cuda.kernel import define, operand
 from mt_opencl.choice import check, chosen
 from mt_opencl.declarations import DECLARATIONS, OPTION
 from mt_opencl.prelude import PRELUDE
