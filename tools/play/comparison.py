@@ -333,7 +333,7 @@ def _of_cuda(operation: Operation) -> list[tuple[str, str]]:
         enough=MULTIPROCESSORS,
     )
     machine = PlanningMachine(size)
-    backend = CudaOps(machine)
+    backend = CudaOps(machine, plain=True)
     operation.function([mt.tensor(array, backend=backend) for array in operation.arrays()])()
     return [
         (

@@ -11,7 +11,6 @@ import pytest
 import mt_cuda
 from mt_cuda.core.errors import KernelError
 from mt_cuda.core.kernel import Parameter, define, numbers, operand
-from mt_cuda.cubin_gpu import CubinGpu
 from mt_cuda.cubins import cache, nvrtc
 from mt_tensor import float32
 
@@ -135,7 +134,7 @@ def test_what_was_not_used_for_longest_makes_room_once_in_a_process(folder, comp
 
 
 def test_the_machine_hands_what_was_compiled_to_the_driver(pretend):
-    machine, gpu = pretend(CubinGpu)
+    machine, gpu = pretend("cubin")
     loaded = machine.load(kernel("mine"))
     assert gpu.loaded["mine"] == b"cubin"
     memory = machine.allocate(1, float32)

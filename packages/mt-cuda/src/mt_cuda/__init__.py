@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mt_cuda.core.backend import CudaOps
+    from mt_cuda.core.backend import CudaOps, create_backend
     from mt_cuda.core.errors import (
         BarrierError,
         DeviceLostError,
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     )
     from mt_cuda.core.simulator import Simulator
     from mt_cuda.inspection.kernels import compile_cubin, compile_ptx, source
-    from mt_cuda.tuned import create_backend
 
 __version__ = "0.1.0"
 
@@ -46,7 +45,7 @@ __all__ = [
 
 _MODULES = {
     "CudaOps": "core.backend",
-    "create_backend": "tuned",
+    "create_backend": "core.backend",
     "compile_cubin": "inspection.kernels",
     "compile_ptx": "inspection.kernels",
     "source": "inspection.kernels",

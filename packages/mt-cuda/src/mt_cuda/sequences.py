@@ -36,4 +36,5 @@ def arange(like: Tensor, count: int, first: Number, step: Number) -> Tensor:
     return tensor_of(out, like)
 
 
-ARANGE = arange
+KERNELS = {"arange": arange}
+"""For `mt_tensor.extending.register_kernels`."""

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 
+from mt_cuda.core.backend import CudaOps
 from mt_cuda.core.kernel import Kernel, computed
 from mt_tensor import DType, Tensor, TensorData
 from mt_tensor.extending import Shape
 
-if TYPE_CHECKING:
-    from mt_cuda.primitives import PrimitiveOps
 
-
-def ops_of(tensor: Tensor) -> PrimitiveOps:
+def ops_of(tensor: Tensor) -> CudaOps:
     """Return the backend of a tensor, which is one of this package's."""
-    return cast("PrimitiveOps", tensor.backend)
+    return cast(CudaOps, tensor.backend)
 
 
 def elements_of(tensor: Tensor) -> TensorData:

@@ -21,8 +21,8 @@ from mt_cuda.core.layout import (
     take_apart,
     wide_suffix,
 )
+from mt_cuda.core.tables import SPECIAL_CASES
 from mt_tensor import DType, TensorData
-from mt_tensor.backends.extending import Layout as Contiguous
 from mt_tensor.extending import size_of
 
 SIDE, FEW = 32, 4
@@ -78,40 +78,37 @@ def transposed(dtype: DType, rank: int, side: int, threads: int, index: str) -> 
     return define(name, parameters, body)
 
 
-class CopyOps(CudaOps):
-    """Copies by tiles, where the elements of one layout's rows are far apart in the other."""
+def copy(ops: CudaOps, source: TensorData, out: TensorData) -> bool:
+    """Copy by tiles, if that moves more elements at a time; return whether it was done."""
+    if source.dtype is not out.dtype or source.shape != out.shape or not source.size:
+        return False
+    key = ("transposed", source.dtype, source.shape, source.strides, out.strides)
+    (planned,) = ops.remembered(key, lambda: (_plan_tiles(ops, source, out),))
+    if planned is None:
+        return False
+    ops.launch(planned, (source, out))
+    return True
 
-    def copy(self, source: TensorData, out: Contiguous | TensorData) -> TensorData:
-        """Copy by tiles, if that moves more elements at a time."""
-        target = self.target(out)
-        if source.dtype is not target.dtype or source.shape != target.shape or not source.size:
-            return super().copy(source, target)
-        key = ("transposed", source.dtype, source.shape, source.strides, target.strides)
-        (planned,) = self.remembered(key, lambda: (self._plan_tiles(source, target),))
-        if planned is None:
-            return super().copy(source, target)
-        self.launch(planned, (source, target))
-        return target
 
-    def _plan_tiles(self, source: TensorData, target: TensorData) -> Plan | None:
-        """Plan a copy by tiles; None where both layouts have the same neighbours, or short rows."""
-        layout = merge(source.shape, (source.strides, target.strides))
-        read, written = layout.strides
-        size = self.machine.size
-        side = SIDE if size.threads >= SIDE else FEW
-        found = _neighbours(layout, side)
-        if found is None:
-            return None
-        row, column = found
-        others = [d for d in range(layout.rank) if d not in found]
-        rows, columns = layout.shape[row], layout.shape[column]
-        extents = tuple(layout.shape[d] for d in others) or (1,)
-        apart = (strides[d] for strides in layout.strides for d in others) if others else (0, 0)
-        down, across, matrices = -(-rows // side), -(-columns // side), size_of(extents)
-        index = index_type(matrices)
-        kernel = transposed(source.dtype, len(extents), side, size.threads, index)
-        given = (rows, columns, down, across, read[column], written[row], *extents[1:], *apart)
-        return self.plan(kernel, (down * across * matrices, 1), size.threads, given)
+def _plan_tiles(ops: CudaOps, source: TensorData, target: TensorData) -> Plan | None:
+    """Plan a copy by tiles; None where both layouts have the same neighbours, or short rows."""
+    layout = merge(source.shape, (source.strides, target.strides))
+    read, written = layout.strides
+    size = ops.machine.size
+    side = SIDE if size.threads >= SIDE else FEW
+    found = _neighbours(layout, side)
+    if found is None:
+        return None
+    row, column = found
+    others = [d for d in range(layout.rank) if d not in found]
+    rows, columns = layout.shape[row], layout.shape[column]
+    extents = tuple(layout.shape[d] for d in others) or (1,)
+    apart = (strides[d] for strides in layout.strides for d in others) if others else (0, 0)
+    down, across, matrices = -(-rows // side), -(-columns // side), size_of(extents)
+    index = index_type(matrices)
+    kernel = transposed(source.dtype, len(extents), side, size.threads, index)
+    given = (rows, columns, down, across, read[column], written[row], *extents[1:], *apart)
+    return ops.plan(kernel, (down * across * matrices, 1), size.threads, given)
 
 
 def _neighbours(layout: Layout, side: int) -> tuple[int, int] | None:
@@ -126,3 +123,6 @@ def _neighbours(layout: Layout, side: int) -> tuple[int, int] | None:
     if row == column or min(layout.shape[row], layout.shape[column]) < side // 4:
         return None
     return row, column
+
+
+SPECIAL_CASES["copy"] = copy

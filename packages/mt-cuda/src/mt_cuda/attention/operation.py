@@ -120,4 +120,5 @@ def _launch(
     ops.launch(planned, [*views.values(), *rows], [number_of(scale, dtype)])
 
 
-ATTENTION = Attention()
+KERNELS = {"attention": Attention()}
+"""For `mt_tensor.extending.register_kernels`."""

@@ -9,11 +9,9 @@ without it.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -24,11 +22,10 @@ from mt_cuda.core.backend import Call, CudaOps, Plan
 from mt_cuda.core.elementwise import Signature
 from mt_cuda.core.kernel import Kernel, Parameter, define
 from mt_cuda.core.layout import merge
+from mt_cuda.core.tables import SPECIAL_CASES
 from mt_operators import Formula
 from mt_operators.core.graph import Graph
 from mt_tensor import TensorData
-from mt_tensor.backends.extending import SharedMemory
-from mt_tensor.extending import Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,94 +98,32 @@ class Waiting:
     read: set[Hashable] = field(default_factory=set)
 
 
-class _Thread(threading.local):
-    """What waits in each thread: None outside `together`, and no call if the list is empty."""
+class Queue:
+    """The calls that one thread delays, all of one formula."""
 
-    waiting: list[Waiting] | None = None
+    def __init__(self, ops: CudaOps) -> None:
+        self._ops = ops
+        self._waiting: Waiting | None = None
 
-
-class TogetherOps(CudaOps):
-    """Element-wise changes of many tensors in few launches, within `together`."""
-
-    def __init__(self, machine: Any) -> None:
-        super().__init__(machine)
-        self._thread = _Thread()
-
-    @contextmanager
-    def together(self) -> Iterator[None]:
-        """Let calls of one formula wait for each other within a block."""
-        if self._thread.waiting is not None:
-            yield
-            return
-        self._thread.waiting = []
-        try:
-            yield
-        finally:
-            try:
-                self.settle()
-            finally:
-                self._thread.waiting = None
-
-    def over_elements(
-        self, call: Call, views: Sequence[TensorData], values: Sequence[np.generic]
-    ) -> None:
-        """Let the call wait with others like it, if that is asked for and possible."""
-        waiting = self._thread.waiting
-        if waiting is None or not self._joins(waiting, call, views, values):
-            super().over_elements(call, views, values)
-
-    def launch(
-        self, plan: Plan, views: Sequence[TensorData], values: Sequence[np.generic] = ()
-    ) -> None:
-        """Launch what waits, and then this."""
-        self.settle()
-        super().launch(plan, views, values)
-
-    def _download(self, storage: Any, count: int) -> Array:
-        self.settle()
-        return super()._download(storage, count)
-
-    def shared_memory(self) -> SharedMemory | None:
-        """Return how other libraries reach the machine's memory, in which nothing is missing."""
-        self.settle()
-        return super().shared_memory()
-
-    def synchronize(self) -> None:
-        """Launch what waits, and wait for the device."""
-        self.settle()
-        super().synchronize()
-
-    def settle(self) -> None:
-        """Launch what waits."""
-        waiting = self._thread.waiting
-        if waiting:
-            (calls,) = waiting
-            waiting.clear()
-            self._launch_together(calls)
-
-    def _joins(
-        self,
-        waiting: list[Waiting],
-        call: Call,
-        views: Sequence[TensorData],
-        values: Sequence[np.generic],
-    ) -> bool:
-        memories = [self.machine.identity(view.storage) for view in views]
+    def takes(self, call: Call, views: Sequence[TensorData], values: Sequence[np.generic]) -> bool:
+        """Delay a call, and return whether that is possible."""
+        ops = self._ops
+        memories = [ops.machine.identity(view.storage) for view in views]
         owners = tuple(map(memories.index, memories))
-        pattern = self.remembered((call, owners), lambda: _pattern(call, views, owners))
+        pattern = ops.remembered((call, owners), lambda: _pattern(call, views, owners))
         if not pattern.places or None in memories:
             return False
         outputs = len(call.types.outputs)
         written, read = memories[-outputs:], memories[:-outputs]
         key = (call.formula, call.types, pattern, tuple(values))
-        if waiting:
-            (calls,) = waiting
+        calls = self._waiting
+        if calls is not None:
             depends = not (calls.written.isdisjoint(memories) and calls.read.isdisjoint(written))
             if depends or calls.key != key:
                 self.settle()
-        if not waiting:
-            waiting.append(Waiting(key, call))
-        (calls,) = waiting
+        calls = self._waiting
+        if calls is None:
+            calls = self._waiting = Waiting(key, call)
         calls.groups.append(views)
         calls.written.update(written)
         calls.read.update(read)
@@ -196,22 +131,46 @@ class TogetherOps(CudaOps):
             self.settle()
         return True
 
-    def _launch_together(self, calls: Waiting) -> None:
+    def settle(self) -> None:
+        """Launch what waits."""
+        calls = self._waiting
+        if calls is not None:
+            self._waiting = None
+            self._launch(calls)
+
+    def _launch(self, calls: Waiting) -> None:
+        ops = self._ops
         formula, types, pattern, values = calls.key
         if len(calls.groups) == 1:
-            super().over_elements(calls.call, calls.groups[0], values)
+            ops.over_elements(calls.call, calls.groups[0], values)
             return
         sizes = [group[-1].size for group in calls.groups]
-        threads = self.machine.size.threads
+        threads = ops.machine.size.threads
 
         def plan() -> Plan:
-            kernel = together(formula, self._graph(formula), types, pattern, threads)
+            kernel = together(formula, ops.graph(formula), types, pattern, threads)
             numbers, blocks = groups.counts_of(sizes, threads)
-            return self.plan(kernel, (blocks, 1), threads, numbers)
+            return ops.plan(kernel, (blocks, 1), threads, numbers)
 
-        planned = self.remembered((formula, types, pattern, *sizes), plan)
+        planned = ops.remembered((formula, types, pattern, *sizes), plan)
         filled = [*calls.groups, *[calls.groups[-1]] * (TENSORS - len(sizes))]
-        self.launch(planned, [group[k] for group in filled for k in pattern.first], values)
+        ops.launch(planned, [group[k] for group in filled for k in pattern.first], values)
+
+
+@contextmanager
+def delaying(ops: CudaOps) -> Iterator[None]:
+    """Let calls of one formula wait for each other within a block."""
+    if ops.thread.queue is not None:
+        yield
+        return
+    ops.thread.queue = Queue(ops)
+    try:
+        yield
+    finally:
+        try:
+            ops.settle()
+        finally:
+            ops.thread.queue = None
 
 
 def _pattern(call: Call, views: Sequence[TensorData], owners: Sequence[int]) -> Pattern:
@@ -238,3 +197,6 @@ def _pattern(call: Call, views: Sequence[TensorData], owners: Sequence[int]) -> 
     if any(len(of_owner[owner]) > 1 for owner in owners[-outputs:]):
         return alone
     return Pattern(tuple(places), unit)
+
+
+SPECIAL_CASES["together"] = delaying

@@ -98,4 +98,5 @@ class TotalNorm(FusedKernel):
         return tensor_of(out, first), ()
 
 
-TOTAL_NORM = TotalNorm()
+KERNELS = {"total_norm": TotalNorm()}
+"""For `mt_tensor.extending.register_kernels`."""

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from importlib.metadata import entry_points
 from typing import Any
 
+from mt_cuda import CudaOps
 from mt_cuda.recording import Record, Recorder
-from mt_cuda.tuned import TunedOps
 from mt_tensor import use_backend
 
 GROUP = "mt_tensor.steps"
@@ -34,7 +34,7 @@ def recorded(make: Callable[[], Callable[[], Any]]) -> Record:
         make: builds the network, and returns one step of its training.
     """
     machine = Recorder()
-    with use_backend(TunedOps(machine)):
+    with use_backend(CudaOps(machine)):
         step = make()
         for _ in range(2):  # the first makes what an optimizer keeps
             step()

@@ -15,11 +15,11 @@ from importlib.metadata import entry_points
 from typing import Any
 
 import mt_tensor
+from mt_cuda import CudaOps
 from mt_cuda.bench.launches import counts
 from mt_cuda.core.machine import Machine
 from mt_cuda.core.simulator import Simulator
 from mt_cuda.recording import Memory, Record, Recorder
-from mt_cuda.tuned import TunedOps
 from mt_tensor import Tensor, autograd, ones_like, use_backend
 from mt_tensor.extending import Array
 
@@ -135,7 +135,7 @@ class _Counter(Recorder):
 
 
 def _counted(name: str, prepare: Prepare, machine: _Counter) -> Count:
-    with use_backend(TunedOps(machine)):
+    with use_backend(CudaOps(machine)):
         _passes(machine, prepare)  # the first makes what the backend keeps
         return Count(name, *_passes(machine, prepare))
 

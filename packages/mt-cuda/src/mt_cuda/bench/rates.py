@@ -15,11 +15,13 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from mt_cuda.bench.launches import steps
-from mt_cuda.cubin_gpu import CubinGpu
-from mt_cuda.tuned import TunedOps
+from mt_cuda.core.backend import CudaOps
+from mt_cuda.core.gpu import Gpu
+from mt_cuda.core.machine import Machine
+from mt_cuda.memory.events import Events
 from mt_operators import OPERATORS
 from mt_tensor import Tensor, TensorData, float32, no_grad, use_backend
 from mt_tensor.errors import BackendUnavailableError
@@ -32,12 +34,13 @@ class Bench:
 
     Attributes:
         ops: the backend.
+        events: what tells the time on the GPU.
         runs: how often each thing is timed.
     """
 
-    def __init__(self, gpu: CubinGpu, runs: int) -> None:
-        self.gpu = gpu
-        self.ops = TunedOps(gpu)
+    def __init__(self, gpu: Machine, runs: int, events: Any = None) -> None:
+        self.ops = CudaOps(gpu)
+        self.events = events or Events(cast(Gpu, gpu))
         self.runs = runs
         self.copy_rate = 0.0
 
@@ -47,10 +50,10 @@ class Bench:
             action()
         times = []
         for _ in range(self.runs):
-            before = self.gpu.mark()
+            before = self.events.mark()
             action()
-            after = self.gpu.mark()
-            times.append(self.gpu.between(before, after))
+            after = self.events.mark()
+            times.append(self.events.between(before, after))
         return statistics.median(times)
 
     def filled(self, *shape: int) -> TensorData:
@@ -67,7 +70,7 @@ class Bench:
         """Report copies, element-wise operations and reductions of `size` elements."""
         x, y, out = self.filled(size), self.filled(size), self.filled(size)
         bytes_ = 4 * size
-        copied = self.seconds(lambda: self.gpu.copy_memory(x.storage, out.storage))
+        copied = self.seconds(lambda: self.events.copy_memory(x.storage, out.storage))
         self.copy_rate = 2 * bytes_ / copied / 1e9
         print(f"{'copy by the driver':<34}{self.copy_rate:9.0f} GB/s")
         tanh, add, mul = (OPERATORS[name] for name in ("tanh", "add", "mul"))
@@ -175,7 +178,7 @@ def measure(size: int, runs: int) -> int:
         runs: timings of each.
     """
     try:
-        gpu = CubinGpu()
+        gpu = Gpu()
     except BackendUnavailableError as error:
         print(f"nothing to measure: {error}", file=sys.stderr)
         return 1

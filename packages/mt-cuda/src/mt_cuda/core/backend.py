@@ -1,17 +1,19 @@
-"""The backend `cuda`: the six primitives as launches of generated kernels.
+"""The backend `cuda`: the primitives of the contract as launches of generated kernels.
 
 Here the lesson comes together: the contract of stage 2 above, kernels and machines below. Each
 primitive looks at the layout of its operands, chooses a kernel for it, and launches that with
-shapes and strides as plain numbers. Everything up to the launch depends only on shapes, strides and
-element types, so it is worked out once and kept as a `Plan`.
+shapes and strides as plain integers. Everything up to the launch depends only on shapes, strides
+and dtypes, so it is worked out once and cached as a `Plan`.
 
-What users get by the name `cuda` is `mt_cuda.tuned`, which inherits from this one: on the
-machine's GPU, or on the simulator where `MT_CUDA_SIM=1` asks for it.
+Kernels that are faster for some layouts are registered in `SPECIAL_CASES` (`tables.py`).
 """
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
@@ -20,10 +22,13 @@ import numpy.typing as npt
 
 from mt_cuda.core import elementwise, indexed, matrix, reduction
 from mt_cuda.core.elementwise import Signature
+from mt_cuda.core.gpu import Gpu
 from mt_cuda.core.kernel import Kernel, computed
 from mt_cuda.core.layout import Layout, Strides, index_type, lies_along, merge
 from mt_cuda.core.machine import Grid, Machine
 from mt_cuda.core.machine import Number as Argument
+from mt_cuda.core.simulator import Simulator
+from mt_cuda.core.tables import SPECIAL_CASES
 from mt_operators import OPERATORS, Formula, Operator
 from mt_operators.core.graph import Graph
 from mt_operators.core.lowering import expanded
@@ -32,6 +37,7 @@ from mt_tensor import DType, TensorBackend, TensorData
 from mt_tensor.core.casting import dtype_of
 from mt_tensor.core.contract import computation_type
 from mt_tensor.core.dtypes import Number
+from mt_tensor.core.kernels import registered_kernel
 from mt_tensor.core.layout import Layout as Contiguous
 from mt_tensor.core.layout import row_major
 from mt_tensor.core.strides import Shape, folded_shape, size_of, strides_from_shape
@@ -40,11 +46,14 @@ from mt_tensor.core.tensor_data import MOST_DIMENSIONS, not_an_array
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
+SIMULATE = "MT_CUDA_SIM"
+"""The environment variable that chooses the simulator; `reversed` reverses its threads."""
+
 LARGEST = float(np.finfo(np.float32).max)
-"""Numbers up to this one overflow in no type that is computed with."""
+"""Numbers up to this one overflow in no dtype that is computed with."""
 
 REMEMBERED = 4096
-"""How many plans, and how many kernels, are remembered; a program of one kind has some hundreds."""
+"""How many plans, and how many kernels, are cached; a program of one kind has some hundreds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +79,11 @@ class Call:
 
     Attributes:
         formula: what is computed.
-        types: the element types.
-        dtype: the type that numbers are of, before they are computed with; see `computed`.
+        types: the dtypes.
+        dtype: the dtype of numbers, before they are computed with; see `computed`.
         shape: that of the outputs.
-        strides: of each view, inputs before outputs, as one of that shape.
-        lanes: how many elements are moved at once.
+        strides: of each view, inputs before outputs, broadcast to that shape.
+        aligned: whether every view begins at a multiple of 16 bytes.
         plan: its launch, as soon as it was needed.
     """
 
@@ -83,8 +92,14 @@ class Call:
     dtype: DType
     shape: Shape
     strides: tuple[Strides, ...]
-    lanes: int
+    aligned: bool
     plan: Plan | None = None
+
+
+class _Thread(threading.local):
+    """What differs between threads: calls that are delayed within `together`."""
+
+    queue: Any = None
 
 
 class CudaOps(TensorBackend):
@@ -92,17 +107,38 @@ class CudaOps(TensorBackend):
 
     Attributes:
         machine: where they run.
+        thread: the calls that this thread delays; see `SPECIAL_CASES`.
+        state: what special cases remember of this backend, by their names.
     """
 
     name = "cuda"
     device = "cuda"
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, plain: bool = False) -> None:
+        """Run on a machine; `plain` is for learning: it uses the kernels of the core alone."""
         self.machine = machine
+        self.thread = _Thread()
+        self.state: dict[str, Any] = {}
+        self._special = {} if plain else SPECIAL_CASES
+        self._plain = plain
         self._loaded: dict[Kernel, Any] = {}
         self._plans: dict[Hashable, Any] = {}
         self._calls: dict[Hashable, Call] = {}
         self._graphs: dict[Formula, Graph] = {}
+
+    def special(self, name: str, *arguments: Any) -> Any:
+        """Return what the special case of a name makes of the arguments; None if there is none."""
+        case = self._special.get(name)
+        return case and case(self, *arguments)
+
+    def kernel(self, name: str) -> Any:
+        """Return the registered kernel for a named operation, or None.
+
+        What is registered for `cuda` runs on the machines of other packages, too.
+        """
+        if self._plain:
+            return None
+        return super().kernel(name) or registered_kernel(CudaOps.name, name)
 
     # --- Holding data ---------------------------------------------------------------------------
 
@@ -122,13 +158,14 @@ class CudaOps(TensorBackend):
             raise not_an_array(data.shape)
         layout = data.layout
         row = data if layout is layout.contiguous else self.copy(data, layout.contiguous)
-        return self._download(row.storage, data.size).reshape(data.shape)
-
-    def _download(self, storage: Any, count: int) -> npt.NDArray[Any]:
-        return self.machine.download(storage, count)
+        self.settle()
+        elements = self.special("download", row.storage, data.size)
+        if elements is None:
+            elements = self.machine.download(row.storage, data.size)
+        return cast(npt.NDArray[Any], elements.reshape(data.shape))
 
     def reinterpreted(self, storage: Any, dtype: DType) -> Any:
-        """Return the same device memory as elements of another type."""
+        """Return the same device memory as elements of another dtype."""
         return self.machine.reinterpreted(storage, dtype)
 
     def same_memory(self, a: Any, b: Any) -> bool:
@@ -137,11 +174,19 @@ class CudaOps(TensorBackend):
 
     def shared_memory(self) -> Any:
         """Return how other libraries reach the machine's memory."""
+        self.settle()
         return self.machine.shared_memory
 
     def synchronize(self) -> None:
         """Wait for the device."""
-        self.machine.synchronize()
+        self.settle()
+        if not self.special("synchronize"):
+            self.machine.synchronize()
+
+    def random(self, numbers: np.random.Generator, shape: Shape, dtype: DType) -> TensorData:
+        """Draw random numbers with the registered kernel, or on the host."""
+        drawn: TensorData | None = self.special("random", numbers, shape, dtype)
+        return super().random(numbers, shape, dtype) if drawn is None else drawn
 
     # --- Element-wise ---------------------------------------------------------------------------
 
@@ -158,7 +203,8 @@ class CudaOps(TensorBackend):
     def copy(self, source: TensorData, out: Contiguous | TensorData) -> TensorData:
         """Run the kernel of the formula `x`, which converts what it stores."""
         out = self.target(out)
-        self._each(OPERATORS["id"].value, (source,), (out,))
+        if not self.special("copy", source, out):
+            self._each(OPERATORS["id"].value, (source,), (out,))
         return out
 
     def full(self, shape: Shape, dtype: DType, value: Number) -> TensorData:
@@ -185,31 +231,32 @@ class CudaOps(TensorBackend):
                 numbers.append(x)
                 key.append(None)
         call = _remembered(self._calls, tuple(key), lambda: _call(formula, inputs, outputs))
-        self.over_elements(call, views, [_number(x, call.dtype) for x in numbers])
+        values = [_number(x, call.dtype) for x in numbers]
+        queue = self.thread.queue
+        if queue is None or not queue.takes(call, views, values):
+            self.over_elements(call, views, values)
 
     def over_elements(
         self, call: Call, views: Sequence[TensorData], values: Sequence[np.generic]
     ) -> None:
         """Launch a call: on views, inputs before outputs, and on numbers."""
         if call.plan is None:
-            key = (call.formula, call.types, call.lanes, call.shape, *call.strides)
+            key = (call.formula, call.types, call.aligned, call.shape, *call.strides)
             call.plan = self.remembered(key, lambda: self._plan_each(call))
         self.launch(call.plan, views, values)
 
     def _plan_each(self, call: Call) -> Plan:
         layout = merge(call.shape, call.strides)
-        kernel, numbers = self._kernel_each(call, layout)
-        each = call.lanes if kernel.name.endswith("_vector") else 1
+        special = self.special("elementwise", call, layout)
+        kernel, numbers, each = special or (*self._kernel_each(call, layout), 1)
         return self.plan_over_grid(kernel, layout.size, numbers, each)
 
     def _kernel_each(self, call: Call, layout: Layout) -> tuple[Kernel, tuple[int, ...]]:
-        name, types, lanes = call.formula.name, call.types, call.lanes
-        graph, unit = self._graph(call.formula), layout.unit()
+        name, types = call.formula.name, call.types
+        graph, unit = self.graph(call.formula), layout.unit()
         if unit is None:
             kernel = elementwise.strided(name, graph, types, layout.rank, index_type(layout.size))
             return kernel, (*layout.shape[1:], *_flat(layout.strides))
-        if lanes > 1 and layout.size >= lanes and _same_size(types, unit):
-            return elementwise.vector(name, graph, types, unit, lanes), ()
         return elementwise.contiguous(name, graph, types, unit), ()
 
     # --- Reductions -----------------------------------------------------------------------------
@@ -257,19 +304,19 @@ class CudaOps(TensorBackend):
         span = -(-folded.size // max(1, min(size.parallel // workers, folded.size // least)))
         chunks = -(-folded.size // span)  # none of them empty
         if chunks == 1:
-            plan = self._plan_pass(operator, (dtype, dtype), kept, folded, by_rows)
+            plan = self.plan_pass(operator, (dtype, dtype), kept, folded, by_rows)
             return plan, 1, None
         total = computed(dtype)
         rows = strides_from_shape(kept.shape)
         partial = Layout(kept.shape, (kept.strides[0], tuple(s * chunks for s in rows)))
-        first = self._plan_pass(operator, (dtype, total), partial, folded, by_rows, chunks=chunks)
+        first = self.plan_pass(operator, (dtype, total), partial, folded, by_rows, chunks=chunks)
         gathered = Layout(kept.shape, (partial.strides[1], kept.strides[1]))
         again = Layout((chunks,), ((1,),))
         second_by_rows = self.folds_by_rows(gathered, again)
-        second = self._plan_pass(operator, (total, dtype), gathered, again, second_by_rows)
+        second = self.plan_pass(operator, (total, dtype), gathered, again, second_by_rows)
         return first, chunks, second
 
-    def _plan_pass(
+    def plan_pass(
         self,
         operator: Operator,
         types: tuple[DType, DType],
@@ -283,7 +330,7 @@ class CudaOps(TensorBackend):
         size = self.machine.size
         fold = reduction.Fold(
             operator.name,
-            self._graph(operator.value),
+            self.graph(operator.value),
             operator.identity,
             *types,
             kept.rank,
@@ -303,7 +350,9 @@ class CudaOps(TensorBackend):
     def folds_by_rows(self, kept: Layout, folded: Layout) -> bool:
         """Whether threads fold together, and not each for itself: for long folds along memory."""
         few = self.machine.size.threads // 4
-        return folded.size >= few and (kept.size < few or lies_along(kept, folded))
+        if folded.size >= few and (kept.size < few or lies_along(kept, folded)):
+            return True
+        return bool(self.special("folds_by_rows", kept, folded))
 
     def plan_rows(
         self, fold: reduction.Fold, grid: Grid, length: int, numbers: tuple[int, ...]
@@ -316,14 +365,18 @@ class CudaOps(TensorBackend):
             length: elements of a fold.
             numbers: those of the kernel.
         """
+        special: Plan | None = self.special("plan_rows", fold, grid, length, numbers)
         threads = self.machine.size.threads
-        return self.plan(reduction.rows(fold, threads), grid, threads, numbers)
+        return special or self.plan(reduction.rows(fold, threads), grid, threads, numbers)
 
     # --- Matrix product -------------------------------------------------------------------------
 
     def matmul(self, a: TensorData, b: TensorData) -> TensorData:
         """Run the tiled kernel: one block for each tile of each product."""
         left, right, shape = self.factors(a, b)
+        special: TensorData | None = self.special("matmul", left, right, shape)
+        if special is not None:
+            return special
         result = self.empty(shape, a.dtype)
         if result.size:
             whole = (*left.shape[:-1], right.shape[-1])
@@ -359,6 +412,13 @@ class CudaOps(TensorBackend):
         return size.large if big else size.small
 
     # --- Indexing -------------------------------------------------------------------------------
+
+    def checked_indices(
+        self, index: TensorData, size: int, where: tuple[str, str], negative: bool = False
+    ) -> TensorData:
+        """Check indices with the registered kernel, or on the host."""
+        checked: TensorData | None = self.special("checked_indices", index, size, where, negative)
+        return super().checked_indices(index, size, where, negative) if checked is None else checked
 
     def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
         """Run a kernel over the elements of the index."""
@@ -427,7 +487,7 @@ class CudaOps(TensorBackend):
         layout = merge(_at(index.shape, rest), [_at(v.strides, rest) for v in (source, index, out)])
         kernel = indexed.scatter_lines(
             operator.name,
-            self._graph(operator.value),
+            self.graph(operator.value),
             out.dtype,
             layout.rank,
             index_type(layout.size),
@@ -440,11 +500,23 @@ class CudaOps(TensorBackend):
 
     # --- Launching ------------------------------------------------------------------------------
 
+    def together(self) -> AbstractContextManager[None]:
+        """Return a block in which calls may be delayed, to launch them with later ones."""
+        special: AbstractContextManager[None] | None = self.special("together")
+        return special or super().together()
+
+    def settle(self) -> None:
+        """Launch what this thread has delayed."""
+        queue = self.thread.queue
+        if queue is not None:
+            queue.settle()
+
     def remembered(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """Return what was planned for a key; plan it if this is the first time."""
         return _remembered(self._plans, key, make)
 
-    def _graph(self, formula: Formula) -> Graph:
+    def graph(self, formula: Formula) -> Graph:
+        """Return the graph of a formula, in operations that kernels have."""
         return _remembered(self._graphs, formula, lambda: expanded(graph_of(formula)))
 
     def plan_over_grid(
@@ -464,6 +536,7 @@ class CudaOps(TensorBackend):
         self, plan: Plan, views: Sequence[TensorData], values: Sequence[np.generic] = ()
     ) -> None:
         """Launch what was planned: with these numbers after those of the plan, on these views."""
+        self.settle()
         numbers: tuple[Argument, ...] = (*plan.numbers, *values)
         operands = [part for view in views for part in (view.storage, view.offset)]
         self.machine.launch(plan.loaded, plan.grid, plan.threads, numbers, operands)
@@ -494,7 +567,8 @@ def _call(
         computed(dtype),
     )
     strides = tuple(view.strides for view in views)
-    return Call(formula, types, dtype, shape, strides, _lanes(views))
+    aligned = not any(view.offset * view.dtype.itemsize % 16 for view in views)
+    return Call(formula, types, dtype, shape, strides, aligned)
 
 
 def _number(value: Number, dtype: DType) -> np.generic:
@@ -526,13 +600,14 @@ def _tiles(rows: int, columns: int, tiling: matrix.Tiling) -> int:
     return -(-rows // tiling.tile) * -(-columns // tiling.tile)
 
 
-def _lanes(views: Sequence[TensorData]) -> int:
-    """Return how many elements of the output fill 16 bytes, 1 if a view begins between those."""
-    lanes = 16 // views[-1].dtype.itemsize
-    return 1 if any(view.offset % lanes for view in views) else lanes
+def create_backend() -> CudaOps:
+    """Return the backend on this machine's GPU, or on the simulator if `MT_CUDA_SIM` is set.
 
-
-def _same_size(types: Signature, unit: tuple[bool, ...]) -> bool:
-    """Whether all views that are rows have elements of one size, and outputs among them."""
-    dtypes = (dtype for _, dtype in types.operands)
-    return len({d.itemsize for d, row in zip(dtypes, unit, strict=True) if row}) == 1
+    Raises:
+        BackendUnavailableError: there is no GPU that could be used; the message says why, and
+            what to do.
+    """
+    simulate = os.environ.get(SIMULATE, "")
+    if simulate in {"", "0"}:
+        return CudaOps(Gpu())
+    return CudaOps(Simulator("reversed" if simulate == "reversed" else "forward"))

@@ -30,6 +30,10 @@ Capability = tuple[int, int]
 
 HOPPER: Capability = (9, 0)
 
+NAMES: dict[str, Callable[[], Any]] = {}
+"""More names in the text of kernels, with functions that return what they mean to Numba
+(`vectors/`)."""
+
 _LOCK = threading.Lock()
 _OLD_NAME = "row_stack"
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)")
@@ -118,8 +122,7 @@ class _Numba:
             "inf": math.inf,
             "nan": math.nan,
         }
-        for lanes in (2, 4, 8, 16):
-            self.names[f"load{lanes}"], self.names[f"store{lanes}"] = _lanes(lanes)
+        self.names.update({name: make() for name, make in NAMES.items()})
 
     def type_of(self, parameter: Parameter) -> Any:
         """Return the type of a parameter."""
@@ -168,72 +171,3 @@ def _old_numpy_names() -> Iterator[None]:
         yield
     finally:
         delattr(np, _OLD_NAME)
-
-
-def _lanes(count: int) -> tuple[Any, Any]:
-    """Return the functions that read and write `count` neighbouring elements, 16 bytes, at once.
-
-    Numba has no such access to a pointer; these write the instruction for it. Of elements of less
-    than 32 bits, four words are moved, and taken apart by shifts: LLVM would move vectors of them
-    in several instructions.
-    """
-    from llvmlite import ir
-    from numba.cuda import types as known
-    from numba.cuda.extending import intrinsic
-
-    types: Any = known
-    words = min(count, 4)
-    each = count // words  # elements of a word
-    bits = 128 // count
-    word, narrow = ir.IntType(128 // words), ir.IntType(bits)
-
-    def address(context: Any, builder: Any, arguments: Any, element: Any) -> Any:
-        element = context.get_data_type(element)
-        vector = ir.VectorType(element if each == 1 else word, words)
-        at = builder.gep(arguments[0], [arguments[1]])
-        return element, vector, builder.bitcast(at, vector.as_pointer())
-
-    def place(lane: int) -> ir.Constant:
-        return ir.Constant(ir.IntType(32), lane)
-
-    @intrinsic
-    def load(_: Any, pointer: Any, index: Any) -> Any:
-        def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-            element, _, at = address(context, builder, arguments, pointer.dtype)
-            values = builder.load(at, align=16)
-            result = ir.Constant(ir.ArrayType(element, count), ir.Undefined)
-            for lane in range(count):
-                value = builder.extract_element(values, place(lane // each))
-                if each > 1:
-                    value = builder.lshr(value, ir.Constant(word, lane % each * bits))
-                    value = builder.bitcast(builder.trunc(value, narrow), element)
-                result = builder.insert_value(result, value, lane)
-            return result
-
-        return types.UniTuple(pointer.dtype, count)(pointer, index), generate
-
-    @intrinsic
-    def store(_: Any, pointer: Any, index: Any, values: Any) -> Any:  # noqa: ARG001 - typed below
-        def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-            _, vector, at = address(context, builder, arguments, pointer.dtype)
-            lanes = [builder.extract_value(arguments[2], lane) for lane in range(count)]
-            if each > 1:
-                parts = [builder.zext(builder.bitcast(x, narrow), word) for x in lanes]
-                moved = [
-                    builder.shl(part, ir.Constant(word, lane % each * bits))
-                    for lane, part in enumerate(parts)
-                ]
-                lanes = [
-                    functools.reduce(builder.or_, moved[k : k + each])
-                    for k in range(0, count, each)
-                ]
-            packed = ir.Constant(vector, ir.Undefined)
-            for k, value in enumerate(lanes):
-                packed = builder.insert_element(packed, value, place(k))
-            builder.store(packed, at, align=16)
-            return context.get_dummy_value()
-
-        expected = types.UniTuple(pointer.dtype, count)
-        return types.void(pointer, index, expected), generate
-
-    return load, store

@@ -1,11 +1,9 @@
 """Element-wise kernels: one pass over any number of inputs and outputs.
 
 The first and simplest of the files that write kernels. A formula of the operator table becomes the
-function `element`, and around it comes one of three loops over the grid of threads, each of which
+function `element`, and around it comes one of two loops over the grid of threads, each of which
 strides over the elements until they are used up:
 
-- *vector*: everything lies in a row, and each thread takes 16 bytes at a time, which is what a
-  GPU's memory moves best;
 - *contiguous*: everything lies in a row, or is a single repeated element;
 - *strided*: any layout; the index is taken apart into coordinates.
 
@@ -93,8 +91,8 @@ def contiguous(name: str, graph: Graph, types: Signature, unit: tuple[bool, ...]
     """
     body = [
         *element(graph, types),
-        *_single(types, unit),
-        *over_grid(apply(types, _row(types, unit, "i"))),
+        *single_elements(types, unit),
+        *over_grid(apply(types, in_rows(types, unit, "i"))),
     ]
     return define(f"{name}_{types}_contiguous", types.parameters("n"), body)
 
@@ -123,56 +121,15 @@ def strided(name: str, graph: Graph, types: Signature, rank: int, index: str) ->
     return define(name, types.parameters(*names), body)
 
 
-def vector(name: str, graph: Graph, types: Signature, unit: tuple[bool, ...], lanes: int) -> Kernel:
-    """Return the kernel that moves 16 bytes at a time; every operand begins on such a boundary.
-
-    Args:
-        name: the name of the formula.
-        graph: the traced formula.
-        types: the element types, all of one size except for operands of one element.
-        unit: as in `contiguous`.
-        lanes: how many elements make 16 bytes.
-    """
-    streams = [each for each, row in zip(types.names, unit, strict=True) if row]
-    outputs = _outputs(types)
-    inputs = [each for each in types.names if each not in outputs]
-    step = [
-        f"{each}_lanes = load{lanes}({each}, {each}_at + i)" for each in inputs if each in streams
-    ]
-    for lane in range(lanes):
-        elements = {
-            each: f"{each}_lanes[{lane}]" if each in streams else f"{each}_single"
-            for each in inputs
-        }
-        results = ", ".join(f"{each}_{lane}" for each in outputs)
-        step.append(f"{results} = {_call(types, elements)}")
-    for each, dtype in zip(outputs, types.outputs, strict=True):
-        values = ", ".join(store(f"{each}_{lane}", dtype) for lane in range(lanes))
-        step.append(f"store{lanes}({each}, {each}_at + i, ({values}))")
-    body = [
-        *element(graph, types),
-        *_single(types, unit),
-        f"i = {lanes} * cuda.grid(1)",
-        f"step = {lanes} * cuda.gridsize(1)",
-        f"while i + {lanes - 1} < n:",
-        *indented(step),
-        "    i += step",
-        f"i = n - n % {lanes} + cuda.grid(1)  # what fills no 16 bytes at the end",
-        "while i < n:",
-        *indented(apply(types, _row(types, unit, "i"))),
-        "    i += cuda.gridsize(1)",
-    ]
-    return define(f"{name}_{types}_vector", types.parameters("n"), body)
-
-
 # --- Parts --------------------------------------------------------------------------------------
 
 
-def _outputs(types: Signature) -> list[str]:
+def outputs(types: Signature) -> list[str]:
+    """Return the names of the outputs."""
     return types.names[-len(types.outputs) :]
 
 
-def _row(types: Signature, unit: tuple[bool, ...], index: str) -> dict[str, str]:
+def in_rows(types: Signature, unit: tuple[bool, ...], index: str) -> dict[str, str]:
     """Return how each operand's element is written where all lie in a row."""
     return {
         each: f"{each}[{each}_at + {index}]" if row else f"{each}_single"
@@ -180,7 +137,7 @@ def _row(types: Signature, unit: tuple[bool, ...], index: str) -> dict[str, str]
     }
 
 
-def _single(types: Signature, unit: tuple[bool, ...]) -> Lines:
+def single_elements(types: Signature, unit: tuple[bool, ...]) -> Lines:
     """Return the lines that read, before the loop, the operands of one element."""
     pairs = zip(types.names, unit, strict=True)
     return [f"{each}_single = {each}[{each}_at]" for each, row in pairs if not row]
@@ -199,7 +156,7 @@ def element(graph: Graph, types: Signature) -> Lines:
     ]
 
 
-def _call(types: Signature, elements: dict[str, str]) -> str:
+def call(types: Signature, elements: dict[str, str]) -> str:
     """Return the call of `element` on the inputs, each read as the type of the computation."""
     values = (
         name if dtype is None else load(elements[name], dtype, types.computed)
@@ -213,14 +170,14 @@ def apply(types: Signature, elements: dict[str, str]) -> Lines:
 
     Nothing is stored before all is read: an output may be an input too.
     """
-    outputs = _outputs(types)
-    if len(outputs) == 1:
-        return [f"{elements['y0']} = {store(_call(types, elements), types.outputs[0])}"]
-    results = [f"r{k}" for k in range(len(outputs))]
+    names = outputs(types)
+    if len(names) == 1:
+        return [f"{elements['y0']} = {store(call(types, elements), types.outputs[0])}"]
+    results = [f"r{k}" for k in range(len(names))]
     return [
-        f"{', '.join(results)} = {_call(types, elements)}",
+        f"{', '.join(results)} = {call(types, elements)}",
         *(
             f"{elements[name]} = {store(result, dtype)}"
-            for name, result, dtype in zip(outputs, results, types.outputs, strict=True)
+            for name, result, dtype in zip(names, results, types.outputs, strict=True)
         ),
     ]

@@ -92,10 +92,6 @@ class Machine(ABC):
         """Return what all memories have in common that share bytes with this; None if unknown."""
         return None
 
-    def products(self) -> Any:
-        """Return a library that multiplies matrices on this machine, or None."""
-        return None
-
     @abstractmethod
     def load(self, kernel: Kernel) -> Any:
         """Make a kernel ready to be launched.

@@ -25,14 +25,14 @@ import ast
 import functools
 import linecache
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, Literal
 
 import numpy as np
 
 from mt_cuda.core.device import LIBRARY
-from mt_cuda.core.errors import BarrierError, OutOfBoundsError, RaceError, SimulationError
+from mt_cuda.core.errors import BarrierError, OutOfBoundsError, SimulationError
 from mt_cuda.core.kernel import Kernel, stored_type
 from mt_cuda.core.machine import Grid, Machine, Number, Size
 from mt_cuda.core.matrix import Tiling
@@ -130,7 +130,7 @@ class Simulator(Machine):
         blocks = [(x, y) for y in range(grid[1]) for x in range(grid[0])]
         with np.errstate(all="ignore"):
             for block in self._ordered(blocks):
-                cuda = _Cuda(grid, block, threads)
+                cuda = Cuda(grid, block, threads)
                 function = loaded.bind(cuda)
                 order = list(self._ordered(range(threads)))
                 start = functools.partial(function, *arguments)
@@ -150,7 +150,7 @@ class Simulator(Machine):
 # --- Threads ------------------------------------------------------------------------------------
 
 
-def _run_block(name: str, cuda: _Cuda, order: Sequence[int], start: Callable[[], Any]) -> None:
+def _run_block(name: str, cuda: Cuda, order: Sequence[int], start: Callable[[], Any]) -> None:
     """Run the threads of one block from barrier to barrier."""
     waiting: dict[int, Iterator[None]] = {}
     for thread in order:
@@ -177,7 +177,7 @@ def _run_block(name: str, cuda: _Cuda, order: Sequence[int], start: Callable[[],
 _ENDED = object()
 
 
-def _step(name: str, cuda: _Cuda, thread: int, action: Callable[[], Any]) -> Any:
+def _step(name: str, cuda: Cuda, thread: int, action: Callable[[], Any]) -> Any:
     """Let one thread go on, and say which one it was if it fails."""
     cuda.threadIdx.x = thread
     try:
@@ -208,7 +208,7 @@ class Program:
         tree = _Rewritten().visit(ast.parse(kernel.source, filename))
         self._code = compile(ast.fix_missing_locations(tree), filename, "exec")
 
-    def bind(self, cuda: _Cuda) -> Callable[..., Any]:
+    def bind(self, cuda: Cuda) -> Callable[..., Any]:
         """Return the kernel for the threads of one block."""
         namespace: dict[str, Any] = {**NAMES, "cuda": cuda}
         exec(self._code, namespace)
@@ -233,31 +233,7 @@ class _Rewritten(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
-def _load_lanes(lanes: int) -> Callable[..., Any]:
-    def load(memory: Memory | Shared | Rest, at: int) -> tuple[Any, ...]:
-        _check_aligned(memory, at, lanes)
-        return tuple(memory[at + lane] for lane in range(lanes))
-
-    return load
-
-
-def _store_lanes(lanes: int) -> Callable[..., Any]:
-    def store(memory: Memory | Shared | Rest, at: int, values: Sequence[Any]) -> None:
-        _check_aligned(memory, at, lanes)
-        for lane, value in enumerate(values):
-            memory[at + lane] = value
-
-    return store
-
-
-def _check_aligned(memory: Memory | Shared | Rest, at: int, lanes: int) -> None:
-    if isinstance(memory, Rest):
-        at += memory.begin
-    if at % lanes:
-        raise SimulationError(f"16 bytes from position {at} on do not begin on a boundary.")
-
-
-def _rest_of(array: Memory | Shared | Rest, begin: int) -> Rest:
+def _rest_of(array: Memory | Array | Rest, begin: int) -> Rest:
     """Return the rest of an array, or of a rest."""
     if isinstance(array, Rest):
         return Rest(array.array, array.begin + begin)
@@ -293,13 +269,15 @@ NAMES: dict[str, Any] = {
         }
     ),
     "rest_of": _rest_of,
-    **{f"load{lanes}": _load_lanes(lanes) for lanes in (2, 4, 8, 16)},
-    **{f"store{lanes}": _store_lanes(lanes) for lanes in (2, 4, 8, 16)},
 }
-"""What kernels mean by the names that they use, besides `cuda`."""
+"""What kernels mean by the names that they use, besides `cuda`. `vectors/` adds functions."""
 
 
-class _Cuda:
+SHARED: dict[str, Callable[[Cuda, Array], Any]] = {"array": lambda _, elements: elements}
+"""What makes shared memory of an array (`races.py`: one that notices races)."""
+
+
+class Cuda:
     """What kernels mean by `cuda`, for the threads of one block."""
 
     def __init__(self, grid: Grid, block: tuple[int, int], threads: int) -> None:
@@ -311,7 +289,7 @@ class _Cuda:
         self.local = SimpleNamespace(array=self._local_array)
         self.atomic = SimpleNamespace(add=self._add, max=self._max, min=self._min)
         self.phase = 0  # how many barriers have been passed
-        self._arrays: list[Shared] = []
+        self._arrays: list[Any] = []
         self._asked: dict[int, int] = {}
 
     def grid(self, _: int) -> int:
@@ -322,13 +300,13 @@ class _Cuda:
         """Return the number of threads in the whole grid."""
         return int(self.gridDim.x * self.blockDim.x)
 
-    def _shared_array(self, shape: Any, dtype: Any) -> Shared:
+    def _shared_array(self, shape: Any, dtype: Any) -> Any:
         """Return the same array to every thread: the first to the first call of each, and so on."""
         thread = self.threadIdx.x
         number = self._asked.get(thread, 0)
         self._asked[thread] = number + 1
         if number == len(self._arrays):
-            self._arrays.append(Shared(self, _unwritten(shape, np.dtype(dtype).name)))
+            self._arrays.append(SHARED["array"](self, _unwritten(shape, np.dtype(dtype).name)))
         return self._arrays[number]
 
     def _local_array(self, shape: Any, dtype: Any) -> Array:
@@ -382,7 +360,7 @@ class Memory:
 class Rest:
     """What of an array begins at some position: `x[n:]`. It may be counted back from there, too."""
 
-    array: Memory | Shared
+    array: Memory | Array
     begin: int
 
     def __getitem__(self, at: int) -> Any:
@@ -392,58 +370,3 @@ class Rest:
     def __setitem__(self, at: int, value: Any) -> None:
         """Store one element."""
         self.array[self.begin + at] = value
-
-
-@dataclass(slots=True)
-class _Access:
-    """Who touched an element of shared memory since the last barrier."""
-
-    phase: int = -1
-    writer: int = -1
-    readers: set[int] = field(default_factory=set)
-
-
-class Shared:
-    """Shared memory: an array that notices when two threads race for an element."""
-
-    def __init__(self, cuda: _Cuda, elements: Array) -> None:
-        self._cuda = cuda
-        self._elements = elements
-        self._touched: dict[Any, _Access] = {}
-
-    def __getitem__(self, at: Any) -> Any:
-        """Return one element."""
-        thread, access = self._cuda.threadIdx.x, self._touched.get(at)
-        if access is None or access.phase != self._cuda.phase:
-            access = self._begun(at)
-        elif access.writer not in (-1, thread):
-            self._race(at, "reads", access.writer, "wrote")
-        access.readers.add(thread)
-        return self._elements[at]
-
-    def __setitem__(self, at: Any, value: Any) -> None:
-        """Store one element."""
-        thread, access = self._cuda.threadIdx.x, self._touched.get(at)
-        if access is None or access.phase != self._cuda.phase:
-            access = self._begun(at)
-        elif access.writer not in (-1, thread):
-            self._race(at, "writes", access.writer, "wrote")
-        for reader in access.readers:
-            if reader != thread:
-                self._race(at, "writes", reader, "read")
-        access.writer = thread
-        self._elements[at] = self._elements.dtype.type(value)
-
-    def _begun(self, at: Any) -> _Access:
-        """Return the accesses to an element since the last barrier: there are none yet."""
-        place = at if isinstance(at, tuple) else (at,)
-        if not all(0 <= i < extent for i, extent in zip(place, self._elements.shape, strict=True)):
-            raise OutOfBoundsError(f"index {at} of shared memory {self._elements.shape}.")
-        access = self._touched[at] = _Access(self._cuda.phase)
-        return access
-
-    def _race(self, at: Any, does: str, other: int, did: str) -> None:
-        raise RaceError(
-            f"it {does} element {at} of shared memory, which thread {other} {did} "
-            "since the last barrier: put cuda.syncthreads() between the two."
-        )

@@ -15,7 +15,9 @@ from pathlib import Path
 
 from mt_cuda import c
 from mt_cuda.core.compiler import Capability
+from mt_cuda.core.gpu import Gpu, Loaded
 from mt_cuda.core.kernel import Kernel
+from mt_cuda.core.tables import GPU
 from mt_cuda.cubins import nvrtc
 from mt_fast.extending import Folder, hashed
 
@@ -71,3 +73,12 @@ def _make_room(folder: Path | None) -> None:
                 return
             file.unlink()
             size -= status.st_size
+
+
+def load(gpu: Gpu, kernel: Kernel) -> Loaded:
+    """Hand a kernel as machine code to the driver; it takes all memory as addresses."""
+    code = gpu.core.ObjectCode.from_cubin(cubin(kernel, gpu.capability), name=kernel.name)
+    return Loaded(kernel, gpu.handle(code, kernel.name), arrays=False)
+
+
+GPU["load"] = load

@@ -199,3 +199,6 @@ def _summed(
 
 
 CONVOLUTION, TRANSPOSED_CONVOLUTION = Convolution(), TransposedConvolution()
+
+KERNELS = {"conv2d": CONVOLUTION, "conv_transpose2d": TRANSPOSED_CONVOLUTION}
+"""For `mt_tensor.extending.register_kernels`."""

@@ -63,3 +63,6 @@ class Pooling(FusedKernel):
 
 
 MAX_POOL, MEAN_POOL = Pooling("max"), Pooling("mean")
+
+KERNELS = {"avg_pool2d": MEAN_POOL, "max_pool2d": MAX_POOL}
+"""For `mt_tensor.extending.register_kernels`."""

@@ -26,6 +26,7 @@ from mt_cuda.core.layout import (
     wide_suffix,
 )
 from mt_cuda.core.machine import Machine
+from mt_cuda.core.tables import SPECIAL_CASES
 from mt_tensor import DType, TensorData, int64, uint64
 from mt_tensor.backends.extending import index_error
 from mt_tensor.errors import IndexingError
@@ -49,7 +50,7 @@ def noting(picked: str, least: str, extent: str) -> Lines:
     """Return the lines that note an index if it is out of range.
 
     They need the numbers `ASKED` and the operand `notice`, an array of int64; see
-    `IndexOps.launch_checking`.
+    `launch_checking`.
 
     Args:
         picked: the variable with the index, an int64.
@@ -130,13 +131,11 @@ class Notice:
         return next(self._checks)
 
     def read(self, memory: Any, count: int) -> Array:
-        """Download the first elements of a memory, and the words if there was a check.
+        """Download the first elements of a memory, and the words.
 
         Raises:
             IndexingError: an index was out of range, and nobody was told yet.
         """
-        if not self.pending:
-            return self.machine.download(memory, count)
         self.pending = False
         words = (self.words.storage, len(WORDS))
         values, found = self.machine.download_all([(memory, count), words])
@@ -145,9 +144,6 @@ class Notice:
 
     def wait(self) -> None:
         """Wait for the device; raises as `read` does."""
-        if not self.pending:
-            self.machine.synchronize()
-            return
         self.pending = False
         self._raise(self.machine.download(self.words.storage, len(WORDS)))
 
@@ -161,60 +157,72 @@ class Notice:
         raise IndexingError(f"{error} It was found on the device, before this waited for it.")
 
 
-class IndexOps(CudaOps):
-    """The lesson's backend, whose indices are checked on the device."""
+def notice_of(ops: CudaOps) -> Notice:
+    """Return where the checks of a backend note what they find."""
+    if "notice" not in ops.state:
+        ops.state.setdefault("notice", Notice(ops.machine))
+    return ops.state["notice"]  # type: ignore[no-any-return]
 
-    def __init__(self, machine: Machine) -> None:
-        super().__init__(machine)
-        self._notice = Notice(machine)
 
-    def checked_indices(
-        self, index: TensorData, extent: int, where: tuple[str, str], negative: bool = False
-    ) -> TensorData:
-        """Check on the device, if there is any index that can be right."""
-        if index.dtype is uint64 or not extent or not index.size:
-            return super().checked_indices(index, extent, where, negative)
-        once = tuple(e if s else 1 for e, s in zip(index.shape, index.strides, strict=True))
-        given = index if once == index.shape else index.like(once, index.strides, index.offset)
-        out = self.empty(once, int64)
+def checked_indices(
+    ops: CudaOps, index: TensorData, size: int, where: tuple[str, str], negative: bool
+) -> TensorData | None:
+    """Check on the device, if there is any index that can be right; else return None."""
+    if index.dtype is uint64 or not size or not index.size:
+        return None
+    once = tuple(e if s else 1 for e, s in zip(index.shape, index.strides, strict=True))
+    given = index if once == index.shape else index.like(once, index.strides, index.offset)
+    out = ops.empty(once, int64)
 
-        def plan() -> Plan:
-            layout = merge(once, (given.strides, out.strides))
-            kernel = safe(index.dtype, layout.rank, index_type(layout.size))
-            flat = (stride for strides in layout.strides for stride in strides)
-            return self.plan_over_grid(kernel, layout.size, (*layout.shape[1:], *flat))
+    def plan() -> Plan:
+        layout = merge(once, (given.strides, out.strides))
+        kernel = safe(index.dtype, layout.rank, index_type(layout.size))
+        flat = (stride for strides in layout.strides for stride in strides)
+        return ops.plan_over_grid(kernel, layout.size, (*layout.shape[1:], *flat))
 
-        key = ("indices", index.dtype, once, given.strides)
-        values = (np.int64(-extent if negative else 0), np.int64(extent))
-        self.launch_checking(self.remembered(key, plan), (given, out), where, values)
-        return out.expand(index.shape)
+    key = ("indices", index.dtype, once, given.strides)
+    values = (np.int64(-size if negative else 0), np.int64(size))
+    launch_checking(ops, ops.remembered(key, plan), (given, out), where, values)
+    return out.expand(index.shape)
 
-    def launch_checking(
-        self,
-        plan: Plan,
-        views: Sequence[TensorData],
-        where: tuple[str, str],
-        values: Sequence[np.generic] = (),
-    ) -> None:
-        """Launch a kernel that notes wrong indices (see `noting`), the notice being its last view.
 
-        Args:
-            plan: what was planned.
-            views: the other views.
-            where: the operation, and what it counts; see `checked_indices`.
-            values: the numbers before `ASKED`.
-        """
-        asked = (np.int64(self._notice.next_check()), np.int64(self._notice.place(where)))
-        self.launch(plan, (*views, self._notice.words), (*values, *asked))
-        self._notice.pending = True
+def launch_checking(
+    ops: CudaOps,
+    plan: Plan,
+    views: Sequence[TensorData],
+    where: tuple[str, str],
+    values: Sequence[np.generic] = (),
+) -> None:
+    """Launch a kernel that notes wrong indices (see `noting`), the notice being its last view.
 
-    def _download(self, storage: Any, count: int) -> Array:
-        return self._notice.read(storage, count)
+    Args:
+        ops: the backend.
+        plan: what was planned.
+        views: the other views.
+        where: the operation, and what it counts; see `checked_indices`.
+        values: the numbers before `ASKED`.
+    """
+    notice = notice_of(ops)
+    asked = (np.int64(notice.next_check()), np.int64(notice.place(where)))
+    ops.launch(plan, (*views, notice.words), (*values, *asked))
+    notice.pending = True
 
-    def synchronize(self) -> None:
-        """Wait for the device.
 
-        Raises:
-            IndexingError: an index was out of range; see `checked_indices`.
-        """
-        self._notice.wait()
+def download(ops: CudaOps, storage: Any, count: int) -> Array | None:
+    """Download elements and what checks have noted; None if there was no check."""
+    notice = notice_of(ops)
+    return notice.read(storage, count) if notice.pending else None
+
+
+def synchronize(ops: CudaOps) -> bool:
+    """Wait for the device and read what checks have noted; False if there was no check."""
+    notice = notice_of(ops)
+    if not notice.pending:
+        return False
+    notice.wait()
+    return True
+
+
+SPECIAL_CASES["checked_indices"] = checked_indices
+SPECIAL_CASES["download"] = download
+SPECIAL_CASES["synchronize"] = synchronize

@@ -59,4 +59,5 @@ def _for_each(table: TensorData, numbers: TensorData) -> TensorData:
     return table.like((rows, *others, width), (row, *(0 for _ in others), column), table.offset)
 
 
-EMBEDDING = Embedding()
+KERNELS = {"embedding": Embedding()}
+"""For `mt_tensor.extending.register_kernels`."""

@@ -13,6 +13,7 @@ from mt_cuda.core import elementwise, indexed, matrix, reduction
 from mt_cuda.core.errors import KernelError
 from mt_cuda.core.gpu import THREADS
 from mt_cuda.core.kernel import Kernel, computed
+from mt_cuda.vectors.elementwise import vector
 from mt_fast.extending import integer_functions
 from mt_operators import OPERATORS, Operator
 from mt_operators.core.lowering import expanded
@@ -214,7 +215,7 @@ def _elementwise(operator: Operator, dtype: DType, layout: str, gradient: Gradie
     # The condition of `where` is of another size: a single one then, as `vector` demands.
     same = tuple(d.itemsize == dtype.itemsize for _, d in types.operands)
     if layout == "vector" and all(same[-len(types.outputs) :]):
-        return elementwise.vector(formula.name, graph, types, same, 16 // dtype.itemsize)
+        return vector(formula.name, graph, types, same, 16 // dtype.itemsize)
     return elementwise.contiguous(formula.name, graph, types, (True,) * len(same))
 
 

@@ -13,14 +13,15 @@ from __future__ import annotations
 import ctypes
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
-from mt_cuda.batching.together import TogetherOps
+from mt_cuda.core.backend import CudaOps
 from mt_cuda.core.errors import KernelError
+from mt_cuda.core.gpu import Gpu
 from mt_cuda.core.layout import Layout
-from mt_cuda.matrices.multiply import ProductOps
+from mt_cuda.core.machine import Machine
 from mt_cuda.matrices.planning import LARGEST, extents
 from mt_cuda.matrices.tiles import MUCH
-from mt_operators import OPERATORS
 from mt_tensor import DType, TensorData
 from mt_tensor.backends.extending import are_products_exact
 from mt_tensor.extending import Shape
@@ -182,39 +183,37 @@ def installed(stream: int) -> Cublas | None:
     return Cublas(ctypes.CDLL(path), stream)
 
 
-class BlasOps(TogetherOps, ProductOps):
-    """Large products by cuBLAS, if the machine has it."""
+_LIBRARIES: WeakKeyDictionary[Machine, Cublas | None] = WeakKeyDictionary()
 
-    def product_and_sums(self, a: TensorData, b: TensorData) -> tuple[TensorData, TensorData]:
-        """Return the product of two matrices, and the sums of the rows of the left one."""
-        result = self._by_library(a, b, (a.shape[0], b.shape[1]), None)
-        if result is None:
-            return super().product_and_sums(a, b)
-        return result, self.reduce(OPERATORS["add"], a, (1,))
 
-    def _multiply(
-        self, left: TensorData, right: TensorData, shape: Shape, bias: TensorData | None = None
-    ) -> TensorData | None:
-        result = self._by_library(left, right, shape, bias)
-        return super()._multiply(left, right, shape, bias) if result is None else result
+def library_of(machine: Machine) -> Cublas | None:
+    """Return the library for a machine; None if it is no GPU, or the library is not installed."""
+    if not isinstance(machine, Gpu):
+        return None
+    if machine not in _LIBRARIES:
+        machine.make_current()
+        _LIBRARIES[machine] = installed(int(machine.stream.handle))
+    return _LIBRARIES[machine]
 
-    def _by_library(
-        self, left: TensorData, right: TensorData, shape: Shape, bias: TensorData | None
-    ) -> TensorData | None:
-        library, memory = self.machine.products(), self.machine.shared_memory
-        if library is None or memory is None:
-            return None
-        key = ("cuBLAS", left.layout, right.layout, are_products_exact())
-        (request,) = self.remembered(key, lambda: (request_of(left, right),))
-        if request is None:
-            return None
-        result = self.empty(shape, left.dtype)
-        if bias is not None:
-            self.copy(bias.expand(shape), result)
-        self.settle()
-        a, b, out = (
-            memory.address(each.storage) + each.offset * each.dtype.itemsize
-            for each in (left, right, result)
-        )
-        library.multiply(request, a, b, out, added=bias is not None)
-        return result
+
+def multiplied(
+    ops: CudaOps, left: TensorData, right: TensorData, shape: Shape, bias: TensorData | None
+) -> TensorData | None:
+    """Return a product, with a bias for each column; None where the library is not for it."""
+    library, memory = library_of(ops.machine), ops.machine.shared_memory
+    if library is None or memory is None:
+        return None
+    key = ("cuBLAS", left.layout, right.layout, are_products_exact())
+    (request,) = ops.remembered(key, lambda: (request_of(left, right),))
+    if request is None:
+        return None
+    result = ops.empty(shape, left.dtype)
+    if bias is not None:
+        ops.copy(bias.expand(shape), result)
+    ops.settle()
+    a, b, out = (
+        memory.address(each.storage) + each.offset * each.dtype.itemsize
+        for each in (left, right, result)
+    )
+    library.multiply(request, a, b, out, added=bias is not None)
+    return result

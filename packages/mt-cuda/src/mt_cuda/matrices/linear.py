@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mt_cuda.core.layout import merge
+from mt_cuda.matrices.multiply import linear, product_and_sums
 from mt_cuda.matrices.planning import LARGEST
 from mt_cuda.tensors import elements_of, is_floating, ops_of, tensor_of
 from mt_tensor import Tensor, TensorData
@@ -32,7 +33,7 @@ class Linear(FusedKernel):
         """Return `x @ weight.T + bias`."""
         x, weight, bias = arguments
         given = None if bias is None else elements_of(bias)
-        out = ops_of(x).linear(_rows(x), _turned(weight._tensor), given)
+        out = linear(ops_of(x), _rows(x), _turned(weight._tensor), given)
         return _with_shape(out, (*x.shape[:-1], weight.shape[0]), x), ()
 
     def gradient(
@@ -46,7 +47,7 @@ class Linear(FusedKernel):
             of_x = _with_shape(ops.matmul(upstream, weight._tensor), x.shape, x)
         if needs[2]:
             of_weight, of_bias = (
-                tensor_of(found, x) for found in ops.product_and_sums(_turned(upstream), _rows(x))
+                tensor_of(found, x) for found in product_and_sums(ops, _turned(upstream), _rows(x))
             )
         elif needs[1]:
             of_weight = tensor_of(ops.matmul(_turned(upstream), _rows(x)), x)
@@ -74,4 +75,5 @@ def _with_shape(rows: TensorData, shape: Shape, like: Tensor) -> Tensor:
     return tensor_of(TensorData(rows.storage, shape, dtype=rows.dtype), like)
 
 
-LINEAR = Linear()
+KERNELS = {"linear": Linear()}
+"""For `mt_tensor.extending.register_kernels`."""

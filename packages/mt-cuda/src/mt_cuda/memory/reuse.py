@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from mt_cuda.core.tables import GPU
+
 SMALLEST = 512
 """Bytes of a piece at least, which the driver rounds up to as well."""
 
@@ -73,3 +75,6 @@ def rounded(size: int) -> int:
     """
     step = max(SMALLEST, 1 << max((size - 1).bit_length() - 4, 0))
     return -(-size // step) * step
+
+
+GPU["pool"] = Reuse

@@ -197,4 +197,5 @@ def _parts(x: Tensor, layout: RowLayout, chunks: int) -> list[TensorData]:
     return [new(x, (chunks, layout.rows), computed(x.dtype)) for _ in range(2)]
 
 
-BATCH_NORM = BatchNorm()
+KERNELS = {"batch_norm": BatchNorm()}
+"""For `mt_tensor.extending.register_kernels`."""

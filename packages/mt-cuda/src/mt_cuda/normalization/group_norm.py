@@ -148,4 +148,5 @@ class GroupNorm(FusedKernel):
         return tensor_of(out, x), others.get(1), others.get(2), None, None
 
 
-GROUP_NORM = GroupNorm()
+KERNELS = {"group_norm": GroupNorm()}
+"""For `mt_tensor.extending.register_kernels`."""

@@ -285,3 +285,6 @@ def _is_much(layout: RowLayout, size: Size) -> bool:
 
 
 LAYER_NORM, RMS_NORM = LastDimensions(centered=True), LastDimensions(centered=False)
+
+KERNELS = {"layer_norm": LAYER_NORM, "rms_norm": RMS_NORM}
+"""For `mt_tensor.extending.register_kernels`."""

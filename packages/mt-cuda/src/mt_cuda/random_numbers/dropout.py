@@ -44,4 +44,5 @@ def _left(x: Tensor, noise: Tensor, p: float) -> Tensor:
     return tensor_of(cast(TensorData, data), x)
 
 
-DROPOUT = Dropout()
+KERNELS = {"dropout": Dropout()}
+"""For `mt_tensor.extending.register_kernels`."""

@@ -14,9 +14,10 @@ import numpy as np
 
 from mt_cuda.core.backend import CudaOps
 from mt_cuda.core.kernel import Kernel, Lines, Parameter, define, indented, numbers, operand
+from mt_cuda.core.tables import SPECIAL_CASES
 from mt_tensor import DType, TensorData, bfloat16, float16, float32, float64
 from mt_tensor.backends.extending import take_blocks
-from mt_tensor.extending import Shape
+from mt_tensor.extending import Shape, size_of
 
 ROUNDS = 10
 MULTIPLIERS = (0xD2E7470EE14C6C93, 0xCA5A826395121157)
@@ -142,20 +143,22 @@ def _stores(drawn: Drawn) -> Lines:
     ]
 
 
-class RandomOps(CudaOps):
-    """The lesson's backend, which draws its random numbers itself."""
+def random(
+    ops: CudaOps, generator: np.random.Generator, shape: Shape, dtype: DType
+) -> TensorData | None:
+    """Draw on the device, while the host only counts the blocks; None if it is to draw."""
+    drawn, size = DRAWN.get(dtype), size_of(shape)
+    if drawn is None or size == 0:
+        return None
+    count = -(-size // drawn.per_block)
+    (key0, key1), first = take_blocks(generator, count)
+    plan = ops.remembered(
+        ("random", dtype, count), lambda: ops.plan_over_grid(uniform(dtype), count, ())
+    )
+    values = (np.int64(size), np.int64(first), np.uint64(key0), np.uint64(key1))
+    out = ops.empty(shape, dtype)
+    ops.launch(plan, (out,), values)
+    return out
 
-    def random(self, numbers: np.random.Generator, shape: Shape, dtype: DType) -> TensorData:
-        """Draw on the device; the host only counts the blocks."""
-        drawn = DRAWN.get(dtype)
-        out = self.empty(shape, dtype)
-        if drawn is None or out.size == 0:
-            return super().random(numbers, shape, dtype)
-        count = -(-out.size // drawn.per_block)
-        (key0, key1), first = take_blocks(numbers, count)
-        plan = self.remembered(
-            ("random", dtype, count), lambda: self.plan_over_grid(uniform(dtype), count, ())
-        )
-        values = (np.int64(out.size), np.int64(first), np.uint64(key0), np.uint64(key1))
-        self.launch(plan, (out,), values)
-        return out
+
+SPECIAL_CASES["random"] = random

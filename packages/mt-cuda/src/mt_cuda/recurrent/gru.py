@@ -128,4 +128,5 @@ class GatedRecurrentUnit(FusedKernel):
         return whole(of_projected, hidden), of_hidden, of_weight, of_bias, None, None
 
 
-GRU = GatedRecurrentUnit()
+KERNELS = {"gru": GatedRecurrentUnit()}
+"""For `mt_tensor.extending.register_kernels`."""

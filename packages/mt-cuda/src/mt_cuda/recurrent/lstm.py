@@ -129,4 +129,5 @@ class LongShortTermMemory(FusedKernel):
         return of_products, of_hidden, tensor_of(of_cell, hidden), of_weight, None, None, None
 
 
-LSTM = LongShortTermMemory()
+KERNELS = {"lstm": LongShortTermMemory()}
+"""For `mt_tensor.extending.register_kernels`."""

@@ -99,4 +99,5 @@ class PlainRecurrence(FusedKernel):
         return whole(of_products, hidden), of_hidden, of_weight, None, None, None
 
 
-RNN = PlainRecurrence()
+KERNELS = {"rnn": PlainRecurrence()}
+"""For `mt_tensor.extending.register_kernels`."""

@@ -1,6 +1,6 @@
 """Folds of short rows: a team of threads for each, instead of a block or a single thread.
 
-The lesson gives a block to what is folded along memory, most of whose threads find nothing to do in
+The core gives a block to what is folded along memory, most of whose threads find nothing to do in
 a row of a hundred elements, and one thread to a row of ten, whose neighbours then read elements far
 from its own. Here, teams of at most a warp fold such rows, several in a block.
 """
@@ -12,6 +12,7 @@ from mt_cuda.core.kernel import Kernel, indented, stored_type
 from mt_cuda.core.layout import Layout, lies_along
 from mt_cuda.core.machine import Grid
 from mt_cuda.core.reduction import Fold
+from mt_cuda.core.tables import SPECIAL_CASES
 from mt_cuda.rows.teams import Team
 
 SHORTEST = 8
@@ -24,21 +25,20 @@ EACH = 16
 """Elements that a thread of a team folds at most; longer rows get a block."""
 
 
-class ReductionOps(CudaOps):
-    """Reductions in which short rows are folded by teams."""
+def folds_by_rows(_ops: CudaOps, kept: Layout, folded: Layout) -> bool:
+    """Whether threads share a fold that is short, because it lies along memory."""
+    return folded.size >= SHORTEST and lies_along(kept, folded)
 
-    def folds_by_rows(self, kept: Layout, folded: Layout) -> bool:
-        """Whether threads fold together: also for short folds, if these lie along memory."""
-        short = folded.size >= SHORTEST and lies_along(kept, folded)
-        return short or super().folds_by_rows(kept, folded)
 
-    def plan_rows(self, fold: Fold, grid: Grid, length: int, numbers: tuple[int, ...]) -> Plan:
-        """Plan a launch in which threads fold together: teams, if the rows are whole and short."""
-        outputs, chunks = grid
-        team = _team(length, self.machine.size.threads)
-        if chunks > 1 or team.rows == 1 or length > team.size * EACH:
-            return super().plan_rows(fold, grid, length, numbers)
-        return self.plan(short_rows(fold, team), (team.blocks(outputs), 1), team.threads, numbers)
+def plan_rows(
+    ops: CudaOps, fold: Fold, grid: Grid, length: int, numbers: tuple[int, ...]
+) -> Plan | None:
+    """Plan a launch in which teams fold; None unless the rows are whole and short."""
+    outputs, chunks = grid
+    team = _team(length, ops.machine.size.threads)
+    if chunks > 1 or team.rows == 1 or length > team.size * EACH:
+        return None
+    return ops.plan(short_rows(fold, team), (team.blocks(outputs), 1), team.threads, numbers)
 
 
 def short_rows(fold: Fold, team: Team) -> Kernel:
@@ -73,3 +73,7 @@ def _team(length: int, threads: int) -> Team:
     while size > length:
         size //= 2
     return Team(size, threads)
+
+
+SPECIAL_CASES["folds_by_rows"] = folds_by_rows
+SPECIAL_CASES["plan_rows"] = plan_rows

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mt_cuda.core.kernel import computed, indented
-from mt_cuda.indexing.checks import ASKED, noting
+from mt_cuda.indexing.checks import ASKED, launch_checking, noting
 from mt_cuda.rows.kernels import Operand, RowLayout, Rows, planned, rows_along
 from mt_cuda.rows.teams import Team
 from mt_cuda.tensors import (
@@ -133,7 +133,7 @@ class CrossEntropy(FusedKernel):
 
         ready = ops.remembered(("cross_entropy", x.shape, x.dtype, each, ignored), plan)
         where = ("cross_entropy()", "dimension 1")
-        ops.launch_checking(ready, [elements_of(x), target, losses, logarithms], where)
+        launch_checking(ops, ready, [elements_of(x), target, losses, logarithms], where)
         if reduction == "none":
             return tensor_of(losses, x), (logarithms,)
         out, *counted = _total(losses, target, x, ignored, reduction)
@@ -176,4 +176,5 @@ def _total(
     return results
 
 
-CROSS_ENTROPY = CrossEntropy()
+KERNELS = {"cross_entropy": CrossEntropy()}
+"""For `mt_tensor.extending.register_kernels`."""

@@ -51,3 +51,6 @@ def _position(name: Name) -> Callable[[Tensor, int], Tensor]:
 
 
 ARGMAX, ARGMIN = _position("argmax"), _position("argmin")
+
+KERNELS = {"argmax": ARGMAX, "argmin": ARGMIN}
+"""For `mt_tensor.extending.register_kernels`."""

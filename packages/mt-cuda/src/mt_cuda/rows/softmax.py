@@ -86,3 +86,6 @@ def _along(dim: int, name: Name, *tensors: Tensor) -> TensorData:
 
 
 SOFTMAX, LOG_SOFTMAX = Rowwise("softmax"), Rowwise("log_softmax")
+
+KERNELS = {"log_softmax": LOG_SOFTMAX, "softmax": SOFTMAX}
+"""For `mt_tensor.extending.register_kernels`."""

@@ -85,4 +85,13 @@ def _recurrence(x: Tensor, decay: Tensor, dim: int) -> Tensor:
 
 CUMSUM, CUMPROD, LOGCUMSUMEXP = _fold("cumsum"), _fold("cumprod"), _fold("logcumsumexp")
 CUMMAX, CUMMIN = _extreme("cummax"), _extreme("cummin")
-LINEAR_SCAN = _recurrence
+
+KERNELS = {
+    "cummax": CUMMAX,
+    "cummin": CUMMIN,
+    "cumprod": CUMPROD,
+    "cumsum": CUMSUM,
+    "linear_scan": _recurrence,
+    "logcumsumexp": LOGCUMSUMEXP,
+}
+"""For `mt_tensor.extending.register_kernels`."""

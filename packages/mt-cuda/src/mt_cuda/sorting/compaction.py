@@ -13,7 +13,8 @@ from mt_cuda.core.kernel import Kernel, define, indented, load, numbers, operand
 from mt_cuda.core.layout import extent_names, index_type, take_apart, wide_suffix
 from mt_cuda.rows.kernels import RowLayout
 from mt_cuda.scans.kernels import Scan, run, total_type
-from mt_tensor import DType, TensorData, int64
+from mt_cuda.tensors import elements_of, ops_of, tensor_of
+from mt_tensor import DType, Tensor, TensorData, int64
 
 
 def counts(dtype: DType) -> Scan:
@@ -66,3 +67,13 @@ def nonzero(ops: CudaOps, x: TensorData) -> TensorData:
         ready = ops.remembered(("nonzero", x.dtype, shape), plan)
         ops.launch(ready, (x, counted, out), (np.int64(found),))
     return out
+
+
+def nonzero_of(x: Tensor) -> Tensor:
+    """Return a row of coordinates for each dimension; a number is a vector of one."""
+    data = elements_of(x)
+    return tensor_of(nonzero(ops_of(x), data if x.ndim else data.like((1,), (1,), data.offset)), x)
+
+
+KERNELS = {"nonzero": nonzero_of}
+"""For `mt_tensor.extending.register_kernels`."""

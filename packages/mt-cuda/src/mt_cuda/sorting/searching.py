@@ -5,7 +5,9 @@ from __future__ import annotations
 from mt_cuda.core.backend import CudaOps, Plan
 from mt_cuda.core.kernel import Kernel, computed, define, load, numbers, operand, over_grid
 from mt_cuda.sorting.sorting import comes_after
-from mt_tensor import DType, TensorData, int64
+from mt_cuda.tensors import elements_of, ops_of, tensor_of
+from mt_tensor import DType, Tensor, TensorData, elementwise, int64, sort
+from mt_tensor.extending import FUSED
 
 
 def search(dtype: DType, right: bool) -> Kernel:
@@ -64,3 +66,25 @@ def places(ops: CudaOps, rows: TensorData, values: TensorData, right: bool) -> T
         key = ("search", values.dtype, right, values.size, rows.shape[-1], each)
         ops.launch(ops.remembered(key, plan), (rows, values, out))
     return out
+
+
+def searchsorted(rows: Tensor, values: Tensor, right: bool) -> Tensor:
+    """Return how many elements of its row come before each value; the host compares two types."""
+    if rows.dtype is not values.dtype:
+        return FUSED["searchsorted"](rows, values, right)
+    found = places(ops_of(rows), elements_of(rows), elements_of(values), right)
+    return tensor_of(found, values)
+
+
+def isin(elements: Tensor, others: Tensor, assume_unique: bool, invert: bool) -> Tensor:
+    """Return which elements occur among others, which are sorted; the host compares two types."""
+    if elements.dtype is not others.dtype or not others.numel():
+        return FUSED["isin"](elements, others, assume_unique, invert)
+    ordered = sort(others.reshape(-1), 0).values
+    place = searchsorted(ordered, elements, False)
+    there = ordered[elementwise("minimum", place, others.numel() - 1)]
+    return elementwise("ne" if invert else "eq", there, elements)
+
+
+KERNELS = {"isin": isin, "searchsorted": searchsorted}
+"""For `mt_tensor.extending.register_kernels`."""

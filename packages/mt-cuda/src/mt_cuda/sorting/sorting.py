@@ -33,8 +33,9 @@ from mt_cuda.core.kernel import (
     operand,
     over_grid,
 )
-from mt_cuda.rows.kernels import RowLayout
-from mt_tensor import DType, TensorData, int64
+from mt_cuda.rows.kernels import RowLayout, rows_along
+from mt_cuda.tensors import elements_of, new, ops_of, tensor_of
+from mt_tensor import DType, Tensor, TensorData, int64
 
 EACH = 8
 """How many elements of a block each thread has; half as many pairs."""
@@ -226,3 +227,16 @@ def _planned(ops: CudaOps, dtype: DType, layout: RowLayout, descending: bool) ->
         plans.append(ops.plan_over_grid(kernel, rows * length, (length, inner, width)))
         width *= 2
     return tuple(plans)
+
+
+def argsort(x: Tensor, dim: int, descending: bool) -> Tensor:
+    """Return the indices that sort along a dimension; equal elements keep their order."""
+    out = new(x, dtype=int64)
+    if x.numel():
+        layout = rows_along(x.shape, dim) if x.ndim else RowLayout(1, 1)
+        sort_rows(ops_of(x), elements_of(x), layout, out, descending)
+    return tensor_of(out, x)
+
+
+KERNELS = {"argsort": argsort}
+"""For `mt_tensor.extending.register_kernels`."""
