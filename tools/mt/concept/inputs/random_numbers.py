@@ -19,9 +19,9 @@ def tensor() -> tuple[Any, Any]:
 def cuda() -> tuple[Any, Any]:
     import mt_tensor as mt
     from mt_cuda import Simulator
-    from mt_cuda.extending import TunedOps
+    from mt_cuda.extending import CudaOps
 
-    with mt.use_backend(TunedOps(Simulator())):
+    with mt.use_backend(CudaOps(Simulator())):
         return tensor()
 
 
