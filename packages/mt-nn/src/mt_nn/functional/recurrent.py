@@ -12,13 +12,14 @@ The layers around them are in `mt_nn.layers.recurrent`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mt_nn.core.linear import linear
 from mt_operators import OPERATORS
-from mt_tensor import Tensor, arange, cat, fuse, fused, relu, stack, tanh, zeros_like
-from mt_tensor.extending import BLOCKS, FusedKernel, by_kernel, common_backend
+from mt_tensor import Tensor, arange, cat, fuse, relu, stack, tanh, zeros_like
+from mt_tensor.extending import BLOCKS, FUSED, FusedKernel, by_kernel, common_backend
 
 # --- One step -----------------------------------------------------------------------------------
 
@@ -85,6 +86,35 @@ def activated(values: Tensor, is_relu: bool) -> Tensor:
     return relu(values) if is_relu else tanh(values)
 
 
+# --- Operations that backends may have kernels for ------------------------------------------------
+
+_KERNELS: dict[str, FusedKernel] = {}
+"""What computes each operation on a backend that has no kernel of its own for it; see below."""
+
+
+def _operation(name: str) -> Callable[[Callable[..., Tensor]], Callable[..., Tensor]]:
+    """Declare the decorated function to be the composed form of an operation that has kernels."""
+
+    def decorate(composed: Callable[..., Tensor]) -> Callable[..., Tensor]:
+        FUSED[name] = composed
+
+        @functools.wraps(composed)
+        def operation(*arguments: Any) -> Tensor:
+            kernel = _KERNELS[name]
+            offered = arguments[0].backend.kernel(name) or kernel
+            return by_kernel(name, offered, *arguments, otherwise=kernel)
+
+        return operation
+
+    return decorate
+
+
+def _offered(name: str, *arguments: Any) -> Any:
+    """Return the backend's kernel for an operation on these arguments, or None."""
+    kernel = arguments[0].backend.kernel(name)
+    return None if isinstance(kernel, FusedKernel) and not kernel.fits(*arguments) else kernel
+
+
 # --- One step, of a cell ------------------------------------------------------------------------
 # A backend's kernel for all steps has few records for one, of which a cell would have many.
 
@@ -131,13 +161,29 @@ def lstm_cell(
     """
     arguments = (input, hidden, cell, weight_ih, weight_hh, bias_ih, bias_hh)
     common_backend(*arguments)
-    shown, cell = _by("lstm_cell", _LSTM_CELL, *arguments).unbind()
+    shown, cell = _lstm_cell(*arguments).unbind()
     return shown, cell
+
+
+@_operation("lstm_cell")
+def _lstm_cell(
+    input: Tensor,
+    hidden: Tensor,
+    cell: Tensor,
+    weight_ih: Tensor,
+    weight_hh: Tensor,
+    bias_ih: Tensor | None,
+    bias_hh: Tensor | None,
+) -> Tensor:
+    """Make one step; the arguments are those of `lstm_cell`. The results are in one tensor."""
+    gates = linear(input, weight_ih, bias_ih) + linear(hidden, weight_hh, bias_hh)
+    return stack(lstm_step(gates, cell))
 
 
 # --- All steps ----------------------------------------------------------------------------------
 
 
+@_operation("rnn")
 def rnn(
     projected: Tensor,
     hidden: Tensor,
@@ -160,9 +206,14 @@ def rnn(
     Returns:
         Shape (steps, batch, width).
     """
-    return _by("rnn", _RNN, projected, hidden, weight, lengths, backwards, is_relu)
+    states = []
+    for now, goes_on in _in_order(backwards, projected, _going_on(projected, lengths)):
+        hidden = _kept(goes_on, activated(now + hidden @ weight.T, is_relu), hidden)
+        states.append(hidden)
+    return _stacked(states, backwards)
 
 
+@_operation("gru")
 def gru(
     projected: Tensor,
     hidden: Tensor,
@@ -185,7 +236,13 @@ def gru(
     Returns:
         Shape (steps, batch, width).
     """
-    return _by("gru", _GRU, projected, hidden, weight, bias, lengths, backwards)
+    states = []
+    for now, goes_on in _in_order(backwards, projected, _going_on(projected, lengths)):
+        recurrent = hidden @ weight.T
+        after = gru_step(now, recurrent if bias is None else recurrent + bias, hidden)
+        hidden = _kept(goes_on, after, hidden)
+        states.append(hidden)
+    return _stacked(states, backwards)
 
 
 def lstm(
@@ -213,63 +270,12 @@ def lstm(
     Returns:
         Shapes (steps, batch, outputs) and (batch, width).
     """
-    both = _by("lstm", _LSTM, projected, hidden, cell, weight, shrink, lengths, backwards)
+    both = _lstm(projected, hidden, cell, weight, shrink, lengths, backwards)
     shown, remembered = both.split([both.numel() - cell.numel(), cell.numel()])
     return shown.view(len(projected), *hidden.shape), remembered.view(*cell.shape)
 
 
-def _by(name: str, kernel: FusedKernel, *arguments: Any) -> Tensor:
-    """Return the result of an operation by the backend's kernel, or by the one for all."""
-    offered = arguments[0].backend.kernel(name) or kernel
-    return by_kernel(name, offered, *arguments, otherwise=kernel)
-
-
-def _offered(name: str, *arguments: Any) -> Any:
-    """Return the backend's kernel for an operation on these arguments, or None."""
-    kernel = arguments[0].backend.kernel(name)
-    return None if isinstance(kernel, FusedKernel) and not kernel.fits(*arguments) else kernel
-
-
-# --- Their definitions --------------------------------------------------------------------------
-
-
-@fused("rnn")
-def _rnn(
-    projected: Tensor,
-    hidden: Tensor,
-    weight: Tensor,
-    lengths: Tensor | None,
-    backwards: bool,
-    is_relu: bool,
-) -> Tensor:
-    """Go step by step; the arguments are those of `rnn`."""
-    states = []
-    for now, goes_on in _in_order(backwards, projected, _going_on(projected, lengths)):
-        hidden = _kept(goes_on, activated(now + hidden @ weight.T, is_relu), hidden)
-        states.append(hidden)
-    return _stacked(states, backwards)
-
-
-@fused("gru")
-def _gru(
-    projected: Tensor,
-    hidden: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    lengths: Tensor | None,
-    backwards: bool,
-) -> Tensor:
-    """Go step by step; the arguments are those of `gru`."""
-    states = []
-    for now, goes_on in _in_order(backwards, projected, _going_on(projected, lengths)):
-        recurrent = hidden @ weight.T
-        after = gru_step(now, recurrent if bias is None else recurrent + bias, hidden)
-        hidden = _kept(goes_on, after, hidden)
-        states.append(hidden)
-    return _stacked(states, backwards)
-
-
-@fused("lstm")
+@_operation("lstm")
 def _lstm(
     projected: Tensor,
     hidden: Tensor,
@@ -291,21 +297,6 @@ def _lstm(
         hidden, cell = _kept(goes_on, shown, hidden), _kept(goes_on, remembered, cell)
         states.append(hidden)
     return cat([_stacked(states, backwards).flatten(), cell.flatten()])
-
-
-@fused("lstm_cell")
-def _lstm_cell(
-    input: Tensor,
-    hidden: Tensor,
-    cell: Tensor,
-    weight_ih: Tensor,
-    weight_hh: Tensor,
-    bias_ih: Tensor | None,
-    bias_hh: Tensor | None,
-) -> Tensor:
-    """Make one step; the arguments are those of `lstm_cell`. The results are in one tensor."""
-    gates = linear(input, weight_ih, bias_ih) + linear(hidden, weight_hh, bias_hh)
-    return stack(lstm_step(gates, cell))
 
 
 def _going_on(projected: Tensor, lengths: Tensor | None) -> Tensor | None:
@@ -343,7 +334,7 @@ class _RNNKernel(FusedKernel):
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
         """Return all states, which say all that the gradient wants to know."""
-        states = _rnn(*arguments)
+        states = FUSED["rnn"](*arguments)
         return states, (states,)
 
     def gradient(
@@ -551,8 +542,7 @@ def _after_tanh(value: Tensor, factor: Tensor) -> Tensor:
     return _slope("tanh", value) * factor
 
 
-_RNN, _GRU, _LSTM = _RNNKernel(), _GRUKernel(), _LSTMKernel()
-_LSTM_CELL = _LSTMCellKernel()
+_KERNELS.update(rnn=_RNNKernel(), gru=_GRUKernel(), lstm=_LSTMKernel(), lstm_cell=_LSTMCellKernel())
 
 
 def _back_through_time(
