@@ -211,11 +211,35 @@ def _columns(seen: Array, part: tuple[slice, slice]) -> Array:
 
 
 class _ByProducts(FusedKernel):
-    """What both directions have in common."""
+    """What both directions have in common: images, kernels and biases come first."""
 
     def fits(self, *arguments: Any) -> bool:
         """Leave nothing, and float16, which BLAS does not multiply, to the composition."""
         return are_computed(*arguments[:3])
+
+    def of_images(self, upstream: Array, images: Any, kernels: Array, *settings: Any) -> Array:
+        """Return the gradient of images."""
+        raise NotImplementedError
+
+    def of_kernels(self, upstream: Array, images: Array, size: Shape, *settings: Any) -> Array:
+        """Return the gradient of kernels of some size."""
+        raise NotImplementedError
+
+    def gradient(
+        self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Any]:
+        """Return the gradients of images, kernels and biases, each if it is wanted."""
+        x, kernels, _, *settings = arguments
+        upstream, run = array_of(grad), no_warnings().run
+        of_images = of_kernels = None
+        if needs[0]:
+            found = run(self.of_images, upstream, x, array_of(kernels), *settings)
+            of_images = tensor_of(found, x)
+        if needs[1]:
+            found = run(self.of_kernels, upstream, array_of(x), kernels.shape[2:], *settings)
+            of_kernels = tensor_of(found, x)
+        of_biases = _bias_gradient(grad) if needs[2] else None
+        return of_images, of_kernels, of_biases, *[None] * len(settings)
 
 
 class Convolution(_ByProducts):
@@ -229,25 +253,13 @@ class Convolution(_ByProducts):
             no_warnings().run(convolve, array_of(x), array_of(kernels), biases, *settings), x
         ), ()
 
-    def gradient(
-        self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Any]:
-        """Return the gradients of images, kernels and biases, each if it is wanted."""
-        x, kernels, _, *settings = arguments
-        upstream = array_of(grad)
-        of_images = of_kernels = None
-        if needs[0]:
-            size = x.shape[2:]
-            gradient = no_warnings().run(
-                image_gradient, upstream, array_of(kernels), size, *settings
-            )
-            of_images = tensor_of(gradient, x)
-        if needs[1]:
-            size = kernels.shape[2:]
-            gradient = no_warnings().run(kernel_gradient, upstream, array_of(x), size, *settings)
-            of_kernels = tensor_of(gradient, x)
-        of_biases = _bias_gradient(grad) if needs[2] else None
-        return of_images, of_kernels, of_biases, *[None] * len(settings)
+    def of_images(self, upstream: Array, images: Any, kernels: Array, *settings: Any) -> Array:
+        """Return the gradient of images."""
+        return image_gradient(upstream, kernels, images.shape[2:], *settings)
+
+    def of_kernels(self, upstream: Array, images: Array, size: Shape, *settings: Any) -> Array:
+        """Return the gradient of kernels of some size."""
+        return kernel_gradient(upstream, images, size, *settings)
 
 
 class TransposedConvolution(_ByProducts):
@@ -276,23 +288,15 @@ class TransposedConvolution(_ByProducts):
             out += array_of(bias).reshape(-1, *(1,) * len(size))
         return tensor_of(out, x), ()
 
-    def gradient(
-        self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Any]:
-        """Return the gradients of images, kernels and biases, each if it is wanted."""
-        x, kernels, _, stride, padding, _, dilation, groups = arguments
-        settings = (stride, padding, dilation, groups)
-        upstream = array_of(grad)
-        of_images = of_kernels = None
-        if needs[0]:
-            gradient = no_warnings().run(convolve, upstream, array_of(kernels), None, *settings)
-            of_images = tensor_of(gradient, x)
-        if needs[1]:
-            size = kernels.shape[2:]
-            gradient = no_warnings().run(kernel_gradient, array_of(x), upstream, size, *settings)
-            of_kernels = tensor_of(gradient, x)
-        of_biases = _bias_gradient(grad) if needs[2] else None
-        return of_images, of_kernels, of_biases, None, None, None, None, None
+    def of_images(self, upstream: Array, images: Any, kernels: Array, *settings: Any) -> Array:
+        """Return the gradient of images: the convolution of that of the output."""
+        stride, padding, _, dilation, groups = settings
+        return convolve(upstream, kernels, None, stride, padding, dilation, groups)
+
+    def of_kernels(self, upstream: Array, images: Array, size: Shape, *settings: Any) -> Array:
+        """Return the gradient of kernels of some size."""
+        stride, padding, _, dilation, groups = settings
+        return kernel_gradient(images, upstream, size, stride, padding, dilation, groups)
 
 
 def _bias_gradient(grad: Any) -> Any:
