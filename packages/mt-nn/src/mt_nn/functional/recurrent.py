@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from mt_nn.core.linear import linear
 from mt_operators import OPERATORS
 from mt_tensor import Tensor, arange, cat, fuse, relu, stack, tanh, zeros_like
 from mt_tensor.extending import BLOCKS, FUSED, FusedKernel, by_kernel, common_backend
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 # --- One step -----------------------------------------------------------------------------------
 
@@ -92,19 +94,31 @@ _KERNELS: dict[str, FusedKernel] = {}
 """What computes each operation on a backend that has no kernel of its own for it; see below."""
 
 
-def _operation(name: str) -> Callable[[Callable[..., Tensor]], Callable[..., Tensor]]:
-    """Declare the decorated function to be the composed form of an operation that has kernels."""
+def _operation(
+    name: str,
+    join: Callable[[Any], Tensor] | None = None,
+    split: Callable[..., Any] | None = None,
+) -> Callable[[F], F]:
+    """Declare the decorated function to be the composed form of an operation that has kernels.
 
-    def decorate(composed: Callable[..., Tensor]) -> Callable[..., Tensor]:
-        FUSED[name] = composed
+    Args:
+        name: the operation.
+        join: makes one tensor of several results, as kernels return them.
+        split: takes it apart again, given the arguments, too.
+    """
 
-        @functools.wraps(composed)
-        def operation(*arguments: Any) -> Tensor:
+    def decorate(function: F) -> F:
+        FUSED[name] = function if join is None else lambda *arguments: join(function(*arguments))
+
+        @functools.wraps(function)
+        def operation(*arguments: Any) -> Any:
+            common_backend(*arguments)
             kernel = _KERNELS[name]
             offered = arguments[0].backend.kernel(name) or kernel
-            return by_kernel(name, offered, *arguments, otherwise=kernel)
+            result = by_kernel(name, offered, *arguments, otherwise=kernel)
+            return result if split is None else split(result, *arguments)
 
-        return operation
+        return cast("F", operation)
 
     return decorate
 
@@ -136,6 +150,7 @@ def gru_cell(projected: Tensor, hidden: Tensor, weight: Tensor, bias: Tensor | N
     return gru_step(projected, linear(hidden, weight, bias), hidden)
 
 
+@_operation("lstm_cell", stack, lambda both, *_: both.unbind())
 def lstm_cell(
     input: Tensor,
     hidden: Tensor,
@@ -159,25 +174,8 @@ def lstm_cell(
     Raises:
         BackendMismatchError: they are in different places.
     """
-    arguments = (input, hidden, cell, weight_ih, weight_hh, bias_ih, bias_hh)
-    common_backend(*arguments)
-    shown, cell = _lstm_cell(*arguments).unbind()
-    return shown, cell
-
-
-@_operation("lstm_cell")
-def _lstm_cell(
-    input: Tensor,
-    hidden: Tensor,
-    cell: Tensor,
-    weight_ih: Tensor,
-    weight_hh: Tensor,
-    bias_ih: Tensor | None,
-    bias_hh: Tensor | None,
-) -> Tensor:
-    """Make one step; the arguments are those of `lstm_cell`. The results are in one tensor."""
     gates = linear(input, weight_ih, bias_ih) + linear(hidden, weight_hh, bias_hh)
-    return stack(lstm_step(gates, cell))
+    return lstm_step(gates, cell)
 
 
 # --- All steps ----------------------------------------------------------------------------------
@@ -245,6 +243,19 @@ def gru(
     return _stacked(states, backwards)
 
 
+def _in_a_row(parts: Sequence[Tensor]) -> Tensor:
+    return cat([part.flatten() for part in parts])
+
+
+def _states_and_memory(
+    both: Tensor, projected: Tensor, hidden: Tensor, cell: Tensor, *_: Any
+) -> Any:
+    """Return what is shown after each step and the memory, which follow each other in a row."""
+    shown, remembered = both.split([both.numel() - cell.numel(), cell.numel()])
+    return shown.view(len(projected), *hidden.shape), remembered.view(*cell.shape)
+
+
+@_operation("lstm", _in_a_row, _states_and_memory)
 def lstm(
     projected: Tensor,
     hidden: Tensor,
@@ -270,25 +281,6 @@ def lstm(
     Returns:
         Shapes (steps, batch, outputs) and (batch, width).
     """
-    both = _lstm(projected, hidden, cell, weight, shrink, lengths, backwards)
-    shown, remembered = both.split([both.numel() - cell.numel(), cell.numel()])
-    return shown.view(len(projected), *hidden.shape), remembered.view(*cell.shape)
-
-
-@_operation("lstm")
-def _lstm(
-    projected: Tensor,
-    hidden: Tensor,
-    cell: Tensor,
-    weight: Tensor,
-    shrink: Tensor | None,
-    lengths: Tensor | None,
-    backwards: bool,
-) -> Tensor:
-    """Go step by step; the arguments are those of `lstm`.
-
-    The two results are one after the other, without their shapes.
-    """
     states = []
     for now, goes_on in _in_order(backwards, projected, _going_on(projected, lengths)):
         shown, remembered = lstm_step(now + hidden @ weight.T, cell)
@@ -296,7 +288,7 @@ def _lstm(
             shown = shown @ shrink.T
         hidden, cell = _kept(goes_on, shown, hidden), _kept(goes_on, remembered, cell)
         states.append(hidden)
-    return cat([_stacked(states, backwards).flatten(), cell.flatten()])
+    return _stacked(states, backwards), cell
 
 
 def _going_on(projected: Tensor, lengths: Tensor | None) -> Tensor | None:
@@ -423,7 +415,7 @@ class _LSTMKernel(FusedKernel):
             hidden, cell = _kept(goes_on, shown, hidden), _kept(goes_on, remembered, cell)
             states.append(hidden)
             cells.append(cell)
-        result = cat([_stacked(states, backwards).flatten(), cell.flatten()])
+        result = _in_a_row([_stacked(states, backwards), cell])
         return result, (result, _stacked(cells, backwards), gates)
 
     def gradient(
