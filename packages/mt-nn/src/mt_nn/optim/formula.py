@@ -47,11 +47,14 @@ class FormulaOptimizer(Optimizer):
         self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
         """Change one parameter, and what is stored for it, by the formula."""
-        changed = {"x": parameter, **{n: state[n] for n in self.stored if n in state}}
+        changed = {"x": parameter}
+        for name in self.stored:
+            if name in state:
+                changed[name] = state[name]
         given = {"grad": grad, **self.numbers(state, group)}
-        amount, decay = decay_of(group) if self.decays else (0.0, None)
-        if decay:
-            given[decay] = amount
+        if self.decays and group["weight_decay"]:
+            amount, decay = decay_of(group)
+            given[str(decay)] = amount
         change(self.formula, changed, given)
 
     @abstractmethod
@@ -100,9 +103,14 @@ def _compiled(
     return fuse_in_place(*changed)(step)
 
 
-def weights(beta: float, suffix: str = "") -> dict[str, float]:
+def weights(beta: float) -> dict[str, float]:
     """Return the numbers for `follow`: what is kept of a running average, and what is taken."""
-    return {f"kept{suffix}": beta, f"taken{suffix}": 1 - beta}
+    return {"kept": beta, "taken": 1 - beta}
+
+
+def other_weights(beta: float) -> dict[str, float]:
+    """Return the numbers for another average: that of squares, or in the sign of a step."""
+    return {"kept_other": beta, "taken_other": 1 - beta}
 
 
 # --- What relatives of Adam share -----------------------------------------------------------------
@@ -117,13 +125,13 @@ class AdamLike(FormulaOptimizer):
         """Return what the averages need."""
         beta1, beta2 = group["betas"]
         scale = 1 / (1 - beta2 ** state["step"])
-        return {**weights(beta1), **weights(beta2, "_square"), "scale": scale, "eps": group["eps"]}
+        return {**weights(beta1), **other_weights(beta2), "scale": scale, "eps": group["eps"]}
 
 
 def move_averages(v: Values) -> None:
     """Let both averages follow the gradient."""
     v.exp_avg = follow(v.exp_avg, v.grad, v.kept, v.taken)
-    v.exp_avg_sq = follow(v.exp_avg_sq, v.grad.square(), v.kept_square, v.taken_square)
+    v.exp_avg_sq = follow(v.exp_avg_sq, v.grad.square(), v.kept_other, v.taken_other)
 
 
 def adam_size(v: Values) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from mt_nn.core.optimizer import follow, settings_among
-from mt_nn.optim.formula import FormulaOptimizer, Values, weights
+from mt_nn.optim.formula import FormulaOptimizer, Values, other_weights, weights
 from mt_tensor import Tensor, zeros_like
 
 
@@ -46,11 +46,11 @@ class Lion(FormulaOptimizer):
         """Return the rate, and the weights of the average, in the sign and later."""
         beta1, beta2 = group["betas"]
         settings = {"rate": group["lr"], "weight_decay": group["weight_decay"]}
-        return {**settings, **weights(beta1, "_in_sign"), **weights(beta2)}
+        return {**settings, **other_weights(beta1), **weights(beta2)}
 
     @staticmethod
     def formula(v: Values) -> None:
         """Take a step; see the class."""
-        sign = follow(v.exp_avg, v.grad, v.kept_in_sign, v.taken_in_sign).sign()
+        sign = follow(v.exp_avg, v.grad, v.kept_other, v.taken_other).sign()
         v.x = v.x - v.rate * (sign + v.weight_decay * v.x)
         v.exp_avg = follow(v.exp_avg, v.grad, v.kept, v.taken)
