@@ -14,11 +14,16 @@ import functools
 import inspect
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from types import SimpleNamespace as Values
+from types import SimpleNamespace
 from typing import Any, ClassVar, Literal
 
 from mt_nn.core.optimizer import Optimizer, decay_of, decayed, follow
 from mt_tensor import Tensor, fuse_in_place, zeros_like
+
+
+class Values(SimpleNamespace):
+    """Tensors and numbers by name."""
+
 
 Formula = Callable[[Values], None]
 DECAYS: tuple[Literal["coupled", "decoupled"], ...] = ("coupled", "decoupled")
