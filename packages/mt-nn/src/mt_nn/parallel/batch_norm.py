@@ -80,7 +80,8 @@ class SyncBatchNorm(BatchNorm):
         """Return a model with such layers in the places of its batch norms, parameters kept."""
         if isinstance(module, BatchNorm) and not isinstance(module, SyncBatchNorm):
             names = ("num_features", "eps", "momentum", "affine", "track_running_stats")
-            made = cls(*[getattr(module, name) for name in names], process_group=process_group)
+            settings: dict[str, Any] = {name: getattr(module, name) for name in names}
+            made = cls(**settings, process_group=process_group)
             made.weight, made.bias = module.weight, module.bias
             for name, buffer in module.named_buffers(recurse=False):
                 made.register_buffer(name, buffer)
