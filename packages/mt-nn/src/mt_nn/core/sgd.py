@@ -28,7 +28,7 @@ class SGD(Optimizer):
         foreach, fused, differentiable: torch's implementations; the last must be False.
     """
 
-    kinds: ClassVar[Mapping[str, str]] = {"dampening": "a number"}
+    kinds: ClassVar[Mapping[str, str]] = {}
 
     def __init__(
         self,

@@ -19,6 +19,8 @@ from mt_nn.functional.shapes import pairs
 from mt_tensor import Tensor, fused, pad
 from mt_tensor.extending import Embed, Shape, common_backend
 
+Numbers = tuple[int, ...]
+
 
 def conv_transpose(
     dims: int,
@@ -122,11 +124,7 @@ def _check_shapes(
 
 
 def transposed_sizes(
-    extents: Shape,
-    kernel: Shape,
-    stride: tuple[int, ...],
-    padding: tuple[int, ...],
-    dilation: tuple[int, ...],
+    extents: Shape, kernel: Shape, stride: Numbers, padding: Numbers, dilation: Numbers
 ) -> Shape:
     """Return the sizes of a transposed convolution before anything is added to the end."""
     every = zip(extents, kernel, stride, padding, dilation, strict=True)
