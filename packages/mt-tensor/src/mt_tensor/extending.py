@@ -85,10 +85,7 @@ from mt_tensor.pointwise.fusing import operator_of as operator_of
 from mt_tensor.reductions.sums import wide as wide
 
 # The precision that `autocast` asks for, where arguments are looked at.
-from mt_tensor.core.precision import (
-    BLOCKS as BLOCKS,
-    in_precision as in_precision,
-)
+from mt_tensor.core.extensions import BLOCKS as BLOCKS
 
 # The recorded graph.
 from mt_tensor.recording.hooks import RemovableHandle as RemovableHandle

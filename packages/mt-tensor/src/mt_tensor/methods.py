@@ -30,8 +30,16 @@ from mt_tensor.core.dtypes import (
 from mt_tensor.core.methods import CoreMethods, attribute
 from mt_tensor.core.tensor import Tensor, register_method, register_methods
 from mt_tensor.creation import from_tensors
+from mt_tensor.exchange import (  # noqa: F401
+    array_operands,
+    copying,
+    dlpack,
+    interop,
+    numbers,
+    printing,
+    storages,
+)
 from mt_tensor.exchange import conversion as more_conversion
-from mt_tensor.exchange import copying, dlpack, interop, numbers, printing
 from mt_tensor.indexing import filling, finding, scattering, slices
 from mt_tensor.indexing import subscripts as more_subscripts
 from mt_tensor.linalg import products as matrix_products
@@ -60,7 +68,7 @@ from mt_tensor.pointwise.in_place import changing, changing_by_operator, moving
 from mt_tensor.products import added, distances, vectors
 from mt_tensor.programs import functions as programs
 from mt_tensor.randomness import sampling
-from mt_tensor.recording import aliasing, assigning, hooks, parts  # noqa: F401 - registers
+from mt_tensor.recording import aliasing, assigning, hooks, parts, several_results  # noqa: F401
 from mt_tensor.reductions import extremes, norms, statistics, truth
 from mt_tensor.reductions import softmax as softmaxes
 from mt_tensor.reductions import sums as more_sums
@@ -112,6 +120,8 @@ class Methods(CoreMethods):
     register_post_accumulate_grad_hook = hooks.register_post_accumulate_grad_hook
     retain_grad = hooks.retain_grad
     retains_grad = attribute(hooks.retains_grad)
+
+    __rmatmul__ = array_operands.__rmatmul__
 
     # --- Properties -------------------------------------------------------------------------------
 

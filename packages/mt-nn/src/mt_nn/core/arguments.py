@@ -16,8 +16,8 @@ import numpy as np
 from mt_nn.core.errors import SettingTypeError
 from mt_tensor import Tensor
 from mt_tensor.core.errors import DTypeError
+from mt_tensor.core.extensions import BLOCKS, EXTENSIONS
 from mt_tensor.core.function import require_tensors
-from mt_tensor.core.precision import BLOCKS, in_precision
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -66,7 +66,8 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
             if not isinstance(value, by_name.get(name, object)):
                 refuse(name, value)
         if BLOCKS.count:  # inside of autocast
-            return cast("R", in_precision(function.__name__, function, args, kwargs))
+            call = EXTENSIONS["call under autocast"]
+            return cast("R", call(function.__name__, function, args, kwargs))
         return function(*args, **kwargs)
 
     return operation

@@ -12,16 +12,10 @@ from collections.abc import Callable
 from typing import Any
 
 from mt_autodiff import no_grad
+from mt_tensor.core.extensions import EXTENSIONS
 from mt_tensor.core.tensor import Tensor
 
 Function = Callable[..., Any]
-
-FUSING: list[Callable[[Function, tuple[str, ...]], Callable[..., None]]] = []
-"""What turns a function under `fuse_in_place` into a single pass over memory.
-
-It gets the function and the names of the arguments that change. `pointwise/fusing_in_place.py`
-registers it; without it the operations of the function run one by one.
-"""
 
 
 def overwrite(target: Tensor, value: Tensor) -> None:
@@ -55,8 +49,8 @@ def fuse_in_place(*changed: str) -> Callable[[Function], Callable[..., None]]:
     """
 
     def decorate(function: Function) -> Callable[..., None]:
-        if FUSING:
-            return FUSING[0](function, changed)
+        if "fuse in place" in EXTENSIONS:
+            return EXTENSIONS["fuse in place"](function, changed)  # type: ignore[no-any-return]
         places = [[*inspect.signature(function).parameters].index(name) for name in changed]
 
         @functools.wraps(function)

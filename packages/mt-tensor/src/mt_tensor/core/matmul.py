@@ -13,9 +13,9 @@ from mt_tensor.core.arguments import check_not_bool
 from mt_tensor.core.conversion import cast
 from mt_tensor.core.dtypes import result_type
 from mt_tensor.core.errors import ShapeError
+from mt_tensor.core.extensions import BLOCKS, EXTENSIONS
 from mt_tensor.core.function import common_backend, require_tensors
 from mt_tensor.core.graph import Node, record
-from mt_tensor.core.precision import BLOCKS, adjusted
 from mt_tensor.core.strides import Shape, shape_broadcast
 from mt_tensor.core.tensor import Tensor
 
@@ -91,6 +91,7 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
     """
     require_tensors("matmul", input, other)
     if BLOCKS.count:
+        adjusted = EXTENSIONS["argument under autocast"]
         input, other = adjusted("matmul", input), adjusted("matmul", other)
     backend, a, b = input.backend, input._tensor, other._tensor
     if backend is not other.backend:

@@ -102,7 +102,6 @@ class CoreMethods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
     __ne__ = arithmetic.__ne__  # type: ignore[assignment]
     __neg__ = arithmetic.__neg__
     __abs__ = arithmetic.__abs__
-    __rmatmul__ = arithmetic.__rmatmul__
     __matmul__ = products.__matmul__
 
     # --- The operator table -----------------------------------------------------------------------

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.core.casting import element, to_float32
-from mt_tensor.core.dtypes import Array, DType, Number, as_dtype
-from mt_tensor.core.errors import DTypeError, IndexingError, ShapeError
+from mt_tensor.core.dtypes import Array, DType, Number
+from mt_tensor.core.errors import IndexingError, ShapeError
+from mt_tensor.core.extensions import EXTENSIONS
 from mt_tensor.core.layout import Layout, layout_of
 from mt_tensor.core.strides import (
     Index,
@@ -23,8 +24,6 @@ from mt_tensor.core.strides import (
     Strides,
     index_to_position,
     shape_broadcast,
-    size_of,
-    strides_from_shape,
 )
 
 _new = object.__new__
@@ -67,7 +66,7 @@ class TensorData:
     ) -> None:
         if dtype is None:  # by hand
             shape, strides = tuple(shape), None if strides is None else tuple(strides)
-            storage, dtype = _checked_storage(storage, shape, strides, offset)
+            storage, dtype = EXTENSIONS["storage by hand"](storage, shape, strides, offset)
         self._storage = storage
         self._version = None
         self.layout = layout_of(dtype, shape, strides, offset)
@@ -244,36 +243,6 @@ class TensorData:
     def slice(self, starts: Shape, steps: builtins.tuple[int, ...], lengths: Shape) -> TensorData:
         """Return every `steps[d]`-th element from `starts[d]` on, `lengths[d]` of them."""
         return self.with_layout(self.layout.sliced(starts, steps, lengths))
-
-
-def _checked_storage(
-    values: Any, shape: Shape, strides: Strides | None, offset: int
-) -> tuple[Any, DType]:
-    """Return a list of numbers or an array as a storage in which a view lies, and its dtype.
-
-    Raises:
-        DTypeError: tensors have no dtype for these values.
-        ShapeError: they are not in one row, or the view reaches outside.
-    """
-    try:
-        row = np.asarray(values, None if isinstance(values, np.ndarray) else np.float64)
-    except (TypeError, ValueError):
-        raise DTypeError(f"a storage holds numbers in one row; {values!r} was given.") from None
-    steps = strides_from_shape(shape) if strides is None else strides
-    if row.ndim != 1 or len(steps) != len(shape):
-        raise ShapeError(
-            f"a storage is one row of elements, and a view has a stride for each size; an array "
-            f"of shape {row.shape}, and {shape} and {steps} were given."
-        )
-    ends = [stride * (size - 1) for size, stride in zip(shape, steps, strict=True)]
-    first = offset + sum(end for end in ends if end < 0)
-    last = offset + sum(end for end in ends if end > 0)
-    if size_of(shape) and not 0 <= first <= last < len(row):
-        raise ShapeError(
-            f"a view of shape {shape}, strides {steps} and offset {offset} reaches from position "
-            f"{first} to {last} of a storage of {len(row)} element(s)."
-        )
-    return row, as_dtype(row.dtype)
 
 
 def positions(shape: Shape, strides: Strides, offset: int = 0) -> Array:

@@ -25,8 +25,9 @@ from mt_operators.core.differentiation import Evaluation
 from mt_operators.core.tracing import Recorder, narrowed
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.dtypes import as_number
+from mt_tensor.core.extensions import extends
 from mt_tensor.core.function import common_backend
-from mt_tensor.core.in_place import FUSING, Function
+from mt_tensor.core.in_place import Function
 from mt_tensor.core.layout import Layout
 from mt_tensor.core.plans import Plans
 from mt_tensor.core.strides import shape_broadcast
@@ -37,6 +38,7 @@ from mt_tensor.pointwise.fusing import name_of, on_symbols, value_of
 from mt_tensor.pointwise.memory import are_apart
 
 
+@extends("fuse in place")
 def fused_in_place(function: Function, changed: tuple[str, ...]) -> Callable[..., None]:
     """Return a function of `fuse_in_place` as a formula that a backend runs in one pass.
 
@@ -78,9 +80,6 @@ def fused_in_place(function: Function, changed: tuple[str, ...]) -> Callable[...
         operation(absent, **settings)(args)
 
     return change
-
-
-FUSING[:] = [fused_in_place]
 
 
 def _positional(function: Function) -> list[str]:

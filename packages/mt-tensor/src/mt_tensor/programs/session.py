@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.core.generator import current_generator
-from mt_tensor.core.precision import asked
 from mt_tensor.core.registry import created, current_backend
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileError
+from mt_tensor.mixed_precision.precision import asked
 from mt_tensor.programs.addresses import Addresses
 from mt_tensor.programs.arguments import Given
 from mt_tensor.programs.gradients import derivatives_written, within_borders
