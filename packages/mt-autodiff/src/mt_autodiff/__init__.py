@@ -22,16 +22,17 @@ from mt_autodiff.core.errors import (
 from mt_autodiff.core.graph import Context, History, Variable
 from mt_autodiff.core.mode import (
     enable_grad,
-    inference_mode,
     is_grad_enabled,
     no_grad,
     set_grad_enabled,
 )
-from mt_autodiff.core.numeric import central_difference, derivative_check
+from mt_autodiff.core.numeric import central_difference
 from mt_autodiff.core.scalar import Scalar
 
 # What lies beside the core. The core works without it: `hatch run core:prove` deletes it.
 if find_spec("mt_autodiff.scalar_function") is not None:
+    from mt_autodiff.checking import derivative_check
+    from mt_autodiff.inference import inference_mode
     from mt_autodiff.scalar_function import ScalarFunction
 
 __version__ = "0.1.0"

@@ -7,7 +7,7 @@ in `mt_tensor.methods`, the functions here.
 
 from importlib.util import find_spec as _find_spec
 
-from mt_autodiff import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from mt_autodiff import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from mt_operators import OPERATORS as _OPERATORS
 from mt_operators import Operator as _Operator
 from mt_tensor.core.devices import device
@@ -109,6 +109,7 @@ if _find_spec("mt_tensor.methods") is not None:
     from mt_tensor import autograd, cuda, errors, linalg
     from mt_tensor.backends import backends  # the function, which has the name of the folder
     from mt_tensor import methods as _methods  # noqa: F401 - registers the methods of `Tensor`
+    from mt_autodiff import inference_mode
     from mt_tensor.mixed_precision.autocast import autocast, get_autocast_dtype, is_autocast_enabled
     from mt_tensor.autograd.gradcheck import (
         grad_central_difference,

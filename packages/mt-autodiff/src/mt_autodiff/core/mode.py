@@ -44,7 +44,7 @@ def undo(variable: ContextVar[T], tokens: list[Token[T]]) -> None:
         return
 
 
-class _Switch(ContextDecorator):
+class Switch(ContextDecorator):
     """Switch recording in a `with` block or a decorated function, and back after it."""
 
     def __init__(self, enabled: bool) -> None:
@@ -71,16 +71,16 @@ class _Switch(ContextDecorator):
             )
         return super().__call__(function)
 
-    def _recreate_cm(self) -> _Switch:
+    def _recreate_cm(self) -> Switch:
         """Return a new instance, which `ContextDecorator` uses for each call, in any thread."""
-        return _Switch(self._enabled)
+        return Switch(self._enabled)
 
 
-class set_grad_enabled(_Switch):  # noqa: N801 - torch's name
+class set_grad_enabled(Switch):  # noqa: N801 - torch's name
     """Switch recording on or off: at once, and in a `with` block only until its end."""
 
     def __init__(self, mode: bool) -> None:
-        super().__init__(_checked("set_grad_enabled", mode))
+        super().__init__(checked_mode("set_grad_enabled", mode))
         super().__enter__()
 
     def __enter__(self) -> Self:
@@ -92,13 +92,14 @@ class set_grad_enabled(_Switch):  # noqa: N801 - torch's name
         return super().__call__(function)
 
 
-def _checked(name: str, mode: Any) -> bool:
+def checked_mode(name: str, mode: Any) -> bool:
+    """Return a mode, or raise TypeError if it is neither True nor False."""
     if not isinstance(mode, bool):
         raise TypeError(f"{name}() takes True or False; {mode!r} was given.")
     return mode
 
 
-class _Fixed(_Switch):
+class _Fixed(Switch):
     """A switch to one mode, which also decorates without parentheses."""
 
     mode: bool
@@ -121,17 +122,3 @@ class enable_grad(_Fixed):  # noqa: N801 - torch's name
     """Record in this block or function."""
 
     mode = True
-
-
-class inference_mode(_Switch):  # noqa: N801 - torch's name
-    """Do not record in this block or function, as with `no_grad`; with `mode=False`, record.
-
-    In torch the results can never be recorded, which saves time there; here nothing marks them.
-    """
-
-    def __new__(cls, mode: bool | Callable[..., Any] = True) -> Any:
-        """Return a switch, or the decorated function if one is given."""
-        return cls()(mode) if callable(mode) else super().__new__(cls)
-
-    def __init__(self, mode: bool = True) -> None:
-        super().__init__(not _checked("inference_mode", mode))

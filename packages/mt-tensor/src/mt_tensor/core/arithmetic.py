@@ -54,7 +54,7 @@ def on_the_right(row: str) -> Callable[[Tensor, Any], Tensor]:
 
     def reflected(self: Tensor, other: Any) -> Tensor:
         if isinstance(plain(other), OPERANDS):
-            return function(other, self)  # type: ignore[no-any-return]
+            return function(other, self)
         return _beside("array on the left", self, operator, other)  # type: ignore[no-any-return]
 
     return reflected

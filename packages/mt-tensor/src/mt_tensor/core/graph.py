@@ -99,7 +99,7 @@ class Node(History):
 
     def chain_rule(
         self, derivative: Any, needed: Container[Any] | None = None, retain_graph: bool = True
-    ) -> Iterable[tuple[Any, Any]]:
+    ) -> list[tuple[Any, Any]]:
         """Return each input with its gradient; see `Variable.chain_rule`.
 
         Raises:

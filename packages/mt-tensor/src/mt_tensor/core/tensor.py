@@ -341,7 +341,7 @@ class Tensor(Methods):
             TypeError: `retain_graph` or `create_graph` is no bool.
         """
         keep = create_graph if retain_graph is None else retain_graph
-        if keep.__class__ is not bool or create_graph.__class__ is not bool:
+        if (keep.__class__, create_graph.__class__) != (bool, bool):
             check_flags(retain_graph=keep, create_graph=create_graph)
         start = self.starting_gradient(gradient)
         if inputs is None:

@@ -1,0 +1,44 @@
+"""Checks of derivatives against central differences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from mt_autodiff.core.errors import GradientError
+from mt_autodiff.core.mode import enable_grad
+from mt_autodiff.core.numeric import central_difference
+from mt_autodiff.core.scalar import Scalar, as_scalar
+
+
+def derivative_check(
+    f: Callable[..., Scalar], *scalars: Scalar, rel: float = 1e-4, tolerance: float = 1e-4
+) -> None:
+    """Check the derivatives of `f` at `scalars` against central differences.
+
+    Args:
+        f: from Scalars to a Scalar.
+        *scalars: the point at which to check.
+        rel: the relative tolerance.
+        tolerance: the absolute tolerance.
+
+    Raises:
+        GradientError: a derivative differs by more than both tolerances.
+    """
+    with enable_grad():
+        inputs = [Scalar(float(scalar)) for scalar in scalars]
+        result = as_scalar(f(*inputs))
+        if result.requires_grad:
+            result.backward()
+    point = [scalar.data for scalar in inputs]
+    for index, variable in enumerate(inputs):
+        exact = 0.0 if variable.derivative is None else float(variable.derivative)
+        # Relative to the point, for functions that vary on its scale, or else on the scale of 1.
+        size = abs(point[index])
+        steps = {1e-6 * max(size, least) for least in (1e-100, 1.0)}
+        numeric = [float(central_difference(f, *inputs, arg=index, epsilon=step)) for step in steps]
+        if not any(math.isclose(exact, n, rel_tol=rel, abs_tol=tolerance) for n in numeric):
+            raise GradientError(
+                f"the derivative by argument {index} at {point} is {exact}, but the central "
+                f"difference is {' or '.join(map(str, sorted(set(numeric))))}."
+            )
