@@ -54,6 +54,7 @@ TRAININGS = (
     Training("tensor", "moons_of_tensors.py", ("simple",)),
     Training("tensor", "moons_of_tensors.py", ("numpy",)),
     Training("fast", "moons_of_tensors.py", ("fast",)),
+    Training("cuda", "moons_of_tensors.py", ("cuda",)),
 )
 """The trainings, one row for each stage and backend."""
 

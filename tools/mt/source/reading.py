@@ -12,7 +12,7 @@ from pathlib import Path
 
 from mt.source.imports import imported, imports
 from mt.source.modules import Imported, Library
-from mt.source.parts import has_core, lines_of_code, part_of
+from mt.source.parts import lines_of_code, part_of
 
 _SECTION = re.compile(r"^## Reading order$(.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
 _LINE = re.compile(r"^\d+\. \[[^]]*\]\(src/\w+/(\S+\.py)\)", re.MULTILINE)
@@ -30,13 +30,12 @@ def reading_order(readme: Path) -> list[str]:
 def misdirected(library: Library, package: str) -> Iterator[str]:
     """Yield a message for each import of a package that crosses its parts in the wrong direction.
 
-    The core imports the core, the rest imports both, and neither imports what is for tests. Only
-    the package's own `__init__`, which gives users all names, takes some from the rest.
+    The core imports the core, the rest imports both, and neither imports what is for tests.
     """
     for module in library.modules(package):
         part = part_of(module)
         forbidden = {
-            "core": {"conformance"} if module.name == package else {"conformance", "rest"},
+            "core": {"conformance", "rest"},
             "rest": {"conformance"},
             "conformance": set[str](),
         }[part]
@@ -49,12 +48,9 @@ def misdirected(library: Library, package: str) -> Iterator[str]:
 def beyond_cores(library: Library, package: str, whole: Collection[str] = ()) -> Iterator[str]:
     """Yield a message for each name that a core imports from outside the cores of other packages.
 
-    Packages without a folder `core/` neither have to keep this rule nor are protected by it; nor
-    are those that the core needs `whole`.
+    Those that the core needs `whole` are not protected by this rule.
     """
-    with_core = {name for name, folder in library.folders.items() if has_core(folder)} - {*whole}
-    if package not in with_core:
-        return
+    with_core = {*library.folders} - {*whole}
     for module in library.modules(package):
         if part_of(module) != "core":
             continue
