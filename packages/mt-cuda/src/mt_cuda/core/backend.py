@@ -1,6 +1,6 @@
 """The backend `cuda`: the primitives of the contract as launches of generated kernels.
 
-Here the lesson comes together: the contract of stage 2 above, kernels and machines below. Each
+Here the core comes together: the contract of stage 2 above, kernels and machines below. Each
 primitive looks at the layout of its operands, chooses a kernel for it, and launches that with
 shapes and strides as plain integers. Everything up to the launch depends only on shapes, strides
 and dtypes, so it is worked out once and cached as a `Plan`.
@@ -21,9 +21,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_cuda.core import elementwise, indexed, matrix, reduction
+from mt_cuda.core.elements import computed
 from mt_cuda.core.elementwise import Signature
 from mt_cuda.core.gpu import Gpu
-from mt_cuda.core.kernel import Kernel, computed
+from mt_cuda.core.kernel import Kernel
 from mt_cuda.core.layout import Layout, Strides, index_type, lies_along, merge
 from mt_cuda.core.machine import Grid, Machine
 from mt_cuda.core.machine import Number as Argument
@@ -390,7 +391,9 @@ class CudaOps(TensorBackend):
         rows, inner = a.shape[-2:]
         columns = b.shape[-1]
         batch = merge(a.shape[:-2], [view.strides[:-2] for view in views])
-        tiling = self._tiling(rows, columns, batch.size)
+        size = self.machine.size
+        big = _tiles(rows, columns, size.large) * batch.size >= size.enough
+        tiling = size.large if big else size.small
         kernel = matrix.matmul(
             a.dtype,
             tiling,
@@ -405,11 +408,6 @@ class CudaOps(TensorBackend):
         )
         blocks = _tiles(rows, columns, tiling) * batch.size
         return self.plan(kernel, (blocks, 1), tiling.threads, numbers)
-
-    def _tiling(self, rows: int, columns: int, batch: int) -> matrix.Tiling:
-        size = self.machine.size
-        big = _tiles(rows, columns, size.large) * batch >= size.enough
-        return size.large if big else size.small
 
     # --- Indexing -------------------------------------------------------------------------------
 

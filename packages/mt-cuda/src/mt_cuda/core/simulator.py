@@ -11,9 +11,10 @@ barrier; when all wait, it goes round again:
                      all are here: barrier
 
 It is slow, and it is stricter than a GPU. It finds what a GPU would pass over in silence: a thread
-outside its array, a barrier that some threads never reach, and two threads that touch the same
-shared memory with no barrier between them. Fresh memory holds nan or a pattern, so that what was
-never written shows. Threads may be run in either order; a correct kernel cannot tell.
+outside its array, a barrier that some threads never reach, and, with `simulation/`, two threads
+that touch the same shared memory with no barrier between them. Fresh memory holds nan or a pattern,
+so that what was never written shows. Threads may be run in either order; a correct kernel cannot
+tell.
 
 Arithmetic is NumPy's on numbers of the kernel's own types: float32 stays float32, integers wrap.
 What the simulator does not prove is how fast a kernel is, and the last digit of `exp` and its kin.
@@ -32,8 +33,9 @@ from typing import Any, Literal
 import numpy as np
 
 from mt_cuda.core.device import LIBRARY
+from mt_cuda.core.elements import stored_type
 from mt_cuda.core.errors import BarrierError, OutOfBoundsError, SimulationError
-from mt_cuda.core.kernel import Kernel, stored_type
+from mt_cuda.core.kernel import Kernel
 from mt_cuda.core.machine import Grid, Machine, Number, Size
 from mt_cuda.core.matrix import Tiling
 from mt_operators.core import elementary
@@ -118,7 +120,7 @@ class Simulator(Machine):
         if 0 in (*grid, threads):
             raise SimulationError(
                 f"{loaded.kernel.name} was launched with {grid} blocks of {threads} threads, which "
-                "a driver refuses: nobody would run it. Launch nothing for an empty tensor."
+                "a driver refuses. Launch nothing for an empty tensor."
             )
         arguments = (*numbers, *operands)
         if len(arguments) != len(loaded.kernel.parameters):
@@ -241,7 +243,7 @@ def _power(x: Any, y: Any) -> Any:
 
 NAMES: dict[str, Any] = {
     **{dtype.name: dtype.numpy.type for dtype in DTYPES.values() if dtype.name != "bool"},
-    "index32": int,  # Python's whole numbers hold all indices, and are fast
+    "index32": int,  # Python's integers hold all indices, and are fast
     "inf": np.inf,
     "nan": np.nan,
     "math": SimpleNamespace(**{**FUNCTIONS, "pow": _power}),
@@ -273,7 +275,7 @@ class Cuda:
         self.atomic = SimpleNamespace(add=self._add, max=self._max, min=self._min)
         self.phase = 0  # how many barriers have been passed
         self._arrays: list[Any] = []
-        self._asked: dict[int, int] = {}
+        self._requested: dict[int, int] = {}
 
     def grid(self, _: int) -> int:
         """Return the number of this thread in the whole grid."""
@@ -286,8 +288,8 @@ class Cuda:
     def _shared_array(self, shape: Any, dtype: Any) -> Any:
         """Return the same array to every thread: the first to the first call of each, and so on."""
         thread = self.threadIdx.x
-        number = self._asked.get(thread, 0)
-        self._asked[thread] = number + 1
+        number = self._requested.get(thread, 0)
+        self._requested[thread] = number + 1
         if number == len(self._arrays):
             self._arrays.append(SHARED["array"](self, _unwritten(shape, np.dtype(dtype).name)))
         return self._arrays[number]
@@ -312,7 +314,7 @@ class Cuda:
 
 
 def _unwritten(shape: Any, name: str) -> Array:
-    """Return an array that shows that nobody has written it."""
+    """Return an array whose content shows that it was never written."""
     dtype = np.dtype(name)
     return np.full(shape, np.nan if dtype.kind == "f" else np.array(0x55).astype(dtype), dtype)
 

@@ -1,4 +1,7 @@
-"""The rest of an array in kernels: `x[n:]`, of which nothing is copied."""
+"""The rest of an array in kernels: `x[n:]` is the array from position n on; nothing is copied.
+
+Where it is moved on in a loop, no position needs to be worked out there.
+"""
 
 from __future__ import annotations
 
