@@ -453,7 +453,7 @@ class CudaOps(TensorBackend):
             if operator is None or out.dtype.name in indexed.ATOMIC.get(operator.name, ()):
                 strides = (source.strides, index.strides, _without(out.strides, dim))
                 layout = merge(index.shape, strides)
-                name = operator and operator.name
+                name = operator.name if operator else None
                 kernel = indexed.scatter(out.dtype, layout.rank, index_type(layout.size), name)
                 return self._plan_indexed(kernel, layout, out.strides[dim])
             rest = tuple(d for d in range(index.ndim) if d != dim)
