@@ -9,7 +9,8 @@ import pytest
 
 import mt_tensor as mt
 from mt_tensor import errors
-from mt_tensor.core.precision import BLOCKS, asked
+from mt_tensor.core.extensions import BLOCKS
+from mt_tensor.mixed_precision.precision import asked
 
 MATRIX = np.random.default_rng(0).uniform(0.1, 0.9, (3, 3)).astype("f4")
 

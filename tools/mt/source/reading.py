@@ -7,7 +7,7 @@ errors`, and each file imports only files above it, so that nothing is used befo
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mt.source.imports import imported, imports
@@ -45,22 +45,19 @@ def misdirected(library: Library, package: str) -> Iterator[str]:
                 yield f"{where} ({part}), line {line}, imports {what} ({part_of(other)})"
 
 
-def beyond_cores(library: Library, package: str, whole: Collection[str] = ()) -> Iterator[str]:
-    """Yield a message for each name that a core imports from outside the cores of other packages.
-
-    Those that the core needs `whole` are not protected by this rule.
-    """
-    with_core = {*library.folders} - {*whole}
+def beyond_cores(library: Library, package: str) -> Iterator[str]:
+    """Yield a message for each name of another package that a core imports, but not from a core."""
+    packages = {*library.folders} - {package}
     for module in library.modules(package):
         if part_of(module) != "core":
             continue
         for other, line in imported(library, module):
-            if other.name in with_core - {package}:  # its __init__, which has names of all parts
+            if other.name in packages:  # its __init__, which has names of all parts
                 continue
-            if other.name.partition(".")[0] in with_core - {package} and part_of(other) != "core":
+            if other.name.partition(".")[0] in packages and part_of(other) != "core":
                 yield f"{module.path} (core), line {line}, imports {other.name} ({part_of(other)})"
         for name, origin in module.names.items():
-            if isinstance(origin, Imported) and origin.module in with_core - {package}:
+            if isinstance(origin, Imported) and origin.module in packages:
                 source = library.module(origin.module)
                 bound = source.names.get(origin.name or "") if source else None
                 owner = library.module(bound.module) if isinstance(bound, Imported) else None

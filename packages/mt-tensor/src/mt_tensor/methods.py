@@ -30,8 +30,16 @@ from mt_tensor.core.dtypes import (
 from mt_tensor.core.methods import CoreMethods, attribute
 from mt_tensor.core.tensor import Tensor, register_method, register_methods
 from mt_tensor.creation import from_tensors
+from mt_tensor.exchange import (  # noqa: F401
+    array_operands,
+    copying,
+    dlpack,
+    interop,
+    numbers,
+    printing,
+    storages,
+)
 from mt_tensor.exchange import conversion as more_conversion
-from mt_tensor.exchange import copying, dlpack, interop, numbers, printing
 from mt_tensor.indexing import filling, finding, scattering, slices
 from mt_tensor.indexing import subscripts as more_subscripts
 from mt_tensor.linalg import products as matrix_products
@@ -42,7 +50,6 @@ from mt_tensor.movement import (
     rearranging,
     splitting,
     turning,
-    windows,
 )
 from mt_tensor.movement import methods as shapes
 from mt_tensor.order import counting, ranks, scans, sorting
@@ -61,7 +68,7 @@ from mt_tensor.pointwise.in_place import changing, changing_by_operator, moving
 from mt_tensor.products import added, distances, vectors
 from mt_tensor.programs import functions as programs
 from mt_tensor.randomness import sampling
-from mt_tensor.recording import assigning, hooks
+from mt_tensor.recording import aliasing, assigning, hooks, parts, several_results  # noqa: F401
 from mt_tensor.reductions import extremes, norms, statistics, truth
 from mt_tensor.reductions import softmax as softmaxes
 from mt_tensor.reductions import sums as more_sums
@@ -101,11 +108,20 @@ class Methods(CoreMethods):
 
     data = settable_attribute(assigning.data, assigning.set_data)
 
+    _before_change = aliasing._before_change
+    _change_is_recorded = aliasing._change_is_recorded
+    _index_in = aliasing._index_in
+    _moved_on = aliasing._moved_on
+    _moved_to = aliasing._moved_to
+    detach_ = aliasing.detach_
+
     grad_fn = attribute(hooks.grad_fn)
     register_hook = hooks.register_hook
     register_post_accumulate_grad_hook = hooks.register_post_accumulate_grad_hook
     retain_grad = hooks.retain_grad
     retains_grad = attribute(hooks.retains_grad)
+
+    __rmatmul__ = array_operands.__rmatmul__
 
     # --- Properties -------------------------------------------------------------------------------
 
@@ -246,8 +262,6 @@ class Methods(CoreMethods):
     unbind = splitting.unbind
     unflatten = splitting.unflatten
     vsplit = splitting.vsplit
-
-    unfold = windows.unfold
 
     # --- Python's operators -----------------------------------------------------------------------
 

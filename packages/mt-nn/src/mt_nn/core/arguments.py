@@ -15,7 +15,9 @@ import numpy as np
 
 from mt_nn.core.errors import SettingTypeError
 from mt_tensor import Tensor
-from mt_tensor.extending import BLOCKS, check_same_dtype, in_precision, require_tensors
+from mt_tensor.core.errors import DTypeError
+from mt_tensor.core.extensions import BLOCKS, EXTENSIONS
+from mt_tensor.core.function import require_tensors
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -64,7 +66,8 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
             if not isinstance(value, by_name.get(name, object)):
                 refuse(name, value)
         if BLOCKS.count:  # inside of autocast
-            return cast("R", in_precision(function.__name__, function, args, kwargs))
+            call = EXTENSIONS["call under autocast"]
+            return cast("R", call(function.__name__, function, args, kwargs))
         return function(*args, **kwargs)
 
     return operation
@@ -75,4 +78,7 @@ def check_one_dtype(name: str, first: Tensor, *others: Tensor | None) -> None:
     dtype = first._tensor.layout.dtype
     for other in others:
         if other is not None and other._tensor.layout.dtype is not dtype:
-            check_same_dtype(name, first, other)
+            raise DTypeError(
+                f"{name}() takes tensors of one dtype; {dtype.name}, {other.dtype.name} were "
+                "given. Convert with x.to(...)."
+            )

@@ -1,10 +1,7 @@
 """Python's operators on tensors, `x + y` and `2.0 * x`.
 
 They are the functions of the rows, as `rows.py` makes them; with a number on the left Python calls
-the method of the tensor on the right. NumPy's arrays are operands as in torch. On the right of a
-tensor the operator is NumPy's, with NumPy's promotion, and the result becomes a tensor
-(`Tensor.__array_wrap__`); nothing of it is recorded, so a tensor that requires grad refuses it. On
-the left of a tensor an array is refused, except as a dividend.
+the method of the tensor on the right. Arrays as operands are in `exchange/array_operands.py`.
 """
 
 from __future__ import annotations
@@ -12,54 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from mt_operators import OPERATORS, Operator
 from mt_tensor.core.dtypes import plain
 from mt_tensor.core.elementwise import OPERANDS, OPERATIONS
+from mt_tensor.core.extensions import EXTENSIONS
 from mt_tensor.core.rows import FUNCTIONS, describe, of_one, of_two, shortened
 from mt_tensor.core.tensor import Tensor
 
-_FIX = "make it a tensor first, as in mt_tensor.from_numpy(array)"
 
-
-def _on_array(self: Tensor, operator: Operator, other: Any) -> Any:
-    """Return what this tensor and, on its right, what is neither tensor nor number give.
-
-    Returns:
-        A tensor of bool where they are compared for equality; else NotImplemented, after
-        which Python asks NumPy.
-
-    Raises:
-        TypeError: an array is compared in another way.
-    """
-    if operator.result != "bool" or not isinstance(other, np.ndarray):
-        return NotImplemented
-    if operator.name in ("eq", "ne"):
-        return OPERATIONS[operator.name](self, self._uploaded(np.array(other)))
-    raise TypeError(f"{operator.name}() of a tensor and an array of NumPy is not defined: {_FIX}.")
-
-
-def _on_array_at_left(self: Tensor, operator: Operator, other: Any) -> Any:
-    """Return what this tensor and, on its left, what is neither tensor nor number give.
-
-    Raises:
-        TypeError: it is an array, and no dividend.
-    """
-    if not isinstance(other, np.ndarray):
-        return NotImplemented
-    if operator.name == "div":
-        return np.true_divide(other, self)
-    raise _refused(operator.name)
-
-
-def __rmatmul__(self: Tensor, other: Any) -> Tensor:  # noqa: ARG001 - whatever they are
-    raise _refused("matmul")
-
-
-def _refused(name: str) -> TypeError:
-    """Return the error for an array on the left of a tensor."""
-    return TypeError(f"{name}() takes no array of NumPy on the left of a tensor: {_FIX}.")
+def _beside(name: str, x: Tensor, operator: Operator, other: Any) -> Any:
+    """Return the result of a tensor and what is neither tensor nor number, or NotImplemented."""
+    return EXTENSIONS[name](x, operator, other) if name in EXTENSIONS else NotImplemented
 
 
 def on_the_left(row: str) -> Callable[[Tensor, Any], Tensor]:
@@ -78,7 +38,7 @@ def _operator(row: str) -> Callable[..., Any]:
     def otherwise(x: Tensor, *others: Any) -> Any:
         for other in others:
             if not isinstance(plain(other), OPERANDS):
-                return _on_array(x, operation.operator, other)
+                return _beside("array on the right", x, operation.operator, other)
         return operation(x, *others)
 
     function = (of_one if operation.operator.arity == 1 else of_two)(operation, otherwise)
@@ -93,11 +53,9 @@ def on_the_right(row: str) -> Callable[[Tensor, Any], Tensor]:
     function, operator = FUNCTIONS[row], OPERATORS[row]
 
     def reflected(self: Tensor, other: Any) -> Tensor:
-        known = isinstance(plain(other), OPERANDS)
-        result: Tensor = (
-            function(other, self) if known else _on_array_at_left(self, operator, other)
-        )
-        return result
+        if isinstance(plain(other), OPERANDS):
+            return function(other, self)  # type: ignore[no-any-return]
+        return _beside("array on the left", self, operator, other)  # type: ignore[no-any-return]
 
     return reflected
 

@@ -20,7 +20,6 @@ from mt_tensor.core.conversion import cast
 from mt_tensor.core.dtype_rules import dtype_rules_of
 from mt_tensor.core.dtypes import (
     DTYPES,
-    Array,
     DType,
     Number,
     as_number,
@@ -33,11 +32,11 @@ from mt_tensor.core.dtypes import (
     uint64,
 )
 from mt_tensor.core.elementwise_gradients import recorder
-from mt_tensor.core.errors import DivisionByZeroError, DTypeError
+from mt_tensor.core.errors import DTypeError
+from mt_tensor.core.extensions import BLOCKS, EXTENSIONS
 from mt_tensor.core.function import common_backend
 from mt_tensor.core.layout import row_major
 from mt_tensor.core.plans import Cache, Plans
-from mt_tensor.core.precision import BLOCKS, adjusted
 from mt_tensor.core.strides import shape_broadcast
 from mt_tensor.core.tensor import Tensor
 
@@ -129,6 +128,7 @@ class ElementwiseOperation:
         check_on_bool(operator, dtype)
         operands = self._operands(args, dtype, backend)
         if dtype.is_narrow and BLOCKS.count:
+            adjusted = EXTENSIONS["argument under autocast"]
             wide = [adjusted(operator.name, operand) for operand in operands]
             if wide[-1].dtype is not dtype:
                 numbers = [isinstance(arg, Number) for arg in args]
@@ -190,43 +190,9 @@ class ElementwiseOperation:
             first = _as_tensor(condition, bool_, backend)
             return first, *[_as_tensor(value, dtype, backend) for value in values]
         operands = tuple([_as_tensor(arg, dtype, backend) for arg in args])
-        if dtype.kind == "integer" and not self.rules.closed:  # else a result could be no integer
-            check_integers(operands[0], self.operator.name, args[1], operands[1])
+        if dtype.kind == "integer" and not self.rules.closed and "check of integers" in EXTENSIONS:
+            EXTENSIONS["check of integers"](operands[0], self.operator.name, args[1], operands[1])
         return operands
-
-
-def check_integers(x: Tensor, name: str, given: Any, other: Tensor) -> None:
-    """Raise if the operator `name` of integers would have no integer as result.
-
-    Args:
-        x: the first argument.
-        name: of an operator that is not `closed`.
-        given: the second argument as it was given.
-        other: the same as a tensor like the first.
-
-    Raises:
-        DTypeError: an exponent is negative or does not fit.
-        DivisionByZeroError: a divisor is zero.
-    """
-    number = isinstance(given, Number)
-    if name == "pow":
-        if number:
-            x.dtype.checked(given)
-        lowest = given if number else _elements(given).min(initial=0)
-        if lowest < 0:
-            raise DTypeError(
-                f"an integer tensor cannot be raised to the negative integer {int(lowest)}: "
-                "convert it first, as in x.float() ** -1."
-            )
-    elif x.numel() and not _elements(other).all():
-        raise DivisionByZeroError(
-            "an integer tensor cannot be divided by zero: there is no integer infinity or nan. "
-            "Convert it first, as in x.float() // y, or replace the zeros."
-        )
-
-
-def _elements(x: Tensor) -> Array:
-    return x.backend.to_host(x._tensor)
 
 
 def _common_type(values: tuple[Any, ...]) -> DType | None:

@@ -5,9 +5,7 @@ operation: `forward` computes, `backward` turns the gradient of the result into 
 inputs. Backward is written with tensor operations, so that it can itself be recorded and
 differentiated (`create_graph=True`).
 
-A Function with one result has one node, as every operation has. One with several results has a
-node for each of them, whose gradients meet in the node of the call: there they are added up like
-any gradients, as `PartialGradients`, and `backward` gets all of them.
+A Function may return several results: `recording/several_results.py` records them.
 """
 
 from __future__ import annotations
@@ -20,11 +18,11 @@ from mt_autodiff import Context
 from mt_autodiff.core.mode import recording
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.errors import BackendMismatchError, DTypeError
+from mt_tensor.core.extensions import EXTENSIONS
 from mt_tensor.core.graph import (
     Node,
     changed_in_place,
     fitting,
-    new_node,
     record,
     version_of,
 )
@@ -105,43 +103,19 @@ class Function:
             recording.set(enabled)
         if isinstance(returned, Tensor):
             if True not in needs:
-                return _with_base(returned, args)
-            result = _unaliased(returned, args)
+                return with_base(returned, args)
+            result = unaliased(returned, args)
             if not result.dtype.is_floating_point:
-                if _is_constant(ctx, returned):
+                if is_constant(ctx, returned):
                     return result
                 raise DTypeError(
                     f"{cls.__name__} returned a tensor of {result.dtype.name}, which can have no "
                     "gradient; call detach() on its inputs, or ctx.mark_non_differentiable(result)."
                 )
-            if not _is_constant(ctx, returned):
-                record(result, cls, cls.__name__, _variables(args, needs), ctx)
-            return _with_base(result, args)
-        return cls._several(ctx, returned, args, needs)  # type: ignore[return-value]  # as it says
-
-    @classmethod
-    def _several(
-        cls, ctx: TensorContext, returned: Any, args: tuple[Any, ...], needs: tuple[bool, ...]
-    ) -> tuple[Any, ...]:
-        """Return several results, each of which is recorded if it can have a gradient."""
-        if not isinstance(returned, tuple) or not all(isinstance(x, Tensor) for x in returned):
-            raise TypeError(
-                f"forward of {cls.__name__} returned {returned!r}; return a tensor, or a tuple of "
-                "tensors."
-            )
-        if True not in needs:
-            return tuple([_with_base(each, args) for each in returned])
-        results = tuple([_unaliased(each, args) for each in returned])
-        first = results[0]
-        call = new_node(
-            cls, cls.__name__, _variables(args, needs), ctx, first._tensor.layout, first.backend
-        )
-        ctx._results = [each._tensor.layout for each in results]
-        for place, (result, own) in enumerate(zip(results, returned, strict=True)):
-            if result.dtype.is_floating_point and not _is_constant(ctx, own):
-                record(result, _RESULT, cls.__name__, (call,), place)
-            _with_base(result, args)
-        return results
+            if not is_constant(ctx, returned):
+                record(result, cls, cls.__name__, variables_of(args, needs), ctx)
+            return with_base(result, args)
+        return EXTENSIONS["several results"](cls, ctx, returned, args, needs)  # type: ignore[no-any-return]
 
     @classmethod
     def vjp(cls, node: Node, inputs: Any, ctx: Any, grad: Any, needed: Any) -> Sequence[Any]:
@@ -155,7 +129,7 @@ class Function:
             parents = iter(inputs)
             ctx = copy(ctx)
             ctx.needs_input_grad = tuple([each and next(parents) in needed for each in requires])
-        grads = grad.of(ctx, node.backend) if type(grad) is PartialGradients else (grad,)
+        grads = (grad,) if isinstance(grad, Tensor) else grad.of(ctx, node.backend)
         results: Any = cls.backward(ctx, *grads)
         results = node.one_for_each(results if isinstance(results, tuple) else (results,), requires)
         own = [each for each, required in zip(results, requires, strict=True) if required]
@@ -200,70 +174,25 @@ class TensorContext(Context):
         self._materialize = value
 
 
-class PartialGradients:
-    """The gradients of some results of one call, on their way to its node.
-
-    Attributes:
-        by_place: for the position of a result, its gradient.
-    """
-
-    __slots__ = ("_fresh", "by_place")
-
-    def __init__(self, by_place: dict[int, Any]) -> None:
-        self.by_place = by_place
-        self._fresh: bool | None = None  # what a node looks at, see `Node.completed`
-
-    def __add__(self, other: PartialGradients) -> PartialGradients:
-        """Return the gradients of both."""
-        both = dict(self.by_place)
-        for place, gradient in other.by_place.items():
-            both[place] = both[place] + gradient if place in both else gradient
-        return PartialGradients(both)
-
-    def _whole(self) -> PartialGradients:
-        return self
-
-    def of(self, ctx: Any, backend: TensorBackend) -> list[Any]:
-        """Return a gradient for each result of a call: zeros or None where none arrived."""
-        zeros = getattr(ctx, "_materialize", True)
-        return [
-            self.by_place[place]
-            if place in self.by_place
-            else Tensor._make(backend.full(layout.shape, layout.dtype, 0), backend)
-            if zeros
-            else None
-            for place, layout in enumerate(ctx._results)
-        ]
-
-
-class _Result:
-    """The rule of one of several results: its gradient goes to its place in the call."""
-
-    def vjp(self, node: Node, inputs: Any, ctx: Any, grad: Any, needed: Any) -> Sequence[Any]:
-        """Return the gradient of the call."""
-        return (PartialGradients({ctx: grad}),)
-
-
-_RESULT = _Result()
-
-
-def _variables(args: tuple[Any, ...], needs: tuple[bool, ...]) -> list[Any]:
+def variables_of(args: tuple[Any, ...], needs: tuple[bool, ...]) -> list[Any]:
+    """Return what stands in the graph for the arguments that need a gradient."""
     return [arg.variable for arg, need in zip(args, needs, strict=True) if need]
 
 
-def _is_constant(ctx: TensorContext, result: Tensor) -> bool:
+def is_constant(ctx: TensorContext, result: Tensor) -> bool:
+    """Whether a result was marked as not differentiable."""
     return any(each is result for each in getattr(ctx, "_constant", ()))
 
 
-def _unaliased(result: Tensor, args: tuple[Any, ...]) -> Tensor:
+def unaliased(result: Tensor, args: tuple[Any, ...]) -> Tensor:
     """Return a result as another tensor than the argument that it is."""
     return result.detach() if True in [result is arg for arg in args] else result
 
 
-def _with_base(result: Tensor, args: tuple[Any, ...]) -> Tensor:
+def with_base(result: Tensor, args: tuple[Any, ...]) -> Tensor:
     """Return a result that knows which argument it is a view of, if it shares its memory."""
-    if result._tensor._version is not None:  # otherwise nobody shares its memory
-        result._note_base(args)
+    if result._tensor._version is not None and "base of a result" in EXTENSIONS:
+        EXTENSIONS["base of a result"](result, args)
     return result
 
 

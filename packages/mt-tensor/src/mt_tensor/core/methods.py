@@ -12,17 +12,15 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from mt_tensor.core import (
     accumulation,
-    aliasing,
     arithmetic,
     conversion,
     filled,
     gathering,
-    gradients,
-    part,
     rows,
     subscripts,
     sums,
     views,
+    windows,
 )
 from mt_tensor.core import matmul as products
 from mt_tensor.core.tensor import Tensor, register_methods
@@ -54,17 +52,6 @@ class CoreMethods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
     _initialize = filled._initialize
     _alone = accumulation._alone
     add_to_grad = accumulation.add_to_grad
-    _before_change = aliasing._before_change
-    _change_is_recorded = aliasing._change_is_recorded
-    _index_in = aliasing._index_in
-    _moved_on = aliasing._moved_on
-    _moved_to = aliasing._moved_to
-    _note_base = aliasing._note_base
-    _refresh = aliasing._refresh
-    detach_ = aliasing.detach_
-    _part_of = part._part_of
-    _as_weights = gradients._as_weights
-    _backward_to = gradients._backward_to
 
     # --- Elements ---------------------------------------------------------------------------------
 
@@ -93,6 +80,7 @@ class CoreMethods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
     transpose = views.transpose
     unsqueeze = views.unsqueeze
     view = views.view
+    unfold = windows.unfold
 
     # --- Python's operators -----------------------------------------------------------------------
 
@@ -114,7 +102,6 @@ class CoreMethods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
     __ne__ = arithmetic.__ne__  # type: ignore[assignment]
     __neg__ = arithmetic.__neg__
     __abs__ = arithmetic.__abs__
-    __rmatmul__ = arithmetic.__rmatmul__
     __matmul__ = products.__matmul__
 
     # --- The operator table -----------------------------------------------------------------------

@@ -16,8 +16,8 @@ from types import FunctionType
 from typing import Any, TypeVar, cast
 
 from mt_tensor.core.arguments import check_flags
+from mt_tensor.core.extensions import BLOCKS, EXTENSIONS
 from mt_tensor.core.function import require_tensors
-from mt_tensor.core.precision import BLOCKS, in_precision
 from mt_tensor.core.tensor import Tensor
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -77,7 +77,7 @@ def _wrapped(function: Function, types: Mapping[str, type]) -> Function:
                 if not isinstance(value, kind):
                     _check(name, zip(parameters, args, strict=False), types)
         if BLOCKS.count:
-            return in_precision(name, function, args, renamed(settings))
+            return EXTENSIONS["call under autocast"](name, function, args, renamed(settings))
         if not settings:
             return function(*args)
         return function(*args, **renamed(settings))

@@ -12,7 +12,8 @@ import numpy as np
 
 from mt_autodiff import GradientError, is_grad_enabled
 from mt_operators import OPERATORS
-from mt_tensor.checks import as_integer, check_choice
+from mt_tensor.checks import check_choice
+from mt_tensor.core.arguments import as_integer
 from mt_tensor.core.dtypes import DType, Number, bool_, int64, uint8
 from mt_tensor.core.elementwise import elementwise
 from mt_tensor.core.function import Function, common_backend
@@ -38,7 +39,7 @@ class ScatterAdd(Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         (index,) = ctx.saved_tensors
-        return grad, None, None, Gather.apply(grad, ctx.dim, index)
+        return grad, None, None, Gather.apply(grad, index, ctx.dim)
 
 
 class Scatter(Function):
@@ -57,7 +58,7 @@ class Scatter(Function):
         (index,) = ctx.saved_tensors
         zeros = filled_like(index, grad.dtype, 0)
         kept = Scatter.apply(grad, ctx.dim, index, zeros)
-        return kept, None, None, Gather.apply(grad, ctx.dim, index)
+        return kept, None, None, Gather.apply(grad, index, ctx.dim)
 
 
 class ScatterExtreme(Function):
@@ -75,9 +76,9 @@ class ScatterExtreme(Function):
         x, index, source, out = ctx.saved_tensors
         dim = ctx.dim
         stays = (x == out).to(grad.dtype)
-        comes = (source == Gather.apply(out, dim, index)).to(grad.dtype)
+        comes = (source == Gather.apply(out, index, dim)).to(grad.dtype)
         share = grad / ScatterAdd.apply(stays, dim, index, comes)
-        return stays * share, None, None, comes * Gather.apply(share, dim, index), None
+        return stays * share, None, None, comes * Gather.apply(share, index, dim), None
 
 
 class ScatterProduct(Function):
@@ -111,7 +112,7 @@ class ScatterProduct(Function):
             return (product / factor).masked_fill(zeros != zero.long(), 0)
 
         of_source = others(
-            source, source_zero, Gather.apply(zeros, dim, index), Gather.apply(product, dim, index)
+            source, source_zero, Gather.apply(zeros, index, dim), Gather.apply(product, index, dim)
         )
         return others(x, x_zero, zeros, product), None, None, of_source
 

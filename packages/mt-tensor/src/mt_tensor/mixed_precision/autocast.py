@@ -16,8 +16,9 @@ from typing import Any, ParamSpec, TypeVar
 
 from mt_tensor.core.arguments import check_flags
 from mt_tensor.core.dtypes import DType, as_dtype, bfloat16, float16
-from mt_tensor.core.precision import BLOCKS, Kept, Precision, asked
+from mt_tensor.core.extensions import BLOCKS
 from mt_tensor.errors import DomainError, DTypeError
+from mt_tensor.mixed_precision.precision import Kept, Precision, asked
 
 P = ParamSpec("P")
 R = TypeVar("R")

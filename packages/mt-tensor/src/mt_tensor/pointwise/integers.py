@@ -13,7 +13,10 @@ from mt_operators.core.elementary import div as quotient
 from mt_operators.core.row import zero
 from mt_operators.functions import trunc
 from mt_tensor.checks import check_choice
+from mt_tensor.core.dtypes import Number
 from mt_tensor.core.elementwise import ElementwiseOperation, elementwise
+from mt_tensor.core.errors import DivisionByZeroError, DTypeError
+from mt_tensor.core.extensions import extends
 from mt_tensor.core.rows import FUNCTIONS
 from mt_tensor.core.signatures import validate_call
 from mt_tensor.core.tensor import Tensor
@@ -22,6 +25,37 @@ RoundingMode = Literal["trunc", "floor"] | None
 
 
 # --- What has no integer as result ---------------------------------------------------------------
+
+
+@extends("check of integers")
+def check_integers(x: Tensor, name: str, given: Any, other: Tensor) -> None:
+    """Raise if the operator `name` of integers would have no integer as result.
+
+    Args:
+        x: the first argument.
+        name: of an operator that is not `closed`.
+        given: the second argument as it was given.
+        other: the same as a tensor like the first.
+
+    Raises:
+        DTypeError: an exponent is negative or does not fit.
+        DivisionByZeroError: a divisor is zero.
+    """
+    number = isinstance(given, Number)
+    if name == "pow":
+        if number:
+            x.dtype.checked(given)
+        lowest = given if number else given._numbers().min(initial=0)
+        if lowest < 0:
+            raise DTypeError(
+                f"an integer tensor cannot be raised to the negative integer {int(lowest)}: "
+                "convert it first, as in x.float() ** -1."
+            )
+    elif x.numel() and not other._numbers().all():
+        raise DivisionByZeroError(
+            "an integer tensor cannot be divided by zero: there is no integer infinity or nan. "
+            "Convert it first, as in x.float() // y, or replace the zeros."
+        )
 
 
 # --- Division -----------------------------------------------------------------------------------

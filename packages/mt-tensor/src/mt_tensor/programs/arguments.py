@@ -9,10 +9,11 @@ import numpy as np
 from mt_autodiff.core.mode import recording
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.dtypes import get_default_dtype
-from mt_tensor.core.precision import BLOCKS, asked
+from mt_tensor.core.extensions import BLOCKS
 from mt_tensor.core.registry import current_backend
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
+from mt_tensor.mixed_precision.precision import asked
 from mt_tensor.products.precision import get_float32_matmul_precision
 from mt_tensor.programs.learned import PLAINLY, Learned
 from mt_tensor.programs.storages import group_of

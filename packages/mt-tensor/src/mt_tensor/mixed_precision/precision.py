@@ -2,9 +2,8 @@
 
 A network trains in half of the memory, and on some processors in a fraction of the time, where its
 products are computed in 16 bits; sums, exponentials and losses need the digits and the range of
-float32. Which operations are of which kind `autocast` knows, in the library. Here is what they ask
-when they are called: an operation gives its name and its arguments, and computes with what it gets
-back. As long as nobody is in such a block, that is one look at a number.
+float32. `autocast` knows which operations are of which kind. While a block is active, operations
+give their name and their arguments to these functions, and compute with what they return.
 """
 
 from __future__ import annotations
@@ -16,7 +15,9 @@ from types import MappingProxyType
 from typing import Any
 
 from mt_autodiff import is_grad_enabled
+from mt_tensor.core.conversion import cast
 from mt_tensor.core.dtypes import DType, float64
+from mt_tensor.core.extensions import extends
 from mt_tensor.core.tensor import Tensor
 
 Kept = dict[tuple[int, int, DType, bool], tuple[Tensor, Tensor]]
@@ -42,30 +43,13 @@ class Precision:
     kept: Kept | None
 
 
-class Blocks:
-    """How many blocks there are now, in all threads and tasks."""
-
-    __slots__ = ("count",)
-
-    def __init__(self) -> None:
-        self.count = 0
-
-
-BLOCKS = Blocks()
-"""Operations ask nothing while the count is 0."""
-
 asked: ContextVar[Mapping[str, Precision | None]] = ContextVar(
     "mt_tensor_precision", default=MappingProxyType({})
 )
 """What is asked for on each kind of device, in this thread or task."""
 
 
-def _cast(x: Tensor, dtype: DType) -> Tensor:
-    from mt_tensor.core.conversion import cast  # which is made with what is read before this
-
-    return cast(x, dtype)
-
-
+@extends("call under autocast")
 def in_precision(
     name: str, function: Callable[..., Any], args: Sequence[Any], settings: dict[str, Any]
 ) -> Any:
@@ -79,10 +63,11 @@ def in_precision(
     if first is not None and isinstance(result, Tensor) and first.dtype.is_narrow:
         precision = asked.get().get(first.backend.device)
         if precision is not None and name in precision.rounded:
-            return _cast(result, first.dtype)
+            return cast(result, first.dtype)
     return result
 
 
+@extends("argument under autocast")
 def adjusted(name: str, value: Any) -> Any:
     """Return an argument of an operation in the precision that is asked for.
 
@@ -92,7 +77,7 @@ def adjusted(name: str, value: Any) -> Any:
             float64, stays.
     """
     if isinstance(value, (list, tuple)) and any(isinstance(each, Tensor) for each in value):
-        return type(value)([adjusted(name, each) for each in value])
+        return [adjusted(name, each) for each in value]
     if not isinstance(value, Tensor):
         return value
     dtype, precision = value.dtype, asked.get().get(value.backend.device)
@@ -101,15 +86,15 @@ def adjusted(name: str, value: Any) -> Any:
     if name in precision.lower:
         return _converted(value, precision)
     raised = name in precision.float32 or name in precision.rounded
-    return _cast(value, dtype.computed) if raised else value
+    return cast(value, dtype.computed) if raised else value
 
 
 def _converted(x: Tensor, precision: Precision) -> Tensor:
     """Return a tensor in 16 bits; a parameter is converted once in a block."""
     kept, dtype = precision.kept, precision.dtype
     if kept is None or x.dtype is dtype or not (x.requires_grad and x.is_leaf):
-        return _cast(x, dtype)
+        return cast(x, dtype)
     key = (id(x), x._tensor.version, dtype, is_grad_enabled())
     if key not in kept:
-        kept[key] = x, _cast(x, dtype)
+        kept[key] = x, cast(x, dtype)
     return kept[key][1]

@@ -1,0 +1,56 @@
+"""A table of functions for what lies beside the core.
+
+The core implements what most programs do. For the rest, such as changes in place of tensors that
+share memory, it looks a function up here by name. `@extends("refresh a view")` above a function
+registers it when its file is imported, which `import mt_tensor` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+EXTENSIONS: dict[str, Callable[..., Any]] = {}
+"""Functions by name:
+
+- `refresh a view(x)`: give a view a node for what it shows since its memory was changed in place;
+- `base of a result(x, args)`: take note of the argument of a Function whose memory a result shares;
+- `argument under autocast(name, value)`: convert an argument of the operation called `name`;
+- `call under autocast(name, function, args, settings)`: call an operation, all of whose arguments
+  are converted; see `BLOCKS`;
+- `array on the right(x, operator, other)`, `array on the left(...)`: return the result of an
+  operator and an operand that is neither tensor nor number, or NotImplemented;
+- `check of integers(x, name, given, other)`: raise if `x` and `other` have no integer as result;
+- `fuse in place(function, changed)`: turn a function under `fuse_in_place` into a single pass over
+  memory; without it, the operations of the function run one by one;
+- `storage by hand(values, shape, strides, offset)`: return the storage of a `TensorData` that is
+  made without a backend, checked, and its dtype;
+- `several results(function, ctx, returned, args, needs)`: record the results of a Function;
+- `part of a gradient(grad, shape, view, settings)`: return the gradient of a tensor of which a view
+  shows a part, as something that becomes a tensor later.
+"""
+
+
+def extends(name: str) -> Callable[[F], F]:
+    """Return a decorator that registers a function under a name."""
+
+    def register(function: F) -> F:
+        EXTENSIONS[name] = function
+        return function
+
+    return register
+
+
+class Blocks:
+    """How many `autocast` blocks are active, in all threads and tasks."""
+
+    __slots__ = ("count",)
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
+BLOCKS = Blocks()
+"""Operations convert no argument for autocast while the count is 0."""
