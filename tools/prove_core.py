@@ -56,6 +56,7 @@ TRAININGS = (
     Training("tensor", "moons_of_tensors.py", ("simple",)),
     Training("tensor", "moons_of_tensors.py", ("numpy",)),
     Training("fast", "moons_of_tensors.py", ("fast",)),
+    Training("cuda", "moons_of_tensors.py", ("cuda",)),
     Training("nn", "digits.py", ("numpy",), ("scikit-learn",)),
     Training("nn", "digits.py", ("fast",), ("mt-fast", "scikit-learn")),
 )

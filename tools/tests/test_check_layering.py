@@ -98,18 +98,18 @@ def test_a_core_in_a_wheel_that_needs_the_rest_is_named(tmp_path: Path) -> None:
         tmp_path,
         "tensor",
         {
-            "mt_tensor/low.py": "from mt_tensor.library import more\nx = more\n",
-            "mt_tensor/library/more.py": "x = 1\n",
+            "mt_tensor/core/low.py": "from mt_tensor import more\nx = more\n",
+            "mt_tensor/more.py": "x = 1\n",
         },
     )
     library = unpacked([core], tmp_path / "source")
     readme.write_text("# No order yet\n")
     assert list(check_parts(stage, library)) == []
-    readme.write_text("## Reading order\n\n1. [high](src/mt_tensor/high.py) - all.\n")
+    readme.write_text("## Reading order\n\n1. [high](src/mt_tensor/core/high.py) - all.\n")
     assert list(check_parts(stage, library)) == [
-        "low.py (core), line 1, imports library/more.py (rest)",
-        "the reading order lacks low.py",
-        "the reading order has high.py, which is no file of the core",
+        "core/low.py (core), line 1, imports more.py (rest)",
+        "the reading order lacks core/low.py",
+        "the reading order has core/high.py, which is no file of the core",
     ]
 
 
@@ -117,8 +117,8 @@ TENSOR_FILES = {
     "mt_tensor/__init__.py": "import mt_tensor.linalg\nfrom mt_tensor.strides import size_of\n",
     "mt_tensor/errors.py": "class TensorError(Exception): ...\n",
     "mt_tensor/extending.py": "from mt_tensor.strides import Shape as Shape\n",
-    "mt_tensor/linalg/__init__.py": "from mt_tensor.library.linalg.norms import norm\n",
-    "mt_tensor/library/linalg/norms.py": "def norm(): ...\n",
+    "mt_tensor/linalg/__init__.py": "from mt_tensor.inside.norms import norm\n",
+    "mt_tensor/inside/norms.py": "def norm(): ...\n",
     "mt_tensor/strides.py": "Shape = tuple\ndef size_of(): ...\n",
     "mt_tensor/testing/samples.py": "SAMPLES = []\n",
 }
@@ -136,8 +136,8 @@ INSIDE = [
     ("import mt_tensor.strides", "mt_tensor.strides"),
     ("import mt_tensor.strides as s", "mt_tensor.strides"),
     ("from mt_tensor.strides import *", "mt_tensor.strides"),
-    ("from mt_tensor.library.linalg.norms import norm", "mt_tensor.library.linalg.norms"),
-    ("from mt_tensor.library.linalg import norms", "mt_tensor.library.linalg.norms"),
+    ("from mt_tensor.inside.norms import norm", "mt_tensor.inside.norms"),
+    ("from mt_tensor.inside import norms", "mt_tensor.inside.norms"),
     ("import mt_tensor as mt; mt.strides.size_of()", "mt_tensor.strides"),
     ("import mt_tensor; mt_tensor.strides.size_of()", "mt_tensor.strides"),
     ("if 1: from mt_tensor.strides import Shape", "mt_tensor.strides"),

@@ -6,10 +6,9 @@ import textwrap
 
 import pytest
 
-from mt.source.parts import has_core
 from mt.workspace import Stage, Workspace
 
-STAGES = [stage for stage in Workspace.read().stages.values() if has_core(stage.source)]
+STAGES = Workspace.read().stages.values()
 
 PROGRAM = textwrap.dedent("""
     import importlib, importlib.util, pkgutil, sys, types
@@ -20,9 +19,6 @@ PROGRAM = textwrap.dedent("""
     def only_cores(name, *rest):
         beside = name.startswith("mt_") and ".core" not in name
         return None if beside else find_spec(name, *rest)
-
-    def has_core(name):
-        return find_spec(f"{name}.core") is not None
 
     def objects():
         core = importlib.import_module(f"{package}.core")
@@ -41,7 +37,7 @@ PROGRAM = textwrap.dedent("""
                             yield f"{info.name}.{name}.{attribute}", inner
 
     def everything(other):
-        if other in sys.modules and has_core(other):  # now with what lies beside its core
+        if other in sys.modules:  # now with what lies beside its core
             importlib.reload(sys.modules[other])
         importlib.import_module(other)
         for info in pkgutil.walk_packages(sys.modules[other].__path__, f"{other}.", lambda _: None):

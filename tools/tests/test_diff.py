@@ -30,8 +30,6 @@ FIRST = '''
     """The first stage."""
     from math import tau
 
-    __all__ = ["Shared", "area", "kept", "only"]
-
 
     def kept(x: float) -> float:
         """Return it twice."""
@@ -59,9 +57,8 @@ FIRST = '''
                 x = x + self.first
             return x
 '''
-LIBRARY_OF_SECOND = '''
+REST_OF_SECOND = '''
     """What the second stage has besides."""
-    __all__ = ["only"]
 
 
     def only(x):
@@ -69,7 +66,6 @@ LIBRARY_OF_SECOND = '''
 '''
 SECOND = '''
     """The second stage."""
-    __all__ = ["Shared", "fresh", "kept", "volume"]
 
 
     def kept(x):
@@ -96,21 +92,28 @@ SECOND = '''
 '''
 
 
+def public(package: str, *names: str) -> str:
+    """Return an `__init__` with names of the core."""
+    return f"from {package}.core.code import {', '.join(names)}\n__all__ = {[*names]}\n"
+
+
 @pytest.fixture
 def symbols(tmp_path: Path) -> Symbols:
     for path, text in (
-        ("first/__init__.py", FIRST),
-        ("second/__init__.py", SECOND),
-        ("second/library/__init__.py", LIBRARY_OF_SECOND),
+        ("first/core/code.py", FIRST),
+        ("first/__init__.py", public("first", "Shared", "area", "kept", "only")),
+        ("second/core/code.py", SECOND),
+        ("second/__init__.py", public("second", "Shared", "fresh", "kept", "volume")),
+        ("second/more.py", REST_OF_SECOND),
     ):
-        (tmp_path / path).parent.mkdir()
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(textwrap.dedent(text))
     return Symbols(Library({name: tmp_path / name for name in ("first", "second")}))
 
 
 @pytest.mark.parametrize(
     ("parts", "beyond"),
-    [(CORE, {}), (FOR_USERS, {"second.library.only": ("same", "first.only")})],
+    [(CORE, {}), (FOR_USERS, {"second.more.only": ("same", "first.core.code.only")})],
 )
 def test_each_function_meets_its_fate(
     symbols: Symbols, parts: tuple[Part, ...], beyond: dict[str, tuple[str, str]]
@@ -121,13 +124,13 @@ def test_each_function_meets_its_fate(
         for change in changes
     }
     assert found == {
-        "second.kept": ("same", "first.kept"),
-        "second.volume": ("new idea", None),
-        "second.fresh": ("new idea", None),
-        "second.Shared.step": ("rewritten", "first.Shared.step"),
+        "second.core.code.kept": ("same", "first.core.code.kept"),
+        "second.core.code.volume": ("new idea", None),
+        "second.core.code.fresh": ("new idea", None),
+        "second.core.code.Shared.step": ("rewritten", "first.core.code.Shared.step"),
         **beyond,
     }
-    (step,) = (change for change in changes if change.after.name == "second.Shared.step")
+    (step,) = (change for change in changes if change.after.name == "second.core.code.Shared.step")
     assert "-    for _ in range(3):" in step.lines()
     assert "+    for _ in range(4):" in step.lines()
 
@@ -144,9 +147,9 @@ def test_names_are_added_defined_anew_or_left(symbols: Symbols) -> None:
 
 
 def test_lines_of_code_are_those_that_compute(symbols: Symbols) -> None:
-    module = symbols.library.module("second")
+    module = symbols.library.module("second.core.code")
     assert module is not None
-    assert lines_of_code(module) == 15
+    assert lines_of_code(module) == 14
 
 
 # --- Judgements on real pairs -------------------------------------------------------------------

@@ -15,14 +15,14 @@ from mt.source.reading import beyond_cores, disordered, misdirected, reading_ord
 from mt.workspace import Stage, Workspace
 
 FILES = {
-    "__init__.py": "from p.low import one\nfrom p.library.more import much\n",
-    "low.py": "one = 1\n",
-    "high/__init__.py": '"""A folder."""\n',
-    "high/up.py": "from .. import low\n",
-    "library/more.py": "from p.high.up import low\nmuch = 2\n",
-    "testing.py": "import p.library.more\n",
+    "__init__.py": "from p.core.low import one\nfrom p.more import much\n",
+    "core/low.py": "one = 1\n",
+    "core/high/__init__.py": '"""A folder."""\n',
+    "core/high/up.py": "from .. import low\n",
+    "more.py": "from p.core.high.up import low\nmuch = 2\n",
+    "testing.py": "import p.more\n",
 }
-ORDER = ["low.py", "high/up.py", "__init__.py"]
+ORDER = ["core/low.py", "core/high/up.py"]
 
 
 def package(root: Path, files: dict[str, str]) -> Library:
@@ -41,46 +41,20 @@ def module(name: str, text: str) -> Module:
 @pytest.mark.parametrize(
     ("name", "part"),
     [
-        ("p", "core"),
-        ("p.low", "core"),
-        ("library.low", "core"),
-        ("p.library", "rest"),
-        ("p.library.deep.er", "rest"),
+        ("p", "rest"),
+        ("p.low", "rest"),
+        ("p.core.low", "core"),
+        ("p.core.deep.er", "core"),
+        ("core.low", "rest"),
         ("p.examples.one", "rest"),
-        ("p.bench", "rest"),
-        ("p.course", "rest"),
         ("p.__main__", "rest"),
         ("p.testing", "conformance"),
         ("p.conformance.kit", "conformance"),
-        ("p.library.testing.samples", "rest"),
+        ("p.more.testing.samples", "rest"),
     ],
 )
 def test_the_folders_of_a_file_say_what_it_is(name: str, part: str) -> None:
     assert part_of(module(name, "x = 1")) == part
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "part"),
-    [
-        ("p.more", '"""More."""\nfrom p.library.more import a as a, b as b\n', "rest"),
-        ("p.more", "from __future__ import x\nfrom p.library import m\n__all__ = []", "rest"),
-        ("p.more", "from .library.more import a\n", "rest"),
-        ("p.more", "from p.library.more import a\nc = a\n", "core"),
-        ("p.more", "from p.library.more import a\nfrom p.low import b\n", "rest"),
-        ("p.more", "from q.library.more import a\n", "core"),
-        ("p.more", '"""Nothing."""\n', "core"),
-        ("p", "from p.library.more import a\n", "core"),
-    ],
-)
-def test_a_module_that_only_reexports_the_library_is_rest(name: str, text: str, part: str) -> None:
-    assert part_of(module(name, text)) == part
-
-
-def test_a_module_whose_stub_reexports_the_library_belongs_to_the_rest(tmp_path: Path) -> None:
-    lazy = {"lazy/__init__.py": "x = 1\n", "lazy/__init__.pyi": "from p.library.more import much\n"}
-    parts = {each.path: part_of(each) for each in package(tmp_path, FILES | lazy).modules("p")}
-    assert parts["lazy/__init__.py"] == "rest"
-    assert parts["__init__.py"] == "core"
 
 
 def test_a_package_with_a_core_has_nothing_else_in_it(tmp_path: Path) -> None:
@@ -147,9 +121,9 @@ def test_lines_of_code_compute_something(text: str, count: int) -> None:
 
 def test_imports_are_seen_wherever_they_stand(tmp_path: Path) -> None:
     hidden = {
-        "inside.py": "def late():\n    from p import low\n",
-        "typed.py": "if TYPE_CHECKING:\n    from p.low import one\n",
-        "several.py": "import p.low, p.inside as i\nimport os\nfrom .typed import *\n",
+        "inside.py": "def late():\n    from p.core import low\n",
+        "typed.py": "if TYPE_CHECKING:\n    from p.core.low import one\n",
+        "several.py": "import p.core.low, p.inside as i\nimport os\nfrom .typed import *\n",
         "shadowed/__init__.py": "from p.shadowed.thing import thing\n",
         "shadowed/thing.py": "def thing(): ...\n",
         "user.py": "from p.shadowed import thing\n",
@@ -158,15 +132,15 @@ def test_imports_are_seen_wherever_they_stand(tmp_path: Path) -> None:
     }
     graph = import_graph(package(tmp_path, FILES | hidden), "p")
     assert graph == {
-        "p": {"p.low", "p.library.more"},
-        "p.low": set(),
-        "p.high": set(),
-        "p.high.up": {"p.low"},
-        "p.library.more": {"p.high.up"},
-        "p.testing": {"p.library.more"},
-        "p.inside": {"p.low"},
-        "p.typed": {"p.low"},
-        "p.several": {"p.low", "p.inside", "p.typed"},
+        "p": {"p.core.low", "p.more"},
+        "p.core.low": set(),
+        "p.core.high": set(),
+        "p.core.high.up": {"p.core.low"},
+        "p.more": {"p.core.high.up"},
+        "p.testing": {"p.more"},
+        "p.inside": {"p.core.low"},
+        "p.typed": {"p.core.low"},
+        "p.several": {"p.core.low", "p.inside", "p.typed"},
         "p.shadowed": {"p.shadowed.thing"},
         "p.shadowed.thing": set(),
         "p.user": {"p.shadowed"},
@@ -185,19 +159,19 @@ def test_a_house_in_order_is_not_complained_of(tmp_path: Path) -> None:
     ("path", "text", "complaint"),
     [
         (
-            "low.py",
-            "def f():\n    from p.library import more\n",
-            "low.py (core), line 2, imports library/more.py (rest)",
+            "core/low.py",
+            "def f():\n    from p import more\n",
+            "core/low.py (core), line 2, imports more.py (rest)",
         ),
         (
-            "library/more.py",
+            "more.py",
             "from p import testing\n",
-            "library/more.py (rest), line 1, imports testing.py (conformance)",
+            "more.py (rest), line 1, imports testing.py (conformance)",
         ),
         (
             "__init__.py",
-            "import p.low\nimport p.testing\n",
-            "__init__.py (core), line 2, imports testing.py (conformance)",
+            "import p.core.low\nimport p.testing\n",
+            "__init__.py (rest), line 2, imports testing.py (conformance)",
         ),
     ],
 )
@@ -210,16 +184,16 @@ def test_an_import_in_the_wrong_direction_is_named(
 @pytest.mark.parametrize(
     ("order", "complaint"),
     [
-        (ORDER[:-1], "the reading order lacks __init__.py"),
-        ([*ORDER, "low.py"], "the reading order has low.py twice"),
+        (ORDER[:-1], "the reading order lacks core/high/up.py"),
+        ([*ORDER, "core/low.py"], "the reading order has core/low.py twice"),
         (
             [*ORDER, "testing.py"],
             "the reading order has testing.py, which is no file of the core",
         ),
         ([*ORDER, "gone.py"], "the reading order has gone.py, which is no file of the core"),
         (
-            ["high/up.py", "low.py", "__init__.py"],
-            "high/up.py, line 1, imports low.py, which is read later",
+            ORDER[::-1],
+            "core/high/up.py, line 1, imports core/low.py, which is read later",
         ),
     ],
 )
@@ -245,7 +219,7 @@ def test_the_order_is_the_list_of_its_section(tmp_path: Path) -> None:
 
             ## After
 
-            3. [more](src/p/library/more.py) - no lesson.
+            3. [more](src/p/more.py) - no lesson.
         """)
     )
     assert reading_order(readme) == ["low.py", "high/up.py"]

@@ -6,8 +6,9 @@ import pytest
 
 from mt_cuda.c.translation import to_c
 from mt_cuda.core import indexed
+from mt_cuda.core.elements import operand
 from mt_cuda.core.errors import KernelError
-from mt_cuda.core.kernel import Kernel, Parameter, define, numbers, operand
+from mt_cuda.core.kernel import Kernel, Parameter, define, numbers
 from mt_cuda.inspection import kernels as inspection
 from mt_operators import OPERATORS
 from mt_operators.core.lowering import expanded

@@ -9,8 +9,9 @@ from dataclasses import replace
 import pytest
 
 import mt_cuda
+from mt_cuda.core.elements import operand
 from mt_cuda.core.errors import KernelError
-from mt_cuda.core.kernel import Parameter, define, numbers, operand
+from mt_cuda.core.kernel import Parameter, define, numbers
 from mt_cuda.cubins import cache, nvrtc
 from mt_tensor import float32
 
@@ -160,7 +161,8 @@ MISSING = """
 import sys
 sys.modules["{module}"] = None
 from mt_cuda.core.errors import KernelError
-from mt_cuda.core.kernel import define, operand
+from mt_cuda.core.elements import operand
+from mt_cuda.core.kernel import define
 from mt_cuda.cubins import cache
 from mt_tensor import float32
 try:

@@ -5,8 +5,9 @@ import gc
 import numpy as np
 import pytest
 
+from mt_cuda.core.elements import operand
 from mt_cuda.core.errors import DeviceLostError, KernelError, OutOfMemoryError
-from mt_cuda.core.kernel import define, numbers, operand
+from mt_cuda.core.kernel import define, numbers
 from mt_cuda.faults.lasting import LASTING, REFUSED
 from mt_cuda.memory.exhausted import sized
 from mt_tensor import float32
@@ -201,7 +202,8 @@ def test_a_gpu_that_is_out_of_memory_goes_on(gpu_ops):
 LOST = """
 import numpy as np
 from mt_cuda.core.errors import DeviceLostError
-from mt_cuda.core.kernel import define, numbers, operand
+from mt_cuda.core.elements import operand
+from mt_cuda.core.kernel import define, numbers
 from mt_tensor import float32
 
 gpu = Gpu()

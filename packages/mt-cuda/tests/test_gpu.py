@@ -11,7 +11,8 @@ from mt_cuda import Simulator, bench
 from mt_cuda.bench.rates import Bench
 from mt_cuda.core import gpu
 from mt_cuda.core.compiler import compile_kernel
-from mt_cuda.core.kernel import define, numbers, operand
+from mt_cuda.core.elements import operand
+from mt_cuda.core.kernel import define, numbers
 from mt_cuda.inspection.kernels import every_kernel
 from mt_operators import OPERATORS
 from mt_tensor.backends import use_backend

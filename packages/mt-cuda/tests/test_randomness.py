@@ -7,7 +7,7 @@ import mt_tensor as mt
 from mt_cuda import CudaOps, Simulator
 from mt_cuda.c.translation import to_c
 from mt_cuda.core.compiler import compile_kernel
-from mt_cuda.core.kernel import stored_type
+from mt_cuda.core.elements import stored_type
 from mt_cuda.random_numbers.philox import DRAWN, uniform
 
 TYPES = pytest.mark.parametrize("dtype", list(DRAWN), ids=lambda dtype: dtype.name)

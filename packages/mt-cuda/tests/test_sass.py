@@ -7,8 +7,9 @@ import pytest
 
 from mt_cuda import bench
 from mt_cuda.bench import sass as report
+from mt_cuda.core.elements import operand
 from mt_cuda.core.errors import KernelError
-from mt_cuda.core.kernel import define, numbers, operand
+from mt_cuda.core.kernel import define, numbers
 from mt_cuda.cubins.nvrtc import cubin
 from mt_cuda.inspection import kernels as inspection
 from mt_cuda.inspection import sass

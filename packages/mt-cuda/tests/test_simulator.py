@@ -9,7 +9,8 @@ import pytest
 import mt_tensor as mt
 from mt_cuda import BarrierError, CudaOps, OutOfBoundsError, RaceError, SimulationError, Simulator
 from mt_cuda.core import indexed
-from mt_cuda.core.kernel import define, numbers, operand
+from mt_cuda.core.elements import operand
+from mt_cuda.core.kernel import define, numbers
 
 ORDERS = ["forward", "reversed"]
 THREADS = 8

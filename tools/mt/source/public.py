@@ -2,8 +2,7 @@
 
 What the examples of its README import belongs to them, too: a name of a module that has no
 `__all__`, as `mt_operators.datasets.xor`, or all that such a module defines, as
-`mt_operators.operators`. What lies in `library` is public where a module outside re-exports
-it.
+`mt_operators.operators`.
 """
 
 from __future__ import annotations
@@ -33,11 +32,10 @@ def public_names(symbols: Symbols, package: str) -> dict[str, Symbol]:
     found: dict[str, Symbol] = {}
     for source in symbols.library.modules(package):
         module = symbols.library.module(source.name) or source  # its stub, if it has one
-        known = symbols.library.module(module.name.replace(".library", "", 1))
-        if known is not None and part_of(module) != "conformance":
+        if part_of(module) != "conformance":
             for name in exported(module) or ():
-                if not name.startswith("__") and (known is module or name in known.names):
-                    found |= _named(symbols, package, known, name)
+                if not name.startswith("__"):
+                    found |= _named(symbols, package, module, name)
     for module, name in _shown_to_readers(symbols, package):
         if exported(module) is None or _is_module(symbols, f"{module.name}.{name}"):
             found |= _named(symbols, package, module, name)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from mt.source.imports import imported, imports
 from mt.source.modules import Imported, Library
-from mt.source.parts import has_core, lines_of_code, part_of
+from mt.source.parts import lines_of_code, part_of
 
 _SECTION = re.compile(r"^## Reading order$(.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
 _LINE = re.compile(r"^\d+\. \[[^]]*\]\(src/\w+/(\S+\.py)\)", re.MULTILINE)
@@ -30,13 +30,12 @@ def reading_order(readme: Path) -> list[str]:
 def misdirected(library: Library, package: str) -> Iterator[str]:
     """Yield a message for each import of a package that crosses its parts in the wrong direction.
 
-    The core imports the core, the rest imports both, and neither imports what is for tests. Only
-    the package's own `__init__`, which gives users all names, takes some from the rest.
+    The core imports the core, the rest imports both, and neither imports what is for tests.
     """
     for module in library.modules(package):
         part = part_of(module)
         forbidden = {
-            "core": {"conformance"} if module.name == package else {"conformance", "rest"},
+            "core": {"conformance", "rest"},
             "rest": {"conformance"},
             "conformance": set[str](),
         }[part]
@@ -47,23 +46,18 @@ def misdirected(library: Library, package: str) -> Iterator[str]:
 
 
 def beyond_cores(library: Library, package: str) -> Iterator[str]:
-    """Yield a message for each name that a core imports from outside the cores of other packages.
-
-    Packages without a folder `core/` neither have to keep this rule nor are protected by it.
-    """
-    with_core = {name for name, folder in library.folders.items() if has_core(folder)}
-    if package not in with_core:
-        return
+    """Yield a message for each name of another package that a core imports, but not from a core."""
+    packages = {*library.folders} - {package}
     for module in library.modules(package):
         if part_of(module) != "core":
             continue
         for other, line in imported(library, module):
-            if other.name in with_core - {package}:  # its __init__, which has names of all parts
+            if other.name in packages:  # its __init__, which has names of all parts
                 continue
-            if other.name.partition(".")[0] in with_core - {package} and part_of(other) != "core":
+            if other.name.partition(".")[0] in packages and part_of(other) != "core":
                 yield f"{module.path} (core), line {line}, imports {other.name} ({part_of(other)})"
         for name, origin in module.names.items():
-            if isinstance(origin, Imported) and origin.module in with_core - {package}:
+            if isinstance(origin, Imported) and origin.module in packages:
                 source = library.module(origin.module)
                 bound = source.names.get(origin.name or "") if source else None
                 owner = library.module(bound.module) if isinstance(bound, Imported) else None

@@ -1,6 +1,6 @@
 """The course's exercises: the sums of blocks, and a matrix product within one block.
 
-Read it before the lesson. The backend generates its kernels; the two here are written by hand, to
+Read it before the core. The backend generates its kernels; the two here are written by hand, to
 be read, and need what is new on a GPU and nothing else: a thread for each element, memory that the
 threads of a block share, and a barrier at which they wait for each other. `reduction.py` and
 `matrix.py` make of them what works for every size and layout.
@@ -9,7 +9,8 @@ threads of a block share, and a barrier at which they wait for each other. `redu
 from __future__ import annotations
 
 from mt_cuda.core.backend import CudaOps
-from mt_cuda.core.kernel import Kernel, computed, define, load, numbers, operand, store
+from mt_cuda.core.elements import computed, load, operand, store
+from mt_cuda.core.kernel import Kernel, define, numbers
 from mt_fast.extending import constant, converted
 from mt_tensor import DType, Tensor, TensorData, bool_
 from mt_tensor.errors import BackendMismatchError, DomainError, DTypeError, ShapeError

@@ -9,12 +9,12 @@ is a machine that writes down what a backend asks of it.
 from mt_cuda import CudaOps as CudaOps
 from mt_cuda.c.translation import to_c as to_c
 from mt_cuda.core.errors import KernelError as KernelError, OutOfMemoryError as OutOfMemoryError
+from mt_cuda.core.elements import operand as operand
 from mt_cuda.core.kernel import (
     Kernel as Kernel,
     Parameter as Parameter,
     define as define,
     numbers as numbers,
-    operand as operand,
 )
 
 # Machines.

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 # ruff: noqa: F401 - importing registers
 import mt_cuda.batching.together  # calls of optimizers, launched together
+import mt_cuda.bfloat16  # numbers of which kernels see the bits
+import mt_cuda.compatibility  # Numba CUDA and new versions of NumPy
 import mt_cuda.cubins.cache  # machine code by NVRTC, on disk
 import mt_cuda.faults.availability  # why there is no GPU
 import mt_cuda.faults.lasting  # what a failed kernel leaves
@@ -16,13 +18,14 @@ import mt_cuda.matrices.multiply  # products by cuBLAS, or at the speed of the h
 import mt_cuda.memory.exhausted  # what is done where there is no memory left
 import mt_cuda.memory.reuse  # memory that is used again
 import mt_cuda.memory.sharing  # memory that other libraries reach
-import mt_cuda.races  # what the simulator finds in shared memory
 import mt_cuda.random_numbers.philox  # random numbers drawn on the device
 import mt_cuda.rows.folds  # short rows, folded by a part of a block
+import mt_cuda.simulation.races  # what the simulator finds in shared memory
+import mt_cuda.simulation.slices  # rests of arrays
+import mt_cuda.simulation.vectors
 import mt_cuda.transposition  # copies in which rows become columns
 import mt_cuda.vectors.compiled  # 16 bytes at a time
 import mt_cuda.vectors.elementwise
-import mt_cuda.vectors.simulated
 from mt_tensor.extending import register_kernels
 
 OPERATIONS = (

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from mt_cuda.core.backend import Plan
-from mt_cuda.core.kernel import Kernel, define, numbers, operand, over_grid, store
+from mt_cuda.core.elements import operand, store
+from mt_cuda.core.kernel import Kernel, define, numbers, over_grid
 from mt_cuda.tensors import new, ops_of, tensor_of
 from mt_tensor import DType, Tensor
 from mt_tensor.extending import FUSED, Number

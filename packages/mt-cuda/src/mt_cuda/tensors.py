@@ -8,7 +8,8 @@ from typing import cast
 import numpy as np
 
 from mt_cuda.core.backend import CudaOps
-from mt_cuda.core.kernel import Kernel, computed
+from mt_cuda.core.elements import computed
+from mt_cuda.core.kernel import Kernel
 from mt_tensor import DType, Tensor, TensorData
 from mt_tensor.extending import Shape
 

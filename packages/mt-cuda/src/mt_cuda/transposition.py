@@ -10,7 +10,8 @@ one bank of the memory otherwise, and be read one after the other.
 from __future__ import annotations
 
 from mt_cuda.core.backend import CudaOps, Plan
-from mt_cuda.core.kernel import Kernel, define, numbers, operand, stored_type
+from mt_cuda.core.elements import operand, stored_type
+from mt_cuda.core.kernel import Kernel, define, numbers
 from mt_cuda.core.layout import (
     Layout,
     extent_names,

@@ -16,7 +16,8 @@ and walks along queries. Nothing is added up by several blocks.
 from __future__ import annotations
 
 from mt_cuda.attention.tiles import Form, times
-from mt_cuda.core.kernel import Kernel, Lines, indented, store
+from mt_cuda.core.elements import store
+from mt_cuda.core.kernel import Kernel, Lines, indented
 from mt_fast.extending import constant, converted
 
 LARGER = ["def larger(a, b):", "    return a if (a >= b) | (a != a) else b"]

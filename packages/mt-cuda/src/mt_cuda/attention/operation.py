@@ -7,7 +7,8 @@ from typing import Any
 
 from mt_cuda.attention import kernels, tiles
 from mt_cuda.attention.tiles import Form
-from mt_cuda.core.kernel import Kernel, computed
+from mt_cuda.core.elements import computed
+from mt_cuda.core.kernel import Kernel
 from mt_cuda.core.layout import extent_names, merge, stride_names
 from mt_cuda.images.windows import LARGEST
 from mt_cuda.tensors import (

@@ -14,18 +14,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mt_cuda.core.kernel import (
-    Kernel,
-    Lines,
-    Parameter,
-    computed,
-    define,
-    indented,
-    load,
-    numbers,
-    operand,
-    store,
-)
+from mt_cuda.core.elements import computed, load, operand, store
+from mt_cuda.core.kernel import Kernel, Lines, Parameter, define, indented, numbers
 from mt_cuda.core.layout import extent_names, position, stride_names, take_apart
 from mt_cuda.core.machine import Size
 from mt_fast.extending import constant, converted

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mt_cuda.core.kernel import Lines, Parameter, indented, numbers, operand
+from mt_cuda.core.elements import operand
+from mt_cuda.core.kernel import Lines, Parameter, indented, numbers
 from mt_tensor import DType
 
 TENSORS = 16

@@ -11,7 +11,8 @@ from typing import Any
 
 from mt_cuda.batching import groups
 from mt_cuda.batching.groups import TENSORS
-from mt_cuda.core.kernel import Kernel, computed, define, load, operand
+from mt_cuda.core.elements import computed, load, operand
+from mt_cuda.core.kernel import Kernel, define
 from mt_cuda.rows.kernels import Operand, RowLayout, Rows, planned
 from mt_cuda.rows.teams import Team
 from mt_cuda.tensors import elements_of, is_floating, new, ops_of, tensor_of

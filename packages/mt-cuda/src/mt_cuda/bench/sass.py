@@ -53,7 +53,7 @@ def kernels() -> list[Kernel]:
 
 
 def representative() -> Iterator[Kernel]:
-    """Yield a kernel of every template of the lesson, and products of several layouts."""
+    """Yield a kernel of every template of the core, and products of several layouts."""
     for name, layout in (("add", "vector"), ("tanh", "contiguous"), ("mul", "strided")):
         yield kernel(name, layout=layout)
         yield kernel(name, layout=layout, gradient=True)

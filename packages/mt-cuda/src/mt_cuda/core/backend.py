@@ -1,6 +1,6 @@
 """The backend `cuda`: the primitives of the contract as launches of generated kernels.
 
-Here the lesson comes together: the contract of stage 2 above, kernels and machines below. Each
+Here the core comes together: the contract of stage 2 above, kernels and machines below. Each
 primitive looks at the layout of its operands, chooses a kernel for it, and launches that with
 shapes and strides as plain integers. Everything up to the launch depends only on shapes, strides
 and dtypes, so it is worked out once and cached as a `Plan`.
@@ -21,9 +21,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_cuda.core import elementwise, indexed, matrix, reduction
+from mt_cuda.core.elements import computed
 from mt_cuda.core.elementwise import Signature
 from mt_cuda.core.gpu import Gpu
-from mt_cuda.core.kernel import Kernel, computed
+from mt_cuda.core.kernel import Kernel
 from mt_cuda.core.layout import Layout, Strides, index_type, lies_along, merge
 from mt_cuda.core.machine import Grid, Machine
 from mt_cuda.core.machine import Number as Argument
@@ -248,16 +249,16 @@ class CudaOps(TensorBackend):
     def _plan_each(self, call: Call) -> Plan:
         layout = merge(call.shape, call.strides)
         special = self.special("elementwise", call, layout)
-        kernel, numbers, each = special or (*self._kernel_each(call, layout), 1)
-        return self.plan_over_grid(kernel, layout.size, numbers, each)
-
-    def _kernel_each(self, call: Call, layout: Layout) -> tuple[Kernel, tuple[int, ...]]:
-        name, types = call.formula.name, call.types
-        graph, unit = self.graph(call.formula), layout.unit()
-        if unit is None:
-            kernel = elementwise.strided(name, graph, types, layout.rank, index_type(layout.size))
-            return kernel, (*layout.shape[1:], *_flat(layout.strides))
-        return elementwise.contiguous(name, graph, types, unit), ()
+        if special is not None:
+            kernel, numbers, each = special
+            return self.plan_over_grid(kernel, layout.size, numbers, each)
+        name, graph, types = call.formula.name, self.graph(call.formula), call.types
+        unit = layout.unit()
+        if unit is not None:
+            kernel = elementwise.contiguous(name, graph, types, unit)
+            return self.plan_over_grid(kernel, layout.size, ())
+        kernel = elementwise.strided(name, graph, types, layout.rank, index_type(layout.size))
+        return self.plan_over_grid(kernel, layout.size, (*layout.shape[1:], *_flat(layout.strides)))
 
     # --- Reductions -----------------------------------------------------------------------------
 
@@ -390,7 +391,9 @@ class CudaOps(TensorBackend):
         rows, inner = a.shape[-2:]
         columns = b.shape[-1]
         batch = merge(a.shape[:-2], [view.strides[:-2] for view in views])
-        tiling = self._tiling(rows, columns, batch.size)
+        size = self.machine.size
+        big = _tiles(rows, columns, size.large) * batch.size >= size.enough
+        tiling = size.large if big else size.small
         kernel = matrix.matmul(
             a.dtype,
             tiling,
@@ -405,11 +408,6 @@ class CudaOps(TensorBackend):
         )
         blocks = _tiles(rows, columns, tiling) * batch.size
         return self.plan(kernel, (blocks, 1), tiling.threads, numbers)
-
-    def _tiling(self, rows: int, columns: int, batch: int) -> matrix.Tiling:
-        size = self.machine.size
-        big = _tiles(rows, columns, size.large) * batch >= size.enough
-        return size.large if big else size.small
 
     # --- Indexing -------------------------------------------------------------------------------
 
@@ -432,8 +430,7 @@ class CudaOps(TensorBackend):
             strides = (_without(source.strides, dim), index.strides, out.strides)
             layout = merge(index.shape, strides)
             kernel = indexed.gather(source.dtype, layout.rank, index_type(layout.size))
-            numbers = (source.strides[dim], *layout.shape[1:], *_flat(layout.strides))
-            return self.plan_over_grid(kernel, layout.size, numbers)
+            return self._plan_indexed(kernel, layout, source.strides[dim])
 
         self.launch(self.remembered(key, plan), views)
         return out
@@ -451,51 +448,27 @@ class CudaOps(TensorBackend):
             return
         views = (source, index, out)
         key = ("scatter", operator, dim, out.dtype, index.shape, *(v.strides for v in views))
-        at_once = operator is None or out.dtype.name in indexed.ATOMIC.get(operator.name, ())
 
         def plan() -> Plan:
-            if operator is None or at_once:
-                return self._plan_scatter(source, dim, index, out, operator)
-            return self._plan_scatter_lines(source, dim, index, out, operator)
+            if operator is None or out.dtype.name in indexed.ATOMIC.get(operator.name, ()):
+                strides = (source.strides, index.strides, _without(out.strides, dim))
+                layout = merge(index.shape, strides)
+                name = operator.name if operator else None
+                kernel = indexed.scatter(out.dtype, layout.rank, index_type(layout.size), name)
+                return self._plan_indexed(kernel, layout, out.strides[dim])
+            rest = tuple(d for d in range(index.ndim) if d != dim)
+            layout = merge(_at(index.shape, rest), [_at(view.strides, rest) for view in views])
+            name, graph = operator.name, self.graph(operator.value)
+            index_dtype = index_type(layout.size)
+            kernel = indexed.scatter_lines(name, graph, out.dtype, layout.rank, index_dtype)
+            steps = (source.strides[dim], index.strides[dim], out.strides[dim])
+            return self._plan_indexed(kernel, layout, index.shape[dim], *steps)
 
         self.launch(self.remembered(key, plan), views)
 
-    def _plan_scatter(
-        self,
-        source: TensorData,
-        dim: int,
-        index: TensorData,
-        out: TensorData,
-        operator: Operator | None,
-    ) -> Plan:
-        strides = (source.strides, index.strides, _without(out.strides, dim))
-        layout = merge(index.shape, strides)
-        name = operator.name if operator else None
-        kernel = indexed.scatter(out.dtype, layout.rank, index_type(layout.size), name)
-        numbers = (out.strides[dim], *layout.shape[1:], *_flat(layout.strides))
-        return self.plan_over_grid(kernel, layout.size, numbers)
-
-    def _plan_scatter_lines(
-        self,
-        source: TensorData,
-        dim: int,
-        index: TensorData,
-        out: TensorData,
-        operator: Operator,
-    ) -> Plan:
-        rest = tuple(d for d in range(index.ndim) if d != dim)
-        layout = merge(_at(index.shape, rest), [_at(v.strides, rest) for v in (source, index, out)])
-        kernel = indexed.scatter_lines(
-            operator.name,
-            self.graph(operator.value),
-            out.dtype,
-            layout.rank,
-            index_type(layout.size),
-        )
-        numbers = (
-            *(index.shape[dim], source.strides[dim], index.strides[dim], out.strides[dim]),
-            *(*layout.shape[1:], *_flat(layout.strides)),
-        )
+    def _plan_indexed(self, kernel: Kernel, layout: Layout, *steps: int) -> Plan:
+        """Plan a kernel over the elements or lines of an index; `steps` along its dimension."""
+        numbers = (*steps, *layout.shape[1:], *_flat(layout.strides))
         return self.plan_over_grid(kernel, layout.size, numbers)
 
     # --- Launching ------------------------------------------------------------------------------

@@ -9,17 +9,15 @@ barriers and atomics.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import linecache
 import math
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from mt_cuda.core.errors import KernelError
 from mt_cuda.core.kernel import Kernel, Parameter, indented
@@ -34,8 +32,13 @@ NAMES: dict[str, Callable[[], Any]] = {}
 """More names in the text of kernels, with functions that return what they mean to Numba
 (`vectors/`)."""
 
+FUNCTIONS: dict[str, str] = {}
+"""By name, the text of functions that kernels define for themselves (`bfloat16.py`)."""
+
+AROUND: dict[str, Callable[[], AbstractContextManager[None]]] = {"compile": nullcontext}
+"""The context in which Numba compiles (`compatibility.py`)."""
+
 _LOCK = threading.Lock()
-_OLD_NAME = "row_stack"
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)")
 
 
@@ -64,7 +67,7 @@ def compile_kernel(kernel: Kernel, capability: Capability = HOPPER) -> Compiled:
     Raises:
         KernelError: Numba CUDA or the compiler is missing, or the kernel does not compile.
     """
-    with _LOCK, _old_numpy_names():
+    with _LOCK, AROUND["compile"]():
         numba = _numba()
         signature = numba.void(*(numba.type_of(p) for p in kernel.parameters))
         try:
@@ -86,21 +89,6 @@ def compile_kernel(kernel: Kernel, capability: Capability = HOPPER) -> Compiled:
     if entry is None:
         raise KernelError(f"kernel {kernel.name}: the compiler made no entry point of it.")
     return Compiled(kernel, text, entry.group(1))
-
-
-_BFLOAT16 = """\
-def float_of_bfloat16(bits):
-    return libdevice.int_as_float(int32(uint32(bits) << uint32(16)))
-
-def bfloat16(x):
-    wide = float32(x)
-    bits = uint32(libdevice.float_as_int(wide))
-    if wide != x:  # rounded already, or nan: towards zero instead, and with the last bit set
-        bits = uint32(bits - uint32(abs(wide) > abs(x))) | uint32(1)
-    rounded = uint32(bits + uint32(0x7FFF) + ((bits >> uint32(16)) & uint32(1)))
-    return uint16(rounded >> uint32(16)) if x == x else uint16(0x7FC0)
-"""
-"""What kernels ask for by these names. Numba's own type would call functions of CUDA's headers."""
 
 
 class _Numba:
@@ -136,9 +124,10 @@ class _Numba:
     def function(self, kernel: Kernel) -> Callable[..., Any]:
         """Return the kernel as a Python function, for Numba to read."""
         filename, text = f"<kernel {kernel.name}>", kernel.source
-        if "bfloat16(" in text:
-            head, body = text.split("\n", 1)
-            text = "\n".join([head, *indented(_BFLOAT16.splitlines()), body])
+        for name, functions in FUNCTIONS.items():
+            if f"{name}(" in text:
+                head, body = text.split("\n", 1)
+                text = "\n".join([head, *indented(functions.splitlines()), body])
         linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
         namespace = dict(self.names)
         exec(compile(text, filename, "exec"), namespace)
@@ -155,19 +144,3 @@ def _numba() -> _Numba:
             f"kernels are compiled by Numba CUDA, which cannot be imported ({error}). Install it "
             "with its compiler: pip install 'mt-cuda[ptx]'."
         ) from error
-
-
-@contextlib.contextmanager
-def _old_numpy_names() -> Iterator[None]:
-    """Supply `numpy.row_stack`, which NumPy 2.5 dropped and Numba CUDA still asks for.
-
-    Numba asks when it first compiles. The name is there only meanwhile.
-    """
-    if hasattr(np, _OLD_NAME):
-        yield
-        return
-    setattr(np, _OLD_NAME, np.vstack)
-    try:
-        yield
-    finally:
-        delattr(np, _OLD_NAME)

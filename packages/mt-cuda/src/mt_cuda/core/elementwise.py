@@ -7,7 +7,7 @@ strides over the elements until they are used up:
 - *contiguous*: everything lies in a row, or is a single repeated element;
 - *strided*: any layout; the index is taken apart into coordinates.
 
-Copying between layouts and element types is the same with the formula `x`.
+Copying between layouts and dtypes is the same with the formula `x`.
 """
 
 from __future__ import annotations
@@ -15,18 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mt_cuda.core.device import helpers, table
-from mt_cuda.core.kernel import (
-    Kernel,
-    Lines,
-    Parameter,
-    define,
-    indented,
-    load,
-    numbers,
-    operand,
-    over_grid,
-    store,
-)
+from mt_cuda.core.elements import load, operand, store
+from mt_cuda.core.kernel import Kernel, Lines, Parameter, define, indented, numbers, over_grid
 from mt_cuda.core.layout import extent_names, position, stride_names, take_apart, wide_suffix
 from mt_fast.core.rendering import render
 from mt_operators.core.graph import Graph
@@ -35,7 +25,7 @@ from mt_tensor import DType
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The element types of an element-wise kernel.
+    """The dtypes of an element-wise kernel.
 
     Attributes:
         inputs: for each input; None for a number, which is passed by value in the type of the
@@ -86,7 +76,7 @@ def contiguous(name: str, graph: Graph, types: Signature, unit: tuple[bool, ...]
     Args:
         name: the name of the formula.
         graph: the traced formula.
-        types: the element types.
+        types: the dtypes.
         unit: for each view, whether its elements follow each other; the others are one element.
     """
     body = [
@@ -105,7 +95,7 @@ def strided(name: str, graph: Graph, types: Signature, rank: int, index: str) ->
     Args:
         name: the name of the formula.
         graph: the traced formula.
-        types: the element types.
+        types: the dtypes.
         rank: the number of dimensions after merging.
         index: the type in which indices are taken apart.
     """

@@ -1,7 +1,7 @@
 """The errors of stage 4: what can go wrong when a kernel is compiled, run or simulated.
 
-The lesson begins here. "There is no GPU here" is none of them: that is
-`mt_tensor.errors.BackendUnavailableError`, as for every backend.
+"There is no GPU here" is none of them: that is `mt_tensor.errors.BackendUnavailableError`, as for
+every backend.
 """
 
 from __future__ import annotations
@@ -40,4 +40,4 @@ class RaceError(SimulationError):
 
 
 class OutOfBoundsError(SimulationError, IndexError):
-    """A thread read or wrote outside its array. On a GPU it would hit somebody else's memory."""
+    """A thread read or wrote outside its array; on a GPU it would hit the memory of another."""

@@ -13,6 +13,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
@@ -54,6 +55,7 @@ def size_of_gpu(multiprocessors: int) -> Size:
     )
 
 
+@dataclass(eq=False, slots=True)
 class Memory:
     """Memory on the device.
 
@@ -65,18 +67,14 @@ class Memory:
         borrowed: whether it belongs to another library.
     """
 
-    __slots__ = ("address", "borrowed", "count", "dtype", "owner")
-
-    def __init__(
-        self, address: int, count: int, dtype: DType, owner: Any, borrowed: bool = False
-    ) -> None:
-        self.address = address
-        self.count = count
-        self.dtype = dtype
-        self.owner = owner
-        self.borrowed = borrowed
+    address: int
+    count: int
+    dtype: DType
+    owner: Any
+    borrowed: bool = False
 
 
+@dataclass(eq=False, slots=True)
 class Loaded:
     """A kernel on the device.
 
@@ -86,12 +84,9 @@ class Loaded:
         arrays: whether some operand is passed as an array, which Numba's compiler needs.
     """
 
-    __slots__ = ("arrays", "handle", "kernel")
-
-    def __init__(self, kernel: Kernel, handle: Any, arrays: bool) -> None:
-        self.kernel = kernel
-        self.handle = handle
-        self.arrays = arrays
+    kernel: Kernel
+    handle: Any
+    arrays: bool
 
 
 class Gpu(Machine):

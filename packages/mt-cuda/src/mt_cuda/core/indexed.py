@@ -14,18 +14,8 @@ the index, one element after the other: slower, and in a fixed order.
 from __future__ import annotations
 
 from mt_cuda.core.device import combine
-from mt_cuda.core.kernel import (
-    Kernel,
-    Lines,
-    Parameter,
-    computed,
-    define,
-    load,
-    numbers,
-    operand,
-    over_grid,
-    store,
-)
+from mt_cuda.core.elements import computed, load, operand, store
+from mt_cuda.core.kernel import Kernel, Lines, Parameter, define, numbers, over_grid
 from mt_cuda.core.layout import extent_names, position, stride_names, take_apart, wide_suffix
 from mt_fast.core.rendering import converted
 from mt_operators.core.graph import Graph
@@ -50,7 +40,7 @@ def gather(dtype: DType, rank: int, index: str) -> Kernel:
     """Return the kernel of `out[c] = source[c, with index[c] in the indexed dimension]`.
 
     Args:
-        dtype: the element type.
+        dtype: the dtype.
         rank: the number of dimensions after merging.
         index: the type in which indices are taken apart.
     """
@@ -64,7 +54,7 @@ def scatter(dtype: DType, rank: int, index: str, operator: str | None) -> Kernel
     """Return the kernel of `out[c, with index[c] in the indexed dimension] = source[c]`.
 
     Args:
-        dtype: the element type.
+        dtype: the dtype.
         rank: the number of dimensions after merging.
         index: the type in which indices are taken apart.
         operator: a name from `ATOMIC` to combine with what is there; None to replace it.
@@ -86,7 +76,7 @@ def scatter_lines(name: str, graph: Graph, dtype: DType, rank: int, index: str) 
     Args:
         name: the name of the operator.
         graph: the traced operator.
-        dtype: the element type.
+        dtype: the dtype.
         rank: the number of the other dimensions after merging.
         index: the type in which indices are taken apart.
     """

@@ -91,7 +91,7 @@ def lies_along(kept: Layout, folded: Layout) -> bool:
 
 
 def extent_names(rank: int, prefix: str = "extent") -> list[str]:
-    """Return the names of the extents that a kernel needs: of all dimensions but the first."""
+    """Return the names of the sizes that a kernel needs: of all dimensions but the first."""
     return [f"{prefix}{d}" for d in range(1, rank)]
 
 
@@ -101,7 +101,7 @@ def stride_names(operand: str, rank: int) -> list[str]:
 
 
 def index_type(size: int) -> str:
-    """Return the type in which indices of so many elements are taken apart; see `kernel`."""
+    """Return the dtype in which indices into `size` elements are taken apart; see `kernel.py`."""
     return "index32" if size < NARROW_LIMIT else "int64"
 
 

@@ -17,17 +17,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mt_cuda.core.kernel import (
-    Kernel,
-    Lines,
-    computed,
-    define,
-    indented,
-    load,
-    numbers,
-    operand,
-    store,
-)
+from mt_cuda.core.elements import computed, load, operand, store
+from mt_cuda.core.kernel import Kernel, Lines, define, indented, numbers
 from mt_cuda.core.layout import extent_names, position, stride_names, take_apart
 from mt_fast.core.rendering import constant, converted
 from mt_tensor import DType, int64
@@ -66,7 +57,7 @@ def matmul(dtype: DType, tiling: Tiling, batch: int, a_by_rows: bool, b_by_rows:
     """Return the kernel of `out[..., i, k] = sum over j of a[..., i, j] * b[..., j, k]`.
 
     Args:
-        dtype: the element type of all three.
+        dtype: the dtype of all three.
         tiling: how the product is cut up.
         batch: the number of batch dimensions after merging.
         a_by_rows: whether neighbours in a row of `a` lie closest in memory; threads load in that

@@ -19,19 +19,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mt_cuda.core.device import combine
-from mt_cuda.core.kernel import (
-    Kernel,
-    Lines,
-    Parameter,
-    computed,
-    define,
-    indented,
-    load,
-    numbers,
-    operand,
-    store,
-    stored_type,
-)
+from mt_cuda.core.elements import computed, load, operand, store, stored_type
+from mt_cuda.core.kernel import Kernel, Lines, Parameter, define, indented, numbers
 from mt_cuda.core.layout import extent_names, position, stride_names, take_apart, wide_suffix
 from mt_fast.core.rendering import constant, converted
 from mt_operators.core.graph import Graph, Number
@@ -46,8 +35,8 @@ class Fold:
         name: the name of the operator.
         graph: the traced operator.
         identity: what the fold begins with; None to begin with the first element.
-        source: the element type that is read.
-        out: the element type that is written.
+        source: the dtype that is read.
+        out: the dtype that is written.
         kept: the number of dimensions that stay, after merging.
         folded: the number of dimensions that are folded, after merging.
         index: the type in which indices are taken apart.
@@ -132,7 +121,7 @@ def rows(fold: Fold, threads: int) -> Kernel:
         *fold.first(),
         "i = chunk * span",
         "stop = min(length, i + span)",
-        f"live = min({threads}, stop - i)  # so many threads have something to fold",
+        f"live = min({threads}, stop - i)  # threads that have something to fold",
         "i += thread",
         "if thread < live:",
         *indented(fold.element(fold.begin())),

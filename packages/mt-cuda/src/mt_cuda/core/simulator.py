@@ -11,9 +11,10 @@ barrier; when all wait, it goes round again:
                      all are here: barrier
 
 It is slow, and it is stricter than a GPU. It finds what a GPU would pass over in silence: a thread
-outside its array, a barrier that some threads never reach, and two threads that touch the same
-shared memory with no barrier between them. Fresh memory holds nan or a pattern, so that what was
-never written shows. Threads may be run in either order; a correct kernel cannot tell.
+outside its array, a barrier that some threads never reach, and, with `simulation/`, two threads
+that touch the same shared memory with no barrier between them. Fresh memory holds nan or a pattern,
+so that what was never written shows. Threads may be run in either order; a correct kernel cannot
+tell.
 
 Arithmetic is NumPy's on numbers of the kernel's own types: float32 stays float32, integers wrap.
 What the simulator does not prove is how fast a kernel is, and the last digit of `exp` and its kin.
@@ -32,13 +33,13 @@ from typing import Any, Literal
 import numpy as np
 
 from mt_cuda.core.device import LIBRARY
+from mt_cuda.core.elements import stored_type
 from mt_cuda.core.errors import BarrierError, OutOfBoundsError, SimulationError
-from mt_cuda.core.kernel import Kernel, stored_type
+from mt_cuda.core.kernel import Kernel
 from mt_cuda.core.machine import Grid, Machine, Number, Size
 from mt_cuda.core.matrix import Tiling
 from mt_operators.core import elementary
 from mt_tensor import DType, bfloat16
-from mt_tensor.core.casting import cast_array, to_float32
 from mt_tensor.core.dtypes import DTYPES, Array
 from mt_tensor.core.numpy_functions import FUNCTIONS
 
@@ -71,7 +72,7 @@ class Simulator(Machine):
     def allocate(self, count: int, dtype: DType) -> Memory:
         """Return memory filled with a pattern: nan for floats."""
         if dtype is bfloat16:
-            return Memory(np.full(count, _bfloat16(np.nan)), dtype)
+            return Memory(np.full(count, 0x7FC0, np.uint16), dtype)  # nan
         return Memory(_unwritten(count, stored_type(dtype)), dtype)
 
     def upload(self, values: Array) -> Memory:
@@ -119,7 +120,7 @@ class Simulator(Machine):
         if 0 in (*grid, threads):
             raise SimulationError(
                 f"{loaded.kernel.name} was launched with {grid} blocks of {threads} threads, which "
-                "a driver refuses: nobody would run it. Launch nothing for an empty tensor."
+                "a driver refuses. Launch nothing for an empty tensor."
             )
         arguments = (*numbers, *operands)
         if len(arguments) != len(loaded.kernel.parameters):
@@ -205,7 +206,9 @@ class Program:
         filename = f"<kernel {kernel.name}>"
         lines = kernel.source.splitlines(keepends=True)
         linecache.cache[filename] = (len(kernel.source), None, lines, filename)
-        tree = _Rewritten().visit(ast.parse(kernel.source, filename))
+        tree = ast.parse(kernel.source, filename)
+        for transform in TRANSFORMS:
+            tree = transform.visit(tree)
         self._code = compile(ast.fix_missing_locations(tree), filename, "exec")
 
     def bind(self, cuda: Cuda) -> Callable[..., Any]:
@@ -216,28 +219,18 @@ class Program:
         return function
 
 
-class _Rewritten(ast.NodeTransformer):
-    """Replaces `cuda.syncthreads()` by `yield`, and `x[n:]` by the rest of an array."""
+class _Barriers(ast.NodeTransformer):
+    """Replaces `cuda.syncthreads()`, which is a statement of its own, by `yield`."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
-        """Replace a barrier, which is a statement of its own."""
+        """Replace a barrier."""
         if isinstance(node.value, ast.Call) and ast.unparse(node.value) == "cuda.syncthreads()":
             return ast.copy_location(ast.Expr(ast.Yield()), node)
         return self.generic_visit(node)
 
-    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        """Replace a slice: of an array that threads share, nothing is copied."""
-        if isinstance(node.slice, ast.Slice) and node.slice.lower:
-            rest = ast.Call(ast.Name("rest_of", ast.Load()), [node.value, node.slice.lower], [])
-            return ast.copy_location(rest, node)
-        return self.generic_visit(node)
 
-
-def _rest_of(array: Memory | Array | Rest, begin: int) -> Rest:
-    """Return the rest of an array, or of a rest."""
-    if isinstance(array, Rest):
-        return Rest(array.array, array.begin + begin)
-    return Rest(array, begin)
+TRANSFORMS: list[ast.NodeTransformer] = [_Barriers()]
+"""What changes the text of kernels before Python runs it (`simulation/` adds one)."""
 
 
 def _power(x: Any, y: Any) -> Any:
@@ -248,16 +241,9 @@ def _power(x: Any, y: Any) -> Any:
     return np.result_type(x, y).type(elementary.pow(float(x), float(y)))
 
 
-def _bfloat16(x: Any) -> Any:
-    """Return the bits of a number as bfloat16."""
-    return cast_array(np.asarray(x), bfloat16).view(np.uint16)[()]
-
-
 NAMES: dict[str, Any] = {
     **{dtype.name: dtype.numpy.type for dtype in DTYPES.values() if dtype.name != "bool"},
-    "bfloat16": _bfloat16,
-    "float_of_bfloat16": lambda bits: to_float32(bits.view(bfloat16.numpy)),
-    "index32": int,  # Python's whole numbers hold all indices, and are fast
+    "index32": int,  # Python's integers hold all indices, and are fast
     "inf": np.inf,
     "nan": np.nan,
     "math": SimpleNamespace(**{**FUNCTIONS, "pow": _power}),
@@ -268,13 +254,12 @@ NAMES: dict[str, Any] = {
             for suffix in ("", "f")
         }
     ),
-    "rest_of": _rest_of,
 }
-"""What kernels mean by the names that they use, besides `cuda`. `vectors/` adds functions."""
+"""What kernels mean by the names that they use, besides `cuda` (`simulation/` adds functions)."""
 
 
 SHARED: dict[str, Callable[[Cuda, Array], Any]] = {"array": lambda _, elements: elements}
-"""What makes shared memory of an array (`races.py`: one that notices races)."""
+"""What makes shared memory of an array (`simulation/`: memory that notices races)."""
 
 
 class Cuda:
@@ -290,7 +275,7 @@ class Cuda:
         self.atomic = SimpleNamespace(add=self._add, max=self._max, min=self._min)
         self.phase = 0  # how many barriers have been passed
         self._arrays: list[Any] = []
-        self._asked: dict[int, int] = {}
+        self._requested: dict[int, int] = {}
 
     def grid(self, _: int) -> int:
         """Return the number of this thread in the whole grid."""
@@ -303,8 +288,8 @@ class Cuda:
     def _shared_array(self, shape: Any, dtype: Any) -> Any:
         """Return the same array to every thread: the first to the first call of each, and so on."""
         thread = self.threadIdx.x
-        number = self._asked.get(thread, 0)
-        self._asked[thread] = number + 1
+        number = self._requested.get(thread, 0)
+        self._requested[thread] = number + 1
         if number == len(self._arrays):
             self._arrays.append(SHARED["array"](self, _unwritten(shape, np.dtype(dtype).name)))
         return self._arrays[number]
@@ -329,7 +314,7 @@ class Cuda:
 
 
 def _unwritten(shape: Any, name: str) -> Array:
-    """Return an array that shows that nobody has written it."""
+    """Return an array whose content shows that it was never written."""
     dtype = np.dtype(name)
     return np.full(shape, np.nan if dtype.kind == "f" else np.array(0x55).astype(dtype), dtype)
 
@@ -354,19 +339,3 @@ class Memory:
     def _check(self, at: int) -> None:
         if not 0 <= at < len(self.elements):
             raise OutOfBoundsError(f"position {at} of {len(self.elements)} elements.")
-
-
-@dataclass(eq=False, slots=True)
-class Rest:
-    """What of an array begins at some position: `x[n:]`. It may be counted back from there, too."""
-
-    array: Memory | Array
-    begin: int
-
-    def __getitem__(self, at: int) -> Any:
-        """Return one element."""
-        return self.array[self.begin + at]
-
-    def __setitem__(self, at: int, value: Any) -> None:
-        """Store one element."""
-        self.array[self.begin + at] = value

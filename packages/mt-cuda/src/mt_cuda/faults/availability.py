@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from mt_cuda.core.elements import operand
 from mt_cuda.core.gpu import EXTRAS, Gpu, unavailable
-from mt_cuda.core.kernel import define, numbers, operand
+from mt_cuda.core.kernel import define, numbers
 from mt_cuda.core.tables import GPU
 from mt_cuda.faults import lasting
 from mt_tensor import float32

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from mt_cuda.core.kernel import computed
+from mt_cuda.core.elements import computed
 from mt_cuda.images import convolution, weights, windows
 from mt_cuda.images.windows import Windows, convolved_size, countable, transposed_size
 from mt_cuda.rows.teams import team_beside

@@ -10,18 +10,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from mt_cuda.core.kernel import (
-    Kernel,
-    Lines,
-    computed,
-    define,
-    indented,
-    load,
-    numbers,
-    operand,
-    over_grid,
-    store,
-)
+from mt_cuda.core.elements import computed, load, operand, store
+from mt_cuda.core.kernel import Kernel, Lines, define, indented, numbers, over_grid
 from mt_cuda.images.windows import narrowed
 from mt_fast.extending import constant, converted
 from mt_tensor import DType, int32

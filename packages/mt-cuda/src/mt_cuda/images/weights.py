@@ -13,17 +13,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mt_cuda.core.kernel import (
-    Kernel,
-    Lines,
-    computed,
-    define,
-    indented,
-    load,
-    numbers,
-    operand,
-    store,
-)
+from mt_cuda.core.elements import computed, load, operand, store
+from mt_cuda.core.kernel import Kernel, Lines, define, indented, numbers
 from mt_cuda.core.machine import Size
 from mt_cuda.images import windows
 from mt_cuda.rows.teams import Team

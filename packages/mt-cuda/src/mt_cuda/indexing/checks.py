@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from mt_cuda.core.backend import CudaOps, Plan
-from mt_cuda.core.kernel import Kernel, Lines, define, numbers, operand, over_grid
+from mt_cuda.core.elements import operand
+from mt_cuda.core.kernel import Kernel, Lines, define, numbers, over_grid
 from mt_cuda.core.layout import (
     extent_names,
     index_type,

@@ -10,9 +10,10 @@ import itertools
 from collections.abc import Iterator
 
 from mt_cuda.core import elementwise, indexed, matrix, reduction
+from mt_cuda.core.elements import computed
 from mt_cuda.core.errors import KernelError
 from mt_cuda.core.gpu import THREADS
-from mt_cuda.core.kernel import Kernel, computed
+from mt_cuda.core.kernel import Kernel
 from mt_cuda.vectors.elementwise import vector
 from mt_fast.extending import integer_functions
 from mt_operators import OPERATORS, Operator

@@ -30,17 +30,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mt_cuda.core.kernel import (
-    Kernel,
-    Lines,
-    Parameter,
-    define,
-    indented,
-    load,
-    numbers,
-    operand,
-    store,
-)
+from mt_cuda.core.elements import load, operand, store
+from mt_cuda.core.kernel import Kernel, Lines, Parameter, define, indented, numbers
 from mt_cuda.core.layout import extent_names, position, stride_names, take_apart
 from mt_cuda.core.matrix import total_type
 from mt_cuda.matrices.strips import Factor, Strip, plus

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mt_cuda.core.kernel import Lines, indented, load
+from mt_cuda.core.elements import load
+from mt_cuda.core.kernel import Lines, indented
 from mt_cuda.core.matrix import total_type
 from mt_cuda.matrices.tiles import Tile, lanes_of
 from mt_fast.extending import constant

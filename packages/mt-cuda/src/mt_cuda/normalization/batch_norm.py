@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mt_cuda.core.kernel import computed
+from mt_cuda.core.elements import computed
 from mt_cuda.normalization.layer_norm import given, shifted
 from mt_cuda.rows.kernels import Operand, RowLayout, Rows, planned
 from mt_cuda.rows.teams import Team

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from mt_cuda.core.kernel import computed
+from mt_cuda.core.elements import computed
 from mt_cuda.core.machine import Size
 from mt_cuda.rows.kernels import Operand, RowLayout, Rows, planned, rows_along
 from mt_cuda.rows.teams import Team

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mt_cuda.core.backend import CudaOps
-from mt_cuda.core.kernel import Kernel, Lines, Parameter, define, indented, numbers, operand
+from mt_cuda.core.elements import operand
+from mt_cuda.core.kernel import Kernel, Lines, Parameter, define, indented, numbers
 from mt_cuda.core.tables import SPECIAL_CASES
 from mt_tensor import DType, TensorData, bfloat16, float16, float32, float64
 from mt_tensor.backends.extending import take_blocks

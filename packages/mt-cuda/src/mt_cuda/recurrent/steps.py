@@ -16,17 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from mt_cuda.core.kernel import (
-    Kernel,
-    Lines,
-    Parameter,
-    computed,
-    define,
-    load,
-    numbers,
-    operand,
-    over_grid,
-)
+from mt_cuda.core.elements import computed, load, operand
+from mt_cuda.core.kernel import Kernel, Lines, Parameter, define, numbers, over_grid
 from mt_cuda.tensors import elements_of, is_floating, ops_of, tensor_of
 from mt_fast.extending import converted
 from mt_tensor import DType, Tensor, TensorData, cat, int64

@@ -8,7 +8,8 @@ from its own. Here, teams of at most a warp fold such rows, several in a block.
 from __future__ import annotations
 
 from mt_cuda.core.backend import CudaOps, Plan
-from mt_cuda.core.kernel import Kernel, indented, stored_type
+from mt_cuda.core.elements import stored_type
+from mt_cuda.core.kernel import Kernel, indented
 from mt_cuda.core.layout import Layout, lies_along
 from mt_cuda.core.machine import Grid
 from mt_cuda.core.reduction import Fold

@@ -16,17 +16,8 @@ from dataclasses import dataclass, field, replace
 from string import Formatter
 
 from mt_cuda.core.backend import CudaOps, Plan
-from mt_cuda.core.kernel import (
-    Kernel,
-    Lines,
-    Parameter,
-    define,
-    indented,
-    load,
-    numbers,
-    operand,
-    store,
-)
+from mt_cuda.core.elements import load, operand, store
+from mt_cuda.core.kernel import Kernel, Lines, Parameter, define, indented, numbers
 from mt_cuda.core.machine import Size
 from mt_cuda.rows.teams import Team, kept, team_beside, team_for
 from mt_fast.extending import converted

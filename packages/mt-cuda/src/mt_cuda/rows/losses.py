@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mt_cuda.core.kernel import computed, indented
+from mt_cuda.core.elements import computed
+from mt_cuda.core.kernel import indented
 from mt_cuda.indexing.checks import ASKED, launch_checking, noting
 from mt_cuda.rows.kernels import Operand, RowLayout, Rows, planned, rows_along
 from mt_cuda.rows.teams import Team

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
-from mt_cuda.core.kernel import computed
+from mt_cuda.core.elements import computed
 from mt_cuda.rows.kernels import Operand, Rows, planned, rows_along
 from mt_cuda.rows.teams import Team
 from mt_cuda.tensors import elements_of, new, ops_of, tensor_of

@@ -1,6 +1,6 @@
 """Threads that share the work on one row: as many as it is worth, and several rows in a block.
 
-The lesson's reductions give a whole block to a row, or a single thread. Rows of a hundred elements
+The core's reductions give a whole block to a row, or a single thread. Rows of a hundred elements
 want neither. A team is a power of two of threads: they visit the row's elements in turns, and fold
 what they found in shared memory. Neighbouring threads read neighbouring elements: they are of one
 team where a row lies together, and of teams side by side where neighbouring rows do.

@@ -23,17 +23,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mt_cuda.core.backend import CudaOps, Plan
-from mt_cuda.core.kernel import (
-    Kernel,
-    Lines,
-    Parameter,
-    define,
-    indented,
-    load,
-    numbers,
-    operand,
-    store,
-)
+from mt_cuda.core.elements import load, operand, store
+from mt_cuda.core.kernel import Kernel, Lines, Parameter, define, indented, numbers
 from mt_cuda.rows.kernels import RowLayout
 from mt_cuda.rows.teams import SECTOR
 from mt_fast.extending import converted

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from mt_cuda.core.backend import CudaOps, Plan
-from mt_cuda.core.kernel import Kernel, define, indented, load, numbers, operand, over_grid
+from mt_cuda.core.elements import load, operand
+from mt_cuda.core.kernel import Kernel, define, indented, numbers, over_grid
 from mt_cuda.core.layout import extent_names, index_type, take_apart, wide_suffix
 from mt_cuda.rows.kernels import RowLayout
 from mt_cuda.scans.kernels import Scan, run, total_type

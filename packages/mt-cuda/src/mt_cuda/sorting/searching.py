@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from mt_cuda.core.backend import CudaOps, Plan
-from mt_cuda.core.kernel import Kernel, computed, define, load, numbers, operand, over_grid
+from mt_cuda.core.elements import computed, load, operand
+from mt_cuda.core.kernel import Kernel, define, numbers, over_grid
 from mt_cuda.sorting.sorting import comes_after
 from mt_cuda.tensors import elements_of, ops_of, tensor_of
 from mt_tensor import DType, Tensor, TensorData, elementwise, int64, sort

@@ -22,17 +22,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mt_cuda.core.backend import CudaOps, Plan
-from mt_cuda.core.kernel import (
-    Kernel,
-    Lines,
-    computed,
-    define,
-    indented,
-    load,
-    numbers,
-    operand,
-    over_grid,
-)
+from mt_cuda.core.elements import computed, load, operand
+from mt_cuda.core.kernel import Kernel, Lines, define, indented, numbers, over_grid
 from mt_cuda.rows.kernels import RowLayout, rows_along
 from mt_cuda.tensors import elements_of, new, ops_of, tensor_of
 from mt_tensor import DType, Tensor, TensorData, int64

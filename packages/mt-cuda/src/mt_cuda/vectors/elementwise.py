@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from mt_cuda.core.backend import Call, CudaOps
+from mt_cuda.core.elements import store
 from mt_cuda.core.elementwise import (
     Signature,
     apply,
@@ -17,7 +18,7 @@ from mt_cuda.core.elementwise import (
     outputs,
     single_elements,
 )
-from mt_cuda.core.kernel import Kernel, define, indented, store
+from mt_cuda.core.kernel import Kernel, define, indented
 from mt_cuda.core.layout import Layout
 from mt_cuda.core.tables import SPECIAL_CASES
 from mt_operators.core.graph import Graph

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mt_cuda.core.errors import SimulationError
-from mt_cuda.core.simulator import NAMES, Rest
+from mt_cuda.core.simulator import NAMES
+from mt_cuda.simulation.slices import Rest
 
 
 def _load_lanes(lanes: int) -> Callable[..., Any]:

@@ -1,0 +1,1 @@
+"""What the simulator finds beyond the core, and more that kernels may contain there."""

@@ -1,0 +1,51 @@
+"""The rest of an array in kernels: `x[n:]` is the array from position n on; nothing is copied.
+
+Where it is moved on in a loop, no position needs to be worked out there.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Any
+
+from mt_cuda.core.simulator import NAMES, TRANSFORMS
+
+
+@dataclass(eq=False, slots=True)
+class Rest:
+    """What of an array begins at some position: `x[n:]`. It may be counted back from there, too."""
+
+    array: Any
+    begin: int
+
+    def __getitem__(self, at: int) -> Any:
+        """Return one element."""
+        return self.array[self.begin + at]
+
+    def __setitem__(self, at: int, value: Any) -> None:
+        """Store one element."""
+        self.array[self.begin + at] = value
+
+
+def rest_of(array: Any, begin: int) -> Rest:
+    """Return the rest of an array, or of a rest."""
+    if isinstance(array, Rest):
+        return Rest(array.array, array.begin + begin)
+    return Rest(array, begin)
+
+
+class Slices(ast.NodeTransformer):
+    """Replaces slices by calls of `rest_of`."""
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        """Replace a slice."""
+        self.generic_visit(node)
+        if isinstance(node.slice, ast.Slice) and node.slice.lower:
+            rest = ast.Call(ast.Name("rest_of", ast.Load()), [node.value, node.slice.lower], [])
+            return ast.copy_location(rest, node)
+        return node
+
+
+NAMES["rest_of"] = rest_of
+TRANSFORMS.append(Slices())
