@@ -14,6 +14,7 @@ import numpy as np
 from mt_nn.core.errors import SettingError
 from mt_nn.core.extensions import extension
 from mt_tensor import Tensor
+from mt_tensor.core.gathering import Gather, in_range
 
 
 class Dataset:
@@ -73,7 +74,9 @@ class TensorDataset(Dataset):
 def rows(x: Tensor, numbers: list[int]) -> Tensor:
     """Return rows of a tensor by their numbers; negative ones count from the end."""
     places = np.asarray(numbers)
-    if places.dtype.kind != "i":  # a mask, for example
+    if places.ndim != 1 or places.dtype.kind != "i":  # a mask, for example
         return x[numbers]
-    index = x._uploaded(np.where(places < 0, places + x.shape[0], places))
-    return x.gather(0, index.view(-1, *[1] * (x.ndim - 1)).expand(-1, *x.shape[1:]))
+    where = ("x[...]", "dimension 0")
+    index = in_range(x._uploaded(places), x.shape[0], where, negative=True)
+    shape, strides = (len(places), *x.shape[1:]), (1, *[0] * (x.ndim - 1))
+    return Gather.apply(x, 0, index._with(index._tensor.like(shape, strides, 0)))

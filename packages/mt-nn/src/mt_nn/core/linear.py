@@ -17,7 +17,7 @@ from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_tensor import Tensor, fused, zeros
-from mt_tensor.core.function import common_backend
+from mt_tensor.core.function import common_backend, require_tensors
 from mt_tensor.core.strides import normalize_dim, size_of
 
 
@@ -118,6 +118,7 @@ class Flatten(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return shape (batch, features) for shape (batch, *rest)."""
+        require_tensors("Flatten", input)
         first, last = (normalize_dim(d, input.ndim) for d in (self.start_dim, self.end_dim))
         sizes = input.shape
         features = size_of(sizes[first : last + 1])

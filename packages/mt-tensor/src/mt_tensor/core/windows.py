@@ -13,6 +13,7 @@ from mt_tensor.core.layout import Layout
 from mt_tensor.core.linear import ViewFunction
 from mt_tensor.core.plans import Plans
 from mt_tensor.core.strides import Shape, normalize_dim
+from mt_tensor.core.subscripts import EVERYTHING, Select
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 
@@ -45,15 +46,10 @@ class Fold(Function):
         data, backend = windows._tensor, windows.backend
         ctx.dim, ctx.size, ctx.step = dim, data.shape[-1], step
         result = _zeros_like(data, (*data.shape[:dim], size, *data.shape[dim + 1 : -1]), backend)
-        starts, steps = [0] * result.ndim, [1] * result.ndim
-        steps[dim] = step
-        for k in range(ctx.size if data.size else 0):  # element k of all windows: a strided slice
-            starts[dim] = k
-            part = result.slice(tuple(starts), tuple(steps), data.shape[:-1])
-            offset = data.offset + k * data.strides[-1]
-            _ADD.change(
-                backend, (part,), part, data.like(data.shape[:-1], data.strides[:-1], offset)
-            )
+        before, stop = [EVERYTHING] * dim, step * (data.shape[dim] - 1) + 1
+        for k in range(ctx.size):  # element k of all windows: a strided slice
+            part = Select.view(result, [*before, slice(k, k + stop, step)])
+            _ADD.change(backend, (part,), part, Select.view(data, [*[EVERYTHING] * result.ndim, k]))
         return windows._with(result)
 
     @staticmethod
