@@ -2,10 +2,11 @@
 
 The products of inputs and weights need no earlier step, and are made for all steps at once before;
 the functions here begin with these. Each is defined by its steps, one after the other. Recorded
-operation by operation, they would spend most of their time on the records, so that there is a
-kernel for each, written with tensor operations and hence for every backend that has none of its
-own. Its gradient goes back through time with a few operations a step: slopes that depend on a
-step's own values are computed for all steps at once, and so is the gradient of the weights.
+operation by operation, sequences would spend most of their time on the records, so that there is a
+kernel for each kind of network, written with tensor operations and hence for every backend that has
+none of its own. Its gradient goes back through time with a few operations a step: slopes that
+depend on a step's own values are computed for all steps at once, and so is the gradient of the
+weights.
 
 The layers around them are in `mt_nn.layers.recurrent`.
 """
@@ -19,7 +20,7 @@ from typing import Any, TypeVar, cast
 from mt_nn.core.linear import linear
 from mt_operators import OPERATORS
 from mt_tensor import Tensor, arange, cat, fuse, relu, stack, tanh, zeros_like
-from mt_tensor.extending import BLOCKS, FUSED, FusedKernel, by_kernel, common_backend
+from mt_tensor.extending import FUSED, FusedKernel, by_kernel, common_backend
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -91,7 +92,8 @@ def activated(values: Tensor, is_relu: bool) -> Tensor:
 # --- Operations that backends may have kernels for ------------------------------------------------
 
 _KERNELS: dict[str, FusedKernel] = {}
-"""What computes each operation on a backend that has no kernel of its own for it; see below."""
+"""What computes operations on backends that have no kernels of their own for them; see below. A
+single step is composed: a kernel for it would save less in records than its gradient costs."""
 
 
 def _operation(
@@ -113,8 +115,10 @@ def _operation(
         @functools.wraps(function)
         def operation(*arguments: Any) -> Any:
             common_backend(*arguments)
-            kernel = _KERNELS[name]
+            kernel = _KERNELS.get(name)
             offered = arguments[0].backend.kernel(name) or kernel
+            if offered is None:
+                return function(*arguments)
             result = by_kernel(name, offered, *arguments, otherwise=kernel)
             return result if split is None else split(result, *arguments)
 
@@ -457,47 +461,6 @@ class _LSTMKernel(FusedKernel):
         return of_gates, of_hidden, of_cell, of_weight, of_shrink, None, None
 
 
-class _LSTMCellKernel(FusedKernel):
-    """A step of an LSTM."""
-
-    def fits(self, *arguments: Any) -> bool:
-        """Leave a sequence without a batch, and mixed types, to the composition."""
-        input, *others = arguments
-        is_of_one_type = all(x is None or x.dtype is input.dtype for x in others)
-        return input.ndim == 2 and is_of_one_type and not BLOCKS.count
-
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
-        """Return what is shown and the memory; for the gradient also the gates."""
-        input, hidden, cell, weight_ih, weight_hh, bias_ih, bias_hh = arguments
-        gates = linear(input, weight_ih, bias_ih).add_(linear(hidden, weight_hh, bias_hh))
-        shown, remembered = lstm_step(gates, cell)
-        return stack([shown, remembered]), (gates, remembered)
-
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
-        """Return the gradients of input, both states and all parameters."""
-        input, hidden, cell, weight_ih, weight_hh, *_ = arguments
-        gates, remembered = saved
-        of_shown, of_cell = grad.unbind()
-        i, f, g, o = gates.chunk(4, -1)
-        i, f, g, o, c = opened(i), opened(f), tanh(g), opened(o), tanh(remembered)
-        of_cell = of_cell + _after_tanh(c, of_shown * o)
-        by_input, by_forget = _after_sigmoid(i, of_cell * g), _after_sigmoid(f, of_cell * cell)
-        by_new, by_output = _after_tanh(g, of_cell * i), _after_sigmoid(o, of_shown * c)
-        of_gates = cat([by_input, by_forget, by_new, by_output], -1)
-        of_bias = of_gates.sum(0) if needs[5] or needs[6] else None
-        return (
-            of_gates @ weight_ih if needs[0] else None,
-            of_gates @ weight_hh if needs[1] else None,
-            of_cell * f,
-            of_gates.T @ input if needs[3] else None,
-            of_gates.T @ hidden if needs[4] else None,
-            of_bias,
-            None if of_bias is None else of_bias.clone(),
-        )
-
-
 @fuse
 def _half_open(tangent: Tensor) -> Tensor:
     """Return how far a gate is open, from the hyperbolic tangent of its half; see `opened`."""
@@ -534,7 +497,7 @@ def _after_tanh(value: Tensor, factor: Tensor) -> Tensor:
     return _slope("tanh", value) * factor
 
 
-_KERNELS.update(rnn=_RNNKernel(), gru=_GRUKernel(), lstm=_LSTMKernel(), lstm_cell=_LSTMCellKernel())
+_KERNELS.update(rnn=_RNNKernel(), gru=_GRUKernel(), lstm=_LSTMKernel())
 
 
 def _back_through_time(
