@@ -79,6 +79,11 @@ class ViewFunction(LinearFunction):
         raise NotImplementedError
 
     @classmethod
+    def view(cls, data: TensorData, *settings: Any) -> TensorData:
+        """Return another view of the same storage."""
+        return data.with_layout(cls.layout(data.layout, *settings))
+
+    @classmethod
     def apply(cls, x: Tensor, *settings: Any) -> Tensor:
         """Return the view of `x` that some settings give, and record it."""
         data = x._tensor
@@ -119,7 +124,7 @@ class ViewFunction(LinearFunction):
             GradientError: the gradient has another `shape`, for that of the whole was changed in
                 place after the view had been taken.
         """
-        part = whole.with_layout(cls.layout(whole.layout, *settings))
+        part = cls.view(whole, *settings)
         if part.shape != shape:
             raise GradientError(
                 f"a view has a gradient of shape {shape}, but shows {part.shape} of its tensor, "
