@@ -86,7 +86,6 @@ class iinfo:  # noqa: N801 - torch's name
         kind = as_dtype(dtype)
         if kind.kind != "integer":
             raise DTypeError(f"iinfo() takes an integer type; {kind.name} was given.")
-        limits = np.iinfo(kind.numpy)
-        for name in ("bits", "max", "min"):
-            object.__setattr__(self, name, int(getattr(limits, name)))
-        object.__setattr__(self, "dtype", kind.name)
+        limits = (("bits", 8 * kind.itemsize), ("max", kind.highest), ("min", kind.lowest))
+        for name, value in (*limits, ("dtype", kind.name)):
+            object.__setattr__(self, name, value)

@@ -46,7 +46,9 @@ def as_shape(extents: tuple[Any, ...], named: Any = None) -> Shape:
     """
     sizes = _unpacked(extents, named)
     for extent in sizes:
-        whole = isinstance(extent, _INTEGERS) and not isinstance(extent, bool)
+        whole = extent.__class__ is int or (
+            isinstance(extent, _INTEGERS) and not isinstance(extent, bool)
+        )
         if not whole or extent < 0:
             message = f"a shape is made of non-negative integers; {sizes} was given."
             raise ShapeError(message) if whole else TypeError(message)
@@ -55,7 +57,8 @@ def as_shape(extents: tuple[Any, ...], named: Any = None) -> Shape:
 
 def check_addressable(shape: Shape) -> None:
     """Raise ShapeError if tensors of a shape would have more elements than memory has places."""
-    if size_of(max(extent, 1) for extent in shape) > sys.maxsize // 8:  # of up to eight bytes
+    size = size_of(shape) or size_of(extent or 1 for extent in shape)
+    if size > sys.maxsize // 8:  # elements have up to eight bytes
         raise not_an_array(shape)
 
 
@@ -65,7 +68,9 @@ def _unpacked(values: tuple[Any, ...], named: Any) -> tuple[Any, ...]:
         if values:
             raise TypeError(f"sizes or dimensions were given twice: {values} and {named!r}.")
         values = (named,)
-    return tuple(values[0]) if len(values) == 1 and isinstance(values[0], Sequence) else values
+    if len(values) != 1 or values[0].__class__ is int:
+        return values
+    return tuple(values[0]) if isinstance(values[0], Sequence) else values
 
 
 def check_flags(**flags: Any) -> None:

@@ -5,10 +5,7 @@ Each returns a copy; where several sources go to one place, the reductions count
 
 from __future__ import annotations
 
-import math
 from typing import Any
-
-import numpy as np
 
 from mt_autodiff import GradientError, is_grad_enabled
 from mt_operators import OPERATORS
@@ -280,10 +277,8 @@ def _identity(dtype: DType, reduce: str) -> Number:
         return 0
     if reduce == "prod":
         return 1
-    if dtype.is_floating_point:
-        return -math.inf if reduce == "amax" else math.inf
-    limits = np.iinfo(dtype.numpy)
-    return int(limits.min if reduce == "amax" else limits.max)
+    lowest: Number = dtype.lowest
+    return lowest if reduce == "amax" else dtype.highest  # type: ignore[no-any-return]
 
 
 def _divided(total: Tensor, dim: int, index: Tensor, include_self: bool) -> Tensor:

@@ -7,8 +7,6 @@ import math
 import sys
 from typing import Any
 
-import numpy as np
-
 from mt_operators import OPERATORS, Operator
 from mt_operators.core.elementary import div as quotient
 from mt_operators.core.elementary import log, where
@@ -296,9 +294,7 @@ def _bound(x: Tensor, bound: Any, lower: bool) -> Any:
         check_not_bool("clamp", x)
     if x.dtype.kind != "integer" or not isinstance(bound, int):
         return bound
-    limits = np.iinfo(x.dtype.numpy)
-    bounded = builtins.max(bound, limits.min) if lower else builtins.min(bound, limits.max)
-    return x.dtype.checked(bounded)
+    return builtins.max(bound, x.dtype.lowest) if lower else builtins.min(bound, x.dtype.highest)
 
 
 @validate_call
