@@ -20,6 +20,7 @@ from mt_tensor.core.strides import Shape, is_integer, size_of
 from mt_tensor.core.tensor_data import not_an_array
 
 _INTEGERS = (int, np.integer)
+_NO_SHAPE = "a shape is made of non-negative integers"
 
 
 def as_integers(values: tuple[Any, ...], named: Any = None) -> tuple[int, ...]:
@@ -45,14 +46,15 @@ def as_shape(extents: tuple[Any, ...], named: Any = None) -> Shape:
         TypeError: an extent is no integer, or they were given in both ways.
     """
     sizes = _unpacked(extents, named)
+    convert = False
     for extent in sizes:
-        whole = extent.__class__ is int or (
-            isinstance(extent, _INTEGERS) and not isinstance(extent, bool)
-        )
-        if not whole or extent < 0:
-            message = f"a shape is made of non-negative integers; {sizes} was given."
-            raise ShapeError(message) if whole else TypeError(message)
-    return tuple(map(int, sizes))
+        if extent.__class__ is not int:
+            convert = isinstance(extent, _INTEGERS) and not isinstance(extent, bool)
+            if not convert:
+                raise TypeError(f"{_NO_SHAPE}; {sizes} was given.")
+        if extent < 0:
+            raise ShapeError(f"{_NO_SHAPE}; {sizes} was given.")
+    return tuple(map(int, sizes)) if convert else sizes
 
 
 def check_addressable(shape: Shape) -> None:

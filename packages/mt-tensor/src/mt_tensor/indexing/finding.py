@@ -18,6 +18,7 @@ from mt_tensor.core.function import common_backend
 from mt_tensor.core.gathering import gather, in_range
 from mt_tensor.core.signatures import validate_call
 from mt_tensor.core.strides import shape_broadcast, size_of, strides_from_shape
+from mt_tensor.core.subscripts import Select
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.kernels.fused import fused
@@ -26,13 +27,14 @@ from mt_tensor.kernels.fused import fused
 @fused("nonzero")
 def _coordinates(x: Tensor) -> Tensor:
     """Return a row for each dimension, one for none, with where elements are that are not zero."""
-    return x._uploaded(np.stack(np.nonzero(np.atleast_1d(x._numbers()))))
+    array = x._numbers()
+    return x._uploaded(np.array(np.nonzero(array if array.ndim else array.reshape(1))))
 
 
 def places_of(x: Tensor) -> list[Tensor]:
     """Return for each dimension where elements are that are not zero; for none as if for one."""
     coordinates = _coordinates(x.detach())
-    return [coordinates[d] for d in range(coordinates.shape[0])]
+    return [Select.apply(coordinates, (d,)) for d in range(coordinates.shape[0])]
 
 
 @validate_call

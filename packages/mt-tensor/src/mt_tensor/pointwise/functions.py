@@ -289,12 +289,13 @@ def clamp_max(input: Tensor, max: Operand) -> Tensor:
 
 def _bound(x: Tensor, bound: Any, lower: bool) -> Any:
     """Return a bound for integers as one that their dtype holds: further out, it bounds nothing."""
-    bound = plain(bound)
+    bound, dtype = plain(bound), x.dtype
     if isinstance(bound, bool):
         check_not_bool("clamp", x)
-    if x.dtype.kind != "integer" or not isinstance(bound, int):
+    if dtype.kind != "integer" or not isinstance(bound, int):
         return bound
-    return builtins.max(bound, x.dtype.lowest) if lower else builtins.min(bound, x.dtype.highest)
+    nearest = builtins.max(bound, dtype.lowest) if lower else builtins.min(bound, dtype.highest)
+    return dtype.checked(nearest)
 
 
 @validate_call
