@@ -278,8 +278,8 @@ def _identity(dtype: DType, reduce: str) -> Number:
         return 0
     if reduce == "prod":
         return 1
-    lowest: Number = dtype.lowest
-    return lowest if reduce == "amax" else dtype.highest  # type: ignore[no-any-return]
+    extreme: Number = dtype.lowest if reduce == "amax" else dtype.highest
+    return extreme
 
 
 def _divided(total: Tensor, dim: int, index: Tensor, include_self: bool) -> Tensor:
