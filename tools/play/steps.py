@@ -52,7 +52,7 @@ def steps_of(result: Scalar) -> list[Step]:
                 tuple((parent, float(share)) for parent, share in variable.chain_rule(total)),
                 tuple(float(slope) for _, slope in variable.chain_rule(1.0)),
             )
-            for variable, total in derivatives(result, 1.0, retain_graph=True)
+            for variable, total in derivatives(result, 1.0, retain_graph=True).items()
         ]
 
 

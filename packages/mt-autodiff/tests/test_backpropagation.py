@@ -83,8 +83,8 @@ class Halving(Scalar):
 def test_what_completes_a_derivative_is_asked_once_and_what_it_says_goes_on() -> None:
     x = Halving(3.0)
     y = x * 5.0 + x * 7.0
-    assert dict(derivatives(y, 1.0, retain_graph=True))[x] == 6.0
-    assert dict(derivatives(y, 1.0, retain_graph=True, leaves=[x]))[x] == 12.0
+    assert derivatives(y, 1.0, retain_graph=True)[x] == 6.0
+    assert derivatives(y, 1.0, retain_graph=True, leaves=[x])[x] == 12.0
     y.backward()
     assert x.derivative == 6.0
 
@@ -94,10 +94,10 @@ def test_what_is_taken_for_a_leaf_has_a_derivative_and_nothing_behind_it() -> No
     middle = x * x
     y = middle * 5.0
     assert topological_sort(y, [middle]) == [y, middle]
-    assert dict(derivatives(y, 1.0, retain_graph=True, leaves=[middle])) == {y: 1.0, middle: 5.0}
-    assert dict(derivatives(y, 1.0, leaves=[middle]))[middle] == 5.0
+    assert derivatives(y, 1.0, retain_graph=True, leaves=[middle]) == {y: 1.0, middle: 5.0}
+    assert derivatives(y, 1.0, leaves=[middle])[middle] == 5.0
     factors = [Scalar(2.0) * 1.0, Scalar(3.0) * 1.0]
-    shares = dict(derivatives(factors[0] * factors[1], 1.0, leaves=factors))
+    shares = derivatives(factors[0] * factors[1], 1.0, leaves=factors)
     assert [shares[factor] for factor in factors] == [3.0, 2.0]
     middle.backward()  # its own graph was not freed
     assert x.derivative == 6.0

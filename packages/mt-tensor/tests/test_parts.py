@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mt_tensor as mt
-from mt_tensor.core import part
+from mt_tensor.recording import parts as part
 
 KEYS = st.one_of(
     st.integers(-4, 3),

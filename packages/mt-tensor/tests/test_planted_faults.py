@@ -298,8 +298,8 @@ def _not_promoted(x, dim, right=mt.Tensor.cumsum):
     return right(x, dim).to(x.dtype)
 
 
-def _not_recorded(ctx, grad, right=MatMul.backward):
-    return tuple(g if g is None else g.detach() for g in right(ctx, grad))
+def _not_recorded(*args, right=MatMul.backward):
+    return tuple(g if g is None else g.detach() for g in right(*args))
 
 
 def _not_checked(x, k, *rest):
@@ -361,15 +361,14 @@ def test_without_a_fault_nothing_is_found(run_the_kit):
     assert run_the_kit(NumpyOps, "test_primitives").ret == pytest.ExitCode.OK
 
 
-def _copied(data, order, right=Permute.view):
-    view = right(data, order)
-    return TensorData.of(np.array(view.array, order="C"), view.layout.contiguous)
+def _copied(x, order, right=Permute.apply):
+    return right(x, order).clone()
 
 
 @pytest.mark.parametrize(
     ("place", "name", "fault", "message"),
     [
-        (Permute, "view", staticmethod(_copied), "shares memory: False"),
+        (Permute, "apply", staticmethod(_copied), "shares memory: False"),
         (mt.Tensor, "fill_", lambda x, value: x, "fill_"),
         (mt.Tensor, "contiguous", lambda x: x.clone(), "shares memory: False"),
     ],

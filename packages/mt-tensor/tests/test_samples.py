@@ -26,7 +26,7 @@ NOT_OPERATIONS = {
     """,
     "it belongs to differentiation, which test_autograd.py tests": """
         accumulate_derivative add_to_grad autograd backward chain_rule completed data detach
-        detach_ enable_grad free_graph grad grad_fn history inference_mode is_constant is_freed
+        detach_ enable_grad grad grad_fn history inference_mode is_constant is_freed
         is_grad_enabled is_leaf no_grad parents register_hook register_post_accumulate_grad_hook
         requires_grad
         requires_grad_ retain_grad retains_grad set_grad_enabled starting_gradient variable

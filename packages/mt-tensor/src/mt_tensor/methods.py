@@ -61,7 +61,7 @@ from mt_tensor.pointwise.in_place import changing, changing_by_operator, moving
 from mt_tensor.products import added, distances, vectors
 from mt_tensor.programs import functions as programs
 from mt_tensor.randomness import sampling
-from mt_tensor.recording import assigning, hooks
+from mt_tensor.recording import aliasing, assigning, hooks, parts  # noqa: F401 - registers
 from mt_tensor.reductions import extremes, norms, statistics, truth
 from mt_tensor.reductions import softmax as softmaxes
 from mt_tensor.reductions import sums as more_sums
@@ -100,6 +100,13 @@ class Methods(CoreMethods):
     new_zeros = from_tensors.new_zeros
 
     data = settable_attribute(assigning.data, assigning.set_data)
+
+    _before_change = aliasing._before_change
+    _change_is_recorded = aliasing._change_is_recorded
+    _index_in = aliasing._index_in
+    _moved_on = aliasing._moved_on
+    _moved_to = aliasing._moved_to
+    detach_ = aliasing.detach_
 
     grad_fn = attribute(hooks.grad_fn)
     register_hook = hooks.register_hook

@@ -9,7 +9,7 @@ of a hundred thousand operations would exceed Python's recursion limit.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Any, TypeVar
 
 from mt_autodiff.core.errors import CyclicGraphError
@@ -63,16 +63,34 @@ def derivatives(
     retain_graph: bool = False,
     leaves: Container[Any] = (),
     inputs: Container[Any] | None = None,
-) -> Iterator[tuple[V, Any]]:
-    """Yield the variables of `topological_sort`, each with its complete derivative.
+) -> dict[V, Any]:
+    """Return the complete derivative of each variable of `topological_sort`; store none.
 
     Args:
         variable: the final result.
         derivative: its derivative to start with: 1, or weights of its elements.
         retain_graph: whether to keep saved values, so that the graph can be differentiated again.
         leaves: variables to treat as leaves: `completed` is not called for them.
-        inputs: the only variables to differentiate with respect to, and to yield: the walk follows
-            no path that does not lead to one of them. None for all variables.
+        inputs: the only variables to differentiate with respect to: the walk follows no path that
+            does not lead to one of them. None for all variables.
+    """
+    found: dict[Any, Any] = {}
+    walk(variable, derivative, retain_graph, found, leaves, inputs)
+    return found
+
+
+def walk(
+    variable: Variable,
+    derivative: Any,
+    retain_graph: bool,
+    found: dict[Any, Any] | None,
+    leaves: Container[Any] = (),
+    inputs: Container[Any] | None = None,
+) -> None:
+    """Visit each variable with its complete derivative, and pass it on to its parents.
+
+    Derivatives are put into `found`; if that is None, each variable is told to store its own. The
+    other arguments are those of `derivatives`.
     """
     order = topological_sort(variable, leaves)
     needed = None if inputs is None else _leading_to(inputs, order, leaves)
@@ -81,16 +99,17 @@ def derivatives(
         total = complete.pop(current, None)
         if total is None or (needed is not None and current not in needed):
             continue
-        if current in leaves:
-            yield current, total
+        if found is None:
+            total = current.accumulate_derivative(total)
+        elif current in leaves:
+            found[current] = total
             continue
-        total = current.completed(total)
-        if inputs is None or current in inputs:
-            yield current, total
-        for parent, part in current.chain_rule(total, needed):
+        else:
+            total = current.completed(total)
+            if inputs is None or current in inputs:
+                found[current] = total
+        for parent, part in current.chain_rule(total, needed, retain_graph):
             complete[parent] = complete[parent] + part if parent in complete else part
-        if not retain_graph:
-            current.free_graph()
 
 
 def _leading_to(inputs: Container[Any], order: Sequence[Any], leaves: Container[Any]) -> set[Any]:
@@ -131,7 +150,6 @@ def backpropagate(
     keep = create_graph if retain_graph is None else retain_graph
     before = recording.set(create_graph)
     try:
-        for current, total in derivatives(variable, derivative, keep):
-            current.accumulate_derivative(total)
+        walk(variable, derivative, keep, None)
     finally:
         recording.reset(before)

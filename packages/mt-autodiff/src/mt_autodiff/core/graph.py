@@ -32,24 +32,22 @@ class Variable(Protocol):
         A tensor may have hooks that replace it; a Scalar returns it unchanged.
         """
 
+    def accumulate_derivative(self, derivative: Any) -> Any:
+        """Return the same as `completed`; a leaf adds it to the derivative that it stores."""
+
     def chain_rule(
-        self, derivative: Any, needed: Container[Any] | None = None
+        self, derivative: Any, needed: Container[Any] | None = None, retain_graph: bool = True
     ) -> Iterable[tuple[Variable, Any]]:
         """Return each parent with the part of its derivative from this use; nothing for a leaf.
 
         Args:
             derivative: the derivative of the final result with respect to this variable.
             needed: the only variables whose derivatives are needed; None for all parents.
+            retain_graph: whether to keep what was saved for this.
         """
-
-    def accumulate_derivative(self, derivative: Any) -> None:
-        """Receive the derivative of the final result; leaves add it to the one they store."""
 
     def is_freed(self) -> bool:
         """Whether the variable was computed, and what it saved has been freed since."""
-
-    def free_graph(self) -> None:
-        """Free the values that were saved for `chain_rule`."""
 
 
 class Context:
@@ -121,11 +119,14 @@ class History:
         return results
 
     def chain_rule(
-        self, derivative: Any, needed: Container[Any] | None = None
+        self, derivative: Any, needed: Container[Any] | None = None, retain_graph: bool = True
     ) -> list[tuple[Any, Any]]:
         """Return each input that requires a derivative, with its derivative; see `shares`."""
         inputs, requires = self.inputs, self.ctx.needs_input_grad
         shares = self.shares(derivative)
+        if not retain_graph:  # `last_fn` first: see `shares`
+            self.last_fn = None
+            self.ctx, self.inputs = _NOTHING_SAVED, ()
         return [
             (parent, share)
             for parent, required, share in zip(inputs, requires, shares, strict=True)
@@ -140,14 +141,8 @@ class History:
         )
 
     def is_freed(self) -> bool:
-        """Whether `free` has been called."""
+        """Whether what was saved has been freed, so that `chain_rule` raises."""
         return self.last_fn is None
-
-    def free(self) -> None:
-        """Free function, saved values and inputs; `chain_rule` raises from now on."""
-        self.last_fn = None
-        self.ctx = _NOTHING_SAVED
-        self.inputs = ()
 
 
 _NOTHING_SAVED = Context()

@@ -100,26 +100,23 @@ class Scalar(Infix):
         return derivative
 
     def chain_rule(
-        self, derivative: Any, needed: Container[Any] | None = None
+        self, derivative: Any, needed: Container[Any] | None = None, retain_graph: bool = True
     ) -> Iterable[tuple[Scalar, Any]]:
         """Return each parent with the part of its derivative from this use."""
-        return self.history.chain_rule(derivative, needed) if self.history else ()
+        return self.history.chain_rule(derivative, needed, retain_graph) if self.history else ()
 
-    def accumulate_derivative(self, derivative: Any) -> None:
-        """Add to `derivative`, if this is a leaf; others store nothing."""
+    def accumulate_derivative(self, derivative: Any) -> Any:
+        """Add to `derivative`, if this is a leaf; others store nothing. Return what was added."""
+        derivative = self.completed(derivative)
         if self.history is None:
             with _adding:
                 known = self.derivative
                 self.derivative = derivative if known is None else known + derivative
+        return derivative
 
     def is_freed(self) -> bool:
         """Whether the history of this Scalar has been freed by an earlier backward."""
         return self.history is not None and self.history.is_freed()
-
-    def free_graph(self) -> None:
-        """Free the values that were saved for the chain rule."""
-        if self.history:
-            self.history.free()
 
     # --- Differentiation ------------------------------------------------------------------------
 

@@ -93,7 +93,7 @@ def _derivatives(result: Scalar) -> dict[Scalar, float]:
         with no_grad():
             return {
                 variable: float(derivative)
-                for variable, derivative in derivatives(result, 1.0, retain_graph=True)
+                for variable, derivative in derivatives(result, 1.0, retain_graph=True).items()
             }
     except GraphFreedError as error:
         raise GraphFreedError(

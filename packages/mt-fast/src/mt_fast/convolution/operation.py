@@ -15,6 +15,8 @@ from mt_tensor.extending import FusedKernel
 class _Convolution(FusedKernel):
     """Images, kernels and biases, and stride, padding, dilation and groups."""
 
+    reads = (0, 1)
+
     def fits(self, *arguments: Any) -> bool:
         """Leave nothing and float16 to the composition."""
         return is_compiled(*arguments[:2])
@@ -49,6 +51,8 @@ class _TransposedConvolution(FusedKernel):
     The arguments are images, kernels and biases, stride, padding, output padding, dilation and
     groups. The images here are the output there, and the other way round.
     """
+
+    reads = (0, 1)
 
     def fits(self, *arguments: Any) -> bool:
         """Leave nothing and float16 to the composition, and sizes of no convolution's input."""

@@ -30,6 +30,8 @@ _ADD = Kernel.of(_add_to_rows)
 class _Linear(FusedKernel):
     """Inputs of shape (*batch, inputs), weights (outputs, inputs) and biases (outputs,)."""
 
+    reads = (0, 1)
+
     def fits(self, *arguments: Any) -> bool:
         """Leave nothing, float16 and mixed types to the composition."""
         x, weight, bias = arguments

@@ -72,6 +72,8 @@ _FORWARD, _BACKWARD = Kernel.of(_pad), Kernel.of(_pad_gradient)
 class _Pad(FusedKernel):
     """Images, how much is added before and after each of the last dimensions, and the mode."""
 
+    reads = ()
+
     def fits(self, *arguments: Any) -> bool:
         """Leave nothing, float16, volumes and what crops to the composition."""
         x, amounts, _ = arguments

@@ -28,6 +28,8 @@ _KERNEL = Kernel.of(_dropout)
 class _Dropout(FusedKernel):
     """Elements, the noise, and how likely an element is left out."""
 
+    reads = (1,)
+
     def fits(self, *arguments: Any) -> bool:
         """Leave nothing and float16 to the composition."""
         return is_compiled(arguments[0])

@@ -78,6 +78,8 @@ _IN_ROWS_GRADIENT, _OF_ROWS_GRADIENT = Kernel.of(_gradient_in_rows), Kernel.of(_
 class _Resample(FusedKernel):
     """Input, dimension, taps and weights."""
 
+    reads = (2, 3)
+
     def fits(self, *arguments: Any) -> bool:
         """Leave nothing, float16 and mixed types to the composition."""
         x, _, _, weights = arguments

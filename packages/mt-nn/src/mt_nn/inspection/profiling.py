@@ -13,7 +13,7 @@ import functools
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
@@ -145,15 +145,15 @@ class profile:  # noqa: N801 - torch's name
 
         return timed
 
-    def _in_backward(self, function: Callable[..., Iterator[Any]]) -> Callable[..., Any]:
+    def _in_backward(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return the walk through the graph, during which all operations count as backward."""
 
         @functools.wraps(function)
-        def walk(*args: Any, **kwargs: Any) -> Iterator[Any]:
+        def walk(*args: Any, **kwargs: Any) -> Any:
             mine = self._counts()
             self._backward += mine
             try:
-                yield from function(*args, **kwargs)
+                return function(*args, **kwargs)
             finally:
                 self._backward -= mine
 

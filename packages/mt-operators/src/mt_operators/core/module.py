@@ -98,11 +98,13 @@ class Module:
 
     def __getattr__(self, name: str) -> Any:
         """Return a member; Python calls this only if there is no plain attribute."""
-        member = self._member(name)
-        if member is not None:
-            return member.value if isinstance(member, Buffer) else member
-        if "_modules" not in self.__dict__:
+        own = self.__dict__
+        if "_modules" not in own:
             raise self._not_initialized(name)
+        for store in _STORES.values():
+            if name in own[store]:
+                member = own[store][name]
+                return member.value if store == "_buffers" else member
         raise no_attribute(self, name)
 
     def __delattr__(self, name: str) -> None:

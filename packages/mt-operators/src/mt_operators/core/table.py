@@ -147,7 +147,7 @@ define_steps(
 define(
     "relu",
     lambda x: maximum(x, 0.0),
-    lambda x, out: where(x <= 0.0, 0.0, 1.0),
+    lambda x, out: where(out <= 0.0, 0.0, 1.0),
     selects=True,
     note="max(x, 0); derivative 0 at 0",
 )

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from mt_autodiff import enable_grad
+from mt_tensor.autograd.gradients import grad
 from mt_tensor.core.function import require_tensors
-from mt_tensor.core.gradients import grad
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import ShapeError
 from mt_tensor.movement.joining import stack

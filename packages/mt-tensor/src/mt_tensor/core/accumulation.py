@@ -48,7 +48,11 @@ def _add_in_place(grad: Tensor, derivative: Tensor) -> None:
 
 def add_to_grad(self: Tensor, derivative: Tensor) -> None:
     """Add a gradient to what is stored: of a leaf in its memory, unless that is recorded."""
-    with self._alone():
+    try:
+        lock = self._lock
+    except AttributeError:
+        lock = self._alone()
+    with lock:
         grad = self._grad
         if grad is not None:
             if self._node is None and not recording.get():

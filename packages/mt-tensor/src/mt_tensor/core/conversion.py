@@ -1,7 +1,7 @@
 """Copies, of the same element type or another, and tensors as Python's numbers or NumPy's arrays.
 
-Here is the first `Function`: a copy, which gradients flow through. Most operations below convert
-their arguments with it. After it come the ways by which elements leave.
+Here is the first `LinearFunction`: a copy, which gradients flow through. Most operations below
+convert their arguments with it. After it come the ways by which elements leave.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from mt_tensor.core.arguments import check_flags
 from mt_tensor.core.casting import cast_array, to_float32
 from mt_tensor.core.dtypes import Array, DType, bfloat16
 from mt_tensor.core.errors import DTypeError, ShapeError
-from mt_tensor.core.function import Function
 from mt_tensor.core.layout import row_major
+from mt_tensor.core.linear import LinearFunction
 from mt_tensor.core.tensor import Tensor
+from mt_tensor.core.tensor_data import TensorData
 
 
-class Cast(Function):
+class Cast(LinearFunction):
     """A contiguous copy with another element type, or the same."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, dtype: DType) -> Tensor:
-        layout, backend = x._tensor.layout, x.backend
-        ctx.dtype = layout.dtype
-        return Tensor._make(backend.copy(x._tensor, row_major(layout.shape, dtype)), backend)
+    def forward(x: Tensor, dtype: DType) -> TensorData:
+        data = x._tensor
+        return x.backend.copy(data, row_major(data.layout.shape, dtype))
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        return cast(grad, ctx.dtype), None
+    def backward(grad: Tensor, source: Any, _: DType) -> Tensor:
+        return cast(grad, source.dtype)
 
 
 def cast(x: Tensor, dtype: DType) -> Tensor:

@@ -50,7 +50,6 @@ class Gradients:
         self._operation = operation
         partials = [p for p, need in zip(operator.partials, needs, strict=True) if need]
         self._passes = [partial is one for partial in partials]
-        self._passing = True in self._passes
         self.reads: tuple[int, ...] = ()
         self._plans: Plans | None = None
         if not all(self._passes):
@@ -65,16 +64,33 @@ class Gradients:
             self.read_of: Callable[[tuple[Any, ...]], Sequence[TensorData]] = itemgetter(*places)
 
     def vjp(self, node: Node, inputs: Any, ctx: Any, grad: Tensor, needed: Any) -> Sequence[Tensor]:
-        """Return the gradients of the inputs, summed over what was broadcast; see `Rule`."""
+        """Return the gradients of the inputs, summed over what was broadcast; see `Rule`.
+
+        All are computed in one pass over the upstream gradient and what was saved. Where the
+        partial derivative is 1, the gradient is the upstream gradient itself.
+        """
         if recording.get():
-            gradients = self.compute_recorded(grad, self._as_tensors(node, inputs, ctx))
+            computed = self._recorded(grad, self._as_tensors(node, inputs, ctx))
+        elif self._plans is None:
+            computed = ()
         else:
-            gradients = self.compute(grad, ctx)
-        shape = node.shape  # that of all gradients; `sum_to_size` follows in reductions/sums.py
-        return [
-            gradient if parent.shape == shape else gradient.sum_to_size(parent.shape)
-            for parent, gradient in zip(inputs, gradients)  # noqa: B905 - one for each
-        ]
+            data, backend = grad._tensor, grad.backend
+            layout = data.layout
+            results = self._plans[backend, layout.contiguous, layout, *map(_layout_of, ctx)](
+                data, *ctx
+            )
+            computed = []
+            for result in results if results.__class__ is list else (results,):
+                gradient = _make(result, backend)
+                gradient._fresh = True
+                computed.append(gradient)
+        shape, others, gradients = node.shape, iter(computed), []
+        for parent, passes in zip(inputs, self._passes):  # noqa: B905 - one for each
+            gradient = grad if passes else next(others)
+            if parent.shape != shape:
+                gradient = gradient.sum_to_size(parent.shape)  # which follows in sums.py
+            gradients.append(gradient)
+        return gradients
 
     def _as_tensors(
         self, node: Node, inputs: Sequence[Any], saved: Sequence[TensorData]
@@ -94,34 +110,10 @@ class Gradients:
                 operands.append(variable)
         return operands
 
-    def compute(self, grad: Tensor, saved: Sequence[TensorData]) -> Sequence[Tensor]:
-        """Return the gradients, in one pass over upstream gradient and what was saved.
-
-        Where the derivative is 1, the gradient is the upstream gradient itself.
-        """
-        if self._plans is None:
-            return [grad] * len(self._passes)
-        data, backend = grad._tensor, grad.backend
-        layout = data.layout
-        run = self._plans[backend, layout.contiguous, layout, *map(_layout_of, saved)]
-        results = run(data, *saved)
-        gradients = []
-        for result in results if results.__class__ is list else (results,):
-            gradient = _make(result, backend)
-            gradient._fresh = True
-            gradients.append(gradient)
-        return self._with_passed(grad, gradients) if self._passing else gradients
-
-    def compute_recorded(self, grad: Tensor, saved: Sequence[Tensor]) -> Sequence[Tensor]:
-        """Return the gradients, each by an operation that is recorded."""
+    def _recorded(self, grad: Tensor, saved: Sequence[Tensor]) -> Sequence[Tensor]:
+        """Return the gradients that are computed, each by an operation that is recorded."""
         known = (grad, *saved)
-        gradients = [operation(*[known[i] for i in reads]) for operation, reads in self._operations]
-        return self._with_passed(grad, gradients)
-
-    def _with_passed(self, grad: Tensor, gradients: Sequence[Tensor]) -> Sequence[Tensor]:
-        """Return the gradients with the upstream gradient in each place where it is passed on."""
-        others = iter(gradients)
-        return [grad if passes else next(others) for passes in self._passes]
+        return [operation(*[known[i] for i in reads]) for operation, reads in self._operations]
 
     @functools.cached_property
     def _operations(self) -> list[tuple[Operation, tuple[int, ...]]]:

@@ -20,6 +20,7 @@ from mt_autodiff import Context
 from mt_autodiff.core.mode import recording
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.errors import BackendMismatchError, DTypeError
+from mt_tensor.core.extensions import EXTENSIONS
 from mt_tensor.core.graph import (
     Node,
     changed_in_place,
@@ -262,8 +263,8 @@ def _unaliased(result: Tensor, args: tuple[Any, ...]) -> Tensor:
 
 def _with_base(result: Tensor, args: tuple[Any, ...]) -> Tensor:
     """Return a result that knows which argument it is a view of, if it shares its memory."""
-    if result._tensor._version is not None:  # otherwise nobody shares its memory
-        result._note_base(args)
+    if result._tensor._version is not None and "base of a result" in EXTENSIONS:
+        EXTENSIONS["base of a result"](result, args)
     return result
 
 

@@ -12,44 +12,44 @@ from typing import Any
 from mt_operators import OPERATORS
 from mt_tensor.core.dtypes import int64
 from mt_tensor.core.errors import DTypeError, IndexingError, ShapeError
-from mt_tensor.core.function import Function, common_backend, require_tensors
+from mt_tensor.core.function import common_backend, require_tensors
+from mt_tensor.core.linear import LinearFunction
 from mt_tensor.core.signatures import numpy_names
 from mt_tensor.core.strides import Shape, normalize_dim
 from mt_tensor.core.tensor import Tensor
+from mt_tensor.core.tensor_data import TensorData
 
 ADD = OPERATORS["add"]
 
 
-class Gather(Function):
+class Gather(LinearFunction):
     """Elements read along a dimension."""
 
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, dim: int, index: Tensor) -> Tensor:
-        ctx.dim, ctx.shape = dim, x.shape
-        ctx.save_for_backward(index)
-        return x._with(x.backend.gather(x._tensor, dim, index._tensor))
+    saves_index = True
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        (index,) = ctx.saved_tensors
-        return Collect.apply(grad, ctx.dim, index, ctx.shape), None, None
+    def forward(x: Tensor, index: Tensor, dim: int) -> TensorData:
+        return x.backend.gather(x._tensor, dim, index._tensor)
+
+    @staticmethod
+    def backward(grad: Tensor, source: Any, index: Tensor, dim: int) -> Tensor:
+        return Collect.apply(grad, index, dim, source.shape)
 
 
-class Collect(Function):
+class Collect(LinearFunction):
     """Elements added up along a dimension of a tensor that is 0 elsewhere; undoes `Gather`."""
 
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, dim: int, index: Tensor, shape: Shape) -> Tensor:
-        ctx.dim = dim
-        ctx.save_for_backward(index)
-        out = x.backend.full(shape, x.dtype, 0)
-        x.backend.scatter(x._tensor, dim, index._tensor, out, ADD)
-        return x._with(out)
+    saves_index = True
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        (index,) = ctx.saved_tensors
-        return Gather.apply(grad, ctx.dim, index), None, None, None
+    def forward(x: Tensor, index: Tensor, dim: int, shape: Shape) -> TensorData:
+        out = x.backend.full(shape, x.dtype, 0)
+        x.backend.scatter(x._tensor, dim, index._tensor, out, ADD)
+        return out
+
+    @staticmethod
+    def backward(grad: Tensor, _: Any, index: Tensor, dim: int, __: Shape) -> Tensor:
+        return Gather.apply(grad, index, dim)
 
 
 def checked_index(name: str, x: Tensor, dim: int, index: Tensor) -> tuple[int, Tensor]:
@@ -92,4 +92,5 @@ def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
         ShapeError: `index` has other dimensions than `input`, or is too long in one.
         IndexingError: an index is out of range.
     """
-    return Gather.apply(input, *checked_index("gather", input, dim, index))
+    dim, index = checked_index("gather", input, dim, index)
+    return Gather.apply(input, index, dim)

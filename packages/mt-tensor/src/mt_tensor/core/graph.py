@@ -87,9 +87,19 @@ class Node(History):
         derivative._fresh = False
         return derivative
 
+    def accumulate_derivative(self, derivative: Any) -> Any:
+        """Keep nothing, unless `grad` of the tensor is wanted though it is no leaf."""
+        if self._watch is None and derivative._fresh is not None:
+            derivative._fresh = False
+            return derivative
+        derivative = self.completed(derivative)
+        if self._watch is not None:
+            self._watch.accumulate(self, derivative)
+        return derivative
+
     def chain_rule(
-        self, derivative: Any, needed: Container[Any] | None = None
-    ) -> list[tuple[Any, Any]]:
+        self, derivative: Any, needed: Container[Any] | None = None, retain_graph: bool = True
+    ) -> Iterable[tuple[Any, Any]]:
         """Return each input with its gradient; see `Variable.chain_rule`.
 
         Raises:
@@ -101,24 +111,18 @@ class Node(History):
         rule = self.last_fn  # read last: a thread that frees the graph clears it first
         if rule is None:
             raise self.freed()
-        if saved and version_of(saved) != self.version:
-            raise changed_in_place(repr(self.name))
+        for data in saved:
+            if data._version is not None and version_of(saved) != self.version:
+                raise changed_in_place(repr(self.name))
         gradients = rule.vjp(self, inputs, ctx, derivative, needed)
-        return [
-            (parent, gradient)
-            for parent, gradient in zip(inputs, gradients)  # noqa: B905 - one for each
-            if gradient is not None and (needed is None or parent in needed)
-        ]
-
-    def accumulate_derivative(self, derivative: Any) -> None:
-        """Keep nothing, unless `grad` of the tensor is wanted though it is no leaf."""
-        if self._watch is not None:
-            self._watch.accumulate(self, derivative)
-
-    def free_graph(self) -> None:
-        """Forget the rule, what it saved and the inputs."""
-        self.last_fn = None
-        self.ctx = self.inputs = self.saved = ()
+        if not retain_graph:
+            self.last_fn = None
+            self.ctx = self.inputs = self.saved = ()
+        pairs = []
+        for parent, gradient in zip(inputs, gradients, strict=True):
+            if gradient is not None and (needed is None or parent in needed):
+                pairs.append((parent, gradient))
+        return pairs
 
     def __repr__(self) -> str:
         """Show the operation's name."""
@@ -138,7 +142,10 @@ def new_node(
     node = _new(Node)
     node.last_fn, node.name, node.inputs, node.ctx = rule, name, inputs, ctx
     node.saved = saved
-    node.version = version_of(saved) if saved else 0
+    node.version = 0
+    for data in saved:
+        if data._version is not None:
+            node.version += data._version[0]
     node.shape, node.dtype, node.backend = layout.shape, layout.dtype, backend
     node._watch = None
     return node

@@ -1,5 +1,6 @@
 """Layouts: the dtype, shape, strides and offset of a view.
 
+Movement operations are arithmetic on layouts, and never reach a backend.
 A layout is immutable, and most tensors of a program have one of a few. They are cached, so that
 tensors of equal layout nearly always share one object: `is` is a quick test for equality, and
 shapes and dtypes are compared only if it fails.
@@ -10,8 +11,15 @@ from __future__ import annotations
 import functools
 
 from mt_tensor.core.dtypes import DType
+from mt_tensor.core.errors import IndexingError, ShapeError
 from mt_tensor.core.size import size_from
-from mt_tensor.core.strides import Shape, Strides, size_of, strides_from_shape
+from mt_tensor.core.strides import (
+    Shape,
+    Strides,
+    index_to_position,
+    size_of,
+    strides_from_shape,
+)
 
 REMEMBERED = 4096
 """How many layouts are cached: contiguous ones, and as many others."""
@@ -25,6 +33,7 @@ class Layout:
         shape: the size of each dimension, as a plain tuple.
         sizes: the shape as a `Size`, which users get.
         strides: for each dimension, the distance between neighbours; zero repeats an element.
+        strides_in_bytes: the same distances as NumPy counts them.
         offset: the position of the element at index (0, 0, ...).
         size: the number of elements.
         row_major: whether the strides are those of `strides_from_shape`.
@@ -34,7 +43,7 @@ class Layout:
 
     __slots__ = (
         *("contiguous", "dtype", "offset", "repeats", "row_major"),
-        *("shape", "size", "sizes", "strides"),
+        *("shape", "size", "sizes", "strides", "strides_in_bytes"),
     )
 
     def __init__(
@@ -45,6 +54,7 @@ class Layout:
         self.shape = shape = tuple(shape)  # no Size, whose items take longer to read
         self.sizes = size_from(shape)
         self.strides = _row_major_strides(shape) if strides is None else strides
+        self.strides_in_bytes = tuple([step * dtype.itemsize for step in self.strides])
         self.offset = offset
         self.size = size_of(shape)
         self.row_major = strides is None
@@ -61,6 +71,85 @@ class Layout:
                 return self.size == 0
             expected *= size
         return True
+
+    # --- Movement -------------------------------------------------------------------------------
+
+    def like(self, shape: Shape, strides: Strides, offset: int) -> Layout:
+        """Return another layout of the same dtype."""
+        return layout_of(self.dtype, shape, strides, offset)
+
+    def permuted(self, order: tuple[int, ...]) -> Layout:
+        """Return the layout with the dimensions in another order.
+
+        Raises:
+            IndexingError: `order` does not name each dimension once.
+        """
+        shape, strides = self.shape, self.strides
+        if sorted(order) != list(range(len(shape))):
+            raise IndexingError(
+                f"order {order} must name each of the {len(shape)} dimension(s) once."
+            )
+        return self.like(
+            tuple([shape[d] for d in order]), tuple([strides[d] for d in order]), self.offset
+        )
+
+    def expanded(self, shape: Shape) -> Layout:
+        """Return the layout stretched to `shape`: new dimensions and sizes of 1 get stride 0.
+
+        Raises:
+            ShapeError: a size other than 1 would have to change.
+        """
+        if shape == self.shape:
+            return self
+        new = len(shape) - len(self.shape)
+        strides = [0] * len(shape)
+        fits = new >= 0
+        for d, size in enumerate(self.shape if fits else (), new):
+            if size == shape[d]:
+                strides[d] = self.strides[d - new]
+            elif size != 1:
+                fits = False
+        if not fits:
+            raise ShapeError(
+                f"shape {self.shape} cannot be expanded to {shape}: only sizes of 1 stretch."
+            )
+        return self.like(shape, tuple(strides), self.offset)
+
+    def viewed(self, shape: Shape) -> Layout | None:
+        """Return the layout of the same elements in another shape, or None if that needs a copy.
+
+        Runs of old and of new dimensions with the same number of elements are matched; the old
+        dimensions of a run must be evenly spaced in memory.
+        """
+        if self.is_contiguous():
+            return layout_of(self.dtype, shape, None, self.offset)
+        runs: list[list[int]] = []  # [size, stride] of dimensions merged where evenly spaced
+        for size, stride in zip(self.shape, self.strides, strict=True):
+            if size == 1:
+                continue
+            if runs and runs[-1][1] == size * stride:
+                runs[-1] = [runs[-1][0] * size, stride]
+            else:
+                runs.append([size, stride])
+        strides: list[int] = []
+        rest, stride = runs.pop() if runs else (1, 1)
+        for size in reversed(shape):
+            if size != 1 and rest == 1 and runs:
+                rest, stride = runs.pop()
+            if rest % size:
+                return None
+            strides.append(stride)
+            stride *= size
+            rest //= size
+        return self.like(shape, tuple(reversed(strides)), self.offset)
+
+    def sliced(self, starts: Shape, steps: tuple[int, ...], lengths: Shape) -> Layout:
+        """Return the layout of every `steps[d]`-th element from `starts[d]` on."""
+        offset = self.offset
+        if 0 not in lengths:
+            offset = index_to_position(starts, self.strides, self.offset)
+        strides = tuple([stride * step for stride, step in zip(self.strides, steps, strict=True)])
+        return self.like(lengths, strides, offset)
 
 
 _row_major_strides = functools.lru_cache(REMEMBERED)(strides_from_shape)

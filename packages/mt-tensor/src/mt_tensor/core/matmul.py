@@ -1,11 +1,11 @@
 """Matrix products, batched and broadcast.
 
-The contract's `matmul` forward, and two more products backward. `MatMul` is a `Function` that saves
-its arguments, and the first here that reads them again.
+The contract's `matmul` forward, and two more products backward, which read the factors again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mt_autodiff.core.mode import recording
@@ -13,34 +13,61 @@ from mt_tensor.core.arguments import check_not_bool
 from mt_tensor.core.conversion import cast
 from mt_tensor.core.dtypes import result_type
 from mt_tensor.core.errors import ShapeError
-from mt_tensor.core.function import Function, common_backend, require_tensors
+from mt_tensor.core.function import common_backend, require_tensors
+from mt_tensor.core.graph import Node, record
 from mt_tensor.core.precision import BLOCKS, adjusted
-from mt_tensor.core.strides import shape_broadcast
+from mt_tensor.core.strides import Shape, shape_broadcast
 from mt_tensor.core.tensor import Tensor
 
 
-class MatMul(Function):
-    """Product of matrices in the last two dimensions, or of vectors; see `matmul`."""
+class MatMul:
+    """How gradients flow through a product: each factor's is a product with the other factor."""
 
     @staticmethod
-    def forward(ctx: Any, a: Tensor, b: Tensor) -> Tensor:
-        needs_a, needs_b = ctx.needs_input_grad
-        ctx.save_for_backward(a if needs_b else None, b if needs_a else None, a.shape, b.shape)
-        return a._with(a.backend.matmul(a._tensor, b._tensor))
+    def record(a: Tensor, b: Tensor, result: Tensor) -> None:
+        """Enter a product into the graph, if a gradient is wanted."""
+        needs_a, needs_b = a.requires_grad, b.requires_grad
+        if needs_a or needs_b:
+            ctx = (a if needs_b else None, b if needs_a else None, a.shape, b.shape)
+            inputs = [x._node or x for x, needed in ((a, needs_a), (b, needs_b)) if needed]
+            saved = [x._tensor for x in ctx[:2] if x is not None]
+            record(result, MatMul, "MatMul", inputs, ctx, saved)
+
+    @classmethod
+    def vjp(cls, _: Node, inputs: Any, ctx: Any, grad: Tensor, needed: Any) -> Sequence[Any]:
+        """Return the gradients of the factors that want one; see `Rule`."""
+        a, b, shape_a, shape_b = ctx
+        if needed is not None:  # what is None is not read
+            if a is not None and inputs[-1] not in needed:
+                a = None
+            if b is not None and inputs[0] not in needed:
+                b = None
+        gradients = cls.backward(grad, a, b, shape_a, shape_b)
+        wanted = (ctx[1] is not None, ctx[0] is not None)
+        return [each for each, want in zip(gradients, wanted, strict=True) if want]
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        a, b, shape_a, shape_b = ctx.saved_tensors
-        needs_a, needs_b = ctx.needs_input_grad
+    def backward(
+        grad: Tensor, a: Tensor | None, b: Tensor | None, shape_a: Shape, shape_b: Shape
+    ) -> tuple[Tensor | None, Tensor | None]:
+        """Return the gradients of both factors.
+
+        Args:
+            grad: the gradient of the product.
+            a: the first factor; None if the gradient of the second is not wanted.
+            b: the second factor, likewise.
+            shape_a: the shape of the first.
+            shape_b: the shape of the second.
+        """
         if len(shape_b) == 1:
             grad = grad.unsqueeze(-1)
         if len(shape_a) == 1:
             grad = grad.unsqueeze(-2)
         grad_a = grad_b = None
-        if needs_a:
+        if b is not None:
             columns = b.unsqueeze(1) if b.ndim == 1 else b
             grad_a = (grad @ columns.mT).sum_to_size(shape_a)
-        if needs_b:
+        if a is not None:
             rows = a.unsqueeze(0) if a.ndim == 1 else a
             products = rows.mT @ grad
             if len(shape_b) == 1:
@@ -87,9 +114,10 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
         dtype = result_type(input, other)
         return matmul(cast(input, dtype), cast(other, dtype))
     check_not_bool("matmul", left)
-    if recording.get() and (input.requires_grad or other.requires_grad):
-        return MatMul.apply(input, other)
-    return Tensor._make(backend.matmul(a, b), backend)
+    result = Tensor._make(backend.matmul(a, b), backend)
+    if (input._requires_grad or other._requires_grad) and recording.get():
+        MatMul.record(input, other, result)
+    return result
 
 
 def __matmul__(self: Tensor, other: Tensor) -> Tensor:

@@ -12,13 +12,10 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from mt_tensor.core import (
     accumulation,
-    aliasing,
     arithmetic,
     conversion,
     filled,
     gathering,
-    gradients,
-    part,
     rows,
     subscripts,
     sums,
@@ -54,17 +51,6 @@ class CoreMethods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
     _initialize = filled._initialize
     _alone = accumulation._alone
     add_to_grad = accumulation.add_to_grad
-    _before_change = aliasing._before_change
-    _change_is_recorded = aliasing._change_is_recorded
-    _index_in = aliasing._index_in
-    _moved_on = aliasing._moved_on
-    _moved_to = aliasing._moved_to
-    _note_base = aliasing._note_base
-    _refresh = aliasing._refresh
-    detach_ = aliasing.detach_
-    _part_of = part._part_of
-    _as_weights = gradients._as_weights
-    _backward_to = gradients._backward_to
 
     # --- Elements ---------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from mt_tensor.core.tensor_data import TensorData
 
 Function = Callable[..., Any]
 
-_array_of = attrgetter("array")
+_array_of, _own_array_of = attrgetter("array"), attrgetter("_array")
 _of = TensorData.of
 _new = object.__new__
 
@@ -119,19 +119,30 @@ running = functools.lru_cache(4096)(Running)
 
 def _of_any(function: Function, out: Layout, several: bool) -> Function:
     """Return the plan for views of any layouts."""
+    shape, dtype = out.shape, out.dtype.numpy
+    in_order = len(shape) < 2  # of any result; else NumPy chooses the order by the inputs
 
     def run(*inputs: Any) -> Any:
-        arrays = [*map(_array_of, inputs)]
         try:
-            results = run_without_warnings(function, *arrays)
-        except RuntimeError:
-            results = no_warnings().run(function, *arrays)
-        if not several:
-            return new_view(results, out)
+            results = run_without_warnings(function, *map(_own_array_of, inputs))
+        except _BUSY:
+            results = no_warnings().run(function, *map(_array_of, inputs))
         views = []
-        for result in results:
-            views.append(new_view(result, out))  # noqa: PERF401 - a comprehension takes longer here
-        return views
+        for result in results if several else (results,):
+            if (
+                result.__class__ is np.ndarray
+                and result.shape == shape
+                and result.dtype is dtype
+                and (in_order or result.flags.c_contiguous)
+            ):
+                data = _new(TensorData)
+                data._array = result
+                data.layout = out
+                data._storage = data._version = None
+            else:
+                data = new_view(result, out)
+            views.append(data)
+        return views if several else views[0]
 
     return run
 

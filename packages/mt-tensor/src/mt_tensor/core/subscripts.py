@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from mt_autodiff.core.mode import recording
 from mt_tensor.core.errors import DomainError, IndexingError
-from mt_tensor.core.function import Function
-from mt_tensor.core.linear import ViewFunction
+from mt_tensor.core.layout import Layout
+from mt_tensor.core.linear import LinearFunction, ViewFunction
 from mt_tensor.core.strides import Shape
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
@@ -30,8 +29,8 @@ class Select(ViewFunction):
     """The view that integers, slices and None give: an entry for each of the first dimensions."""
 
     @staticmethod
-    def view(data: TensorData, entries: Sequence[Any]) -> TensorData:
-        extents, steps, offset = data.layout.shape, data.layout.strides, data.layout.offset
+    def layout(layout: Layout, entries: Sequence[Any]) -> Layout:
+        extents, steps, offset = layout.shape, layout.strides, layout.offset
         shape: list[int] = []
         strides: list[int] = []
         dim = 0
@@ -53,30 +52,26 @@ class Select(ViewFunction):
             dim += 1
         shape += extents[dim:]
         if 0 in shape:
-            offset = data.offset  # there is no element, but an offset must lie in the storage
-        return data.like(tuple(shape), (*strides, *steps[dim:]), offset)
+            offset = layout.offset  # there is no element, but an offset must lie in the storage
+        return layout.like(tuple(shape), (*strides, *steps[dim:]), offset)
 
     @staticmethod
-    def backward(grad: Tensor, shape: Shape, entries: Sequence[Any]) -> Tensor:
-        if recording.get():
-            return Unselect.apply(grad, shape, entries)
-        # The library's `Part` is zero everywhere else, and becomes a tensor only when it must.
-        return grad._part_of(shape, Select, entries)  # type: ignore[no-any-return]
+    def backward(grad: Tensor, source: Any, entries: Sequence[Any]) -> Tensor:
+        return Select.gradient_of_whole(Unselect, grad, source.shape, entries)
 
 
-class Unselect(Function):
+class Unselect(LinearFunction):
     """Zeros of a shape, and the elements where `Select` reads them; undoes it."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, shape: Shape, entries: Sequence[Any]) -> Tensor:
-        ctx.entries = entries
+    def forward(x: Tensor, shape: Shape, entries: Sequence[Any]) -> TensorData:
         data = x.backend.full(shape, x.dtype, 0)
         x.backend.copy(x._tensor, Select.part(data, x.shape, entries))
-        return x._with(data)
+        return data
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        return Select.apply(grad, ctx.entries), None, None
+    def backward(grad: Tensor, _: Any, __: Shape, entries: Sequence[Any]) -> Tensor:
+        return Select.apply(grad, entries)
 
 
 def _range_of(entry: slice, extent: int) -> tuple[int, int, int]:

@@ -16,11 +16,13 @@ from mt_tensor.core.conversion import cast
 from mt_tensor.core.dtypes import as_dtype, bool_, int64
 from mt_tensor.core.errors import ShapeError
 from mt_tensor.core.function import require_tensors
+from mt_tensor.core.layout import Layout
 from mt_tensor.core.linear import LinearFunction, ViewFunction
 from mt_tensor.core.signatures import numpy_names
 from mt_tensor.core.strides import Shape, normalize_dims, size_of
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
+from mt_tensor.core.views import remember
 
 Dims = int | Sequence[int] | None
 _ADD = OPERATORS["add"]
@@ -74,8 +76,8 @@ class Sum(LinearFunction):
         return x.backend.reduce(_ADD, x._tensor, dims, keepdim)
 
     @staticmethod
-    def backward(grad: Tensor, shape: Shape, dims: tuple[int, ...], keepdim: bool) -> Tensor:
-        return Repeat.apply(grad, shape, dims, keepdim)
+    def backward(grad: Tensor, source: Any, dims: tuple[int, ...], keepdim: bool) -> Tensor:
+        return Repeat.apply(grad, source.shape, dims, keepdim)
 
 
 class Mean(LinearFunction):
@@ -87,7 +89,8 @@ class Mean(LinearFunction):
         return (total / _count(x.shape, dims))._tensor
 
     @staticmethod
-    def backward(grad: Tensor, shape: Shape, dims: tuple[int, ...], keepdim: bool) -> Tensor:
+    def backward(grad: Tensor, source: Any, dims: tuple[int, ...], keepdim: bool) -> Tensor:
+        shape = source.shape
         return Repeat.apply(grad / _count(shape, dims), shape, dims, keepdim)
 
 
@@ -100,20 +103,21 @@ class Repeat(ViewFunction):
     """The same elements over again along dimensions that a sum has reduced; undoes `Sum`."""
 
     @staticmethod
-    def view(data: TensorData, shape: Shape, dims: tuple[int, ...], keepdim: bool) -> TensorData:
+    @remember
+    def layout(layout: Layout, shape: Shape, dims: tuple[int, ...], keepdim: bool) -> Layout:
         if len(dims) == len(shape):  # the sum of everything
-            return data.like(shape, (0,) * len(shape), data.offset)
-        strides = list(data.strides)
+            return layout.like(shape, (0,) * len(shape), layout.offset)
+        strides = list(layout.strides)
         for d in sorted(dims):
             if keepdim:
                 strides[d] = 0
             else:
                 strides.insert(d, 0)
-        return data.like(shape, tuple(strides), data.offset)
+        return layout.like(shape, tuple(strides), layout.offset)
 
     @staticmethod
     def backward(
-        grad: Tensor, shape: Shape, _: Shape, dims: tuple[int, ...], keepdim: bool
+        grad: Tensor, _: Any, shape: Shape, dims: tuple[int, ...], keepdim: bool
     ) -> Tensor:
         return Sum.apply(grad, dims, keepdim)
 

@@ -6,20 +6,27 @@ backend that the storage belongs to. It is a `Variable` of stage 1, and is diffe
 
 The class says what a tensor is. What can be done with it are operations: functions in the files
 that follow, which import `Tensor` from here; `methods.py` lists those that are its methods. Some
-serve the class itself: changes in place of views (`_refresh`, `aliasing.py`), adding to `grad`
-(`add_to_grad`, `accumulation.py`) and the constructor (`_initialize`, `filled.py`).
+serve the class itself: adding to `grad` (`add_to_grad`, `accumulation.py`) and the constructor
+(`_initialize`, `filled.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-from mt_autodiff import GradientError, NoGradientError, backpropagate
+from mt_autodiff import (
+    GradientError,
+    NoGradientError,
+    backpropagate,
+    derivatives,
+    set_grad_enabled,
+)
 from mt_tensor.core.arguments import check_flags
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.dtypes import DType, Number
-from mt_tensor.core.errors import BackendMismatchError, DTypeError, ShapeError
+from mt_tensor.core.errors import BackendMismatchError, DomainError, DTypeError, ShapeError
+from mt_tensor.core.extensions import EXTENSIONS
 from mt_tensor.core.graph import Node
 from mt_tensor.core.strides import Shape
 from mt_tensor.core.tensor_data import TensorData
@@ -154,11 +161,12 @@ class Tensor(Methods):
     def history(self) -> Node | None:
         """How the tensor was computed: its node in the recorded graph; None for a leaf.
 
-        What was computed from a view before its memory was changed keeps the old node: then
-        `_refresh` gives the view a new one.
+        What was computed from a view before its memory was changed keeps the old node; the view
+        gets a new one.
         """
-        if self._requires_grad > 1 and self._seen != self._tensor.version:  # a view of either kind
-            self._refresh()
+        is_view = self._requires_grad > 1
+        if is_view and self._seen != self._tensor.version and "refresh a view" in EXTENSIONS:
+            EXTENSIONS["refresh a view"](self)
         return self._node
 
     @property
@@ -199,29 +207,38 @@ class Tensor(Methods):
             )
         return derivative if self._watch is None else self._watch.completed(self, derivative)
 
+    def accumulate_derivative(self, derivative: Any) -> Any:
+        """Add to `grad`, unless that has been switched off since; return what was added.
+
+        Raises:
+            GradientError: see `completed`.
+        """
+        if (
+            self._watch is not None
+            or derivative._fresh is None
+            or derivative._tensor.layout.shape != self._tensor.layout.shape
+        ):
+            derivative = self.completed(derivative)
+        if self._requires_grad:
+            self._store(derivative)
+        return derivative
+
+    def _store(self, derivative: Any) -> None:
+        """Add to `grad`, and tell those who wait for it."""
+        if self._watch is None:
+            self.add_to_grad(derivative)
+        else:
+            self._watch.accumulate(self, derivative)
+
     def chain_rule(
-        self, derivative: Tensor, needed: Container[Any] | None = None
-    ) -> Iterable[tuple[Any, Tensor]]:
+        self, derivative: Any, needed: Container[Any] | None = None, retain_graph: bool = True
+    ) -> Iterable[tuple[Any, Any]]:
         """Return no parents: a leaf has none."""
         return ()
-
-    def accumulate_derivative(self, derivative: Tensor) -> None:
-        """Add to `grad`, unless that has been switched off since.
-
-        `add_to_grad` is the library's: it adds in the memory of `grad`, one thread at a time.
-        """
-        if self._requires_grad:
-            if self._watch is None:
-                self.add_to_grad(derivative)
-            else:
-                self._watch.accumulate(self, derivative)
 
     def is_freed(self) -> bool:
         """Whether the graph behind it has been freed: a leaf has none."""
         return False
-
-    def free_graph(self) -> None:
-        """Forget nothing: a leaf saves nothing."""
 
     # --- Gradients ------------------------------------------------------------------------------
 
@@ -323,13 +340,17 @@ class Tensor(Methods):
             GraphFreedError: an earlier call freed the graph.
             TypeError: `retain_graph` or `create_graph` is no bool.
         """
-        if inputs is not None:
-            self._backward_to(inputs, gradient, retain_graph, create_graph)
-            return
         keep = create_graph if retain_graph is None else retain_graph
-        check_flags(retain_graph=keep, create_graph=create_graph)
+        if keep.__class__ is not bool or create_graph.__class__ is not bool:
+            check_flags(retain_graph=keep, create_graph=create_graph)
         start = self.starting_gradient(gradient)
-        backpropagate(self.variable, start, keep, create_graph)
+        if inputs is None:
+            backpropagate(self.history or self, start, keep, create_graph)
+            return
+        named = {x.variable: x for x in _tensors_to_differentiate(inputs)}
+        with set_grad_enabled(create_graph):
+            for variable, total in derivatives(self.variable, start, keep, (), named).items():
+                named[variable]._store(total)
 
     def starting_gradient(self, gradient: Tensor | None) -> Tensor:
         """Return what a backward from this tensor starts with: `gradient`, or 1 if it is None.
@@ -338,26 +359,61 @@ class Tensor(Methods):
             NoGradientError: nothing was recorded, or `gradient` is missing.
             ShapeError: `gradient` has another shape.
         """
-        if not self.requires_grad:
+        if self._requires_grad is not True and not self.requires_grad:
             raise NoGradientError(
                 "this tensor has no gradient: it was computed from tensors without requires_grad, "
                 "or inside no_grad()."
             )
         if gradient is None:
-            one = self._full((), 1)  # a new one each time: it may become a `grad`
-            if not self.ndim:
+            layout, backend = self._tensor.layout, self.backend
+            one = Tensor._make(backend.full((), layout.dtype, 1), backend)
+            if not layout.shape:
                 return one
-            if self.numel() != 1:
+            if layout.size != 1:
                 raise NoGradientError(
                     f"backward() of a tensor of shape {self.shape} needs the weight of each "
                     "element: reduce it first, as in x.sum().backward(), or pass gradient=."
                 )
             return one.expand(self.shape)
-        return self._as_weights(gradient)
+        if not isinstance(gradient, Tensor):
+            raise TypeError(
+                f"a gradient is a tensor; {gradient!r} of type {type(gradient).__name__} was given."
+            )
+        if gradient.shape != self.shape:
+            raise ShapeError(
+                f"gradient has shape {gradient.shape}; it must have the tensor's, {self.shape}."
+            )
+        gradient._fresh = False  # the caller has it
+        return gradient._cast(self.dtype)
 
     def detach(self) -> Tensor:
         """Return a tensor with the same memory and no history."""
         return self._with(self._tensor)
+
+
+def _tensors_to_differentiate(inputs: Any) -> tuple[Tensor, ...]:
+    """Return the tensors that `backward(inputs=...)` was given, one or several.
+
+    Raises:
+        TypeError: one is no tensor.
+        DomainError: there is none.
+        NoGradientError: nothing was recorded for one of them.
+    """
+    tensors = tuple(inputs) if isinstance(inputs, Sequence) else (inputs,)
+    if not tensors:
+        raise DomainError("inputs of backward() name a tensor; None stands for all leaves.")
+    for tensor in tensors:
+        if not isinstance(tensor, Tensor):
+            raise TypeError(
+                "inputs must be a tensor or a sequence of tensors; "
+                f"{tensor!r} of type {type(tensor).__name__} was given."
+            )
+        if not tensor.requires_grad:
+            raise NoGradientError(
+                f"an input of shape {tensor.shape} does not require grad, so nothing was recorded "
+                "for it: call requires_grad_() on it before computing the outputs."
+            )
+    return tensors
 
 
 def register_methods(table: type) -> None:

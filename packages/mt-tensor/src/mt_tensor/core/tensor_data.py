@@ -140,7 +140,8 @@ class TensorData:
     def with_layout(self, layout: Layout) -> TensorData:
         """Return another view of the same storage with a layout."""
         view = _new(TensorData)
-        view._storage = self.storage
+        storage = self._storage
+        view._storage = self.storage if storage is None else storage
         view.layout = layout
         if self._version is None:
             first = [0]
@@ -225,80 +226,24 @@ class TensorData:
 
         return part(())
 
-    # --- Movement: other views of the same storage ----------------------------------------------
+    # --- Movement: other views of the same storage, whose layouts `layout.py` computes ---------
 
     def permute(self, *order: int) -> TensorData:
-        """Return a view with the dimensions in another order.
-
-        Raises:
-            IndexingError: `order` does not name each dimension once.
-        """
-        shape, strides = self.shape, self.strides
-        if sorted(order) != list(range(len(shape))):
-            raise IndexingError(
-                f"order {order} must name each of the {self.ndim} dimension(s) once."
-            )
-        return self.like(
-            tuple([shape[d] for d in order]), tuple([strides[d] for d in order]), self.offset
-        )
+        """Return a view with the dimensions in another order."""
+        return self.with_layout(self.layout.permuted(order))
 
     def expand(self, shape: Shape) -> TensorData:
-        """Return a view stretched to `shape`: new dimensions and sizes of 1 repeat by stride 0.
-
-        Raises:
-            ShapeError: a size other than 1 would have to change.
-        """
-        if shape == self.shape:
-            return self
-        new = len(shape) - self.ndim
-        strides = [0] * len(shape)
-        fits = new >= 0
-        for d, size in enumerate(self.shape if fits else (), new):
-            if size == shape[d]:
-                strides[d] = self.strides[d - new]
-            elif size != 1:
-                fits = False
-        if not fits:
-            raise ShapeError(
-                f"shape {self.shape} cannot be expanded to {shape}: only sizes of 1 stretch."
-            )
-        return self.like(shape, tuple(strides), self.offset)
+        """Return a view stretched to `shape`: new dimensions and sizes of 1 repeat by stride 0."""
+        return self if shape == self.layout.shape else self.with_layout(self.layout.expanded(shape))
 
     def view(self, shape: Shape) -> TensorData | None:
-        """Return the same elements in another shape, or None if that needs a copy.
-
-        Runs of old and of new dimensions with the same number of elements are matched; the old
-        dimensions of a run must be evenly spaced in memory.
-        """
-        if self.is_contiguous():
-            return self.with_layout(layout_of(self.dtype, shape, None, self.offset))
-        runs: list[list[int]] = []  # [size, stride] of dimensions merged where evenly spaced
-        for size, stride in zip(self.shape, self.strides, strict=True):
-            if size == 1:
-                continue
-            if runs and runs[-1][1] == size * stride:
-                runs[-1] = [runs[-1][0] * size, stride]
-            else:
-                runs.append([size, stride])
-        strides: list[int] = []
-        rest, stride = runs.pop() if runs else (1, 1)
-        for size in reversed(shape):
-            if size != 1 and rest == 1 and runs:
-                rest, stride = runs.pop()
-            if rest % size:
-                return None
-            strides.append(stride)
-            stride *= size
-            rest //= size
-        return self.like(shape, tuple(reversed(strides)), self.offset)
+        """Return the same elements in another shape, or None if that needs a copy."""
+        layout = self.layout.viewed(shape)
+        return None if layout is None else self.with_layout(layout)
 
     def slice(self, starts: Shape, steps: builtins.tuple[int, ...], lengths: Shape) -> TensorData:
         """Return every `steps[d]`-th element from `starts[d]` on, `lengths[d]` of them."""
-        offset = self.offset
-        if 0 not in lengths:
-            offset = index_to_position(starts, self.strides, self.offset)
-        strides = tuple(stride * step for stride, step in zip(self.strides, steps, strict=True))
-        return self.like(lengths, strides, offset)
+        return self.with_layout(self.layout.sliced(starts, steps, lengths))
 
 
 def _checked_storage(
@@ -353,9 +298,8 @@ def as_array(row: Array, layout: Layout) -> Array:
     try:
         if not layout.size:
             return np.empty(shape, dtype)
-        width = dtype.itemsize
-        strides = None if layout.row_major else tuple([step * width for step in layout.strides])
-        return np.ndarray(shape, dtype, row, layout.offset * width, strides)
+        start = layout.offset * dtype.itemsize
+        return np.ndarray(shape, dtype, row, start, layout.strides_in_bytes)
     except ValueError as error:
         raise not_an_array(shape) from error
 

@@ -7,28 +7,33 @@ is undone by another of them, or by the sum over what was repeated.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
 from mt_tensor.core.arguments import as_integers
 from mt_tensor.core.dtypes import DType
 from mt_tensor.core.errors import ShapeError
+from mt_tensor.core.layout import Layout
 from mt_tensor.core.linear import ViewFunction
 from mt_tensor.core.signatures import numpy_names
 from mt_tensor.core.strides import Shape, normalize_dim, normalize_dims, size_of
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.core.tensor_data import TensorData
+
+remember = functools.lru_cache(1024)
+"""Decorates functions of layouts, which most programs call with a few."""
 
 
 class Permute(ViewFunction):
     """Dimensions in another order."""
 
     @staticmethod
-    def view(data: TensorData, order: tuple[int, ...]) -> TensorData:
-        return data.permute(*order)
+    @remember
+    def layout(layout: Layout, order: tuple[int, ...]) -> Layout:
+        return layout.permuted(order)
 
     @staticmethod
-    def backward(grad: Tensor, shape: Shape, order: tuple[int, ...]) -> Tensor:
+    def backward(grad: Tensor, _: Any, order: tuple[int, ...]) -> Tensor:
         return Permute.apply(grad, tuple([order.index(d) for d in range(len(order))]))
 
 
@@ -36,37 +41,37 @@ class View(ViewFunction):
     """The same elements in another shape."""
 
     @staticmethod
-    def view(data: TensorData, shape: Shape) -> TensorData:
-        view = data.view(shape)
+    @remember
+    def layout(layout: Layout, shape: Shape) -> Layout:
+        view = layout.viewed(shape)
         if view is None:
             raise ShapeError(
-                f"a tensor of shape {data.shape} and strides {data.strides} cannot be viewed as "
-                f"{shape} without a copy: use reshape(), or contiguous() first."
+                f"a tensor of shape {layout.shape} and strides {layout.strides} cannot be viewed "
+                f"as {shape} without a copy: use reshape(), or contiguous() first."
             )
         return view
 
     @staticmethod
-    def backward(grad: Tensor, shape: Shape, _: Shape) -> Tensor:
-        return reshaped(grad, shape)
+    def backward(grad: Tensor, source: Any, _: Shape) -> Tensor:
+        return reshaped(grad, source.shape)
 
 
 class Expand(ViewFunction):
     """Extents of 1 repeated, and new dimensions in front."""
 
     @staticmethod
-    def view(data: TensorData, shape: Shape) -> TensorData:
-        if shape == data.shape:  # nothing to stretch, but the result is a view with a base
-            return data.with_layout(data.layout)
-        return data.expand(shape)
+    @remember
+    def layout(layout: Layout, shape: Shape) -> Layout:
+        return layout.expanded(shape)
 
     @staticmethod
-    def backward(grad: Tensor, shape: Shape, _: Shape) -> Tensor:
-        return grad.sum_to_size(shape)  # which follows in reductions/sums.py
+    def backward(grad: Tensor, source: Any, _: Shape) -> Tensor:
+        return grad.sum_to_size(source.shape)  # which follows in sums.py
 
 
 def reshaped(x: Tensor, shape: Shape) -> Tensor:
     """Return the same elements in a shape that holds as many, copying only if it must be."""
-    if not x.is_contiguous() and x._tensor.view(shape) is None:
+    if not x.is_contiguous() and x._tensor.layout.viewed(shape) is None:
         x = x.contiguous()
     return View.apply(x, shape)
 

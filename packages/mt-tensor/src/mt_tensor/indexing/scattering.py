@@ -36,7 +36,7 @@ class ScatterAdd(Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         (index,) = ctx.saved_tensors
-        return grad, None, None, Gather.apply(grad, ctx.dim, index)
+        return grad, None, None, Gather.apply(grad, index, ctx.dim)
 
 
 class Scatter(Function):
@@ -55,7 +55,7 @@ class Scatter(Function):
         (index,) = ctx.saved_tensors
         zeros = filled_like(index, grad.dtype, 0)
         kept = Scatter.apply(grad, ctx.dim, index, zeros)
-        return kept, None, None, Gather.apply(grad, ctx.dim, index)
+        return kept, None, None, Gather.apply(grad, index, ctx.dim)
 
 
 class ScatterExtreme(Function):
@@ -73,9 +73,9 @@ class ScatterExtreme(Function):
         x, index, source, out = ctx.saved_tensors
         dim = ctx.dim
         stays = (x == out).to(grad.dtype)
-        comes = (source == Gather.apply(out, dim, index)).to(grad.dtype)
+        comes = (source == Gather.apply(out, index, dim)).to(grad.dtype)
         share = grad / ScatterAdd.apply(stays, dim, index, comes)
-        return stays * share, None, None, comes * Gather.apply(share, dim, index), None
+        return stays * share, None, None, comes * Gather.apply(share, index, dim), None
 
 
 class ScatterProduct(Function):
@@ -109,7 +109,7 @@ class ScatterProduct(Function):
             return (product / factor).masked_fill(zeros != zero.long(), 0)
 
         of_source = others(
-            source, source_zero, Gather.apply(zeros, dim, index), Gather.apply(product, dim, index)
+            source, source_zero, Gather.apply(zeros, index, dim), Gather.apply(product, index, dim)
         )
         return others(x, x_zero, zeros, product), None, None, of_source
 

@@ -42,7 +42,7 @@ class GatherSlices(Function):
         if index.ndim != 1:
             grad = grad.reshape(*shape[:dim], index.numel(), *shape[dim + 1 :])
             index = index.reshape(-1)
-        return Collect.apply(grad, dim, along(index, dim, shape), shape), None, None
+        return Collect.apply(grad, along(index, dim, shape), dim, shape), None, None
 
 
 def along(index: Tensor, dim: int, shape: Shape) -> Tensor:
@@ -96,7 +96,7 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
 
 def gather_unchecked(x: Tensor, dim: int, index: Tensor) -> Tensor:
     """Return the elements at valid indices along `dim`, to which the gradient then goes."""
-    return Gather.apply(x, dim, index) if x.ndim else x.clone()
+    return Gather.apply(x, index, dim) if x.ndim else x.clone()
 
 
 def element_numbers(x: Tensor) -> Tensor:

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, ParamSpec, TypeAlias
 
 from mt_autodiff import derivatives
 from mt_autodiff.core.mode import recording
 from mt_tensor.core.function import elements_of, require_tensors
-from mt_tensor.core.graph import Node, fitting, record
+from mt_tensor.core.graph import Node, changed_in_place, fitting, record, version_of
 from mt_tensor.core.tensor import Tensor
 
 P = ParamSpec("P")
@@ -36,6 +36,12 @@ class FusedKernel:
 
     Both compute with the elements and record nothing. A gradient that is to be differentiated in
     turn comes from the composed form instead.
+    """
+
+    reads: Collection[int] | None = None
+    """The arguments whose elements `gradient` reads, by position; None for all.
+
+    The others may be changed in place before backward.
     """
 
     def fits(self, *arguments: Any) -> bool:
@@ -66,6 +72,41 @@ class FusedKernel:
             *arguments: those that `value` was called with.
         """
         raise NotImplementedError
+
+    def vjp(self, node: Node, inputs: Any, ctx: Any, grad: Tensor, needed: Any) -> list[Any]:
+        """Return the gradients of the inputs by `gradient`, or recorded; see `Rule`.
+
+        Raises:
+            GradientError: what `gradient` returned does not fit the arguments.
+            InPlaceError: gradients are recorded, and an argument has been changed in place.
+        """
+        arguments, saved, requires, version = ctx
+        needs = requires
+        if needed is not None:
+            parents = iter(inputs)
+            needs = tuple([each and next(parents) in needed for each in requires])
+        if recording.get():
+            if version_of(elements_of(arguments)) != version:
+                raise changed_in_place(repr(node.name))
+            recorded = GRADIENTS.get(node.name)
+            if recorded is None:
+                recorded = functools.partial(_gradient_of_composition, FUSED[node.name])
+            gradients = recorded(grad, needs, *arguments)
+        else:
+            gradients = self.gradient(grad, saved, needs, *arguments)
+        node.one_for_each(gradients, requires)
+        own = [gradient for gradient, need in zip(gradients, requires, strict=True) if need]
+        return [
+            None if gradient is None else _own(node.name, gradient, parent, grad)
+            for gradient, parent in zip(own, inputs, strict=True)
+        ]
+
+
+def _own(name: str, gradient: Any, parent: Any, grad: Tensor) -> Tensor:
+    """Return a gradient that fits its input, marked as new memory if it is that."""
+    fits: Tensor = fitting(gradient, parent, name)
+    fits._fresh = fits is not grad and fits._tensor._version is None
+    return fits
 
 
 Kernel: TypeAlias = Callable[..., Any] | FusedKernel
@@ -140,64 +181,31 @@ def by_kernel(
     if not recording.get():
         result = kernel.value((False,) * len(arguments), *arguments)[0]
         return result
-    needs = tuple(
-        [isinstance(x, Tensor) and bool(x._requires_grad and x.requires_grad) for x in arguments]
-    )
+    wanted = []
+    for x in arguments:
+        wants = isinstance(x, Tensor) and x._requires_grad
+        wanted.append(wants is True or bool(wants and x.requires_grad))
+    needs = tuple(wanted)
     recording.set(False)
     try:
         result, saved = kernel.value(needs, *arguments)
     finally:
         recording.set(True)
     if True in needs:
+        inputs, read, version = [], [], 0
+        for place, x in enumerate(arguments):
+            if isinstance(x, Tensor):
+                data = x._tensor
+                version += data.version
+                if needs[place]:
+                    inputs.append(x._node or x)
+                if kernel.reads is None or place in kernel.reads:
+                    read.append(data)
         if saved:  # the result itself would lead back to what is saved here, and be freed late
             saved = tuple([value.detach() if value is result else value for value in saved])
-        inputs = [x.variable for x, need in zip(arguments, needs) if need]  # noqa: B905 - one for each
-        ctx = arguments, saved, needs
-        record(
-            result, KernelRule(kernel, name), name, inputs, ctx, elements_of((*arguments, *saved))
-        )
+            read += elements_of(saved)
+        record(result, kernel, name, inputs, (arguments, saved, needs, version), read)
     return result
-
-
-class KernelRule:
-    """How gradients flow through an operation that a kernel has computed; see `Rule`."""
-
-    __slots__ = ("kernel", "name")
-
-    def __init__(self, kernel: FusedKernel, name: str) -> None:
-        self.kernel = kernel
-        self.name = name
-
-    def vjp(self, node: Node, inputs: Any, ctx: Any, grad: Tensor, needed: Any) -> list[Any]:
-        """Return the gradients of the inputs, by the kernel or, recorded, by tensor operations.
-
-        Raises:
-            GradientError: what the kernel returned does not fit the arguments.
-        """
-        arguments, saved, requires = ctx
-        needs = requires
-        if needed is not None:
-            parents = iter(inputs)
-            needs = tuple([each and next(parents) in needed for each in requires])
-        if recording.get():
-            recorded = GRADIENTS.get(self.name)
-            if recorded is None:
-                recorded = functools.partial(_gradient_of_composition, FUSED[self.name])
-            gradients = recorded(grad, needs, *arguments)
-        else:
-            gradients = self.kernel.gradient(grad, saved, needs, *arguments)
-        node.one_for_each(gradients, requires)
-        own = [gradient for gradient, need in zip(gradients, requires, strict=True) if need]
-        return [
-            None if gradient is None else self._own(gradient, parent, grad)
-            for gradient, parent in zip(own, inputs, strict=True)
-        ]
-
-    def _own(self, gradient: Any, parent: Any, grad: Tensor) -> Tensor:
-        """Return a gradient that fits its input, marked as new memory if it is that."""
-        fits: Tensor = fitting(gradient, parent, self.name)
-        fits._fresh = fits is not grad and fits._tensor._version is None
-        return fits
 
 
 def _gradient_of_composition(
@@ -211,7 +219,7 @@ def _gradient_of_composition(
             places.setdefault(argument.variable, place)
     gradients: list[Tensor | None] = [None] * len(arguments)
     if result.requires_grad:
-        walk = derivatives(result.variable, grad, True, places, places)
-        for variable, gradient in walk:
+        found = derivatives(result.variable, grad, True, places, places)
+        for variable, gradient in found.items():
             gradients[places[variable]] = gradient
     return gradients

@@ -12,11 +12,11 @@ from mt_tensor.checks import as_integer
 from mt_tensor.core.dtypes import bool_
 from mt_tensor.core.from_data import from_values
 from mt_tensor.core.function import Function
+from mt_tensor.core.layout import Layout
 from mt_tensor.core.linear import ViewFunction
 from mt_tensor.core.signatures import validate_call
 from mt_tensor.core.strides import Shape, normalize_dim
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import IndexingError, ShapeError
 
 
@@ -24,20 +24,21 @@ class Diagonal(ViewFunction):
     """The elements along the diagonal of two dimensions, as a new last one."""
 
     @staticmethod
-    def view(data: TensorData, offset: int, dim1: int, dim2: int) -> TensorData:
+    def layout(layout: Layout, offset: int, dim1: int, dim2: int) -> Layout:
+        shape, strides = layout.shape, layout.strides
         down, right = max(-offset, 0), max(offset, 0)
-        length = max(min(data.shape[dim1] - down, data.shape[dim2] - right), 0)
-        rest = [d for d in range(data.ndim) if d not in (dim1, dim2)]
-        start = down * data.strides[dim1] + right * data.strides[dim2] if length else 0
-        return data.like(
-            (*(data.shape[d] for d in rest), length),
-            (*(data.strides[d] for d in rest), data.strides[dim1] + data.strides[dim2]),
-            data.offset + start,
+        length = max(min(shape[dim1] - down, shape[dim2] - right), 0)
+        rest = [d for d in range(len(shape)) if d not in (dim1, dim2)]
+        start = down * strides[dim1] + right * strides[dim2] if length else 0
+        return layout.like(
+            (*(shape[d] for d in rest), length),
+            (*(strides[d] for d in rest), strides[dim1] + strides[dim2]),
+            layout.offset + start,
         )
 
     @staticmethod
-    def backward(grad: Tensor, shape: Shape, *where: int) -> Tensor:
-        return OnDiagonal.apply(grad, shape, *where)
+    def backward(grad: Tensor, source: Any, *where: int) -> Tensor:
+        return OnDiagonal.apply(grad, source.shape, *where)
 
 
 class OnDiagonal(Function):

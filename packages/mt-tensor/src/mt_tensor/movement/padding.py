@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mt_autodiff.core.mode import recording
 from mt_tensor.checks import check_choice
 from mt_tensor.core.arguments import as_integers
 from mt_tensor.core.dtypes import as_number
-from mt_tensor.core.function import Function
-from mt_tensor.core.linear import ViewFunction
+from mt_tensor.core.layout import Layout
+from mt_tensor.core.linear import LinearFunction, ViewFunction
 from mt_tensor.core.signatures import validate_call
 from mt_tensor.core.strides import Shape
 from mt_tensor.core.tensor import Tensor
@@ -22,32 +21,30 @@ class Slice(ViewFunction):
     """Every n-th element of a range, in each dimension."""
 
     @staticmethod
-    def view(data: TensorData, starts: Shape, steps: Shape, lengths: Shape) -> TensorData:
-        return data.slice(starts, steps, lengths)
+    def layout(layout: Layout, starts: Shape, steps: Shape, lengths: Shape) -> Layout:
+        return layout.sliced(starts, steps, lengths)
 
     @staticmethod
-    def backward(grad: Tensor, shape: Shape, starts: Shape, steps: Shape, lengths: Shape) -> Tensor:
-        if recording.get():
-            return Embed.apply(grad, shape, starts, steps, 0)
-        return grad._part_of(shape, Slice, starts, steps, lengths)  # type: ignore[no-any-return]
+    def backward(grad: Tensor, source: Any, starts: Shape, steps: Shape, lengths: Shape) -> Tensor:
+        return Slice.gradient_of_whole(Embed, grad, source.shape, starts, steps, lengths)
 
 
-class Embed(Function):
+class Embed(LinearFunction):
     """The elements spread into a tensor of `shape` that is `value` elsewhere; undoes `Slice`."""
 
     @staticmethod
     def forward(
-        ctx: Any, x: Tensor, shape: Shape, starts: Shape, steps: Shape, value: float
-    ) -> Tensor:
-        ctx.starts, ctx.steps, ctx.lengths = starts, steps, x.shape
+        x: Tensor, shape: Shape, starts: Shape, steps: Shape, lengths: Shape, value: float = 0.0
+    ) -> TensorData:
         data = x.backend.full(shape, x.dtype, value)
-        x.backend.copy(x._tensor, data.slice(starts, steps, x.shape))
-        return x._with(data)
+        x.backend.copy(x._tensor, data.slice(starts, steps, lengths))
+        return data
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        grad = Slice.apply(grad, ctx.starts, ctx.steps, ctx.lengths)
-        return grad, None, None, None, None
+    def backward(
+        grad: Tensor, _: Any, __: Shape, starts: Shape, steps: Shape, lengths: Shape, *___: float
+    ) -> Tensor:
+        return Slice.apply(grad, starts, steps, lengths)
 
 
 @validate_call
@@ -88,4 +85,5 @@ def pad(
     if shape == kept:
         return inside.clone()
     number = input.dtype.checked(as_number("value", 0 if value is None else value))
-    return Embed.apply(inside, shape, tuple(max(b, 0) for b in before), ones, number)
+    starts = tuple(max(b, 0) for b in before)
+    return Embed.apply(inside, shape, starts, ones, inside._tensor.shape, number)

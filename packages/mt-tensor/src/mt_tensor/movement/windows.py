@@ -7,6 +7,7 @@ from typing import Any
 from mt_tensor.checks import as_integer, existing_dim
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.function import Function
+from mt_tensor.core.layout import Layout
 from mt_tensor.core.linear import ViewFunction
 from mt_tensor.core.strides import Shape
 from mt_tensor.core.tensor import Tensor
@@ -18,15 +19,18 @@ class Unfold(ViewFunction):
     """Windows along a dimension, which may overlap; the window is a new last dimension."""
 
     @staticmethod
-    def view(data: TensorData, dim: int, size: int, step: int) -> TensorData:
-        count, stride = (data.shape[dim] - size) // step + 1, data.strides[dim]
-        shape = (*data.shape[:dim], count, *data.shape[dim + 1 :], size)
-        strides = (*data.strides[:dim], stride * step, *data.strides[dim + 1 :], stride)
-        return data.like(shape, strides, data.offset)
+    def layout(layout: Layout, dim: int, size: int, step: int) -> Layout:
+        sizes, strides = layout.shape, layout.strides
+        count, stride = (sizes[dim] - size) // step + 1, strides[dim]
+        return layout.like(
+            (*sizes[:dim], count, *sizes[dim + 1 :], size),
+            (*strides[:dim], stride * step, *strides[dim + 1 :], stride),
+            layout.offset,
+        )
 
     @staticmethod
-    def backward(grad: Tensor, shape: Shape, dim: int, size: int, step: int) -> Tensor:
-        return Fold.apply(grad, dim, shape[dim], step)
+    def backward(grad: Tensor, source: Any, dim: int, size: int, step: int) -> Tensor:
+        return Fold.apply(grad, dim, source.shape[dim], step)
 
 
 class Fold(Function):

@@ -13,7 +13,6 @@ import numpy as np
 
 from mt_autodiff import is_grad_enabled
 from mt_operators import OPERATORS
-from mt_tensor.core.aliasing import Instead
 from mt_tensor.core.arguments import check_flags
 from mt_tensor.core.dtypes import (
     Number,
@@ -39,6 +38,7 @@ from mt_tensor.pointwise.choosing import single
 from mt_tensor.pointwise.functions import scaled
 from mt_tensor.pointwise.integers import RoundingMode
 from mt_tensor.pointwise.memory import are_apart
+from mt_tensor.recording.aliasing import Instead
 
 Arguments = ParamSpec("Arguments")
 Method = TypeVar("Method", bound=Callable[..., Any])

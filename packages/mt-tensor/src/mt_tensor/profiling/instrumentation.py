@@ -15,7 +15,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 import mt_tensor
-from mt_autodiff import derivatives
+from mt_autodiff.core.backpropagation import walk
 from mt_tensor.core.elementwise import ElementwiseOperation
 from mt_tensor.core.function import Function
 from mt_tensor.core.graph import Node
@@ -29,8 +29,8 @@ Name = Callable[[tuple[Any, ...]], str]
 
 _NO_METHODS_FROM = (
     "mt_tensor.core.accumulation",
-    "mt_tensor.core.aliasing",
-    "mt_tensor.core.part",
+    "mt_tensor.recording.aliasing",
+    "mt_tensor.recording.parts",
     "mt_tensor.core.tensor",
     "mt_tensor.exchange.printing",
     "mt_tensor.properties",
@@ -63,8 +63,8 @@ def instrument(
 
     Args:
         around: makes a replacement of such a function and of what the operation is called.
-        around_backward: makes that of a walk through the graph, a generator: what is run until
-            it ends is part of a backward.
+        around_backward: makes that of a walk through the graph: what it runs is part of a
+            backward.
         modules: whose public functions are operations, beside `mt_tensor` and `mt_tensor.linalg`.
     """
     with ExitStack() as undo:  # of what has been replaced before an error
@@ -87,7 +87,7 @@ def instrument(
             id(function): around(function, _always(name)) for name, function in _functions(modules)
         }
         replacements[id(by_kernel)] = around(by_kernel, lambda args: str(args[0]))
-        replacements[id(derivatives)] = around_backward(derivatives)
+        replacements[id(walk)] = around_backward(walk)
         for name, function in list(FUNCTIONS.items()):
             replacement = replacements.setdefault(id(function), around(function, _always(name)))
             undo.callback(FUNCTIONS.__setitem__, name, function)

@@ -169,7 +169,7 @@ def _one(
     before = recording.set(False)
     try:
         with own:
-            found = dict(derivatives(result.variable, Tensor._make(ones, backend), True, places))
+            found = derivatives(result.variable, Tensor._make(ones, backend), True, places)
             found = {leaf: share for leaf, share in found.items() if leaf in places}
             shares = [
                 None if share is None else (share._whole() if share._fresh is None else share)

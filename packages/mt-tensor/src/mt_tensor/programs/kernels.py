@@ -26,6 +26,7 @@ class WrittenKernel(FusedKernel):
 
     def __init__(self, backend: TensorBackend, name: str, kernel: FusedKernel) -> None:
         self.backend, self.name, self.kernel = backend, name, kernel
+        self.reads = kernel.reads
 
     def fits(self, *arguments: Any) -> bool:
         """Ask the kernel."""

@@ -74,7 +74,7 @@ class FoundAt(Function):
     def backward(ctx: Any, grad: Tensor) -> Any:
         (index,) = ctx.saved_tensors
         kept = grad if ctx.keepdim else grad.unsqueeze(ctx.dim)
-        return Collect.apply(kept, ctx.dim, index, ctx.shape), None, None, None, None
+        return Collect.apply(kept, index, ctx.dim, ctx.shape), None, None, None, None
 
 
 def _extreme(name: str, operator: str, x: Tensor, dim: Dims, keepdim: bool) -> Tensor:

@@ -213,6 +213,8 @@ def _columns(seen: Array, part: tuple[slice, slice]) -> Array:
 class _ByProducts(FusedKernel):
     """What both directions have in common."""
 
+    reads = (0, 1)
+
     def fits(self, *arguments: Any) -> bool:
         """Leave nothing, and float16, which BLAS does not multiply, to the composition."""
         return are_computed(*arguments[:3])
@@ -224,9 +226,10 @@ class Convolution(_ByProducts):
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
         """Return the convolved images."""
         x, kernels, bias, *settings = arguments
-        biases = None if bias is None else array_of(bias)
+        biases = None if bias is None else bias._tensor.array
         return tensor_of(
-            no_warnings().run(convolve, array_of(x), array_of(kernels), biases, *settings), x
+            no_warnings().run(convolve, x._tensor.array, kernels._tensor.array, biases, *settings),
+            x,
         ), ()
 
     def gradient(

@@ -17,16 +17,18 @@ from mt_tensor.backends.extending import no_warnings
 from mt_tensor.extending import Array, FusedKernel
 
 
-def linear(rows: Array, weight: Array, bias: Array | None) -> Array:
-    """Return `rows @ weight.T + bias`."""
-    out: Array = rows @ weight.T
+def linear(x: Array, weight: Array, bias: Array | None) -> Array:
+    """Return `x @ weight.T + bias` for an array of shape (*batch, inputs)."""
+    out: Array = x.reshape(-1, x.shape[-1]) @ weight.T
     if bias is not None:
         out += bias
-    return out
+    return out.reshape(*x.shape[:-1], -1)
 
 
 class Linear(FusedKernel):
     """Inputs of shape (*batch, inputs), weights (outputs, inputs) and biases (outputs,)."""
+
+    reads = (0, 1)
 
     def fits(self, *arguments: Any) -> bool:
         """Leave nothing, float16 and mixed types to the composition."""
@@ -35,10 +37,9 @@ class Linear(FusedKernel):
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
         """Return the result; the gradient reads the arguments."""
         x, weight, bias = arguments
-        added = None if bias is None else array_of(bias)
-        array = array_of(x)
-        out = no_warnings().run(linear, _rows(array), array_of(weight), added)
-        return tensor_of(out.reshape(*array.shape[:-1], -1), x), ()
+        added = None if bias is None else bias._tensor.array
+        out = no_warnings().run(linear, x._tensor.array, weight._tensor.array, added)
+        return tensor_of(out, x), ()
 
     def gradient(
         self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any

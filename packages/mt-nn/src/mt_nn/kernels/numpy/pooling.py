@@ -150,11 +150,13 @@ class _Pooling(FusedKernel):
 class MaxPooling(_Pooling):
     """The largest element of each window."""
 
+    reads = (0,)
+
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
-        """Return them, which the gradient reads."""
+        """Return them, and a copy that the gradient reads: the result may be changed in place."""
         x, *settings = arguments
         result = _images(no_warnings().run(max_pool, _planes(x), *settings), x)
-        return result, (result,)
+        return result, (result.clone(),) if needs[0] else ()
 
     def gradient(
         self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
@@ -167,6 +169,8 @@ class MaxPooling(_Pooling):
 
 class MeanPooling(_Pooling):
     """The mean of each window."""
+
+    reads = ()
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
         """Return the means."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mt_tensor import TensorData, float32, float64
+from mt_tensor import Tensor, TensorData, float32, float64
 from mt_tensor.backends.extending import row_major
 from mt_tensor.extending import Array, as_dtype
 
@@ -20,7 +20,7 @@ def tensor_of(array: Array, like: Any) -> Any:
     dtype = like._tensor.layout.dtype
     if array.dtype is not dtype.numpy:
         dtype = as_dtype(array.dtype)
-    return like._with(TensorData.of(array, row_major(array.shape, dtype)))
+    return Tensor._make(TensorData.of(array, row_major(array.shape, dtype)), like.backend)
 
 
 def are_computed(*tensors: Any) -> bool:

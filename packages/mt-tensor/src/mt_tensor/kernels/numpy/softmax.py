@@ -52,6 +52,8 @@ def _log_softmax_gradient(grad: Array, out: Array, dim: int) -> Array:
 class _AlongADimension(FusedKernel):
     """An operation along one dimension, whose gradient reads its result; as functions of arrays."""
 
+    reads = ()
+
     def __init__(
         self, forward: Callable[[Array, int], Array], backward: Callable[[Array, Array, int], Array]
     ) -> None:

@@ -76,7 +76,9 @@ def grad(
         for number, (output, start) in enumerate(zip(outputs, starts, strict=True)):
             last = number == len(outputs) - 1
             retain = keep or not last
-            for variable, gradient in derivatives(output.variable, start, retain, (), wanted):
+            for variable, gradient in derivatives(
+                output.variable, start, retain, (), wanted
+            ).items():
                 gradient._fresh = False  # the caller will have it
                 known = variable in found
                 found[variable] = found[variable] + gradient if known else gradient
@@ -120,51 +122,10 @@ def backward(
     """
     results = _tensors("tensors", tensors)
     weights = _weights("grad_tensors", grad_tensors, len(results))
-    if inputs is not None:
-        named = _tensors("inputs", inputs)
-        chosen = tuple({id(tensor): tensor for tensor in named}.values())  # each of them once
-        if not chosen:
-            raise DomainError("inputs of backward() name a tensor; None stands for all leaves.")
-        gradients = grad(results, chosen, weights, retain_graph, create_graph, True)
-        with set_grad_enabled(create_graph):
-            for tensor, gradient in zip(chosen, gradients, strict=True):
-                if gradient is not None:
-                    tensor.accumulate_derivative(gradient)
-        return
     keep = create_graph if retain_graph is None else retain_graph
     check_flags(retain_graph=keep, create_graph=create_graph)
     for number, (tensor, weight) in enumerate(zip(results, weights, strict=True), start=1):
-        tensor.backward(weight, keep or number < len(results), create_graph)
-
-
-def _as_weights(self: Tensor, gradient: Any) -> Tensor:
-    """Return what a backward from this tensor is to start with.
-
-    Raises:
-        TypeError: it is no tensor.
-        ShapeError: it has another shape.
-    """
-    if not isinstance(gradient, Tensor):
-        raise TypeError(
-            f"a gradient is a tensor; {gradient!r} of type {type(gradient).__name__} was given."
-        )
-    if gradient.shape != self.shape:
-        raise ShapeError(
-            f"gradient has shape {gradient.shape}; it must have the tensor's, {self.shape}."
-        )
-    gradient._fresh = False  # the caller has it
-    return gradient._cast(self.dtype)
-
-
-def _backward_to(
-    self: Tensor,
-    inputs: Tensors,
-    gradient: Tensor | None,
-    retain_graph: bool | None,
-    create_graph: bool,
-) -> None:
-    """Do what `backward` does for some inputs alone."""
-    backward(self, gradient, retain_graph, create_graph, inputs)
+        tensor.backward(weight, keep or number < len(results), create_graph, inputs)
 
 
 def _tensors(what: str, given: Any) -> tuple[Tensor, ...]:

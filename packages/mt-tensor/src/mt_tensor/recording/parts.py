@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from mt_operators import OPERATORS
+from mt_tensor.core.extensions import extends
 from mt_tensor.core.layout import Layout
 from mt_tensor.core.linear import ViewFunction
 from mt_tensor.core.plans import Plans
@@ -27,6 +28,7 @@ LARGE = 2**15
 """Parts of a tensor of so many elements wait for each other; to ask them costs microseconds."""
 
 
+@extends("part of a gradient")
 class Part:
     """A gradient that is not recorded, and stands for a tensor in sums.
 
@@ -162,8 +164,3 @@ def _ranges(place: Layout, whole: Layout) -> list[tuple[int, int]]:
         start, rest = divmod(rest, stride)
         ranges.append((start, start + extents.pop(stride, 1)))
     return [] if extents else ranges
-
-
-def _part_of(self: Tensor, shape: Shape, view: type[ViewFunction], *settings: Any) -> Any:
-    """Return, from the gradient of a view, that of the whole."""
-    return Part(self, shape, view, settings)

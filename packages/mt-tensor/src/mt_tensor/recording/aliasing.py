@@ -18,9 +18,11 @@ from mt_autodiff import NoGradientError, enable_grad, no_grad
 from mt_autodiff.core.mode import recording
 from mt_tensor.core.dtypes import Array
 from mt_tensor.core.errors import InPlaceError
+from mt_tensor.core.extensions import extends
 from mt_tensor.core.function import Function
 from mt_tensor.core.gathering import Collect, Gather
 from mt_tensor.core.graph import Node
+from mt_tensor.core.linear import LinearFunction
 from mt_tensor.core.strides import size_of
 from mt_tensor.core.tensor import CUSTOM_VIEW, VIEW, Tensor
 from mt_tensor.core.tensor_data import TensorData, positions
@@ -64,20 +66,21 @@ class Cleared(Function):
         return grad._with(grad.backend.full(grad.shape, grad.dtype, 0))
 
 
-class Without(Function):
+class Without(LinearFunction):
     """A row with zeros in the places of an index."""
 
+    saves_index = True
+
     @staticmethod
-    def forward(ctx: Any, row: Tensor, index: Tensor) -> Tensor:
-        ctx.index = index
+    def forward(row: Tensor, index: Tensor) -> TensorData:
         data, backend = row._tensor, row.backend
         out = backend.copy(data, data.layout.contiguous)
         backend.scatter(backend.full(index.shape, row.dtype, 0), 0, index._tensor, out)
-        return row._with(out)
+        return out
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        return Without.apply(grad, ctx.index), None
+    def backward(grad: Tensor, _: Any, index: Tensor) -> Tensor:
+        return Without.apply(grad, index)
 
 
 class Overwritten(Function):
@@ -92,7 +95,7 @@ class Overwritten(Function):
     def backward(ctx: Any, grad: Tensor) -> Any:
         row = reshaped(grad, (grad.numel(),))
         rest = reshaped(Without.apply(row, ctx.index), grad.shape)
-        return rest, reshaped(Gather.apply(row, 0, ctx.index), ctx.shape), None
+        return rest, reshaped(Gather.apply(row, ctx.index, 0), ctx.shape), None
 
 
 class Shown(Function):
@@ -106,7 +109,7 @@ class Shown(Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         row = reshaped(grad, (grad.numel(),))
-        whole = Collect.apply(row, 0, ctx.index, (size_of(ctx.shape),))
+        whole = Collect.apply(row, ctx.index, 0, (size_of(ctx.shape),))
         return reshaped(whole, ctx.shape), None, None
 
 
@@ -120,7 +123,8 @@ def shown_elements(base: TensorData, view: TensorData) -> Array:
     return order[np.searchsorted(known, found, sorter=order)]
 
 
-def _note_base(self: Tensor, args: Sequence[Any]) -> None:
+@extends("base of a result")
+def note_base(self: Tensor, args: Sequence[Any]) -> None:
     """Take note of which argument a function's result is a view of: one whose memory it shares."""
     data = self._tensor
     shared = data._version
@@ -156,7 +160,8 @@ def _index_in(self: Tensor, base: Tensor) -> Tensor:
     return self._with(self.backend.from_host(np.ascontiguousarray(index)))
 
 
-def _refresh(self: Tensor) -> None:
+@extends("refresh a view")
+def refresh(self: Tensor) -> None:
     """Give a view a new node if its memory has been changed since it got its last one."""
     base = self._base
     if base is None:
