@@ -33,6 +33,7 @@ class NumberLike:
 
 
 _NUMBERS = (bool, int, float)  # `isinstance` is faster with a tuple
+_ALL_NUMBERS = (*_NUMBERS, NumberLike)
 
 _KINDS: dict[str, Kind] = {
     "b": "bool",
@@ -205,8 +206,9 @@ def as_number(name: str, value: Any) -> Number:
     Raises:
         TypeError: it is something else.
     """
-    value = plain(value)
-    if not isinstance(value, (*_NUMBERS, NumberLike)):
+    if isinstance(value, np.generic):
+        value = value.item()
+    if not isinstance(value, _ALL_NUMBERS):
         raise TypeError(f"{name} is a number; {value!r} of type {type(value).__name__} was given.")
     number: Number = value  # type: ignore[assignment]  # or a NumberLike
     return number
