@@ -184,7 +184,7 @@ def check_parts(stage: Stage, library: Library) -> Iterator[str]:
     package, order = stage.import_name, reading_order(stage.folder / "README.md")
     if order:
         yield from misdirected(library, package)
-        yield from beyond_cores(library, package, stage.whole)
+        yield from beyond_cores(library, package)
         yield from disordered(library, package, order)
 
 

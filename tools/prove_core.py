@@ -42,11 +42,13 @@ class Training:
         stage: the short name of the stage.
         script: the file in `tools/trainings`.
         arguments: the arguments of the script, such as the name of a backend.
+        also: what is installed beside the stage: packages of this repository, and others.
     """
 
     stage: str
     script: str
     arguments: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
 
 
 TRAININGS = (
@@ -54,6 +56,8 @@ TRAININGS = (
     Training("tensor", "moons_of_tensors.py", ("simple",)),
     Training("tensor", "moons_of_tensors.py", ("numpy",)),
     Training("fast", "moons_of_tensors.py", ("fast",)),
+    Training("nn", "digits.py", ("numpy",), ("scikit-learn",)),
+    Training("nn", "digits.py", ("fast",), ("mt-fast", "scikit-learn")),
 )
 """The trainings, one row for each stage and backend."""
 
@@ -85,10 +89,12 @@ def prove(workspace: Workspace, wheels: Sequence[Wheel], training: Training) -> 
     stage = workspace[training.stage]
     with tempfile.TemporaryDirectory(prefix="core-") as folder:
         environment = Environment(Path(folder, "environment"))
-        environment.install(wheels, stage.name)
+        for target in (stage.name, *training.also):
+            environment.install(wheels, target)
         packages = Path(environment.ask(LOCATE).strip())
-        for each in workspace.upstream(stage):
-            strip(packages / each.import_name)
+        for each in workspace.stages.values():
+            if (packages / each.import_name).is_dir():
+                strip(packages / each.import_name)
         script = shutil.copy(TRAININGS_FOLDER / training.script, folder)
         return output([str(environment.python), "-I", script, *training.arguments], Path(folder))
 

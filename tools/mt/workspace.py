@@ -52,7 +52,6 @@ class Stage:
         pythons: The Pythons that it promises to run on, the oldest first: `3.11`.
         plugins: The backends of tensors that it announces by entry points.
         public: The modules that other packages may import from, as in `errors` or `testing.*`.
-        whole: The packages that its core still needs whole, not only their cores.
     """
 
     name: NormalizedName
@@ -62,7 +61,6 @@ class Stage:
     pythons: tuple[str, ...]
     plugins: tuple[str, ...]
     public: tuple[str, ...]
-    whole: tuple[str, ...] = ()
 
     @property
     def short(self) -> str:
@@ -202,7 +200,6 @@ def _read_stage(file: Path) -> Stage:
             pythons=_pythons(project.get("classifiers", [])),
             plugins=tuple(project.get("entry-points", {}).get(PLUGINS, {})),
             public=tuple(tables.get("tool", {}).get("mt", {}).get("public", ())),
-            whole=tuple(tables.get("tool", {}).get("mt", {}).get("whole", ())),
         )
     except tomllib.TOMLDecodeError as error:
         message = f"{file} is not valid TOML: {error}"

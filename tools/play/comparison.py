@@ -16,9 +16,9 @@ import numpy as np
 import mt_tensor as mt
 from mt.concept.running import backend_of
 from mt_cuda import CudaOps
-from mt_cuda.gpu import BLOCKS_PER_MULTIPROCESSOR, THREADS
-from mt_cuda.machine import Size
-from mt_cuda.matrix import LARGE, SMALL
+from mt_cuda.core.gpu import BLOCKS_PER_MULTIPROCESSOR, THREADS
+from mt_cuda.core.machine import Size
+from mt_cuda.core.matrix import LARGE, SMALL
 from mt_operators import OPERATORS
 from mt_tensor.backends.extending import UFUNCS, numpy_source
 from mt_tensor.core import simple
@@ -333,7 +333,7 @@ def _of_cuda(operation: Operation) -> list[tuple[str, str]]:
         enough=MULTIPROCESSORS,
     )
     machine = PlanningMachine(size)
-    backend = CudaOps(machine)
+    backend = CudaOps(machine, plain=True)
     operation.function([mt.tensor(array, backend=backend) for array in operation.arrays()])()
     return [
         (

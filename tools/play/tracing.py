@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from mt_cuda.core.kernel import Kernel
+from mt_cuda.core.machine import Grid, Size
+from mt_cuda.core.simulator import SIZE, Memory, Order, Program, Simulator
 from mt_cuda.extending import Number
-from mt_cuda.kernel import Kernel
-from mt_cuda.machine import Grid, Size
-from mt_cuda.simulator import SIZE, Memory, Order, Program, Simulator
 
 BARRIER = "cuda.syncthreads()"
 

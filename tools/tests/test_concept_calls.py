@@ -13,8 +13,8 @@ from mt.concept.maps import read_map
 TOOLS = Path(__file__).parents[1]
 
 UNSEEN = {
-    "mt_cuda.compiler.compile_kernel": "the simulator does without",
-    "mt_cuda.gpu.Gpu.launch": "the simulator does without",
+    "mt_cuda.core.compiler.compile_kernel": "the simulator does without",
+    "mt_cuda.core.gpu.Gpu.launch": "the simulator does without",
     "mt_fast.vector_math.exponentials.sigmoid": ("a kernel that is loaded from disk has it in it"),
 }
 """Code that runs, but that cannot be seen to run everywhere, and why."""

@@ -16,16 +16,14 @@ import pytest
 
 import mt_nn as nn
 import mt_tensor as mt
-from mt_cuda import bench
-from mt_cuda.compiler import HOPPER
-from mt_cuda.library import nvrtc
-from mt_cuda.library.attention import tiles
-from mt_cuda.library.backend import TunedOps
-from mt_cuda.library.bench import sass
-from mt_cuda.library.bench.launches import recorded
-from mt_cuda.library.images import convolution, weights
-from mt_cuda.library.recording import MULTIPROCESSORS, Launch, Record, Recorder
-from mt_cuda.simulator import Simulator
+from mt_cuda import CudaOps, Simulator, bench
+from mt_cuda.attention import tiles
+from mt_cuda.bench import sass
+from mt_cuda.bench.launches import recorded
+from mt_cuda.core.compiler import HOPPER
+from mt_cuda.cubins import nvrtc
+from mt_cuda.images import convolution, weights
+from mt_cuda.recording import MULTIPROCESSORS, Launch, Record, Recorder
 from mt_nn import functional as F
 from mt_nn.core.dropout import _dropout
 from mt_nn.functional import recurrent
@@ -129,7 +127,7 @@ def test_in_two_bytes_value_and_gradients_are_those_of_float64(
 ) -> None:
     operation, shapes, *_ = OPERATIONS[name]
     results = []
-    for backend, wide in ((TunedOps(Simulator(order)), dtype), ("numpy", "float64")):
+    for backend, wide in ((CudaOps(Simulator(order)), dtype), ("numpy", "float64")):
         with use_backend(backend):
             tensors = _leaves(shapes, wide)
             out = operation(*tensors)
@@ -195,7 +193,7 @@ def test_what_gpus_execute_of_the_kernels_of_steps() -> None:
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
 def test_the_norm_of_many_is_that_of_one_vector(order: Any, dtype: str) -> None:
     arrays = [np.random.default_rng(k).standard_normal(k % 5 * 60 + 1) for k in range(20)]
-    with use_backend(TunedOps(Simulator(order))):
+    with use_backend(CudaOps(Simulator(order))):
         given = [mt.tensor(array).to(getattr(mt, dtype)) for array in arrays]
         norm = nn.utils.get_total_norm(given)
         assert norm.dtype is given[0].dtype
@@ -209,7 +207,7 @@ def test_a_norm_of_many_takes_one_launch_for_every_sixteen() -> None:
         nn.utils.get_total_norm(given)
 
     machine = Recorder()
-    with use_backend(TunedOps(machine)):
+    with use_backend(CudaOps(machine)):
         given = [mt.ones(k + 1) for k in range(33)]
         machine.record = Record()
         clip()
@@ -227,7 +225,7 @@ def _recorded(name: str) -> tuple[list[Launch], list[Launch]]:
     """Return the launches of an operation, forward and backward."""
     operation, shapes, *_ = OPERATIONS[name]
     machine = Recorder()
-    with use_backend(TunedOps(machine)):
+    with use_backend(CudaOps(machine)):
         tensors = _leaves(shapes, "float32")
         machine.record = Record()
         out = operation(*tensors)
@@ -266,7 +264,7 @@ def test_nothing_is_sent_or_waited_for(make: Callable[[], Callable[[], Any]]) ->
 
 @pytest.mark.parametrize("order", ["forward", "reversed"])
 def test_a_wrong_class_is_told_when_somebody_waits(order: Any) -> None:
-    with use_backend(TunedOps(Simulator(order))):
+    with use_backend(CudaOps(Simulator(order))):
         scores = mt.ones(4, 3)
         loss = F.cross_entropy(scores, mt.tensor([0, -100, 2, 1]))
         assert loss.item() == pytest.approx(np.log(3))
@@ -285,7 +283,7 @@ def test_a_gpus_tiles_convolve(
     monkeypatch.setattr(convolution, "TINY", (tile,))
     monkeypatch.setattr(weights, "TINY", (tile_of_weights,))
     results = []
-    for backend, dtype in ((TunedOps(Simulator()), "f4"), ("numpy", "f8")):
+    for backend, dtype in ((CudaOps(Simulator()), "f4"), ("numpy", "f8")):
         with use_backend(backend):
             tensors = x, w, b = _leaves([(1, 3, 4, 3), (5, 3, 2, 1), (5,)], dtype)
             out = F.conv2d(x, w, b, padding=(1, 0))
@@ -304,7 +302,7 @@ def test_a_gpus_tiles_attend(monkeypatch: pytest.MonkeyPatch, width: int) -> Non
 
     monkeypatch.setattr(tiles, "choose", chosen)
     results = []
-    for backend, dtype in ((TunedOps(Simulator()), "f4"), ("numpy", "f8")):
+    for backend, dtype in ((CudaOps(Simulator()), "f4"), ("numpy", "f8")):
         with use_backend(backend):
             tensors = q, k, v = _leaves([(34, 2), (35, 2), (35, width)], dtype)
             out = F.scaled_dot_product_attention(q, k, v, is_causal=True)

@@ -13,8 +13,8 @@ import mt_nn as nn
 import mt_tensor as mt
 from mt.testing import example
 from mt.workspace import ROOT
-from mt_cuda.library.bench import operations
-from mt_cuda.library.bench.launches import recorded
+from mt_cuda.bench import operations
+from mt_cuda.bench.launches import recorded
 from mt_nn import functional as F
 from mt_nn.core.lenet import LeNet
 from mt_nn.train.language_models import LSTMLanguageModel, TransformerLanguageModel

@@ -214,11 +214,11 @@ def counterparts(before: str, after: str) -> dict[str, tuple[str, str | None]]:
         ("tensor", "fast", "fused.regularization._Dropout.value", "new idea", None),
         ("tensor", "fast", "core.loop_source.loop", "new idea", None),
         (
-            *("fast", "cuda", "backend.CudaOps.reduce", "rewritten"),
+            *("fast", "cuda", "core.backend.CudaOps.reduce", "rewritten"),
             "mt_tensor.core.simple.SimpleOps.reduce",
         ),
-        ("fast", "cuda", "simulator.Simulator.launch", "new idea", None),
-        ("fast", "cuda", "backend._at", "new idea", None),
+        ("fast", "cuda", "core.simulator.Simulator.launch", "new idea", None),
+        ("fast", "cuda", "core.backend._at", "new idea", None),
         (
             *("tensor", "nn", "core.module.Module.__call__", "rewritten"),
             "mt_operators.core.module.Module.__call__",

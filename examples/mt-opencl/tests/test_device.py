@@ -12,8 +12,7 @@ from mt_opencl import Device, OpenClOps
 from mt_opencl.choice import EXTENSIONS, check
 
 import mt_tensor as mt
-from mt_cuda.errors import KernelError, OutOfMemoryError
-from mt_cuda.kernel import Parameter, define, numbers, operand
+from mt_cuda.extending import KernelError, OutOfMemoryError, Parameter, define, numbers, operand
 from mt_tensor.errors import BackendUnavailableError
 
 
@@ -105,7 +104,7 @@ def test_a_tensor_that_no_memory_holds(device):
 
 EXHAUSTING = """
 import resource
-from mt_cuda.errors import OutOfMemoryError
+from mt_cuda.extending import OutOfMemoryError
 from mt_opencl import create_backend
 import mt_tensor as mt
 

@@ -8,27 +8,44 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from mt_cuda import gpu
-from mt_cuda.backend import CudaOps
-from mt_cuda.compiler import Compiled
-from mt_cuda.errors import KernelError
-from mt_cuda.library.backend import TunedOps
-from mt_cuda.library.gpu import CubinGpu
-from mt_cuda.simulator import Memory, Simulator
+from mt_cuda import CudaOps
+from mt_cuda.core import gpu
+from mt_cuda.core.compiler import Compiled
+from mt_cuda.core.errors import KernelError
+from mt_cuda.core.simulator import Memory, Simulator
+from mt_cuda.core.tables import GPU
+from mt_cuda.cubins import cache
+from mt_cuda.matrices import blas
 from mt_tensor.errors import BackendUnavailableError
 from mt_tensor.extending import DTYPES
 
+COMPILERS = ["ptx", "cubin"]
+"""How kernels are compiled: by the core alone, or by what is registered."""
 
-def _gpu(machine=CubinGpu) -> CudaOps:
+
+def made_by(compiler):
+    """Return a function that makes a machine whose kernels are compiled so."""
+
+    def make():
+        with pytest.MonkeyPatch.context() as patch:
+            if compiler == "ptx":
+                patch.delitem(GPU, "load")
+                patch.delitem(GPU, "pool")
+            return gpu.Gpu()
+
+    return make
+
+
+def _gpu(compiler="cubin") -> CudaOps:
     try:
-        return TunedOps(CubinGpu()) if machine is CubinGpu else CudaOps(machine())
+        return CudaOps(made_by(compiler)(), plain=compiler == "ptx")
     except BackendUnavailableError as error:
         pytest.skip(f"needs a GPU: {str(error).split('. ')[0]}")
 
 
 MACHINES = {
-    "forward": lambda: CudaOps(Simulator("forward")),
-    "reversed": lambda: CudaOps(Simulator("reversed")),
+    "forward": lambda: CudaOps(Simulator("forward"), plain=True),
+    "reversed": lambda: CudaOps(Simulator("reversed"), plain=True),
     "gpu": _gpu,
 }
 
@@ -41,11 +58,11 @@ def ops(request):
     return MACHINES[request.param]()
 
 
-@pytest.fixture(scope="session", params=[gpu.Gpu, CubinGpu], ids=["ptx", "cubin"])
+@pytest.fixture(scope="session", params=COMPILERS)
 def gpu_ops(request):
     """The backend on a GPU, with our kernels by either compiler; skips where there is none."""
     ops = _gpu(request.param)
-    ops.machine.products = lambda: None
+    blas._LIBRARIES[ops.machine] = None
     return ops
 
 
@@ -242,21 +259,21 @@ class Pretended:
 
 @pytest.fixture
 def pretend(monkeypatch):
-    """Return a function that makes a pretended GPU, of a class of machines."""
+    """Return a function that makes a pretended GPU, whose kernels a compiler makes."""
     monkeypatch.setattr(gpu, "THREADS", 16)
 
-    def pretending(machine=gpu.Gpu, **facts):
+    def pretending(compiler="ptx", **facts):
         there = Pretended(**facts)
         monkeypatch.setattr(gpu, "_import_cuda", lambda: (there, there))
         monkeypatch.setattr(gpu, "compile_kernel", there.ptx)
-        monkeypatch.setattr("mt_cuda.library.gpu.cubin", there.cubin)
-        return machine(), there
+        monkeypatch.setattr(cache, "cubin", there.cubin)
+        return made_by(compiler)(), there
 
     return pretending
 
 
-@pytest.fixture(params=[gpu.Gpu, CubinGpu], ids=["ptx", "cubin"])
+@pytest.fixture(params=COMPILERS)
 def pretended(request, pretend):
     """The backend on a pretended GPU, with kernels of either compiler."""
     machine, _ = pretend(request.param)
-    return CudaOps(machine)
+    return CudaOps(machine, plain=True)

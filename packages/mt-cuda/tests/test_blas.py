@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_cuda.errors import KernelError
-from mt_cuda.library.backend import TunedOps
-from mt_cuda.library.gpu import CubinGpu
-from mt_cuda.library.matrices import blas
-from mt_cuda.library.matrices.blas import Cublas
+from mt_cuda import CudaOps
+from mt_cuda.core.errors import KernelError
+from mt_cuda.matrices import blas
+from mt_cuda.matrices.blas import Cublas
+from mt_cuda.matrices.multiply import linear, product_and_sums
 from mt_tensor.extending import DTYPES
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
@@ -73,10 +73,10 @@ def stored(name, values):
 def there(pretend, monkeypatch):
     """The backend on a pretended GPU, to whose library nothing is too small, and the library."""
     library = Library()
-    monkeypatch.setattr("mt_cuda.library.gpu.installed", lambda stream: Cublas(library, stream))
+    monkeypatch.setattr("mt_cuda.matrices.blas.installed", lambda stream: Cublas(library, stream))
     monkeypatch.setattr(blas, "MUCH", 0)
-    machine, _ = pretend(CubinGpu)
-    return TunedOps(machine), library
+    machine, _ = pretend("cubin")
+    return CudaOps(machine), library
 
 
 def whole(ops, *shape, dtype="float32"):
@@ -122,9 +122,9 @@ def test_linear_maps_and_the_gradients_of_their_weights_and_biases(there, dtype)
     ops, library = there
     (a, x), (w, weights) = whole(ops, 6, 4, dtype=dtype), whole(ops, 4, 5, dtype=dtype)
     biases = mt.arange(5, backend=ops).to(DTYPES[dtype])
-    out = ops.linear(x._tensor, weights._tensor, biases._tensor)
+    out = linear(ops, x._tensor, weights._tensor, biases._tensor)
     assert mt.Tensor._make(out, ops).double().tolist() == (a @ w + np.arange(5)).tolist()
-    product, sums = ops.product_and_sums(x.T._tensor, x._tensor)
+    product, sums = product_and_sums(ops, x.T._tensor, x._tensor)
     assert mt.Tensor._make(product, ops).double().tolist() == (a.T @ a).tolist()
     assert mt.Tensor._make(sums, ops).double().tolist() == a.sum(0).tolist()
     assert len(library.calls) == 2
@@ -162,14 +162,14 @@ def test_a_library_that_says_no_is_an_error(there):
 
 
 def test_without_it_our_kernels_multiply(pretend):
-    machine, _ = pretend(CubinGpu)
-    assert machine.products() is None
+    machine, _ = pretend("cubin")
+    assert blas.library_of(machine) is None
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_cublas_on_a_gpu(cubin_ops, dtype):
-    if cubin_ops.machine.products() is None:
+    if blas.library_of(cubin_ops.machine) is None:
         pytest.skip("needs cuBLAS: pip install 'mt-cuda[cu13,blas]'")
     a, x = whole(cubin_ops, 500, 300, dtype=dtype)
     b, y = whole(cubin_ops, 300, 200, dtype=dtype)
@@ -178,5 +178,5 @@ def test_cublas_on_a_gpu(cubin_ops, dtype):
             product = mt.tensor((a @ b).tolist(), dtype=dtype)
             assert (left @ right).tolist() == product.tolist()
     ones = mt.ones(200, dtype=x.dtype, backend=cubin_ops)
-    biased = mt.Tensor._make(cubin_ops.linear(x._tensor, y._tensor, ones._tensor), cubin_ops)
+    biased = mt.Tensor._make(linear(cubin_ops, x._tensor, y._tensor, ones._tensor), cubin_ops)
     assert biased.tolist() == mt.tensor((a @ b + 1).tolist(), dtype=dtype).tolist()

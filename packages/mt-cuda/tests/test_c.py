@@ -4,11 +4,11 @@ import textwrap
 
 import pytest
 
-from mt_cuda import indexed
-from mt_cuda.errors import KernelError
-from mt_cuda.kernel import Kernel, Parameter, define, numbers, operand
-from mt_cuda.library import inspection
-from mt_cuda.library.c.translation import to_c
+from mt_cuda.c.translation import to_c
+from mt_cuda.core import indexed
+from mt_cuda.core.errors import KernelError
+from mt_cuda.core.kernel import Kernel, Parameter, define, numbers, operand
+from mt_cuda.inspection import kernels as inspection
 from mt_operators import OPERATORS
 from mt_operators.core.lowering import expanded
 from mt_operators.core.tracing import graph_of

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 import mt_tensor as mt
 from mt_cuda import CudaOps, RaceError, Simulator
+from mt_cuda.c.translation import to_c
+from mt_cuda.core.kernel import Kernel
 from mt_cuda.course import block_product, block_sums, mm_practice, sum_practice
-from mt_cuda.kernel import Kernel
-from mt_cuda.library.c.translation import to_c
 from mt_tensor.errors import BackendMismatchError, DomainError, DTypeError, ShapeError
 from mt_tensor.extending import DTYPES
 

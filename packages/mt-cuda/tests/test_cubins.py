@@ -9,10 +9,9 @@ from dataclasses import replace
 import pytest
 
 import mt_cuda
-from mt_cuda.errors import KernelError
-from mt_cuda.kernel import Parameter, define, numbers, operand
-from mt_cuda.library import cache, nvrtc
-from mt_cuda.library.gpu import CubinGpu
+from mt_cuda.core.errors import KernelError
+from mt_cuda.core.kernel import Parameter, define, numbers, operand
+from mt_cuda.cubins import cache, nvrtc
 from mt_tensor import float32
 
 HOPPER, AMPERE = (9, 0), (8, 0)
@@ -135,7 +134,7 @@ def test_what_was_not_used_for_longest_makes_room_once_in_a_process(folder, comp
 
 
 def test_the_machine_hands_what_was_compiled_to_the_driver(pretend):
-    machine, gpu = pretend(CubinGpu)
+    machine, gpu = pretend("cubin")
     loaded = machine.load(kernel("mine"))
     assert gpu.loaded["mine"] == b"cubin"
     memory = machine.allocate(1, float32)
@@ -160,9 +159,9 @@ def test_a_gpu_that_the_compiler_does_not_know_has_a_cure(folder):
 MISSING = """
 import sys
 sys.modules["{module}"] = None
-from mt_cuda.errors import KernelError
-from mt_cuda.kernel import define, operand
-from mt_cuda.library import cache
+from mt_cuda.core.errors import KernelError
+from mt_cuda.core.kernel import define, operand
+from mt_cuda.cubins import cache
 from mt_tensor import float32
 try:
     cache.cubin(define("one", operand("y", float32), ["y[y_at] = float32(1)"]), (9, 0))
@@ -185,7 +184,7 @@ def test_a_compiler_that_is_missing_has_a_cure(module):
 STEP = """
 import sys
 import mt_tensor as mt
-from mt_cuda.library import nvrtc
+from mt_cuda.cubins import nvrtc
 compiled, compiles = [], nvrtc.cubin
 nvrtc.cubin = lambda kernel, capability: compiled.append(kernel) or compiles(kernel, capability)
 x = mt.rand(64, 784, backend="cuda")

@@ -5,11 +5,10 @@ import gc
 import numpy as np
 import pytest
 
-from mt_cuda.errors import DeviceLostError, KernelError, OutOfMemoryError
-from mt_cuda.faults import LASTING, REFUSED, sized
-from mt_cuda.gpu import Gpu
-from mt_cuda.kernel import define, numbers, operand
-from mt_cuda.library.gpu import CubinGpu
+from mt_cuda.core.errors import DeviceLostError, KernelError, OutOfMemoryError
+from mt_cuda.core.kernel import define, numbers, operand
+from mt_cuda.faults.lasting import LASTING, REFUSED
+from mt_cuda.memory.exhausted import sized
 from mt_tensor import float32
 from mt_tensor.errors import BackendError, BackendUnavailableError
 
@@ -18,7 +17,7 @@ def fills(name):
     return define(name, [*numbers("n"), *operand("y", float32)], ["y[y_at] = float32(n)"])
 
 
-@pytest.fixture(params=[Gpu, CubinGpu], ids=["ptx", "cubin"])
+@pytest.fixture(params=["ptx", "cubin"])
 def there(request, pretend):
     """A machine, and the pretended GPU that it is."""
     return pretend(request.param)
@@ -166,10 +165,10 @@ def test_other_failures_are_said_as_they_are(there):
     assert machine.download(machine.upload(np.ones(1)), 1) == 1
 
 
-@pytest.mark.parametrize("machine", [Gpu, CubinGpu])
-def test_a_compiler_that_is_missing_makes_the_gpu_unavailable(pretend, machine):
+@pytest.mark.parametrize("compiler", ["ptx", "cubin"])
+def test_a_compiler_that_is_missing_makes_the_gpu_unavailable(pretend, compiler):
     with pytest.raises(BackendUnavailableError, match="on Pretended: install one. To learn"):
-        pretend(machine, missing="install one.")
+        pretend(compiler, missing="install one.")
 
 
 @pytest.mark.parametrize(
@@ -201,12 +200,11 @@ def test_a_gpu_that_is_out_of_memory_goes_on(gpu_ops):
 
 LOST = """
 import numpy as np
-from mt_cuda.errors import DeviceLostError
-from mt_cuda.kernel import define, numbers, operand
-from mt_cuda.library.gpu import CubinGpu
+from mt_cuda.core.errors import DeviceLostError
+from mt_cuda.core.kernel import define, numbers, operand
 from mt_tensor import float32
 
-gpu = CubinGpu()
+gpu = Gpu()
 wild = define("wild", [*numbers("n"), *operand("y", float32)], ["y[n] = float32(n)"])
 memory = gpu.allocate(1, float32)
 gpu.launch(gpu.load(wild), (1, 1), 1, (1 << 50,), (memory, 0))

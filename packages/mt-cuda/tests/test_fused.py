@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_cuda.library.backend import TunedOps
-from mt_cuda.library.recording import Recorder
-from mt_cuda.simulator import Simulator
+from mt_cuda import CudaOps, Simulator
+from mt_cuda.recording import Recorder
 from mt_tensor.backends import use_backend
 
 
 @pytest.fixture(params=["forward", "reversed"])
 def ops(request):
-    return TunedOps(Simulator(request.param))
+    return CudaOps(Simulator(request.param))
 
 
 def close(ops, function, *arrays):
@@ -33,7 +32,7 @@ def close(ops, function, *arrays):
 def launches(action):
     """Count the launches of what is done when it has been done before."""
     machine = Recorder()
-    with use_backend(TunedOps(machine)):
+    with use_backend(CudaOps(machine)):
         action()
         before = len(machine.record.launches)
         action()
@@ -83,7 +82,7 @@ def test_nan_is_the_extreme_and_infinities_count(ops):
 
 
 def test_a_position_is_one_launch():
-    x = mt.ones(40, 50, backend=TunedOps(machine := Recorder()))
+    x = mt.ones(40, 50, backend=CudaOps(machine := Recorder()))
     before = len(machine.record.launches)
     x.argmax(1)
     assert len(machine.record.launches) == before + 1

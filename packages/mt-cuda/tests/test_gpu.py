@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_cuda import bench, gpu
-from mt_cuda.compiler import compile_kernel
-from mt_cuda.kernel import define, numbers, operand
-from mt_cuda.library.bench.rates import Bench
-from mt_cuda.library.inspection import every_kernel
-from mt_cuda.simulator import Simulator
+from mt_cuda import Simulator, bench
+from mt_cuda.bench.rates import Bench
+from mt_cuda.core import gpu
+from mt_cuda.core.compiler import compile_kernel
+from mt_cuda.core.kernel import define, numbers, operand
+from mt_cuda.inspection.kernels import every_kernel
 from mt_operators import OPERATORS
 from mt_tensor.backends import use_backend
 from mt_tensor.errors import BackendUnavailableError
@@ -108,7 +108,7 @@ class TimedSimulator(Simulator):
 
 
 def test_the_benchmark_measures_everything(capsys, monkeypatch):
-    measured = Bench(TimedSimulator(), runs=2)
+    measured = Bench(machine := TimedSimulator(), runs=2, events=machine)
     reduce, folds = measured.ops.reduce, set()
 
     def noted(operator, source, dims):
@@ -121,9 +121,9 @@ def test_the_benchmark_measures_everything(capsys, monkeypatch):
     assert folds == {((0, 1), ()), ((1,), (8,)), ((0,), (8,))}
     measured.rows(64)
     measured.products((4,))
-    before = measured.gpu.launched
+    before = machine.launched
     measured.launches(3)
-    assert measured.gpu.launched >= before + 3
+    assert machine.launched >= before + 3
     *rates, operation, allocation = capsys.readouterr().out.splitlines()
     # In a billionth of a second as many GB/s as bytes, and GFLOP/s as operations.
     assert [" ".join(line.split()) for line in rates] == [
@@ -154,8 +154,8 @@ def test_the_benchmark_measures_the_steps_that_others_offer(capsys, monkeypatch)
         made.append(weights)
         return lambda: weights.add_(1)
 
-    monkeypatch.setattr("mt_cuda.library.bench.rates.steps", lambda: {"tiny": make})
-    Bench(TimedSimulator(), runs=2).steps()
+    monkeypatch.setattr("mt_cuda.bench.rates.steps", lambda: {"tiny": make})
+    Bench(machine := TimedSimulator(), runs=2, events=machine).steps()
     (line,) = capsys.readouterr().out.splitlines()
     assert re.fullmatch(r"step tiny +\d+\.\d\d ms    \d+\.\d\d ms of the host", line)
     assert made[0].backend.name == "cuda"

@@ -3,10 +3,9 @@
 import pytest
 
 import mt_tensor as mt
-from mt_cuda.library import indices
-from mt_cuda.library.backend import TunedOps
-from mt_cuda.library.recording import Record, Recorder
-from mt_cuda.simulator import Simulator
+from mt_cuda import CudaOps, Simulator
+from mt_cuda.indexing import checks as indices
+from mt_cuda.recording import Record, Recorder
 from mt_tensor.backends import use_backend
 from mt_tensor.errors import IndexingError
 
@@ -14,14 +13,14 @@ from mt_tensor.errors import IndexingError
 @pytest.fixture(params=["forward", "reversed"])
 def ops(request):
     """The backend of users, on threads in either order."""
-    ops = TunedOps(Simulator(request.param))
+    ops = CudaOps(Simulator(request.param))
     with use_backend(ops):
         yield ops
 
 
 def test_a_steady_step_sends_nothing_and_waits_for_nothing():
     machine = Recorder()
-    with use_backend(TunedOps(machine)):
+    with use_backend(CudaOps(machine)):
         x, places = mt.ones(8, 8, requires_grad=True), mt.tensor([[0, -1], [2, 3]])
         for _ in range(2):
             machine.record = Record()
@@ -37,7 +36,7 @@ def test_a_steady_step_sends_nothing_and_waits_for_nothing():
 
 def test_whether_an_index_was_wrong_is_read_with_what_is_read_anyway():
     machine = Recorder()
-    with use_backend(TunedOps(machine)):
+    with use_backend(CudaOps(machine)):
         x = mt.ones(4, 4)
         for reads in (2, 1):  # the second time nothing has been checked meanwhile
             y = x.gather(0, mt.tensor([[1, 2]])) if reads == 2 else x

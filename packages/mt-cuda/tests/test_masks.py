@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_cuda.library.backend import TunedOps
-from mt_cuda.library.recording import Record, Recorder
-from mt_cuda.simulator import Simulator
+from mt_cuda import CudaOps, Simulator
+from mt_cuda.recording import Record, Recorder
 
 
 @pytest.fixture(params=["forward", "reversed"])
 def ops(request):
-    return TunedOps(Simulator(request.param))
+    return CudaOps(Simulator(request.param))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int8", "uint64", "bool"])
@@ -46,7 +45,7 @@ def test_masks_select_and_store_as_in_numpy(ops, view):
 
 
 def test_a_mask_waits_for_one_number():
-    x = mt.zeros(300, 50, backend=TunedOps(machine := Recorder()))
+    x = mt.zeros(300, 50, backend=CudaOps(machine := Recorder()))
     machine.record = Record()
     x[x > 0]
     assert (machine.record.downloads, machine.record.uploads) == (1, 0)

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_cuda.backend import CudaOps
-from mt_cuda.layout import index_type
-from mt_cuda.simulator import Simulator
+from mt_cuda import CudaOps, Simulator
+from mt_cuda.core.layout import index_type
 from mt_operators import OPERATORS
 from mt_operators.testing import SPECIAL, SPECS, TOLERANCE, WHOLE_SPECS
 from mt_tensor import TensorData
@@ -218,8 +217,8 @@ def test_unaligned_rows(ops, dtype):
 
 def test_indices_that_need_64_bits(ops, monkeypatch):
     assert [index_type(n) for n in (0, 2**31 - 1, 2**31)] == ["index32", "index32", "int64"]
-    monkeypatch.setattr("mt_cuda.layout.NARROW_LIMIT", 0)
-    wide = CudaOps(ops.machine)
+    monkeypatch.setattr("mt_cuda.core.layout.NARROW_LIMIT", 0)
+    wide = CudaOps(ops.machine, plain=True)
     x, y = (on(wide, numbers((3, 4, 5), "float32", seed)).permute(2, 0, 1) for seed in (0, 1))
     out = wide.empty((5, 3, 4), mt.float32)
     wide.elementwise(OPERATORS["mul"].value)([out], x, y)
@@ -410,8 +409,8 @@ def test_the_same_bytes_as_another_type(ops):
 
 
 def test_of_many_layouts_and_formulas_the_last_are_remembered(monkeypatch):
-    monkeypatch.setattr("mt_cuda.backend.REMEMBERED", 3)
-    few = CudaOps(Simulator())
+    monkeypatch.setattr("mt_cuda.core.backend.REMEMBERED", 3)
+    few = CudaOps(Simulator(), plain=True)
     for name, size in itertools.product(("neg", "square", "exp", "abs", "neg"), (1, 2)):
         x, out = on(few, np.ones(size)), few.empty((size,), mt.float64)
         few.elementwise(OPERATORS[name].value)((out,), x)

@@ -125,11 +125,11 @@ def test_the_benchmark_refuses_politely():
 def test_each_reason_is_named(hide, reason):
     code = f"""
 import sys
-import mt_cuda.gpu
+import mt_cuda.core.gpu
 {hide}
 try:
-    mt_cuda.gpu.Gpu()
-except mt_cuda.gpu.BackendUnavailableError as error:
+    mt_cuda.core.gpu.Gpu()
+except mt_cuda.core.gpu.BackendUnavailableError as error:
     print(error)
 """
     run = python("-c", code)
@@ -140,9 +140,9 @@ NUMBA_SIMULATOR = """
 import math, sys, types
 import numpy as np
 from numba import cuda
-from mt_cuda.library import inspection
-from mt_cuda.kernel import Kernel
-from mt_cuda.simulator import NAMES, SIZE, Simulator
+from mt_cuda.inspection import kernels as inspection
+from mt_cuda.core.kernel import Kernel
+from mt_cuda.core.simulator import NAMES, SIZE, Simulator
 
 def numba(kernel, grid, threads, arguments):
     names = {**NAMES, "cuda": cuda}

@@ -9,23 +9,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mt_tensor as mt
-from mt_cuda.errors import RaceError
-from mt_cuda.gpu import size_of_gpu
-from mt_cuda.kernel import Kernel
-from mt_cuda.library import nvrtc
-from mt_cuda.library.backend import TunedOps
-from mt_cuda.library.matrices import tiles
-from mt_cuda.library.matrices.product import Product, product
-from mt_cuda.library.matrices.strips import Factor
-from mt_cuda.library.matrices.tensor_cores import best
-from mt_cuda.library.matrices.tiles import MUCH, TILES, Cut, Tile, choose
-from mt_cuda.library.recording import Recorder
-from mt_cuda.simulator import Simulator
+from mt_cuda import CudaOps, Simulator
+from mt_cuda.core.errors import RaceError
+from mt_cuda.core.gpu import size_of_gpu
+from mt_cuda.core.kernel import Kernel
+from mt_cuda.cubins import nvrtc
+from mt_cuda.matrices import tiles
+from mt_cuda.matrices.multiply import linear, product_and_sums
+from mt_cuda.matrices.product import Product, product
+from mt_cuda.matrices.strips import Factor
+from mt_cuda.matrices.tensor_cores import best
+from mt_cuda.matrices.tiles import MUCH, TILES, Cut, Tile, choose
+from mt_cuda.recording import Recorder
 from mt_tensor import use_backend
 from mt_tensor.extending import DTYPES
 
 GPU = size_of_gpu(132)
-ORDERS = {"forward": TunedOps(Simulator("forward")), "reversed": TunedOps(Simulator("reversed"))}
+ORDERS = {"forward": CudaOps(Simulator("forward")), "reversed": CudaOps(Simulator("reversed"))}
 DTYPES_OF_PRODUCTS = ("float16", "float32", "float64")
 
 
@@ -78,12 +78,12 @@ def test_tiles_with_warps_and_with_narrow_strips(backend, monkeypatch, tile, tra
     """Of transposed ones there are several groups beside each other, and below: see `rounds`."""
     shape = rows, inner, columns = 17, 32, 40  # four strips or more, so that all loops run
     cut = cut_of(tile, (1, *shape))
-    monkeypatch.setattr("mt_cuda.library.matrices.planning.choose", lambda *_: cut)
+    monkeypatch.setattr("mt_cuda.matrices.planning.choose", lambda *_: cut)
     a, b = whole((rows, inner)), whole((inner, columns), seed=1)
-    fresh = TunedOps(backend.machine)
+    fresh = CudaOps(backend.machine)
     left, right = view(fresh, a, transposed, 0, 1), view(fresh, b, transposed, 1, 1)
     assert np.array_equal(fresh.to_host(fresh.matmul(left, right)), a @ b)
-    product, sums = fresh.product_and_sums(left, right)
+    product, sums = product_and_sums(fresh, left, right)
     assert np.array_equal(fresh.to_host(product), a @ b)
     assert np.array_equal(fresh.to_host(sums), a.sum(1))
 
@@ -100,10 +100,10 @@ def cut_of(tile, shape, span=None):
 def test_parts_of_a_long_inner_dimension_are_added_up(monkeypatch, dtype, inner):
     results = []
     for backend in ORDERS.values():
-        fresh = TunedOps(backend.machine)
+        fresh = CudaOps(backend.machine)
         shape, tile = (2, 5, inner, 6), Tile(8, 8, 4, 4, 4)
         cut = cut_of(tile, shape, 8)
-        monkeypatch.setattr("mt_cuda.library.matrices.planning.choose", lambda *_, cut=cut: cut)
+        monkeypatch.setattr("mt_cuda.matrices.planning.choose", lambda *_, cut=cut: cut)
         rng = np.random.default_rng(0)
         a, b = (rng.standard_normal((2, *each)).astype(dtype) for each in ((5, inner), (inner, 6)))
         results.append(fresh.to_host(fresh.matmul(*map(fresh.from_host, (a, b)))))
@@ -174,7 +174,7 @@ def less_exact():
 
 
 def test_numbers_of_float32_are_rounded_only_where_that_is_allowed(request):
-    ops = TunedOps(machine := Recorder())
+    ops = CudaOps(machine := Recorder())
     x = mt.ones(1024, 1024, backend=ops)
 
     def multiply():
@@ -252,13 +252,13 @@ MORE_ROWS_THAN_THREADS, MORE_THREADS = Tile(32, 4, 4, 4, 4), Tile(4, 32, 4, 4, 4
 def test_biases_and_sums_of_rows(backend, monkeypatch, tile, span, dtype):
     shape = rows, inner, columns = 37, 21, 35
     cut = cut_of(tile, (1, *shape), span)
-    monkeypatch.setattr("mt_cuda.library.matrices.planning.choose", lambda *_: cut)
-    ops = TunedOps(backend.machine)
+    monkeypatch.setattr("mt_cuda.matrices.planning.choose", lambda *_: cut)
+    ops = CudaOps(backend.machine)
     a, b = whole((rows, inner), dtype), whole((inner, columns), dtype, 1)
     bias = whole((columns,), dtype, 2)
     left, right, beside = map(ops.from_host, (a, b, bias))
-    assert np.array_equal(ops.to_host(ops.linear(left, right, beside)), a @ b + bias)
-    product, sums = map(ops.to_host, ops.product_and_sums(left, right))
+    assert np.array_equal(ops.to_host(linear(ops, left, right, beside)), a @ b + bias)
+    product, sums = map(ops.to_host, product_and_sums(ops, left, right))
     assert np.array_equal(product, a @ b)
     assert np.array_equal(sums, a.sum(1))
 
@@ -266,7 +266,7 @@ def test_biases_and_sums_of_rows(backend, monkeypatch, tile, span, dtype):
 def test_biases_lie_anywhere(backend):
     a, b, biases = whole((6, 5)), whole((5, 8)), whole((24,), seed=2)
     bias = backend.from_host(biases).like((8,), (1,), 3)
-    found = backend.linear(backend.from_host(a), backend.from_host(b), bias)
+    found = linear(backend, backend.from_host(a), backend.from_host(b), bias)
     assert np.array_equal(backend.to_host(found), a @ b + biases[3:11])
 
 
@@ -316,7 +316,7 @@ def test_totals_fit_into_registers():
 
 def test_the_gradient_of_weights_of_a_convolution_keeps_a_gpu_busy():
     machine = Recorder()
-    with use_backend(TunedOps(machine)):
+    with use_backend(CudaOps(machine)):
         upstream, patches = mt.ones(50000, 8), mt.ones(50000, 25)
         machine.record.launches.clear()
         upstream.mT @ patches

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import mt_cuda
-from mt_cuda.compiler import compile_kernel
-from mt_cuda.errors import KernelError
-from mt_cuda.kernel import Kernel, Parameter
-from mt_cuda.library import inspection
+from mt_cuda.core.compiler import compile_kernel
+from mt_cuda.core.errors import KernelError
+from mt_cuda.core.kernel import Kernel, Parameter
+from mt_cuda.inspection import kernels as inspection
 from mt_operators import OPERATORS
 from mt_operators.core.errors import UnknownOperatorError
 from mt_tensor.extending import DTYPES

@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_cuda.compiler import compile_kernel
-from mt_cuda.kernel import stored_type
-from mt_cuda.library.backend import TunedOps
-from mt_cuda.library.c.translation import to_c
-from mt_cuda.library.randomness import DRAWN, uniform
-from mt_cuda.simulator import Simulator
+from mt_cuda import CudaOps, Simulator
+from mt_cuda.c.translation import to_c
+from mt_cuda.core.compiler import compile_kernel
+from mt_cuda.core.kernel import stored_type
+from mt_cuda.random_numbers.philox import DRAWN, uniform
 
 TYPES = pytest.mark.parametrize("dtype", list(DRAWN), ids=lambda dtype: dtype.name)
 
@@ -17,7 +16,7 @@ TYPES = pytest.mark.parametrize("dtype", list(DRAWN), ids=lambda dtype: dtype.na
 @pytest.fixture(scope="module", params=["forward", "reversed"])
 def ops(request):
     """The backend of users, on threads in either order."""
-    return TunedOps(Simulator(request.param))
+    return CudaOps(Simulator(request.param))
 
 
 @TYPES

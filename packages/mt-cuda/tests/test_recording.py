@@ -6,17 +6,16 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_cuda import bench
-from mt_cuda.backend import CudaOps
-from mt_cuda.library.bench import launches
-from mt_cuda.library.recording import Record, Recorder
+from mt_cuda import CudaOps, bench
+from mt_cuda.bench import launches
+from mt_cuda.recording import Record, Recorder
 from mt_tensor.backends import use_backend
 
 
 @pytest.fixture
 def machine():
     machine = Recorder()
-    with use_backend(CudaOps(machine)):
+    with use_backend(CudaOps(machine, plain=True)):
         yield machine
 
 
@@ -68,7 +67,7 @@ def test_one_element_is_read_and_not_its_storage(machine, monkeypatch):
 
 def test_the_operations_of_a_launch():
     machine = Recorder()
-    with use_backend(CudaOps(machine)):
+    with use_backend(CudaOps(machine, plain=True)):
         x, y = mt.ones(5, 30, 70), mt.ones(5, 70, 20)
         machine.record = Record()
         x @ y

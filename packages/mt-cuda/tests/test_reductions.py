@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mt_cuda.library.backend import TunedOps
-from mt_cuda.library.recording import Record, Recorder
-from mt_cuda.simulator import Simulator
+from mt_cuda import CudaOps, Simulator
+from mt_cuda.recording import Record, Recorder
 from mt_operators import OPERATORS
 from mt_tensor import get_backend
 from mt_tensor.extending import DTYPES
@@ -25,7 +24,7 @@ def ops(request):
     """A machine with two warps in a block, so that both fold rows of their own."""
     machine = Simulator(request.param)
     machine.size = replace(machine.size, threads=64)
-    return TunedOps(machine)
+    return CudaOps(machine)
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -74,7 +73,7 @@ def test_nan_stays(ops, name, place):
     ],
 )
 def test_who_folds(shape, dims, way, threads):
-    ops = TunedOps(machine := Recorder())
+    ops = CudaOps(machine := Recorder())
     x = ops.from_host(np.zeros(shape, "f4"))
     machine.record = Record()
     ops.reduce(OPERATORS["add"], x, dims)

@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mt_tensor as mt
-from mt_cuda.errors import OutOfMemoryError
-from mt_cuda.library.backend import TunedOps
-from mt_cuda.library.gpu import CubinGpu
-from mt_cuda.library.reuse import SMALLEST, Reuse, rounded
+from mt_cuda import CudaOps
+from mt_cuda.core.errors import OutOfMemoryError
+from mt_cuda.memory.reuse import SMALLEST, Reuse, rounded
 from mt_tensor import float32
 
 
@@ -52,12 +51,12 @@ def test_sizes_are_rounded_by_an_eighth_at_most(size):
 
 @pytest.fixture
 def there(pretend):
-    return pretend(CubinGpu)
+    return pretend("cubin")
 
 
 def test_a_step_of_training_takes_no_new_memory_when_it_has_run_before(there):
     machine, gpu = there
-    weights = mt.ones(8, 4, backend=TunedOps(machine), requires_grad=True)
+    weights = mt.ones(8, 4, backend=CudaOps(machine), requires_grad=True)
     x = mt.ones(3, 8, backend=weights.backend)
 
     def step():

@@ -6,14 +6,15 @@ import re
 import pytest
 
 from mt_cuda import bench
-from mt_cuda.errors import KernelError
-from mt_cuda.kernel import define, numbers, operand
-from mt_cuda.library import inspection, sass
-from mt_cuda.library.bench import sass as report
-from mt_cuda.library.matrices import tensor_cores, tiles
-from mt_cuda.library.matrices.product import Product
-from mt_cuda.library.matrices.strips import Factor
-from mt_cuda.library.nvrtc import cubin
+from mt_cuda.bench import sass as report
+from mt_cuda.core.errors import KernelError
+from mt_cuda.core.kernel import define, numbers, operand
+from mt_cuda.cubins.nvrtc import cubin
+from mt_cuda.inspection import kernels as inspection
+from mt_cuda.inspection import sass
+from mt_cuda.matrices import tensor_cores, tiles
+from mt_cuda.matrices.product import Product
+from mt_cuda.matrices.strips import Factor
 from mt_tensor import bfloat16, float16, float32
 
 

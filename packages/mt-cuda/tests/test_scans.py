@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_cuda.library.backend import TunedOps
-from mt_cuda.library.recording import Record, Recorder
-from mt_cuda.simulator import Simulator
+from mt_cuda import CudaOps, Simulator
+from mt_cuda.recording import Record, Recorder
 
 TYPES = ["float32", "float64", "float16", "int8", "uint8", "int64", "uint64", "bool"]
 SHAPES = [
@@ -23,7 +22,7 @@ SHAPES = [
 
 @pytest.fixture(params=["forward", "reversed"])
 def ops(request):
-    return TunedOps(Simulator(request.param))
+    return CudaOps(Simulator(request.param))
 
 
 def numbers(shape, dtype, seed=0):
@@ -76,7 +75,7 @@ def test_a_gradient_runs_back(ops, length):
     ("shape", "dim", "count"), [((4000, 10), 1, 1), ((50, 3000), 1, 1), ((2 * 10**7,), 0, 3)]
 )
 def test_launches(shape, dim, count):
-    x = mt.zeros(shape, backend=TunedOps(machine := Recorder()))
+    x = mt.zeros(shape, backend=CudaOps(machine := Recorder()))
     machine.record = Record()
     x.cumsum(dim)
     record = machine.record

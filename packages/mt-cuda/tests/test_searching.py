@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_cuda.library import nvrtc
-from mt_cuda.library.backend import TunedOps
-from mt_cuda.library.recording import Record, Recorder
-from mt_cuda.library.searching import search
-from mt_cuda.simulator import Simulator
+from mt_cuda import CudaOps, Simulator
+from mt_cuda.cubins import nvrtc
+from mt_cuda.recording import Record, Recorder
+from mt_cuda.sorting.searching import search
 from mt_tensor.extending import DTYPES
 
 NUMBERS = [np.nan, -np.inf, np.inf, 0.0, -0.0, 1.0, -1.0, 3e38, 1e-40, 2.0]
@@ -20,7 +19,7 @@ SHAPES += [((3, 8), (3, 5)), ((2, 2, 5), (2, 2, 1))]
 
 @pytest.fixture(params=["forward", "reversed"])
 def ops(request):
-    return TunedOps(Simulator(request.param))
+    return CudaOps(Simulator(request.param))
 
 
 @pytest.mark.parametrize("right", [False, True])
@@ -67,7 +66,7 @@ def test_what_occurs_is_what_numpy_says(ops, others, dtype, invert):
 
 
 def test_a_search_is_one_launch_and_waits_for_nothing():
-    with mt.use_backend(TunedOps(machine := Recorder())):
+    with mt.use_backend(CudaOps(machine := Recorder())):
         s, x = mt.ones(9), mt.ones(3, 4)
         mt.isin(x, s)  # what watches over indices is made once
         machine.record = Record()

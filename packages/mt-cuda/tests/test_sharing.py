@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_cuda.library import sharing
-from mt_cuda.library.backend import TunedOps
-from mt_cuda.library.gpu import CubinGpu
-from mt_cuda.simulator import Simulator
+from mt_cuda import CudaOps, Simulator
+from mt_cuda.memory import sharing
 from mt_tensor.errors import ExchangeError
 
 CPU = 1
@@ -19,8 +17,8 @@ CPU = 1
 @pytest.fixture
 def shared(pretend):
     """The backend, and the pretended GPU that it runs on."""
-    machine, gpu = pretend(CubinGpu)
-    return TunedOps(machine), gpu
+    machine, gpu = pretend("cubin")
+    return CudaOps(machine), gpu
 
 
 @pytest.fixture
@@ -75,7 +73,7 @@ def test_elements_may_begin_anywhere(shared, start):
     memory = np.arange(64, dtype="f4")
     theirs = memory[start : start + 40]
     ours = mt.from_dlpack(OnGpu(theirs), backend)
-    assert int(ours._tensor.storage.buffer.handle) % sharing.ALIGNED == 0
+    assert int(ours._tensor.storage.address) % sharing.ALIGNED == 0
     assert ours.data_ptr() == theirs.ctypes.data
     assert (ours + 1).tolist() == (theirs + 1).tolist()
     ours.neg_()
@@ -84,7 +82,7 @@ def test_elements_may_begin_anywhere(shared, start):
 
 def test_memory_lives_as_long_as_somebody_uses_it(shared, readable):
     x = grid(readable)
-    buffer = weakref.ref(x._tensor.storage.buffer)
+    buffer = weakref.ref(x._tensor.storage.owner)
     there = np.from_dlpack(x)
     del x
     gc.collect()
@@ -98,7 +96,7 @@ def test_memory_lives_as_long_as_somebody_uses_it(shared, readable):
 def test_the_owner_is_told_when_we_are_done(shared):
     backend, _ = shared
     first = grid(backend)
-    buffer = weakref.ref(first._tensor.storage.buffer)
+    buffer = weakref.ref(first._tensor.storage.owner)
     second = mt.from_dlpack(first, backend)
     assert second.data_ptr() == first.data_ptr()
     assert backend.same_memory(second._tensor.storage, first._tensor.storage)
@@ -132,7 +130,7 @@ def test_the_cuda_array_interface(shared):
         "data": (x.data_ptr(), False),
         "stream": 7,
     }
-    for other in (grid("numpy"), grid(TunedOps(Simulator()))):
+    for other in (grid("numpy"), grid(CudaOps(Simulator()))):
         assert not hasattr(other, "__cuda_array_interface__")
 
 
@@ -149,7 +147,7 @@ def test_cuda_core_reads_both(shared):
 
 
 def test_the_simulators_memory_is_its_own(shared):
-    simulated = TunedOps(Simulator())
+    simulated = CudaOps(Simulator())
     with pytest.raises(ExchangeError, match="backend 'cuda' are elsewhere"):
         grid(simulated).__dlpack__()
     with pytest.raises(ExchangeError, match="backend 'cuda' does not reach"):

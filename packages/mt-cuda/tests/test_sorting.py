@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_cuda.library.backend import TunedOps
-from mt_cuda.library.recording import Record, Recorder
-from mt_cuda.simulator import Simulator
+from mt_cuda import CudaOps, Simulator
+from mt_cuda.recording import Record, Recorder
 
 SHAPES = [((7,), 0), ((5, 3), 0), ((3, 2, 4), 1), ((2, 64), 1), ((65,), 0), ((3, 150, 2), 1)]
 SHAPES += [((1, 1), 0), ((0, 3), 0), ((3, 0), 1), ((), 0), ((9, 1), 1)]
@@ -16,7 +15,7 @@ neighbour: a block of the simulator's eight threads has 64 elements."""
 
 @pytest.fixture(params=["forward", "reversed"])
 def ops(request):
-    return TunedOps(Simulator(request.param))
+    return CudaOps(Simulator(request.param))
 
 
 @pytest.mark.parametrize(
@@ -71,7 +70,7 @@ def test_gradients_go_back_to_where_elements_come_from(ops):
     [((10**4, 10), 1, 1), ((500, 2048), 1, 1), ((3, 2049), 1, 2), ((2**20,), 0, 10)],
 )
 def test_launches(shape, dim, count):
-    x = mt.zeros(shape, backend=TunedOps(machine := Recorder()))
+    x = mt.zeros(shape, backend=CudaOps(machine := Recorder()))
     machine.record = Record()
     x.argsort(dim)
     record = machine.record
@@ -98,7 +97,7 @@ def test_different_elements_are_those_of_numpy(ops, name, shape, dtype):
 
 
 def test_different_elements_wait_for_their_number():
-    x = mt.ones(9, backend=TunedOps(machine := Recorder(Simulator())))
+    x = mt.ones(9, backend=CudaOps(machine := Recorder(Simulator())))
     x.unique()
     machine.record = Record()
     assert x.unique(return_counts=True)[1].shape == (1,)

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_cuda.library.backend import TunedOps
-from mt_cuda.library.groups import TENSORS
-from mt_cuda.library.recording import Recorder
-from mt_cuda.simulator import Simulator
+from mt_cuda import CudaOps, Simulator
+from mt_cuda.batching.groups import TENSORS
+from mt_cuda.recording import Recorder
 
 RNG = np.random.default_rng(0)
 SHAPES = [(3, 5), (700,), (1,), (2, 3, 4), (1100,)] * 4  # more than a launch takes
@@ -15,7 +14,7 @@ SHAPES = [(3, 5), (700,), (1,), (2, 3, 4), (1100,)] * 4  # more than a launch ta
 
 @pytest.fixture(params=["forward", "reversed"])
 def ops(request):
-    return TunedOps(Simulator(request.param))
+    return CudaOps(Simulator(request.param))
 
 
 def tensors(ops, shapes=SHAPES, dtype="float32"):
@@ -25,7 +24,7 @@ def tensors(ops, shapes=SHAPES, dtype="float32"):
 def counted(action, shapes=SHAPES):
     """Count the launches of an action on tensors within a block."""
     machine = Recorder()
-    ops = TunedOps(machine)
+    ops = CudaOps(machine)
     given = tensors(ops, shapes)
     with ops.together():
         action(*given)
@@ -146,10 +145,10 @@ def test_launches():
     assert counted(double, []) == 0
 
 
-@pytest.mark.parametrize("wait", [TunedOps.synchronize, TunedOps.shared_memory])
+@pytest.mark.parametrize("wait", [CudaOps.synchronize, CudaOps.shared_memory])
 def test_whoever_looks_at_memory_finds_it_complete(wait):
     machine = Recorder()
-    ops = TunedOps(machine)
+    ops = CudaOps(machine)
     (x,) = tensors(ops, [(5,)])
     with ops.together():
         x.add_(x)

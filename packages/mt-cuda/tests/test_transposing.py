@@ -3,17 +3,16 @@
 import numpy as np
 import pytest
 
-from mt_cuda.library.backend import TunedOps
-from mt_cuda.library.recording import Record, Recorder
-from mt_cuda.library.transposing import transposed
-from mt_cuda.simulator import Simulator
+from mt_cuda import CudaOps, Simulator
+from mt_cuda.recording import Record, Recorder
+from mt_cuda.transposition import transposed
 from mt_tensor import get_backend
 from mt_tensor.extending import DTYPES
 
 
 @pytest.fixture(params=["forward", "reversed"], scope="module")
 def ops(request):
-    return TunedOps(Simulator(request.param))
+    return CudaOps(Simulator(request.param))
 
 
 def turned(ops, values, order):
@@ -70,7 +69,7 @@ def test_parts_of_larger_storages(ops):
     ],
 )
 def test_which_copies_take_tiles(shape, order, tiles):
-    ops = TunedOps(machine := Recorder())
+    ops = CudaOps(machine := Recorder())
     x = ops.from_host(np.zeros(shape, "f4")).permute(*order)
     machine.record = Record()
     ops.copy(x, x.layout.contiguous)

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_cuda import bench
-from mt_cuda.library.backend import TunedOps
-from mt_cuda.library.bench import operations
-from mt_cuda.library.recording import Record, Recorder
-from mt_cuda.simulator import Simulator
+from mt_cuda import CudaOps, Simulator, bench
+from mt_cuda.bench import operations
+from mt_cuda.recording import Record, Recorder
 from mt_tensor.extending import FUSED
 
 
@@ -114,7 +112,7 @@ def test_every_operation_of_the_sample_tables_is_called():
 @pytest.mark.parametrize("order", ["forward", "reversed"])
 def test_a_recorder_counts_what_another_machine_computes(order):
     machine = Recorder(Simulator(order))
-    x = mt.tensor(np.arange(300.0).reshape(3, 100), backend=TunedOps(machine))
+    x = mt.tensor(np.arange(300.0).reshape(3, 100), backend=CudaOps(machine))
     machine.record = Record()
     assert x.sum(1).tolist() == [4950.0, 14950.0, 24950.0]
     assert machine.record.launches
@@ -133,14 +131,14 @@ def test_a_recorder_counts_what_another_machine_computes(order):
 def test_evenly_spaced_numbers_are_those_of_every_backend(bounds, dtype, order):
     if min(bounds[:2]) < 0 and dtype.startswith("u"):
         bounds = (9, 0, -2)
-    ours = mt.arange(*bounds, dtype=dtype, backend=TunedOps(Simulator(order)))
+    ours = mt.arange(*bounds, dtype=dtype, backend=CudaOps(Simulator(order)))
     theirs = mt.arange(*bounds, dtype=dtype, backend="numpy")
     assert ours.dtype is theirs.dtype
     assert ours.tolist() == theirs.tolist()
 
 
 def test_evenly_spaced_numbers_are_not_sent():
-    with mt.use_backend(TunedOps(machine := Recorder())):
+    with mt.use_backend(CudaOps(machine := Recorder())):
         assert mt.arange(1000, dtype="float32", requires_grad=True).requires_grad
         assert [len(machine.record.launches), machine.record.uploads] == [1, 0]
         mt.arange(0.0, 1.0, 0.1)
@@ -149,5 +147,5 @@ def test_evenly_spaced_numbers_are_not_sent():
 
 def test_whole_numbers_beyond_those_of_float64_are_exact():
     bounds = 2**60, 2**60 + 3
-    assert mt.arange(*bounds, backend=TunedOps(Simulator())).tolist() == list(range(*bounds))
+    assert mt.arange(*bounds, backend=CudaOps(Simulator())).tolist() == list(range(*bounds))
     assert "arange" in FUSED

@@ -10,7 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mt_nn.kernels.numpy import convolution
-from mt_nn.kernels.numpy.convolution import convolve, image_gradient, kernel_gradient
+from mt_nn.kernels.numpy.convolution import (
+    Sliding,
+    convolve,
+    image_gradient,
+    kernel_gradient,
+)
 from mt_tensor.extending import Array
 
 Numbers = tuple[int, ...]
@@ -78,30 +83,31 @@ def _by_definition(case: Case) -> Array:
 def test_convolution_and_its_gradients(case: Case, columns: int) -> None:
     """A map that is linear in images and in kernels has the gradients that are adjoint to it."""
     images, kernels, bias, settings = case
+    how = Sliding(*settings)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(convolution, "COLUMNS", columns)  # of all sizes of blocks
-        out = convolve(images, kernels, bias, *settings)
+        out = convolve(images, kernels, bias, how)
         np.testing.assert_allclose(out, _by_definition(case), rtol=1e-9, atol=1e-9)
         grad = np.cos(np.arange(out.size)).reshape(out.shape)
-        of_images = image_gradient(grad, kernels, images.shape[2:], *settings)
-        of_kernels = kernel_gradient(grad, images, kernels.shape[2:], *settings)
+        of_images = image_gradient(grad, kernels, images.shape[2:], how)
+        of_kernels = kernel_gradient(grad, images, kernels.shape[2:], how)
     assert (of_images.shape, of_kernels.shape) == (images.shape, kernels.shape)
-    linear = convolve(images, kernels, None, *settings)
+    linear = convolve(images, kernels, None, how)
     value = (linear * grad).sum()
     assert (of_images * images).sum() == pytest.approx(value, rel=1e-9, abs=1e-9)
     assert (of_kernels * kernels).sum() == pytest.approx(value, rel=1e-9, abs=1e-9)
     other = np.sin(np.arange(images.size)).reshape(images.shape)
-    along = (convolve(other, kernels, None, *settings) * grad).sum()
+    along = (convolve(other, kernels, None, how) * grad).sum()
     assert (of_images * other).sum() == pytest.approx(along, rel=1e-9, abs=1e-9)
     other = np.sin(np.arange(kernels.size)).reshape(kernels.shape)
-    along = (convolve(images, other, None, *settings) * grad).sum()
+    along = (convolve(images, other, None, how) * grad).sum()
     assert (of_kernels * other).sum() == pytest.approx(along, rel=1e-9, abs=1e-9)
 
 
 def test_columns_are_few_at_a_time() -> None:
     """What a large convolution needs beside its result does not grow with the images."""
     images, kernels = np.zeros((2, 3, 90, 1000), np.float32), np.zeros((1, 3, 5, 5), np.float32)
-    seen = convolution._windows(images, (5, 5), (1, 1), (0, 0), (1, 1), 1)
+    seen = convolution._windows(images, (5, 5), Sliding((1, 1), (0, 0), (1, 1), 1))
     every = convolution._parts(seen.shape, convolution.COLUMNS)
     parts = [seen[..., images, rows, :].size for images, rows in every]
     assert max(parts) <= convolution.COLUMNS

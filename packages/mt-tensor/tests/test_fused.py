@@ -12,8 +12,9 @@ import pytest
 import mt_tensor as mt
 from mt_autodiff import GradientError, GraphFreedError
 from mt_tensor.backends.extending import NumpyOps
+from mt_tensor.core.named import FUSED, fused
 from mt_tensor.errors import InPlaceError
-from mt_tensor.kernels.fused import FUSED, FusedKernel, fused
+from mt_tensor.kernels.fused import FusedKernel
 
 
 class Kernel(FusedKernel):

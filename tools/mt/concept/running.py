@@ -143,7 +143,7 @@ def backend_of(column: str) -> tuple[Any, bool]:
     if column == "cuda" and mt.backends()["cuda"].status() != "ready":
         from mt_cuda import CudaOps, Simulator
 
-        return CudaOps(Simulator()), True
+        return CudaOps(Simulator(), plain=True), True
     return column, False
 
 

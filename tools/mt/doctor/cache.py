@@ -33,7 +33,7 @@ FREE = 2**27
 
 def check_cache() -> Iterator[Finding]:
     """Look at the folder of each package that is installed."""
-    loops, cubins = _place("mt_fast.cache.kernels"), _place("mt_cuda.library.cache")
+    loops, cubins = _place("mt_fast.cache.kernels"), _place("mt_cuda.cubins.cache")
     if loops is not None:
         folder = yield from _usable(loops, "cache")
         if folder is not None:

@@ -7,7 +7,7 @@ errors`, and each file imports only files above it, so that nothing is used befo
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mt.source.imports import imported, imports
@@ -46,13 +46,12 @@ def misdirected(library: Library, package: str) -> Iterator[str]:
                 yield f"{where} ({part}), line {line}, imports {what} ({part_of(other)})"
 
 
-def beyond_cores(library: Library, package: str, whole: Collection[str] = ()) -> Iterator[str]:
+def beyond_cores(library: Library, package: str) -> Iterator[str]:
     """Yield a message for each name that a core imports from outside the cores of other packages.
 
-    Packages without a folder `core/` neither have to keep this rule nor are protected by it; nor
-    are those that the core needs `whole`.
+    Packages without a folder `core/` neither have to keep this rule nor are protected by it.
     """
-    with_core = {name for name, folder in library.folders.items() if has_core(folder)} - {*whole}
+    with_core = {name for name, folder in library.folders.items() if has_core(folder)}
     if package not in with_core:
         return
     for module in library.modules(package):

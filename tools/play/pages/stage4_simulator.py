@@ -13,8 +13,8 @@ import streamlit as st
 
 import mt_tensor as mt
 from mt_cuda import CudaOps, SimulationError
-from mt_cuda.matrix import Tiling
-from mt_cuda.simulator import SIZE
+from mt_cuda.core.matrix import Tiling
+from mt_cuda.core.simulator import SIZE
 from mt_tensor.extending import Array
 from play.blocks import block_html, code_html, registers_html, told, waiting
 from play.comparison import PRODUCT, REDUCTIONS
@@ -62,7 +62,7 @@ def _fold(method: str) -> tuple[Launch, dict[str, Array]]:
     threads = int(right.select_slider("threads in a block", (2, 4, 8, 16), 8))
     machine = _machine(threads)
     values = np.array(numbers(text, MOST), np.float32)
-    x = mt.tensor(values, backend=CudaOps(machine))
+    x = mt.tensor(values, backend=CudaOps(machine, plain=True))
     getattr(x, method)(0)
     return machine.launches[-1], {"x": values, "y": np.full(1, np.nan)}
 
@@ -82,7 +82,7 @@ def _product() -> tuple[Launch, dict[str, Array]]:
     machine = _machine(TILING.threads)
     a = (np.arange(rows * inner, dtype=np.float32).reshape(rows, inner) * 7) % 10
     b = (np.arange(inner * across, dtype=np.float32).reshape(inner, across) * 3 + 1) % 10
-    backend = CudaOps(machine)
+    backend = CudaOps(machine, plain=True)
     mt.tensor(a, backend=backend) @ mt.tensor(b, backend=backend)
     return machine.launches[-1], {"a": a, "b": b, "out": np.full((rows, across), np.nan)}
 

@@ -10,8 +10,8 @@ from numpy.testing import assert_array_equal
 
 import mt_tensor as mt
 from mt_cuda import CudaOps, Simulator
-from mt_cuda.kernel import Kernel as GpuKernel
-from mt_cuda.simulator import Program
+from mt_cuda.core.kernel import Kernel as GpuKernel
+from mt_cuda.core.simulator import Program
 from mt_fast.core.kernel import Kernel
 from mt_operators import OPERATORS
 from mt_tensor.core import registry
@@ -111,7 +111,7 @@ def test_the_kernels_of_cuda_are_those_that_a_gpu_gets_and_the_simulator_runs_th
             loaded.append(kernel.source)
             return super().load(kernel)
 
-    mt.ones(64, 100, backend=CudaOps(Noting())).sum(1)
+    mt.ones(64, 100, backend=CudaOps(Noting(), plain=True)).sum(1)
     assert loaded[-1] == text.replace("256", "8")
 
 

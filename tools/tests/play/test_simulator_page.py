@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import mt_tensor as mt
 from mt_cuda import CudaOps, RaceError, Simulator
-from mt_cuda.simulator import Order
+from mt_cuda.core.simulator import Order
 from play.blocks import block_html, code_html, registers_html, told, waiting
 from play.expressions import ExpressionError, numbers
 from play.testing import Reader, answers
@@ -18,7 +18,7 @@ ORDERS: tuple[Order, ...] = ("forward", "reversed")
 
 
 def simulated(machine: Simulator, values: list[int]) -> float:
-    return float(mt.tensor([float(v) for v in values], backend=CudaOps(machine)).sum())
+    return float(mt.tensor([float(v) for v in values], backend=CudaOps(machine, plain=True)).sum())
 
 
 @given(VALUES, st.sampled_from(ORDERS))
@@ -55,7 +55,7 @@ def test_what_a_turn_holds_is_what_the_thread_touched() -> None:
 
 def test_the_elements_of_a_product_are_each_written_by_one_thread() -> None:
     machine = TracingSimulator()
-    backend = CudaOps(machine)
+    backend = CudaOps(machine, plain=True)
     a, b = mt.ones(5, 4, backend=backend), mt.ones(4, 7, backend=backend)
     assert (a @ b).tolist() == [[4.0] * 7] * 5
     launch = machine.launches[-1]

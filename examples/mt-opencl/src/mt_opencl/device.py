@@ -11,19 +11,20 @@ import numpy as np
 import numpy.typing as npt
 import pyopencl as cl
 
-from mt_cuda.errors import OutOfMemoryError
 from mt_cuda.extending import (
+    CudaOps,
     Grid,
     Kernel,
     KernelError,
     Machine,
     Number,
+    OutOfMemoryError,
     Size,
     Tiling,
-    TunedOps,
+    define,
+    operand,
     to_c,
 )
-from mt_cuda.kernel import define, operand
 from mt_opencl.choice import check, chosen
 from mt_opencl.declarations import DECLARATIONS, OPTION
 from mt_opencl.prelude import PRELUDE
@@ -221,7 +222,7 @@ class Device(Machine):
         return f"{self.device.name.strip()}, {self.device.version.strip()}"
 
 
-class OpenClOps(TunedOps):
+class OpenClOps(CudaOps):
     """The backend `cuda` on another machine."""
 
     name = "opencl"

@@ -6,11 +6,13 @@ name, with `use_backend("cuda")`; here are the means to look at its kernels.
 
 from __future__ import annotations
 
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mt_cuda.backend import CudaOps
-    from mt_cuda.errors import (
+    from mt_cuda.core.backend import CudaOps, create_backend
+    from mt_cuda.core.errors import (
         BarrierError,
         DeviceLostError,
         KernelError,
@@ -19,9 +21,8 @@ if TYPE_CHECKING:
         RaceError,
         SimulationError,
     )
-    from mt_cuda.library.backend import create_backend
-    from mt_cuda.library.inspection import compile_cubin, compile_ptx, source
-    from mt_cuda.simulator import Simulator
+    from mt_cuda.core.simulator import Simulator
+    from mt_cuda.inspection.kernels import compile_cubin, compile_ptx, source
 
 __version__ = "0.1.0"
 
@@ -42,20 +43,20 @@ __all__ = [
     "source",
 ]
 
-_HOME = {
-    "CudaOps": "backend",
-    "create_backend": "library.backend",
-    "compile_cubin": "library.inspection",
-    "compile_ptx": "library.inspection",
-    "source": "library.inspection",
-    "Simulator": "simulator",
+_MODULES = {
+    "CudaOps": "core.backend",
+    "create_backend": "core.backend",
+    "compile_cubin": "inspection.kernels",
+    "compile_ptx": "inspection.kernels",
+    "source": "inspection.kernels",
+    "Simulator": "core.simulator",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for, when it is asked for."""
+    """Import a name when it is first used, after all that extends the core has registered."""
     if name not in __all__:
         raise AttributeError(f"module 'mt_cuda' has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"mt_cuda.{_HOME.get(name, 'errors')}"), name)
+    if find_spec("mt_cuda.registrations") is not None:
+        import_module("mt_cuda.registrations")
+    return getattr(import_module(f"mt_cuda.{_MODULES.get(name, 'core.errors')}"), name)

@@ -8,8 +8,8 @@ threads of a block share, and a barrier at which they wait for each other. `redu
 
 from __future__ import annotations
 
-from mt_cuda.backend import CudaOps
-from mt_cuda.kernel import Kernel, computed, define, load, numbers, operand, store
+from mt_cuda.core.backend import CudaOps
+from mt_cuda.core.kernel import Kernel, computed, define, load, numbers, operand, store
 from mt_fast.extending import constant, converted
 from mt_tensor import DType, Tensor, TensorData, bool_
 from mt_tensor.errors import BackendMismatchError, DomainError, DTypeError, ShapeError

@@ -2,14 +2,14 @@
 
 # ruff: noqa: F401 - they are imported for what they register
 
-from mt_nn.data import loading
-from mt_nn.functional import convolution, pooling, shapes
+from mt_nn.data import collate, loading
+from mt_nn.functional import activation, convolution, pooling, shapes
 from mt_nn.hooks import modules, optimizers
 from mt_nn.losses import soft_targets
 from mt_nn.optim import checks
 from mt_nn.optim import loading as loading_of_optimizers
 from mt_nn.saving import modules as saving_of_modules
-from mt_nn.utils import lookup
+from mt_nn.utils import conversion, lookup
 from mt_tensor.backends import register_kernels
 
 register_kernels("numpy", "mt_nn.kernels.numpy")

@@ -12,7 +12,9 @@ from mt_operators import OPERATORS as _OPERATORS
 from mt_operators import Operator as _Operator
 from mt_tensor.core.devices import device
 from mt_tensor.core.from_data import tensor
-from mt_tensor.core.filled import empty, full, ones, zeros
+from mt_tensor.core.filled import empty, full, ones, rand, zeros
+from mt_tensor.core.in_place import fuse_in_place
+from mt_tensor.core.generator import Generator, default_generator, manual_seed
 from mt_tensor.core.dtypes import (
     DType,
     bfloat16,
@@ -81,6 +83,7 @@ from mt_tensor.core.rows import (
     tanh,
 )
 from mt_tensor.core.matmul import matmul
+from mt_tensor.core.named import fused
 from mt_tensor.core.function import Function
 from mt_tensor.core.sums import mean, sum as sum
 from mt_tensor.core.size import Size
@@ -138,7 +141,6 @@ if _find_spec("mt_tensor.methods") is not None:
     from mt_tensor.exchange.conversion import as_tensor
     from mt_tensor.exchange.dlpack import from_dlpack
     from mt_tensor.exchange.printing import get_printoptions, printoptions, set_printoptions
-    from mt_tensor.kernels.fused import fused
     from mt_tensor.indexing.filling import (
         diagonal_scatter,
         index_copy,
@@ -284,7 +286,7 @@ if _find_spec("mt_tensor.methods") is not None:
         subtract,
     )
     from mt_tensor.pointwise.fusing import fuse
-    from mt_tensor.pointwise.fusing_in_place import fuse_in_place
+    from mt_tensor.pointwise import fusing_in_place as _fusing_in_place  # noqa: F401 - registers it
     from mt_tensor.pointwise.integers import div, divide, gcd, lcm, true_divide
     from mt_tensor.products.added import addbmm, addmm, addmv, addr, baddbmm
     from mt_tensor.products.contraction import tensordot
@@ -320,17 +322,9 @@ if _find_spec("mt_tensor.methods") is not None:
         is_tensor,
         numel,
     )
-    from mt_tensor.randomness.generator import (
-        Generator,
-        default_generator,
-        get_rng_state,
-        initial_seed,
-        manual_seed,
-        set_rng_state,
-    )
+    from mt_tensor.randomness.state import get_rng_state, initial_seed, set_rng_state
     from mt_tensor.randomness.random_tensors import (
         normal,
-        rand,
         rand_like,
         randint,
         randint_like,

@@ -2,31 +2,12 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Hashable, Iterable
 from typing import Any
 
-from mt_tensor.core.strides import Shape, is_integer, normalize_dim
+from mt_tensor.core.strides import Shape, normalize_dim
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DomainError, DTypeError, IndexingError
-
-
-def as_integer(name: str, value: Any, least: int | None = None) -> int:
-    """Return an argument that is an integer, Python's or NumPy's or a tensor's, as Python's.
-
-    Raises:
-        TypeError: it is something else.
-        DomainError: it is less than `least`.
-    """
-    if value.__class__ is not int:
-        if not is_integer(value):
-            raise TypeError(
-                f"{name} is an integer; {value!r} of type {type(value).__name__} was given."
-            )
-        value = operator.index(value)
-    if least is not None and value < least:
-        raise DomainError(f"{name} is an integer from {least} on; {value} was given.")
-    return value  # type: ignore[no-any-return]
 
 
 def existing_dim(name: str, dim: int, shape: Shape) -> int:

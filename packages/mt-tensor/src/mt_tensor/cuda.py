@@ -4,9 +4,9 @@ The backend `cuda` comes from mt-cuda. Everything else about a GPU is a matter o
 """
 
 from mt_tensor.core.devices import Device, place
+from mt_tensor.core.generator import manual_seed
 from mt_tensor.core.registry import get_backend
 from mt_tensor.errors import BackendUnavailableError, UnknownBackendError
-from mt_tensor.randomness.generator import manual_seed
 
 __all__ = [
     "current_device",

@@ -50,12 +50,12 @@ from mt_tensor.core.dtypes import (
 
 # Checking arguments: each question once, with one error and one wording.
 from mt_tensor.core.arguments import (
+    as_integer as as_integer,
     as_integers as as_integers,
     as_shape as as_shape,
     check_flags as check_flags,
     check_floating as check_floating,
 )
-from mt_tensor.checks import as_integer as as_integer
 from mt_tensor.checks import (
     check_choice as check_choice,
     check_same_dtype as check_same_dtype,
@@ -74,17 +74,13 @@ from mt_tensor.core.devices import (
 
 # Making an operation, beside `Function`, `fuse` and `fused`: kernels, and useful steps.
 from mt_tensor.core.kernels import register_kernels as register_kernels
-from mt_tensor.kernels.fused import (
-    FUSED as FUSED,
-    GRADIENTS as GRADIENTS,
-    FusedKernel as FusedKernel,
-    by_kernel as by_kernel,
-)
+from mt_tensor.core.named import FUSED as FUSED, GRADIENTS as GRADIENTS
+from mt_tensor.kernels.fused import FusedKernel as FusedKernel, by_kernel as by_kernel
 from mt_tensor.indexing.slices import gather_unchecked as gather_unchecked
 from mt_tensor.recording.one_call import as_one_call as as_one_call
 from mt_tensor.movement.apart import apart as apart
 from mt_tensor.movement.padding import Embed as Embed
-from mt_tensor.movement.windows import Fold as Fold
+from mt_tensor.core.windows import Fold as Fold
 from mt_tensor.pointwise.fusing import operator_of as operator_of
 from mt_tensor.reductions.sums import wide as wide
 
@@ -99,10 +95,9 @@ from mt_tensor.recording.hooks import RemovableHandle as RemovableHandle
 from mt_tensor.core.graph import Node as Node
 
 # Random numbers, beside `Generator` and `manual_seed`.
-from mt_tensor.randomness.generator import (
+from mt_tensor.core.generator import numbers_of as numbers_of, use_generator as use_generator
+from mt_tensor.randomness.state import (
     fork_rng as fork_rng,
     generator as generator,
-    numbers_of as numbers_of,
     seed as seed,
-    use_generator as use_generator,
 )

@@ -42,7 +42,6 @@ from mt_tensor.movement import (
     rearranging,
     splitting,
     turning,
-    windows,
 )
 from mt_tensor.movement import methods as shapes
 from mt_tensor.order import counting, ranks, scans, sorting
@@ -253,8 +252,6 @@ class Methods(CoreMethods):
     unbind = splitting.unbind
     unflatten = splitting.unflatten
     vsplit = splitting.vsplit
-
-    unfold = windows.unfold
 
     # --- Python's operators -----------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ def tensor() -> tuple[Any, Any]:
 def nn() -> tuple[Any, Any]:
     import mt_nn as nn
     import mt_tensor as mt
-    from mt_tensor.randomness.generator import use_generator
+    from mt_tensor.core.generator import use_generator
 
     with use_generator(mt.Generator().manual_seed(SEED)):
         return of_tensors(nn.Dropout(P), X)

@@ -10,7 +10,7 @@ SEED = 3
 
 def tensor() -> tuple[Any, Any]:
     import mt_tensor as mt
-    from mt_tensor.randomness.generator import use_generator
+    from mt_tensor.core.generator import use_generator
 
     with use_generator(mt.Generator().manual_seed(SEED)):
         return mt.rand(4), None
@@ -19,16 +19,16 @@ def tensor() -> tuple[Any, Any]:
 def cuda() -> tuple[Any, Any]:
     import mt_tensor as mt
     from mt_cuda import Simulator
-    from mt_cuda.extending import TunedOps
+    from mt_cuda.extending import CudaOps
 
-    with mt.use_backend(TunedOps(Simulator())):
+    with mt.use_backend(CudaOps(Simulator())):
         return tensor()
 
 
 def nn() -> tuple[Any, Any]:
     import mt_tensor as mt
     from mt_nn.saving.checkpoint import Generators
-    from mt_tensor.randomness.generator import use_generator
+    from mt_tensor.core.generator import use_generator
 
     with use_generator(mt.Generator().manual_seed(SEED)):
         saved = Generators().state_dict()

@@ -9,7 +9,7 @@ def cuda() -> tuple[Any, Any]:
     import mt_tensor as mt
     from mt_cuda import CudaOps, Simulator
 
-    x = mt.tensor(X, backend=CudaOps(Simulator()), requires_grad=True)
+    x = mt.tensor(X, backend=CudaOps(Simulator(), plain=True), requires_grad=True)
     total = x.sum()
     total.backward()
     return total, x.grad
@@ -26,7 +26,7 @@ def no_barrier() -> tuple[Any, Any]:
             without = kernel.source.replace("cuda.syncthreads()", "pass")
             return super().load(replace(kernel, source=without))
 
-    return mt.tensor(X, backend=CudaOps(WithoutBarriers())).sum(), None
+    return mt.tensor(X, backend=CudaOps(WithoutBarriers(), plain=True)).sum(), None
 
 
 def reference() -> tuple[Any, Any]:

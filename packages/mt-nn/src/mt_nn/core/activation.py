@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mt_nn.core.arguments import checked
+from mt_nn.core.extensions import extension
 from mt_nn.core.module import Module
 from mt_tensor import Tensor
 
@@ -10,7 +11,7 @@ from mt_tensor import Tensor
 @checked
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """Return the positive part, `max(input, 0)`, stored in the input if `inplace`."""
-    return input.relu_() if inplace else input.relu()
+    return extension("relu in place")(input) if inplace else input.relu()
 
 
 class ReLU(Module):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from mt_nn.core.optimizer import Decay, Optimizer, decay_of, decayed, follow, settings_among
-from mt_tensor import Tensor, fuse_in_place, maximum, zeros_like
+from mt_tensor import Tensor, fuse_in_place, maximum
 
 
 class Adam(Optimizer):
@@ -51,7 +51,7 @@ class Adam(Optimizer):
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """Return the number of steps, both averages, and the largest second one for `amsgrad`."""
         names = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")[: 3 if group["amsgrad"] else 2]
-        return {"step": 0, **{name: zeros_like(parameter) for name in names}}
+        return {"step": 0, **{name: parameter._full(parameter.shape, 0) for name in names}}
 
     def update(
         self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
@@ -98,7 +98,7 @@ def adam_step(
     """Return the parameter and its averages after a step; see `Adam`."""
     x, grad = decayed(x, grad, amount, decay)
     mean = follow(mean, grad, kept, taken)
-    square = follow(square, grad.square(), kept_square, taken_square)
+    square = follow(square, grad * grad, kept_square, taken_square)
     if largest is not None:
         largest = maximum(largest, square)
     size = square if largest is None else largest

@@ -15,7 +15,9 @@ import numpy as np
 
 from mt_nn.core.errors import SettingTypeError
 from mt_tensor import Tensor
-from mt_tensor.extending import BLOCKS, check_same_dtype, in_precision, require_tensors
+from mt_tensor.core.errors import DTypeError
+from mt_tensor.core.function import require_tensors
+from mt_tensor.core.precision import BLOCKS, in_precision
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -75,4 +77,7 @@ def check_one_dtype(name: str, first: Tensor, *others: Tensor | None) -> None:
     dtype = first._tensor.layout.dtype
     for other in others:
         if other is not None and other._tensor.layout.dtype is not dtype:
-            check_same_dtype(name, first, other)
+            raise DTypeError(
+                f"{name}() takes tensors of one dtype; {dtype.name}, {other.dtype.name} were "
+                "given. Convert with x.to(...)."
+            )

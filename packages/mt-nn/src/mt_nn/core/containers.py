@@ -8,7 +8,7 @@ from typing import Any, Self
 import mt_operators
 from mt_nn.core.module import Module
 from mt_operators import MemberError
-from mt_tensor.extending import as_integer
+from mt_tensor.core.arguments import as_integer
 
 
 class MemberList(Module):

@@ -18,7 +18,7 @@ from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import Sizes, integer, integers
 from mt_nn.core.windows import as_batch, windows
 from mt_tensor import Tensor, fused, zeros
-from mt_tensor.extending import common_backend
+from mt_tensor.core.function import common_backend
 
 
 @checked

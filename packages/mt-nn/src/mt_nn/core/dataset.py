@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from mt_nn.core.errors import SettingError
 from mt_nn.core.extensions import extension
 from mt_tensor import Tensor
@@ -55,12 +57,23 @@ class TensorDataset(Dataset):
 
     def __len__(self) -> int:
         """Return the number of rows."""
-        return len(self.tensors[0])
+        return self.tensors[0].shape[0]
 
     def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
         """Return a row of each tensor, or several rows if `index` is a list or an array."""
-        return tuple(tensor[index] for tensor in self.tensors)
+        if isinstance(index, list):
+            return tuple([rows(tensor, index) for tensor in self.tensors])
+        return tuple([tensor[index] for tensor in self.tensors])
 
     def takes_batches(self) -> bool:
         """Return whether `__getitem__` is that of this class, and not a subclass's."""
         return type(self).__getitem__ is TensorDataset.__getitem__
+
+
+def rows(x: Tensor, numbers: list[int]) -> Tensor:
+    """Return rows of a tensor by their numbers; negative ones count from the end."""
+    places = np.asarray(numbers)
+    if places.dtype.kind != "i":  # a mask, for example
+        return x[numbers]
+    index = x._uploaded(np.where(places < 0, places + x.shape[0], places))
+    return x.gather(0, index.view(-1, *[1] * (x.ndim - 1)).expand(-1, *x.shape[1:]))

@@ -15,7 +15,8 @@ from mt_nn.core.errors import SettingError
 from mt_nn.core.extensions import extension
 from mt_nn.core.module import Module
 from mt_tensor import Tensor, fused, rand
-from mt_tensor.extending import check_floating
+from mt_tensor.core.arguments import check_floating
+from mt_tensor.core.conversion import cast
 
 
 @checked
@@ -42,7 +43,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 @fused("dropout")
 def _dropout(input: Tensor, noise: Tensor, p: float) -> Tensor:
     """Zero the elements whose noise, of float32 between 0 and 1, is below `p`; scale the rest."""
-    return input * ((noise >= p).to(input.dtype) * (1.0 / (1.0 - p)))
+    return input * (cast(noise >= p, input.dtype) * (1.0 / (1.0 - p)))
 
 
 def is_active(name: str, input: Tensor, p: float, training: bool) -> bool:

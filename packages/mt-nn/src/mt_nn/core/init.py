@@ -10,17 +10,18 @@ from __future__ import annotations
 import math
 
 from mt_nn.core.errors import SettingError
-from mt_tensor import Generator, Tensor, no_grad, rand
-from mt_tensor.extending import size_of
+from mt_tensor import Generator, Tensor, rand
+from mt_tensor.core.in_place import overwrite
+from mt_tensor.core.strides import size_of
 
 
 def uniform_(
     tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
     """Fill with random numbers, uniform between `a` and `b`."""
-    with no_grad():
-        numbers = rand(*tensor.shape, generator=generator, backend=tensor.backend)
-        return tensor.copy_(numbers * (b - a) + a)
+    numbers = rand(*tensor.shape, generator=generator, backend=tensor.backend)
+    overwrite(tensor, numbers * (b - a) + a)
+    return tensor
 
 
 def fan_in(tensor: Tensor) -> int:

@@ -8,6 +8,7 @@ print(evaluate(model, test_images, test_labels))
 
 from __future__ import annotations
 
+from mt_autodiff import no_grad
 from mt_nn.core.activation import ReLU
 from mt_nn.core.containers import Sequential
 from mt_nn.core.convolution import Conv2d
@@ -18,7 +19,7 @@ from mt_nn.core.losses import accuracy, cross_entropy
 from mt_nn.core.module import Module
 from mt_nn.core.optimizer import Optimizer
 from mt_nn.core.pooling import MaxPool2d
-from mt_tensor import Tensor, no_grad
+from mt_tensor import Tensor
 
 
 class LeNet(Module):

@@ -16,8 +16,9 @@ from mt_nn.core.init import init_like_torch
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
-from mt_tensor import Tensor, flatten, fused, zeros
-from mt_tensor.extending import common_backend
+from mt_tensor import Tensor, fused, zeros
+from mt_tensor.core.function import common_backend
+from mt_tensor.core.strides import normalize_dim, size_of
 
 
 @checked
@@ -59,7 +60,7 @@ def _linear_gradients(
     """Return the gradients of input, weight and bias, each if it is needed."""
     of_weight = of_bias = None
     if needs[1] or needs[2]:
-        rows, inputs = grad.reshape(-1, len(weight)), input.reshape(-1, input.shape[-1])
+        rows, inputs = grad.reshape(-1, weight.shape[0]), input.reshape(-1, input.shape[-1])
         of_weight = rows.T @ inputs if needs[1] else None
         of_bias = rows.sum(0) if needs[2] else None
     return grad @ weight if needs[0] else None, of_weight, of_bias
@@ -117,7 +118,10 @@ class Flatten(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return shape (batch, features) for shape (batch, *rest)."""
-        return flatten(input, self.start_dim, self.end_dim)
+        first, last = (normalize_dim(d, input.ndim) for d in (self.start_dim, self.end_dim))
+        sizes = input.shape
+        features = size_of(sizes[first : last + 1])
+        return input.reshape(*sizes[:first], features, *sizes[last + 1 :])
 
     def extra_repr(self) -> str:
         """Show the settings."""

@@ -12,12 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from mt_nn.core.collate import default_collate
 from mt_nn.core.dataset import Dataset
 from mt_nn.core.extensions import check, extension
 from mt_nn.core.samplers import BatchSampler, RandomSampler, SequentialSampler, batch_count, batches
 from mt_tensor import Generator
-from mt_tensor.extending import numbers_of, use_generator
+from mt_tensor.core.generator import numbers_of, use_generator
 
 SEED_BITS = 63
 END = object()
@@ -30,8 +29,9 @@ class DataLoader:
     The settings are torch's. Workers are threads, so that two settings have no effect.
 
         >>> from mt_nn.core.dataset import TensorDataset
-        >>> from mt_tensor import arange
-        >>> [batch[0].tolist() for batch in DataLoader(TensorDataset(arange(5)), batch_size=2)]
+        >>> from mt_tensor import tensor
+        >>> data = TensorDataset(tensor([0, 1, 2, 3, 4]))
+        >>> [batch[0].tolist() for batch in DataLoader(data, batch_size=2)]
         [[0, 1], [2, 3], [4]]
 
     Args:
@@ -166,15 +166,14 @@ class DataLoader:
                 samples = self._samples(item) if joins else self.dataset[item]
             if self.collate_fn is not None:
                 return self.collate_fn(samples)
-            return (
-                default_collate(samples) if joins else extension("samples without batches")(samples)
-            )
+            convert = extension("samples of a batch" if joins else "a sample")
+            return convert(samples)
 
     def _samples(self, numbers: Sequence[int]) -> list[Any]:
         if not hasattr(self.dataset, "__getitems__"):
             return [self.dataset[number] for number in numbers]
         samples: list[Any] = self.dataset.__getitems__(numbers)
-        check("samples of a batch", self.dataset, samples, numbers)
+        check("number of samples", self.dataset, samples, numbers)
         return samples
 
     def all_generators(self) -> list[Generator]:

@@ -13,8 +13,10 @@ from typing import Any, Literal
 from mt_nn.core.arguments import checked
 from mt_nn.core.errors import InputError, SettingError
 from mt_nn.core.extensions import extension
-from mt_tensor import Tensor, fused
-from mt_tensor.extending import common_backend
+from mt_tensor import Tensor, elementwise, fused
+from mt_tensor.core.conversion import cast
+from mt_tensor.core.function import common_backend
+from mt_tensor.core.sums import fold
 
 Reduction = Literal["mean", "sum", "none"]
 
@@ -117,14 +119,20 @@ def cross_entropy(
 def _cross_entropy(
     input: Tensor, target: Tensor, ignore_index: int, reduction: Reduction
 ) -> Tensor:
-    """Compute `cross_entropy` of a batch, without weights."""
-    return _nll_loss(input.log_softmax(1), target, ignore_index, reduction)
+    """Compute `cross_entropy` of a batch, without weights.
+
+    The largest score of each sample is subtracted first, so that exp does not overflow.
+    """
+    scores = cast(input, input.dtype.computed)
+    shifted = scores - fold("maximum", scores, (1,)) if scores.numel() else scores
+    log_probabilities = shifted - shifted.exp().sum(1, keepdim=True).log()
+    return _nll_loss(cast(log_probabilities, input.dtype), target, ignore_index, reduction)
 
 
 def _nll_loss(input: Tensor, target: Tensor, ignore_index: int, reduction: Reduction) -> Tensor:
     """Compute `nll_loss` of a batch; the arguments have been checked."""
     counted = target != ignore_index
-    classes = target.where(counted, 0)
+    classes = elementwise("where", counted, target, 0)
     losses = -input.gather(1, classes.unsqueeze(1)).squeeze(1)
     return reduced(losses, None, counted, reduction)
 
@@ -133,10 +141,10 @@ def reduced(
     losses: Tensor, weights: Tensor | None, counted: Tensor, reduction: Reduction
 ) -> Tensor:
     """Reduce the losses that are counted; the mean is divided by the sum of their weights."""
-    losses = losses.where(counted, 0.0)
+    losses = elementwise("where", counted, losses, 0.0)
     if reduction != "mean":
         return REDUCTIONS[reduction](losses)
-    weights = counted if weights is None else weights.where(counted, 0.0)
+    weights = counted if weights is None else elementwise("where", counted, weights, 0.0)
     return losses.sum() / weights.sum(dtype=losses.dtype)
 
 
@@ -184,5 +192,5 @@ def accuracy(input: Tensor, target: Tensor) -> float:
             "accuracy() takes scores of shape (batch, classes, ...) and targets of shape "
             f"(batch, ...); shapes {input.shape} and {target.shape} were given."
         )
-    correct: Any = (input.detach().argmax(1) == target).sum().item()
-    return float(correct) / max(target.numel(), 1)
+    guesses = input._numbers().argmax(1)
+    return float((guesses == target._numbers()).sum()) / max(target.numel(), 1)

@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 import mt_operators
-from mt_nn.core.extensions import extension
+from mt_nn.core.extensions import RemovableHandle, extension
 from mt_nn.core.parameter import Parameter
 from mt_operators import IncompatibleKeys
 from mt_operators.core.parameter import Holder
-from mt_tensor import Tensor, bfloat16, float16, float32, float64
-from mt_tensor.extending import Backend, Device, RemovableHandle
+from mt_tensor import bfloat16, float16, float32, float64
+from mt_tensor.core.devices import Backend, Device
+from mt_tensor.core.in_place import overwrite
 
 Hook = Callable[..., Any]
 
@@ -38,11 +39,12 @@ class Module(mt_operators.Module):
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Remove the gradients of all parameters, or set them to zero."""
-        for parameter in self.parameters():
-            if set_to_none or parameter.value.grad is None:
-                parameter.value.grad = None
+        for holder in self.parameters():
+            parameter = holder.value
+            if set_to_none or parameter.grad is None:
+                parameter.grad = None
             else:
-                parameter.value.grad.detach().zero_()
+                overwrite(parameter.grad, parameter._full((), 0))
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Train all parameters, or none of them; return the module."""
@@ -76,25 +78,10 @@ class Module(mt_operators.Module):
         The arguments are those of `mt_tensor.Tensor.to`. Integer tensors keep their dtype. States
         of optimizers are not converted.
         """
-
-        def converted(value: Tensor) -> Tensor:
-            moved = value.detach().to(
-                target, dtype, backend=backend, device=device, non_blocking=non_blocking
-            )
-            return moved if value.is_floating_point() else value.detach().to(backend=moved.backend)
-
-        for module in self.modules():
-            for name, buffer in module._buffers.items():
-                if isinstance(buffer.value, Tensor):
-                    setattr(module, name, converted(buffer.value))
-        for holder in self.parameters():
-            parameter = holder.value
-            grad, requires_grad = parameter.grad, parameter.requires_grad
-            parameter._become(converted(parameter))
-            parameter.requires_grad_(requires_grad)
-            if grad is not None:
-                parameter.grad = converted(grad)
-        return self
+        convert = extension("conversion of modules")
+        return convert(  # type: ignore[no-any-return]
+            self, target, dtype, backend=backend, device=device, non_blocking=non_blocking
+        )
 
     def cpu(self) -> Self:
         """Move all tensors to the memory of this machine."""

@@ -10,10 +10,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Literal
 
+from mt_autodiff import enable_grad, no_grad
 from mt_nn.core.errors import SettingError
-from mt_nn.core.extensions import check, extension
-from mt_tensor import Tensor, enable_grad, no_grad
-from mt_tensor.extending import RemovableHandle
+from mt_nn.core.extensions import RemovableHandle, check, extension
+from mt_tensor import Tensor
+from mt_tensor.core.in_place import overwrite
 
 Hook = Callable[..., Any]
 
@@ -105,7 +106,7 @@ class Optimizer:
             if set_to_none or parameter.grad is None:
                 parameter.grad = None
             else:
-                parameter.grad.detach().zero_()
+                overwrite(parameter.grad, parameter._full((), 0))
 
     @_with_hooks
     def step(self, closure: Callable[[], Any] | None = None) -> Any:

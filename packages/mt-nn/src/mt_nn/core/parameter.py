@@ -11,7 +11,8 @@ from typing import Any
 
 import mt_operators
 from mt_operators import StateDictError
-from mt_tensor import Tensor, no_grad, tensor
+from mt_tensor import Tensor, tensor
+from mt_tensor.core.in_place import overwrite
 
 
 class Parameter(Tensor, mt_operators.Parameter):
@@ -33,8 +34,9 @@ class Parameter(Tensor, mt_operators.Parameter):
 
     def update(self, value: Any) -> None:
         """Store other elements, converted to this parameter's dtype and backend."""
-        with no_grad():
-            self.copy_(value)
+        if not isinstance(value, Tensor) or value.backend is not self.backend:
+            value = tensor(value, backend=self.backend)
+        overwrite(self, value)
 
     def fitting(self, saved: Any) -> Tensor:
         """Return a saved value as a tensor.
@@ -49,8 +51,8 @@ class Parameter(Tensor, mt_operators.Parameter):
             raise StateDictError(str(error)) from error
 
     def load(self, fitting: Any) -> None:
-        """Copy in place a value that `fitting` returned."""
-        self.detach().copy_(fitting)
+        """Store a value that `fitting` returned."""
+        self.update(fitting)
 
     def __repr__(self) -> str:
         """Show the elements."""

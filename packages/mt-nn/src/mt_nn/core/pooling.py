@@ -14,8 +14,7 @@ from mt_nn.core.extensions import check, extension
 from mt_nn.core.module import Module
 from mt_nn.core.settings import Sizes, integers
 from mt_nn.core.windows import as_batch, windows
-from mt_tensor import Tensor, fused
-from mt_tensor.extending import gather_unchecked
+from mt_tensor import Tensor, elementwise, fused
 
 
 @checked
@@ -77,9 +76,18 @@ def pooled(
 def _max_pool2d(
     input: Tensor, kernel_size: tuple[int, int], stride: tuple[int, int], padding: tuple[int, int]
 ) -> Tensor:
-    """Compute `max_pool2d`; the arguments have been checked."""
-    seen = windows(input, kernel_size, stride, padding, value=float("-inf")).flatten(4)
-    return gather_unchecked(seen, 4, seen.argmax(4, keepdim=True)).squeeze(4)
+    """Compute `max_pool2d`: of the elements of all windows, the first, the second ..., the largest.
+
+    Of equal elements the first remains; nan counts as largest.
+    """
+    seen = windows(input, kernel_size, stride, padding, value=float("-inf"))
+    rows, columns = kernel_size
+    first, *others = [seen[..., i, j] for i in range(rows) for j in range(columns)]
+    largest = first.clone()
+    for other in others:
+        is_larger = ((other > largest).logical_or(other.isnan())).logical_and(largest == largest)
+        largest = elementwise("where", is_larger, other, largest)
+    return largest
 
 
 class MaxPool(Module):

@@ -13,7 +13,8 @@ from typing import Any
 from mt_nn.core.errors import SettingError
 from mt_nn.core.settings import integer
 from mt_tensor import Generator
-from mt_tensor.extending import check_flags, numbers_of
+from mt_tensor.core.arguments import check_flags
+from mt_tensor.core.generator import numbers_of
 
 
 class Sampler:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from mt_nn.core.errors import SettingError, SettingTypeError
-from mt_tensor.errors import DomainError
-from mt_tensor.extending import as_integer
+from mt_tensor.core.arguments import as_integer
+from mt_tensor.core.errors import DomainError
 
 Sizes = int | Sequence[int]
 """One number for all dimensions, or one for each."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from mt_nn.core.errors import SettingError
 from mt_nn.core.optimizer import Decay, Optimizer, decay_of, decayed, follow, settings_among
-from mt_tensor import Tensor, fuse_in_place, zeros_like
+from mt_tensor import Tensor, fuse_in_place
 
 
 class SGD(Optimizer):
@@ -28,7 +28,7 @@ class SGD(Optimizer):
         foreach, fused, differentiable: torch's implementations; the last must be False.
     """
 
-    kinds: ClassVar[Mapping[str, str]] = {"dampening": "a number"}
+    kinds: ClassVar[Mapping[str, str]] = {}
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class SGD(Optimizer):
         if momentum:
             velocity = state.get("momentum_buffer")
             if velocity is None:
-                velocity = state["momentum_buffer"] = zeros_like(parameter)
+                velocity = state["momentum_buffer"] = parameter._full(parameter.shape, 0)
                 taken = 1.0
         amount, decay = decay_of(group)
         numbers = group["lr"], momentum, taken, amount

@@ -9,7 +9,8 @@ from __future__ import annotations
 from mt_nn.core.arguments import checked
 from mt_nn.core.errors import InputError
 from mt_nn.core.extensions import check
-from mt_tensor import Tensor, pad
+from mt_tensor import Tensor
+from mt_tensor.core.subscripts import Unselect
 
 _SHAPES = {
     1: "signals of shape (batch, channels, length)",
@@ -33,10 +34,12 @@ def as_batch(name: str, input: Tensor, dims: int) -> Tensor:
     return input.unsqueeze(0) if is_single else input
 
 
-def pairs(before: tuple[int, ...], after: tuple[int, ...]) -> list[int]:
-    """Return the padding before and after each dimension as `mt_tensor.pad` takes it."""
-    both = zip(reversed(before), reversed(after), strict=True)
-    return [number for pair in both for number in pair]
+def padded(input: Tensor, padding: tuple[int, ...], value: float) -> Tensor:
+    """Return images surrounded by elements of one value."""
+    margins = (0, 0, *padding)
+    sizes = [size + 2 * margin for size, margin in zip(input.shape, margins, strict=True)]
+    inside = [slice(m, m + n) for m, n in zip(margins, input.shape, strict=True)]
+    return Unselect.apply(input, tuple(sizes), inside, input.dtype.checked(value))
 
 
 @checked
@@ -66,7 +69,7 @@ def windows(
     """
     steps = (1,) * len(kernel_size) if dilation is None else dilation
     check("windows", input.shape, kernel_size, padding, steps)
-    seen = pad(input, pairs(padding, padding), value=value) if any(padding) else input
+    seen = padded(input, padding, value) if any(padding) else input
     for dim, (size, distance, step) in enumerate(zip(kernel_size, stride, steps, strict=True), 2):
         seen = seen.unfold(dim, step * (size - 1) + 1, distance)
         if step > 1:

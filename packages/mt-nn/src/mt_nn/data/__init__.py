@@ -1,12 +1,11 @@
 """Data sets, loaders that serve them in batches, transforms, and readers of published formats."""
 
-from mt_nn.core.collate import default_collate
 from mt_nn.core.dataset import Dataset, TensorDataset
 from mt_nn.core.loader import DataLoader
 from mt_nn.core.samplers import BatchSampler, RandomSampler, Sampler, SequentialSampler
 from mt_nn.data import transforms
 from mt_nn.data.bptt import BPTTWindows, batchify
-from mt_nn.data.collate import default_convert, pad_collate
+from mt_nn.data.collate import default_collate, default_convert, pad_collate
 from mt_nn.data.datasets import (
     ConcatDataset,
     IterableDataset,

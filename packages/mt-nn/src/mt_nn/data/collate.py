@@ -1,4 +1,4 @@
-"""Joining sequences of different lengths into a batch."""
+"""Join samples into a batch, also sequences of different lengths."""
 
 from __future__ import annotations
 
@@ -7,10 +7,98 @@ from typing import Any
 
 import numpy as np
 
-from mt_nn.core.collate import alike, default_collate
 from mt_nn.core.extensions import extends
-from mt_nn.errors import InputError
-from mt_tensor import Tensor, tensor
+from mt_nn.errors import InputError, SettingError, SettingTypeError
+from mt_tensor import Tensor, float64, stack, tensor
+from mt_tensor.errors import TensorError
+
+
+@extends("samples of a batch")
+def default_collate(batch: Sequence[Any]) -> Any:
+    """Join samples into a batch, as a loader without a `collate_fn` does.
+
+    Tensors and arrays of one shape are stacked along a new first dimension. Numbers become a
+    tensor: int64, bool, or float64 as in torch; those of NumPy keep their type. Strings and bytes
+    become a list. Tuples, named tuples, lists and dictionaries are joined part by part, and a tuple
+    stays one (torch makes a list of it).
+
+        >>> default_collate([{"word": "a", "count": 1}, {"word": "b", "count": 2}])
+        {'word': ['a', 'b'], 'count': tensor([1, 2])}
+
+    Args:
+        batch: one or more samples of one structure.
+
+    Raises:
+        SettingError: there is no sample, or one of a type that cannot be joined.
+        InputError: the samples differ in type, shape, length or keys.
+    """
+    if not batch:
+        raise SettingError("there must be at least one sample to make a batch; none was given.")
+    first = batch[0]
+    if isinstance(first, Tensor | np.ndarray | np.generic):
+        return _stacked(batch)
+    if isinstance(first, bool | int | float):
+        return _numbers(batch)
+    if isinstance(first, str | bytes):
+        return list(batch)
+    if isinstance(first, Mapping):
+        return _joined_mappings(batch)
+    if isinstance(first, tuple | list):
+        return _joined_sequences(batch)
+    raise SettingTypeError(
+        f"samples of type {type(first).__name__} cannot be joined into a batch: pass collate_fn."
+    )
+
+
+def _stacked(batch: Sequence[Any]) -> Tensor:
+    shapes = list(dict.fromkeys(np.shape(each) for each in batch))
+    if len(shapes) > 1 or not all(isinstance(each, type(batch[0])) for each in batch):
+        kinds = sorted({type(each).__name__ for each in batch})
+        raise InputError(
+            f"samples of {', '.join(kinds)} with shapes {', '.join(map(str, shapes))} cannot be "
+            "stacked: give them one shape, or pass collate_fn."
+        )
+    if isinstance(batch[0], Tensor):
+        return stack(list(batch))
+    try:
+        return tensor(np.stack(batch))
+    except (TensorError, TypeError) as error:
+        raise SettingError(f"samples cannot be joined into a batch ({error}).") from error
+
+
+def _numbers(batch: Sequence[Any]) -> Tensor:
+    if not all(isinstance(each, bool | int | float) for each in batch):
+        raise InputError("a sample is a number and another is none: pass collate_fn.")
+    if any(isinstance(each, float) for each in batch):
+        return tensor(list(batch), dtype=float64)
+    return tensor(list(batch))
+
+
+def _joined_mappings(batch: Sequence[Any]) -> dict[Any, Any]:
+    for each in batch:
+        if not isinstance(each, Mapping) or each.keys() != batch[0].keys():
+            keys = list(each) if isinstance(each, Mapping) else type(each).__name__
+            raise InputError(
+                f"the first sample is a dictionary with keys {list(batch[0])}, another is {keys}: "
+                "they cannot be joined."
+            )
+    return {key: default_collate([each[key] for each in batch]) for key in batch[0]}
+
+
+def _joined_sequences(batch: Sequence[Any]) -> Any:
+    first = batch[0]
+    if not all(isinstance(each, tuple | list) and len(each) == len(first) for each in batch):
+        raise InputError(
+            f"the first sample has {len(first)} part(s), another does not: they cannot be joined."
+        )
+    return alike(first, [default_collate(part) for part in zip(*batch, strict=True)])
+
+
+def alike(sequence: Any, parts: list[Any]) -> Any:
+    """Return parts as a sequence of the same type: a list, a tuple, or a named tuple."""
+    if hasattr(sequence, "_fields"):
+        return type(sequence)(*parts)
+    return tuple(parts) if isinstance(sequence, tuple) else parts
 
 
 def pad_collate(
@@ -52,7 +140,7 @@ def pad_collate(
     return tensor(padded), tensor(lengths), targets
 
 
-@extends("samples without batches")
+@extends("a sample")
 def default_convert(data: Any) -> Any:
     """Convert the arrays of a sample to tensors, as a loader without batches does."""
     if isinstance(data, np.ndarray) and data.dtype.kind in "biuf":

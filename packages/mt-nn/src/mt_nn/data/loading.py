@@ -143,7 +143,7 @@ def _check_workers(num_workers: int, timeout: Any, prefetch_factor: int | None) 
         )
 
 
-@extends("samples of a batch")
+@extends("number of samples")
 def check_samples(dataset: Dataset, samples: list[Any], numbers: Sequence[int]) -> None:
     """Raise SettingError unless `__getitems__` returned one sample for each number."""
     if len(samples) != len(numbers):

@@ -10,10 +10,17 @@ import math
 
 import mt_tensor as mt
 from mt_nn.core.arguments import checked
+from mt_nn.core.extensions import extends
 from mt_nn.errors import SettingError
 from mt_nn.utils.settings import number
 from mt_tensor import Tensor, elementwise, finfo, rand_like, zeros_like
 from mt_tensor.extending import check_floating
+
+
+@extends("relu in place")
+def relu_in_place(input: Tensor) -> Tensor:
+    """Replace negative elements by 0, and return the input."""
+    return input.relu_()
 
 
 @checked

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mt_nn.core.arguments import checked
 from mt_nn.core.convolution import Convolution, Kernels, _conv2d, convolved
 from mt_nn.core.errors import SettingError
 from mt_nn.core.extensions import extends
 from mt_nn.core.settings import Sizes
-from mt_nn.core.windows import pairs, windows
+from mt_nn.core.windows import windows
+from mt_nn.functional.dimensions import over_dimensions
 from mt_nn.functional.padding import pad
+from mt_nn.functional.shapes import pairs
 from mt_nn.utils.settings import choice
 from mt_tensor import Tensor, fused
 from mt_tensor import pad as pad_with_zeros
 from mt_tensor.extending import Shape
 
 
-@checked
-def conv1d(
+def conv(
+    dims: int,
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None = None,
@@ -27,24 +28,26 @@ def conv1d(
     dilation: Sizes = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Slide kernels over signals: `conv2d` for shapes (batch, in channels, length)."""
+    """Slide kernels over signals, or over volumes: `conv2d` for other numbers of sizes.
+
+    Args:
+        dims: 1 in `conv1d`, 3 in `conv3d`: how many sizes there are.
+        input: shape (batch, in channels, *sizes), or without the batch.
+        weight: shape (out channels, in channels / groups, *kernel sizes).
+        bias: as for `conv2d`; so for all others.
+        stride: see there.
+        padding: see there.
+        dilation: see there.
+        groups: see there.
+
+    Returns:
+        Shape (batch, out channels, *out sizes).
+    """
     settings = (stride, padding, dilation, groups)
-    return convolved(1, _conv1d, input, weight, bias, *settings)
+    return convolved(dims, CONVOLVE[dims], input, weight, bias, *settings)
 
 
-@checked
-def conv3d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Sizes = 1,
-    padding: Sizes | str = 0,
-    dilation: Sizes = 1,
-    groups: int = 1,
-) -> Tensor:
-    """Slide kernels over volumes: `conv2d` for (batch, in channels, depth, height, width)."""
-    settings = (stride, padding, dilation, groups)
-    return convolved(3, _conv3d, input, weight, bias, *settings)
+conv1d, _, conv3d = over_dimensions(conv)
 
 
 def _conv1d(

@@ -12,21 +12,23 @@ from mt_nn.core.arguments import checked
 from mt_nn.core.dropout import is_active
 from mt_nn.core.extensions import extends
 from mt_nn.errors import InputError
+from mt_nn.functional.dimensions import over_dimensions
 from mt_tensor import Tensor, rand
 from mt_tensor.extending import Shape
 
 
-@checked
-def dropout1d(
-    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+def dropout(
+    dims: int, input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
-    """Set each channel of signals to zero with probability `p`, and scale the rest.
+    """Set each channel to zero with probability `p`, and scale the rest.
 
     Neighbours within a channel are so alike that single elements would not be missed (Tompson et
     al., Efficient Object Localization Using Convolutional Networks, 2015).
 
     Args:
-        input: shape ([batch,] channels, length), which is also that of the result.
+        dims: 1 in `dropout1d`, 2 in `dropout2d`, 3 in `dropout3d`: how many sizes there are.
+        input: shape ([batch,] channels, *sizes), which is also that of the result. As in torch,
+            three dimensions in `dropout2d` are (batch, channels, length).
         p: the probability that a channel is set to zero; the others are scaled by `1 / (1 - p)`.
         training: if False, the input is returned as it is.
         inplace: whether to store the result in the input.
@@ -36,45 +38,19 @@ def dropout1d(
         SettingError: `p` is no probability.
         DTypeError: something is left out of integers.
     """
-    return _channels("dropout1d", input, 1, p, training, inplace)
-
-
-@checked
-def dropout2d(
-    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
-) -> Tensor:
-    """Set each channel of images to zero with probability `p`, and scale the rest.
-
-    It is `dropout1d` for images, of shape (batch, channels, height, width). As in torch, three
-    dimensions are (batch, channels, length).
-    """
-    return _channels("dropout2d", input, 2, p, training, inplace)
-
-
-@checked
-def dropout3d(
-    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
-) -> Tensor:
-    """Set each channel of volumes to zero with probability `p`, and scale the rest.
-
-    It is `dropout1d` for volumes, of shape ([batch,] channels, depth, height, width).
-    """
-    return _channels("dropout3d", input, 3, p, training, inplace)
-
-
-def _channels(
-    name: str, input: Tensor, rest: int, p: float, training: bool, inplace: bool
-) -> Tensor:
-    """Leave out channels, which have `rest` dimensions."""
-    if input.ndim not in (rest + 1, rest + 2):
+    name = f"dropout{dims}d"
+    if input.ndim not in (dims + 1, dims + 2):
         raise InputError(
-            f"{name}() takes {rest + 1} or {rest + 2} dimensions, of which {rest} are within a "
+            f"{name}() takes {dims + 1} or {dims + 2} dimensions, of which {dims} are within a "
             f"channel; shape {input.shape} was given."
         )
     if not is_active(name, input, p, training):
         return input
-    has_batch = input.ndim == rest + 2 or name == "dropout2d"
+    has_batch = input.ndim == dims + 2 or dims == 2
     return drop(input, _outer(input, 2 if has_batch else 1), p, inplace)
+
+
+dropout1d, dropout2d, dropout3d = over_dimensions(dropout)
 
 
 @checked

@@ -17,11 +17,13 @@ from mt_nn.core.errors import InputError, SettingError, SettingTypeError
 from mt_nn.core.extensions import extends
 from mt_nn.core.pooling import _max_pool2d, pooled
 from mt_nn.core.settings import Sizes, integers
-from mt_nn.core.windows import as_batch, pairs, windows
+from mt_nn.core.windows import as_batch, windows
 from mt_nn.functional.dimensions import over_dimensions
-from mt_nn.functional.shapes import check_not_empty, check_pooling
+from mt_nn.functional.shapes import check_not_empty, check_pooling, pairs
 from mt_tensor import Tensor, fused, pad, tensor
 from mt_tensor.extending import Array, Shape, as_number, gather_unchecked, is_integer, wide
+
+Numbers = tuple[int, ...]
 
 
 @extends("max pooling")
@@ -202,7 +204,7 @@ def _pooling(
     padding: Sizes,
     dilation: Sizes,
     ceil_mode: bool,
-) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+) -> tuple[Numbers, Numbers, Numbers, Numbers, Numbers]:
     """Check settings; return kernel size, stride, padding, dilation and `_ends`."""
     check_not_empty(shape)
     dims = len(shape) - 2
@@ -219,12 +221,8 @@ def _pooling(
 
 
 def _ends(
-    extents: Shape,
-    kernel: tuple[int, ...],
-    stride: tuple[int, ...],
-    padding: tuple[int, ...],
-    dilation: tuple[int, ...],
-) -> tuple[int, ...]:
+    extents: Shape, kernel: Numbers, stride: Numbers, padding: Numbers, dilation: Numbers
+) -> Numbers:
     """Return how far windows stick out beyond the padding at the end; () if none does.
 
     Elements left over at the end get a window, if it begins before the padding there.
@@ -241,11 +239,7 @@ def _ends(
 
 
 def _by_planes(
-    pool: Any,
-    input: Tensor,
-    kernel: tuple[int, ...],
-    stride: tuple[int, ...],
-    padding: tuple[int, ...],
+    pool: Any, input: Tensor, kernel: Numbers, stride: Numbers, padding: Numbers
 ) -> Tensor:
     """Pool with a function for images: signals as images of height 1, volumes plane by plane."""
     if len(kernel) == 2:

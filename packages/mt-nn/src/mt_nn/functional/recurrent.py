@@ -12,13 +12,16 @@ The layers around them are in `mt_nn.layers.recurrent`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, cast
 
 from mt_nn.core.linear import linear
 from mt_operators import OPERATORS
-from mt_tensor import Tensor, arange, cat, fuse, fused, relu, stack, tanh, zeros_like
-from mt_tensor.extending import BLOCKS, FusedKernel, by_kernel, common_backend
+from mt_tensor import Tensor, arange, cat, fuse, relu, stack, tanh, zeros_like
+from mt_tensor.extending import BLOCKS, FUSED, FusedKernel, by_kernel, common_backend
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 # --- One step -----------------------------------------------------------------------------------
 
@@ -85,6 +88,47 @@ def activated(values: Tensor, is_relu: bool) -> Tensor:
     return relu(values) if is_relu else tanh(values)
 
 
+# --- Operations that backends may have kernels for ------------------------------------------------
+
+_KERNELS: dict[str, FusedKernel] = {}
+"""What computes each operation on a backend that has no kernel of its own for it; see below."""
+
+
+def _operation(
+    name: str,
+    join: Callable[[Any], Tensor] | None = None,
+    split: Callable[..., Any] | None = None,
+) -> Callable[[F], F]:
+    """Declare the decorated function to be the composed form of an operation that has kernels.
+
+    Args:
+        name: the operation.
+        join: makes one tensor of several results, as kernels return them.
+        split: takes it apart again, given the arguments, too.
+    """
+
+    def decorate(function: F) -> F:
+        FUSED[name] = function if join is None else lambda *arguments: join(function(*arguments))
+
+        @functools.wraps(function)
+        def operation(*arguments: Any) -> Any:
+            common_backend(*arguments)
+            kernel = _KERNELS[name]
+            offered = arguments[0].backend.kernel(name) or kernel
+            result = by_kernel(name, offered, *arguments, otherwise=kernel)
+            return result if split is None else split(result, *arguments)
+
+        return cast("F", operation)
+
+    return decorate
+
+
+def _offered(name: str, *arguments: Any) -> Any:
+    """Return the backend's kernel for an operation on these arguments, or None."""
+    kernel = arguments[0].backend.kernel(name)
+    return None if isinstance(kernel, FusedKernel) and not kernel.fits(*arguments) else kernel
+
+
 # --- One step, of a cell ------------------------------------------------------------------------
 # A backend's kernel for all steps has few records for one, of which a cell would have many.
 
@@ -106,6 +150,7 @@ def gru_cell(projected: Tensor, hidden: Tensor, weight: Tensor, bias: Tensor | N
     return gru_step(projected, linear(hidden, weight, bias), hidden)
 
 
+@_operation("lstm_cell", stack, lambda both, *_: both.unbind())
 def lstm_cell(
     input: Tensor,
     hidden: Tensor,
@@ -129,15 +174,14 @@ def lstm_cell(
     Raises:
         BackendMismatchError: they are in different places.
     """
-    arguments = (input, hidden, cell, weight_ih, weight_hh, bias_ih, bias_hh)
-    common_backend(*arguments)
-    shown, cell = _by("lstm_cell", _LSTM_CELL, *arguments).unbind()
-    return shown, cell
+    gates = linear(input, weight_ih, bias_ih) + linear(hidden, weight_hh, bias_hh)
+    return lstm_step(gates, cell)
 
 
 # --- All steps ----------------------------------------------------------------------------------
 
 
+@_operation("rnn")
 def rnn(
     projected: Tensor,
     hidden: Tensor,
@@ -160,9 +204,14 @@ def rnn(
     Returns:
         Shape (steps, batch, width).
     """
-    return _by("rnn", _RNN, projected, hidden, weight, lengths, backwards, is_relu)
+    states = []
+    for now, goes_on in _in_order(backwards, projected, _going_on(projected, lengths)):
+        hidden = _kept(goes_on, activated(now + hidden @ weight.T, is_relu), hidden)
+        states.append(hidden)
+    return _stacked(states, backwards)
 
 
+@_operation("gru")
 def gru(
     projected: Tensor,
     hidden: Tensor,
@@ -185,9 +234,28 @@ def gru(
     Returns:
         Shape (steps, batch, width).
     """
-    return _by("gru", _GRU, projected, hidden, weight, bias, lengths, backwards)
+    states = []
+    for now, goes_on in _in_order(backwards, projected, _going_on(projected, lengths)):
+        recurrent = hidden @ weight.T
+        after = gru_step(now, recurrent if bias is None else recurrent + bias, hidden)
+        hidden = _kept(goes_on, after, hidden)
+        states.append(hidden)
+    return _stacked(states, backwards)
 
 
+def _in_a_row(parts: Sequence[Tensor]) -> Tensor:
+    return cat([part.flatten() for part in parts])
+
+
+def _states_and_memory(
+    both: Tensor, projected: Tensor, hidden: Tensor, cell: Tensor, *_: Any
+) -> Any:
+    """Return what is shown after each step and the memory, which follow each other in a row."""
+    shown, remembered = both.split([both.numel() - cell.numel(), cell.numel()])
+    return shown.view(len(projected), *hidden.shape), remembered.view(*cell.shape)
+
+
+@_operation("lstm", _in_a_row, _states_and_memory)
 def lstm(
     projected: Tensor,
     hidden: Tensor,
@@ -213,76 +281,6 @@ def lstm(
     Returns:
         Shapes (steps, batch, outputs) and (batch, width).
     """
-    both = _by("lstm", _LSTM, projected, hidden, cell, weight, shrink, lengths, backwards)
-    shown, remembered = both.split([both.numel() - cell.numel(), cell.numel()])
-    return shown.view(len(projected), *hidden.shape), remembered.view(*cell.shape)
-
-
-def _by(name: str, kernel: FusedKernel, *arguments: Any) -> Tensor:
-    """Return the result of an operation by the backend's kernel, or by the one for all."""
-    offered = arguments[0].backend.kernel(name) or kernel
-    return by_kernel(name, offered, *arguments, otherwise=kernel)
-
-
-def _offered(name: str, *arguments: Any) -> Any:
-    """Return the backend's kernel for an operation on these arguments, or None."""
-    kernel = arguments[0].backend.kernel(name)
-    return None if isinstance(kernel, FusedKernel) and not kernel.fits(*arguments) else kernel
-
-
-# --- Their definitions --------------------------------------------------------------------------
-
-
-@fused("rnn")
-def _rnn(
-    projected: Tensor,
-    hidden: Tensor,
-    weight: Tensor,
-    lengths: Tensor | None,
-    backwards: bool,
-    is_relu: bool,
-) -> Tensor:
-    """Go step by step; the arguments are those of `rnn`."""
-    states = []
-    for now, goes_on in _in_order(backwards, projected, _going_on(projected, lengths)):
-        hidden = _kept(goes_on, activated(now + hidden @ weight.T, is_relu), hidden)
-        states.append(hidden)
-    return _stacked(states, backwards)
-
-
-@fused("gru")
-def _gru(
-    projected: Tensor,
-    hidden: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    lengths: Tensor | None,
-    backwards: bool,
-) -> Tensor:
-    """Go step by step; the arguments are those of `gru`."""
-    states = []
-    for now, goes_on in _in_order(backwards, projected, _going_on(projected, lengths)):
-        recurrent = hidden @ weight.T
-        after = gru_step(now, recurrent if bias is None else recurrent + bias, hidden)
-        hidden = _kept(goes_on, after, hidden)
-        states.append(hidden)
-    return _stacked(states, backwards)
-
-
-@fused("lstm")
-def _lstm(
-    projected: Tensor,
-    hidden: Tensor,
-    cell: Tensor,
-    weight: Tensor,
-    shrink: Tensor | None,
-    lengths: Tensor | None,
-    backwards: bool,
-) -> Tensor:
-    """Go step by step; the arguments are those of `lstm`.
-
-    The two results are one after the other, without their shapes.
-    """
     states = []
     for now, goes_on in _in_order(backwards, projected, _going_on(projected, lengths)):
         shown, remembered = lstm_step(now + hidden @ weight.T, cell)
@@ -290,22 +288,7 @@ def _lstm(
             shown = shown @ shrink.T
         hidden, cell = _kept(goes_on, shown, hidden), _kept(goes_on, remembered, cell)
         states.append(hidden)
-    return cat([_stacked(states, backwards).flatten(), cell.flatten()])
-
-
-@fused("lstm_cell")
-def _lstm_cell(
-    input: Tensor,
-    hidden: Tensor,
-    cell: Tensor,
-    weight_ih: Tensor,
-    weight_hh: Tensor,
-    bias_ih: Tensor | None,
-    bias_hh: Tensor | None,
-) -> Tensor:
-    """Make one step; the arguments are those of `lstm_cell`. The results are in one tensor."""
-    gates = linear(input, weight_ih, bias_ih) + linear(hidden, weight_hh, bias_hh)
-    return stack(lstm_step(gates, cell))
+    return _stacked(states, backwards), cell
 
 
 def _going_on(projected: Tensor, lengths: Tensor | None) -> Tensor | None:
@@ -343,7 +326,7 @@ class _RNNKernel(FusedKernel):
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
         """Return all states, which say all that the gradient wants to know."""
-        states = _rnn(*arguments)
+        states = FUSED["rnn"](*arguments)
         return states, (states,)
 
     def gradient(
@@ -432,7 +415,7 @@ class _LSTMKernel(FusedKernel):
             hidden, cell = _kept(goes_on, shown, hidden), _kept(goes_on, remembered, cell)
             states.append(hidden)
             cells.append(cell)
-        result = cat([_stacked(states, backwards).flatten(), cell.flatten()])
+        result = _in_a_row([_stacked(states, backwards), cell])
         return result, (result, _stacked(cells, backwards), gates)
 
     def gradient(
@@ -551,8 +534,7 @@ def _after_tanh(value: Tensor, factor: Tensor) -> Tensor:
     return _slope("tanh", value) * factor
 
 
-_RNN, _GRU, _LSTM = _RNNKernel(), _GRUKernel(), _LSTMKernel()
-_LSTM_CELL = _LSTMCellKernel()
+_KERNELS.update(rnn=_RNNKernel(), gru=_GRUKernel(), lstm=_LSTMKernel(), lstm_cell=_LSTMCellKernel())
 
 
 def _back_through_time(

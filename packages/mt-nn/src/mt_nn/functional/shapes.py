@@ -75,3 +75,9 @@ def check_convolution(
             f"{biases} was given."
         )
     check_windows(inputs, kernels[2:], padding, dilation)
+
+
+def pairs(before: tuple[int, ...], after: tuple[int, ...]) -> list[int]:
+    """Return the padding before and after each dimension as `mt_tensor.pad` takes it."""
+    both = zip(reversed(before), reversed(after), strict=True)
+    return [number for pair in both for number in pair]

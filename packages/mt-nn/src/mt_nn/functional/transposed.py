@@ -11,12 +11,15 @@ from collections.abc import Callable
 
 from mt_nn.core.arguments import check_one_dtype
 from mt_nn.core.settings import Sizes, integer, integers
-from mt_nn.core.windows import as_batch, pairs
+from mt_nn.core.windows import as_batch
 from mt_nn.errors import InputError, SettingError
 from mt_nn.functional.convolution import CONVOLVE
 from mt_nn.functional.dimensions import over_dimensions
+from mt_nn.functional.shapes import pairs
 from mt_tensor import Tensor, fused, pad
 from mt_tensor.extending import Embed, Shape, common_backend
+
+Numbers = tuple[int, ...]
 
 
 def conv_transpose(
@@ -121,11 +124,7 @@ def _check_shapes(
 
 
 def transposed_sizes(
-    extents: Shape,
-    kernel: Shape,
-    stride: tuple[int, ...],
-    padding: tuple[int, ...],
-    dilation: tuple[int, ...],
+    extents: Shape, kernel: Shape, stride: Numbers, padding: Numbers, dilation: Numbers
 ) -> Shape:
     """Return the sizes of a transposed convolution before anything is added to the end."""
     every = zip(extents, kernel, stride, padding, dilation, strict=True)

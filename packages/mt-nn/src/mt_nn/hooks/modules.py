@@ -25,22 +25,16 @@ from typing import Any
 from mt_nn.core.extensions import extends
 from mt_nn.core.module import Module
 from mt_nn.hooks.backward import BackwardPass
-from mt_nn.hooks.registering import registered
+from mt_nn.hooks.registering import Hooks
 from mt_tensor import is_grad_enabled
 from mt_tensor.extending import RemovableHandle
 
-Hooks = dict[int, Callable[..., Any]]
-
 
 @extends("hooks of modules")
-class ModuleHooks:
+class ModuleHooks(Hooks):
     """The hooks of one module, by the moment at which they are called."""
 
-    def __init__(self) -> None:
-        self._hooks: dict[str, Hooks] = {
-            moment: {}
-            for moment in ("before forward", "after forward", "before backward", "after backward")
-        }
+    moments = ("before forward", "after forward", "before backward", "after backward")
 
     def register(
         self, moment: str, hook: Callable[..., Any], prepend: bool, with_kwargs: bool
@@ -56,11 +50,11 @@ class ModuleHooks:
             hook = _before_forward(hook, with_kwargs)
         elif moment == "after forward":
             hook = _after_forward(hook, with_kwargs)
-        return registered(self._hooks[moment], hook, prepend)
+        return self.add(moment, hook, prepend)
 
     def run(self, module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run `forward`, and the hooks around it."""
-        for hook in tuple(self._hooks["before forward"].values()):
+        for hook in self.at("before forward"):
             args, kwargs = hook(module, args, kwargs)
         backward = None
         before, after = self._hooks["before backward"], self._hooks["after backward"]
@@ -68,7 +62,7 @@ class ModuleHooks:
             backward = BackwardPass(module, before, after)
             args = backward.watched_inputs(args)
         output = module.forward(*args, **kwargs)
-        for hook in tuple(self._hooks["after forward"].values()):
+        for hook in self.at("after forward"):
             changed = hook(module, args, kwargs, output)
             output = output if changed is None else changed
         return output if backward is None else backward.watched_output(output)

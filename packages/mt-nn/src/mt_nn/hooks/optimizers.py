@@ -19,19 +19,15 @@ from typing import Any
 
 from mt_nn.core.extensions import extends
 from mt_nn.core.optimizer import Optimizer
-from mt_nn.hooks.registering import registered
+from mt_nn.hooks.registering import Hook, Hooks
 from mt_tensor.extending import RemovableHandle
-
-Hook = Callable[..., Any]
 
 
 @extends("hooks of optimizers")
-class OptimizerHooks:
+class OptimizerHooks(Hooks):
     """The hooks of one optimizer, by the moment at which they are called."""
 
-    def __init__(self) -> None:
-        moments = ("before step", "after step", "saving", "saved", "loading", "loaded")
-        self._hooks: dict[str, dict[int, Hook]] = {moment: {} for moment in moments}
+    moments = ("before step", "after step", "saving", "saved", "loading", "loaded")
 
     def register(self, moment: str, hook: Hook, prepend: bool) -> RemovableHandle:
         """Add a hook; see the top of this file for how it is called.
@@ -43,7 +39,7 @@ class OptimizerHooks:
             raise TypeError(
                 f"a hook is a function that is called with the optimizer; got {hook!r}."
             )
-        return registered(self._hooks[moment], hook, prepend)
+        return self.add(moment, hook, prepend)
 
     def run(
         self,
@@ -54,7 +50,7 @@ class OptimizerHooks:
     ) -> Any:
         """Call `step`, and the hooks around it."""
         arguments: tuple[Any, ...] = (optimizer, *args)
-        for hook in tuple(self._hooks["before step"].values()):
+        for hook in self.at("before step"):
             changed = hook(optimizer, arguments, kwargs)
             if changed is None:
                 continue
@@ -65,18 +61,18 @@ class OptimizerHooks:
                 )
             arguments, kwargs = changed
         loss = step(*arguments, **kwargs)
-        for hook in tuple(self._hooks["after step"].values()):
+        for hook in self.at("after step"):
             hook(optimizer, arguments, kwargs)
         return loss
 
     def call(self, moment: str, optimizer: Optimizer) -> None:
         """Call the hooks of a moment."""
-        for hook in tuple(self._hooks[moment].values()):
+        for hook in self.at(moment):
             hook(optimizer)
 
     def changed(self, moment: str, optimizer: Optimizer, state: Any) -> Any:
         """Return a state, or what the hooks of a moment return instead."""
-        for hook in tuple(self._hooks[moment].values()):
+        for hook in self.at(moment):
             changed = hook(optimizer, state)
             state = state if changed is None else changed
         return state

@@ -58,18 +58,13 @@ class _Table(Module):
 
     def extra_repr(self) -> str:
         """Show the settings that are not the usual ones."""
-        usual = {
-            "padding_idx": None,
-            "max_norm": None,
-            "norm_type": 2.0,
-            "scale_grad_by_freq": False,
-            "mode": None,
-        }
-        shown = {name: getattr(self, name, value) for name, value in usual.items()}
+        usual = {"norm_type": 2.0, "scale_grad_by_freq": False}
+        names = ("padding_idx", "max_norm", *usual, "mode")
+        shown = {name: getattr(self, name, None) for name in names}
         return ", ".join(
             [
                 f"{self.num_embeddings}, {self.embedding_dim}",
-                *(f"{name}={shown[name]!r}" for name in usual if shown[name] != usual[name]),
+                *(f"{name}={each!r}" for name, each in shown.items() if each != usual.get(name)),
             ]
         )
 
@@ -120,18 +115,8 @@ class Embedding(_Table):
         *,
         dtype: Any = None,
     ) -> None:
-        super().__init__(
-            num_embeddings,
-            embedding_dim,
-            padding_idx,
-            max_norm,
-            norm_type,
-            scale_grad_by_freq,
-            sparse,
-            _weight,
-            _freeze,
-            dtype,
-        )
+        use = (padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
+        super().__init__(num_embeddings, embedding_dim, *use, _weight, _freeze, dtype)
 
     @classmethod
     def from_pretrained(
@@ -164,13 +149,9 @@ class Embedding(_Table):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return shape (*input.shape, embedding_dim)."""
+        limit = (self.max_norm, self.norm_type)
         return functional.embedding(
-            input,
-            self.weight,
-            self.padding_idx,
-            self.max_norm,
-            self.norm_type,
-            self.scale_grad_by_freq,
+            input, self.weight, self.padding_idx, *limit, self.scale_grad_by_freq
         )
 
 
@@ -212,18 +193,8 @@ class EmbeddingBag(_Table):
         dtype: Any = None,
     ) -> None:
         check_mode(mode, scale_grad_by_freq)
-        super().__init__(
-            num_embeddings,
-            embedding_dim,
-            padding_idx,
-            max_norm,
-            norm_type,
-            scale_grad_by_freq,
-            sparse,
-            _weight,
-            _freeze,
-            dtype,
-        )
+        use = (padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
+        super().__init__(num_embeddings, embedding_dim, *use, _weight, _freeze, dtype)
         self.mode, self.include_last_offset = mode, include_last_offset
 
     @classmethod
@@ -267,16 +238,6 @@ class EmbeddingBag(_Table):
         per_sample_weights: Tensor | None = None,
     ) -> Tensor:
         """Return shape (bags, embedding_dim)."""
-        return functional.embedding_bag(
-            input,
-            self.weight,
-            offsets,
-            self.max_norm,
-            self.norm_type,
-            self.scale_grad_by_freq,
-            self.mode,
-            self.sparse,
-            per_sample_weights,
-            self.include_last_offset,
-            self.padding_idx,
-        )
+        use = (self.max_norm, self.norm_type, self.scale_grad_by_freq, self.mode, self.sparse)
+        bags = (per_sample_weights, self.include_last_offset, self.padding_idx)
+        return functional.embedding_bag(input, self.weight, offsets, *use, *bags)

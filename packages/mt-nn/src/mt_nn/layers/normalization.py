@@ -38,8 +38,7 @@ class _OfChannels(Module):
         self.num_features = size = integer("num_features", num_features, 1)
         self.eps, self.momentum, self.affine = eps, momentum, affine
         self.track_running_stats = track_running_stats
-        self.weight = Parameter(ones(size, dtype=dtype)) if affine else None
-        self.bias = Parameter(zeros(size, dtype=dtype)) if affine and bias else None
+        self.weight, self.bias = _affine((size,), affine, affine and bias, dtype)
         kept = track_running_stats
         self.register_buffer("running_mean", zeros(size, dtype=dtype) if kept else None)
         self.register_buffer("running_var", ones(size, dtype=dtype) if kept else None)
@@ -61,6 +60,16 @@ class _OfChannels(Module):
         )
 
 
+def _affine(
+    shape: tuple[int, ...], weight: bool, bias: bool, dtype: Any
+) -> tuple[Parameter | None, Parameter | None]:
+    """Return a weight of ones and a bias of zeros, each if it is wanted."""
+    return (
+        Parameter(ones(shape, dtype=dtype)) if weight else None,
+        Parameter(zeros(shape, dtype=dtype)) if bias else None,
+    )
+
+
 def _check_dimensions(layer: Module, input: Tensor, allowed: tuple[int, ...], shape: str) -> None:
     """Raise InputError unless an input has one of the allowed numbers of dimensions."""
     require_tensors(type(layer).__name__, input)
@@ -76,16 +85,9 @@ class BatchNorm(_OfChannels):
 
     def _normalized(self, input: Tensor) -> Tensor:
         """Normalize, with the statistics of the batch or those remembered."""
-        return functional.batch_norm(
-            input,
-            self.running_mean,
-            self.running_var,
-            self.weight,
-            self.bias,
-            self._uses_batch(),
-            self._share_of_batch(),
-            self.eps,
-        )
+        known = (self.running_mean, self.running_var, self.weight, self.bias)
+        moving = (self._uses_batch(), self._share_of_batch())
+        return functional.batch_norm(input, *known, *moving, self.eps)
 
     def _uses_batch(self) -> bool:
         """Whether statistics are those of the batch: in training, or if there are no others."""
@@ -174,16 +176,11 @@ class _InstanceNorm(_OfChannels):
         """Normalize a batch, or a single sample, whose channels have `rest` dimensions."""
         _check_dimensions(self, input, (rest + 1, rest + 2), shape)
         alone = input.ndim == rest + 1
-        found = functional.instance_norm(
-            input.unsqueeze(0) if alone else input,
-            self.running_mean,
-            self.running_var,
-            self.weight,
-            self.bias,
-            self.training or not self.track_running_stats,
-            0.0 if self.momentum is None else self.momentum,
-            self.eps,
-        )
+        known = (self.running_mean, self.running_var, self.weight, self.bias)
+        uses_input = self.training or not self.track_running_stats
+        share = 0.0 if self.momentum is None else self.momentum
+        batch = input.unsqueeze(0) if alone else input
+        found = functional.instance_norm(batch, *known, uses_input, share, self.eps)
         return found.squeeze(0) if alone else found
 
 
@@ -246,8 +243,7 @@ class GroupNorm(Module):
                 f"{num_groups}."
             )
         self.eps, self.affine = eps, affine
-        self.weight = Parameter(ones(num_channels, dtype=dtype)) if affine else None
-        self.bias = Parameter(zeros(num_channels, dtype=dtype)) if affine and bias else None
+        self.weight, self.bias = _affine((num_channels,), affine, affine and bias, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape, (batch, channels, *rest)."""
@@ -300,8 +296,7 @@ class LayerNorm(Module):
         self.normalized_shape = shape = _extents(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
         affine = elementwise_affine
-        self.weight = Parameter(ones(shape, dtype=dtype)) if affine else None
-        self.bias = Parameter(zeros(shape, dtype=dtype)) if affine and bias else None
+        self.weight, self.bias = _affine(shape, affine, affine and bias, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape, (*batch, *normalized_shape)."""
@@ -339,7 +334,7 @@ class RMSNorm(Module):
         super().__init__()
         self.normalized_shape = shape = _extents(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
-        self.weight = Parameter(ones(shape, dtype=dtype)) if elementwise_affine else None
+        self.weight, _ = _affine(shape, elementwise_affine, False, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape, (*batch, *normalized_shape)."""

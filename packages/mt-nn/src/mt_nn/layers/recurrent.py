@@ -68,6 +68,8 @@ class RNNBase(Module):
         self.hidden_size = hidden_size = integer("hidden_size", hidden_size, 1)
         self.num_layers = integer("num_layers", num_layers, 1)
         self.proj_size = integer("proj_size", proj_size, 0)
+        if proj_size and not isinstance(self, LSTM):
+            raise SettingError(f"proj_size is for LSTM only; {type(self).__name__} has none.")
         if proj_size >= hidden_size:
             raise SettingError(
                 f"proj_size must be smaller than hidden_size; got {proj_size} and {hidden_size}."
@@ -76,7 +78,8 @@ class RNNBase(Module):
         check_flags(bias=bias, batch_first=batch_first, bidirectional=bidirectional)
         if dropout and num_layers == 1:
             warnings.warn(
-                f"dropout={dropout} acts between layers, and there is but one.", stacklevel=3
+                f"dropout={dropout} acts between layers, and there is but one.",
+                stacklevel=2 if type(self).__init__ is RNNBase.__init__ else 3,
             )
         self.bias, self.batch_first, self.bidirectional = bias, batch_first, bidirectional
         self.dropout = float(dropout)
@@ -329,20 +332,6 @@ class GRU(RNNBase):
 
     gates = 3
 
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        bias: bool = True,
-        batch_first: bool = False,
-        dropout: float = 0.0,
-        bidirectional: bool = False,
-    ) -> None:
-        super().__init__(
-            input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional
-        )
-
     def _projected(self, input: Tensor, end: str) -> Tensor:
         """Return the products with the bias of the input alone: r stands before the other one."""
         return functional.linear(input, self._of("weight_ih", end), self._of("bias_ih", end))
@@ -383,20 +372,6 @@ class LSTM(RNNBase):
     """
 
     gates = 4
-
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        bias: bool = True,
-        batch_first: bool = False,
-        dropout: float = 0.0,
-        bidirectional: bool = False,
-        proj_size: int = 0,
-    ) -> None:
-        shape = (input_size, hidden_size, num_layers)
-        super().__init__(*shape, bias, batch_first, dropout, bidirectional, proj_size)
 
     def forward(
         self, input: Tensor | PackedSequence, hx: tuple[Tensor, Tensor] | None = None

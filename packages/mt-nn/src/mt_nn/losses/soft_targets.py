@@ -42,7 +42,11 @@ def soft_cross_entropy(
         if weight is not None:
             check_class_weights("cross_entropy", input, weight)
         settings = (weight, ignore_index, reduction, label_smoothing)
-        return for_one_sample(_cross_entropy_of_classes, input, target, *settings)
+        return for_one_sample(
+            lambda scores, classes: _weighted_nll(scores.log_softmax(1), classes, *settings),
+            input,
+            target,
+        )
     check_floating("cross_entropy", input)
     if ignore_index >= 0:
         raise SettingError(
@@ -57,20 +61,6 @@ def soft_cross_entropy(
         target = target * (1 - label_smoothing) + label_smoothing / max(classes, 1)
     losses = -(_times_classes(input.log_softmax(dim), weight) * target).sum(dim)
     return REDUCTIONS[reduction](losses)
-
-
-def _cross_entropy_of_classes(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None,
-    ignore_index: int,
-    reduction: Reduction,
-    label_smoothing: float,
-) -> Tensor:
-    log_probabilities = input.log_softmax(1)
-    return _weighted_nll(
-        log_probabilities, target, weight, ignore_index, reduction, label_smoothing
-    )
 
 
 def _weighted_nll(

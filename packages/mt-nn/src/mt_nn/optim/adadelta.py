@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterable
+from typing import Any
 
-from mt_nn.core.optimizer import Decay, Optimizer, decay_of, decayed, follow, settings_among
-from mt_tensor import Tensor, fuse_in_place, zeros_like
+from mt_nn.core.optimizer import follow, settings_among
+from mt_nn.optim.formula import FormulaOptimizer, Values, weights
+from mt_tensor import Tensor
 
 
-class Adadelta(Optimizer):
+class Adadelta(FormulaOptimizer):
     """Adadelta (Zeiler 2012, algorithm 1): steps as large as recent ones, per gradient.
 
     For `g`: `v = rho v + (1 - rho) g^2`, the step is `d = g sqrt(u + eps) / sqrt(v + eps)`,
@@ -26,7 +27,7 @@ class Adadelta(Optimizer):
         maximize: whether to step along the gradient instead.
     """
 
-    kinds: ClassVar[Mapping[str, str]] = {"rho": "from 0 to 1"}
+    stored = ("square_avg", "acc_delta")
 
     def __init__(
         self,
@@ -43,39 +44,14 @@ class Adadelta(Optimizer):
     ) -> None:
         super().__init__(params, settings_among(locals()))
 
-    def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        """Return the number of steps, and the averages of squared gradients and steps."""
-        names = ("square_avg", "acc_delta")
-        return {"step": 0, **{name: zeros_like(parameter) for name in names}}
+    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+        """Return the rate, and the weights of the averages."""
+        return {"rate": group["lr"], **weights(group["rho"]), "eps": group["eps"]}
 
-    def update(
-        self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
-    ) -> None:
-        """Change one parameter; see the class for the formula."""
-        rho = group["rho"]
-        amount, decay = decay_of(group)
-        numbers = group["lr"], rho, 1 - rho, group["eps"], amount
-        adadelta_step(
-            parameter, grad, state["square_avg"], state["acc_delta"], *numbers, decay=decay
-        )
-
-
-@fuse_in_place("x", "square", "moved")
-def adadelta_step(
-    x: Tensor,
-    grad: Tensor,
-    square: Tensor,
-    moved: Tensor,
-    rate: Tensor,
-    kept: Tensor,
-    taken: Tensor,
-    eps: Tensor,
-    amount: Tensor,
-    *,
-    decay: Decay,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the parameter and its state after a step; see `Adadelta`."""
-    x, grad = decayed(x, grad, amount, decay)
-    square = follow(square, grad.square(), kept, taken)
-    step = (moved + eps).sqrt() / (square + eps).sqrt() * grad
-    return x - rate * step, square, follow(moved, step.square(), kept, taken)
+    @staticmethod
+    def formula(v: Values) -> None:
+        """Take a step; see the class."""
+        v.square_avg = follow(v.square_avg, v.grad.square(), v.kept, v.taken)
+        step = (v.acc_delta + v.eps).sqrt() / (v.square_avg + v.eps).sqrt() * v.grad
+        v.acc_delta = follow(v.acc_delta, step.square(), v.kept, v.taken)
+        v.x = v.x - v.rate * step

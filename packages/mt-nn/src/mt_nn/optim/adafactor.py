@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from mt_nn.core.optimizer import Optimizer, settings_among
-from mt_nn.errors import SettingError
 from mt_nn.optim.checks import check_kinds
 from mt_tensor import Tensor, finfo, fuse_in_place, zeros_like
 
@@ -32,11 +31,7 @@ class Adafactor(Optimizer):
         maximize: whether to step along the gradient instead.
     """
 
-    kinds: ClassVar[Mapping[str, str]] = {
-        "eps": "two numbers, of which the first may be None",
-        "beta2_decay": "a number",
-        "d": "a number",
-    }
+    kinds: ClassVar[Mapping[str, str]] = {"eps": "two numbers, of which the first may be None"}
 
     def __init__(
         self,
@@ -54,10 +49,6 @@ class Adafactor(Optimizer):
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
         """Raise SettingError for invalid settings."""
-        if settings["beta2_decay"] > 0:
-            raise SettingError(f"beta2_decay must be at most 0; got {settings['beta2_decay']}.")
-        if settings["d"] < 1:
-            raise SettingError(f"d must be at least 1; got {settings['d']}.")
         eps = {"eps[0]": settings["eps"][0] or 0.0, "eps[1]": settings["eps"][1]}
         check_kinds(eps, dict.fromkeys(eps, "at least 0"))
 

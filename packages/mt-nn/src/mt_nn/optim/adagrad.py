@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterable
+from typing import Any
 
-from mt_nn.core.optimizer import Decay, Optimizer, decay_of, decayed, settings_among
-from mt_tensor import Tensor, full_like, fuse_in_place
+from mt_nn.core.optimizer import settings_among
+from mt_nn.optim.formula import FormulaOptimizer, Values
+from mt_tensor import Tensor, full_like
 
 
-class Adagrad(Optimizer):
+class Adagrad(FormulaOptimizer):
     """Adagrad (Duchi et al. 2011): gradients divided by the root of the sum of their squares.
 
     At step t, with gradient `g`: `s = s + g^2`, and the parameter moves by
@@ -27,10 +28,7 @@ class Adagrad(Optimizer):
         differentiable: must be False.
     """
 
-    kinds: ClassVar[Mapping[str, str]] = {
-        "lr_decay": "at least 0",
-        "initial_accumulator_value": "at least 0",
-    }
+    stored = ("sum",)
 
     def __init__(
         self,
@@ -53,27 +51,13 @@ class Adagrad(Optimizer):
         start = float(group["initial_accumulator_value"])
         return {"step": 0, "sum": full_like(parameter.detach(), start)}
 
-    def update(
-        self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
-    ) -> None:
-        """Change one parameter; see the class for the formula."""
+    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+        """Return the rate at this step."""
         rate = group["lr"] / (1 + (state["step"] - 1) * group["lr_decay"])
-        amount, decay = decay_of(group)
-        adagrad_step(parameter, grad, state["sum"], rate, group["eps"], amount, decay=decay)
+        return {"rate": rate, "eps": group["eps"]}
 
-
-@fuse_in_place("x", "total")
-def adagrad_step(
-    x: Tensor,
-    grad: Tensor,
-    total: Tensor,
-    rate: Tensor,
-    eps: Tensor,
-    amount: Tensor,
-    *,
-    decay: Decay,
-) -> tuple[Tensor, Tensor]:
-    """Return the parameter and the sum of squares after a step; see `Adagrad`."""
-    x, grad = decayed(x, grad, amount, decay)
-    total = total + grad.square()
-    return x - rate * grad / (total.sqrt() + eps), total
+    @staticmethod
+    def formula(v: Values) -> None:
+        """Take a step; see the class."""
+        v.sum = v.sum + v.grad.square()
+        v.x = v.x - v.rate * v.grad / (v.sum.sqrt() + v.eps)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterable
+from typing import Any
 
-from mt_nn.core.optimizer import Decay, Optimizer, decay_of, decayed, follow, settings_among
-from mt_tensor import Tensor, fuse_in_place, maximum, zeros_like
+from mt_nn.core.optimizer import follow, settings_among
+from mt_nn.optim.formula import FormulaOptimizer, Values, weights
+from mt_tensor import Tensor, maximum
 
 
-class Adamax(Optimizer):
+class Adamax(FormulaOptimizer):
     """Adam scaled by the largest recent gradient (Kingma and Ba 2015, algorithm 2).
 
     At step t, with gradient `g`: `m = b1 m + (1 - b1) g`, `u = max(b2 u, |g| + eps)`, and the
@@ -26,7 +27,7 @@ class Adamax(Optimizer):
         differentiable: must be False, as must `capturable`.
     """
 
-    kinds: ClassVar[Mapping[str, str]] = {}
+    stored = ("exp_avg", "exp_inf")
 
     def __init__(
         self,
@@ -43,38 +44,15 @@ class Adamax(Optimizer):
     ) -> None:
         super().__init__(params, settings_among(locals()))
 
-    def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        """Return the number of steps, the average and the maximum."""
-        return {"step": 0, **{name: zeros_like(parameter) for name in ("exp_avg", "exp_inf")}}
-
-    def update(
-        self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
-    ) -> None:
-        """Change one parameter; see the class for the formula."""
+    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+        """Return the corrected rate, and the weights of the average and the maximum."""
         beta1, beta2 = group["betas"]
         rate = group["lr"] / (1 - beta1 ** state["step"])
-        amount, decay = decay_of(group)
-        numbers = rate, beta1, 1 - beta1, beta2, group["eps"], amount
-        adamax_step(parameter, grad, state["exp_avg"], state["exp_inf"], *numbers, decay=decay)
+        return {"rate": rate, **weights(beta1), "kept_largest": beta2, "eps": group["eps"]}
 
-
-@fuse_in_place("x", "mean", "largest")
-def adamax_step(
-    x: Tensor,
-    grad: Tensor,
-    mean: Tensor,
-    largest: Tensor,
-    rate: Tensor,
-    kept: Tensor,
-    taken: Tensor,
-    kept_largest: Tensor,
-    eps: Tensor,
-    amount: Tensor,
-    *,
-    decay: Decay,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the parameter and its state after a step; see `Adamax`."""
-    x, grad = decayed(x, grad, amount, decay)
-    mean = follow(mean, grad, kept, taken)
-    largest = maximum(largest * kept_largest, grad.abs() + eps)
-    return x - rate * mean / largest, mean, largest
+    @staticmethod
+    def formula(v: Values) -> None:
+        """Take a step; see the class."""
+        v.exp_avg = follow(v.exp_avg, v.grad, v.kept, v.taken)
+        v.exp_inf = maximum(v.exp_inf * v.kept_largest, v.grad.abs() + v.eps)
+        v.x = v.x - v.rate * v.exp_avg / v.exp_inf

@@ -20,6 +20,15 @@ from mt_tensor import Tensor, float16, no_grad
 READY, UNSCALED, STEPPED = "ready", "unscaled", "stepped"
 """What has been done with an optimizer since the last update."""
 
+_STATE = {
+    "scale": "_scale",
+    "growth_factor": "_growth_factor",
+    "backoff_factor": "_backoff_factor",
+    "growth_interval": "_growth_interval",
+    "_growth_tracker": "_growth_tracker",
+}
+"""torch's names of what is saved, and the attributes that hold it."""
+
 
 class GradScaler:
     """Scales losses, and keeps optimizers from steps with infinite gradients; torch's.
@@ -217,13 +226,7 @@ class GradScaler:
         """Return the factor and what it becomes, for `load_state_dict`; torch's names."""
         if not self._enabled:
             return {}
-        return {
-            "scale": self._scale,
-            "growth_factor": self._growth_factor,
-            "backoff_factor": self._backoff_factor,
-            "growth_interval": self._growth_interval,
-            "_growth_tracker": self._growth_tracker,
-        }
+        return {key: getattr(self, name) for key, name in _STATE.items()}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Go on as the scaler of which this is the state.
@@ -239,8 +242,5 @@ class GradScaler:
                 f"the state of a scaler lacks {', '.join(sorted(missing))}; it may be that of one "
                 "which was made with enabled=False."
             )
-        self._scale = float(state_dict["scale"])
-        self._growth_factor = float(state_dict["growth_factor"])
-        self._backoff_factor = float(state_dict["backoff_factor"])
-        self._growth_interval = int(state_dict["growth_interval"])
-        self._growth_tracker = int(state_dict["_growth_tracker"])
+        for key, name in _STATE.items():
+            setattr(self, name, type(getattr(self, name))(state_dict[key]))

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from mt_nn.core.optimizer import Decay, Optimizer, decay_of, decayed, settings_among
-from mt_tensor import Tensor, fuse_in_place, zeros_like
+from mt_nn.core.optimizer import settings_among
+from mt_nn.optim.formula import FormulaOptimizer, Values
+from mt_tensor import Tensor
 
 
-class ASGD(Optimizer):
+class ASGD(FormulaOptimizer):
     """Steps against the gradient, and the mean of all places (Polyak and Juditsky 1992).
 
     At step t, with gradient `g`: the parameter becomes `(1 - lambd eta) x - eta g`, where
@@ -28,11 +29,8 @@ class ASGD(Optimizer):
         differentiable: must be False, as must `capturable`.
     """
 
-    kinds: ClassVar[Mapping[str, str]] = {
-        "lambd": "a number",
-        "alpha": "a number",
-        "t0": "a number",
-    }
+    kinds: ClassVar[Mapping[str, str]] = {"alpha": "a number"}
+    stored = ("ax",)
 
     def __init__(
         self,
@@ -51,35 +49,18 @@ class ASGD(Optimizer):
 
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """Return the number of steps, the rate and share of the next one, and the mean."""
-        return {"step": 0, "eta": float(group["lr"]), "mu": 1.0, "ax": zeros_like(parameter)}
+        return {**super().initial_state(parameter, group), "eta": float(group["lr"]), "mu": 1.0}
 
-    def update(
-        self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
-    ) -> None:
-        """Change one parameter; see the class for the formula."""
-        eta, share, step = state["eta"], state["mu"], state["step"]
+    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+        """Return those of the step, and store rate and share of the next one."""
+        eta, share = state["eta"], state["mu"]
         lr, lambd = group["lr"], group["lambd"]
-        amount, decay = decay_of(group)
-        numbers = eta, 1 - lambd * eta, share, amount
-        asgd_step(parameter, grad, state["ax"], *numbers, restart=share == 1, decay=decay)
-        state["eta"] = lr / (1 + lambd * lr * step) ** group["alpha"]
-        state["mu"] = 1 / max(1, step - group["t0"])
+        state["eta"] = lr / (1 + lambd * lr * state["step"]) ** group["alpha"]
+        state["mu"] = 1 / max(1, state["step"] - group["t0"])
+        return {"rate": eta, "kept": 1 - lambd * eta, **({} if share == 1 else {"share": share})}
 
-
-@fuse_in_place("x", "mean")
-def asgd_step(
-    x: Tensor,
-    grad: Tensor,
-    mean: Tensor,
-    rate: Tensor,
-    kept: Tensor,
-    share: Tensor,
-    amount: Tensor,
-    *,
-    restart: bool,
-    decay: Decay,
-) -> tuple[Tensor, Tensor]:
-    """Return the parameter and the mean after a step; see `ASGD`."""
-    x, grad = decayed(x, grad, amount, decay)
-    x = kept * x - rate * grad
-    return x, x if restart else mean + share * (x - mean)
+    @staticmethod
+    def formula(v: Values) -> None:
+        """Take a step; see the class."""
+        v.x = v.kept * v.x - v.rate * v.grad
+        v.ax = v.ax + v.share * (v.x - v.ax) if hasattr(v, "share") else v.x

@@ -18,7 +18,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def is_pair(value: Any) -> bool:
+def _is_pair(value: Any) -> bool:
     """Return whether a setting is a pair of numbers."""
     pair = isinstance(value, tuple | list) and len(value) == 2
     return pair and _is_number(value[0]) and _is_number(value[1])
@@ -27,25 +27,50 @@ def is_pair(value: Any) -> bool:
 KINDS: dict[str, Callable[[Any], bool]] = {
     "a number": _is_number,
     "at least 0": lambda value: _is_number(value) and value >= 0,
+    "at most 0": lambda value: _is_number(value) and value <= 0,
+    "at least 1": lambda value: _is_number(value) and value >= 1,
     "from 0 to 1": lambda value: _is_number(value) and 0 <= value <= 1,
     "True or False": lambda value: isinstance(value, bool),
+    "None, True or False": lambda value: value is None or isinstance(value, bool),
+    "two numbers": _is_pair,
     "two numbers, of which the first may be None": lambda value: (
         isinstance(value, tuple | list) and len(value) == 2
     ),
+    "three numbers": lambda value: isinstance(value, tuple | list) and len(value) == 3,
+    "one between 0 and 1, and one above 1": lambda value: (
+        _is_pair(value) and 0 < value[0] < 1 < value[1]
+    ),
     "from 0 up to, but not, 1, both of them": lambda value: (
-        is_pair(value) and all(0 <= beta < 1 for beta in value)
+        _is_pair(value) and all(0 <= beta < 1 for beta in value)
+    ),
+    "None or 'strong_wolfe'": lambda value: value in (None, "strong_wolfe"),
+    "'original', 'match_rms_adamw' or None": lambda value: (
+        value in (None, "original", "match_rms_adamw")
     ),
 }
 """Tests of settings, by what error messages say that these must be."""
 
 USUAL = {
-    "betas": "from 0 up to, but not, 1, both of them",
-    **dict.fromkeys(("eps", "weight_decay", "momentum"), "at least 0"),
-    **dict.fromkeys(
-        ("amsgrad", "centered", "decoupled_weight_decay", "maximize", "nesterov"), "True or False"
-    ),
+    name: kind
+    for kind, names in {
+        "a number": "dampening lambd t0",
+        "at least 0": """eps initial_accumulator_value lr_decay momentum momentum_decay
+            tolerance_change tolerance_grad weight_decay""",
+        "at most 0": "beta2_decay",
+        "at least 1": "d",
+        "from 0 to 1": "alpha rho",
+        "True or False": "amsgrad centered decoupled_weight_decay maximize nesterov",
+        "None, True or False": "foreach fused",
+        "two numbers": "step_sizes",
+        "three numbers": "ns_coefficients",
+        "one between 0 and 1, and one above 1": "etas",
+        "from 0 up to, but not, 1, both of them": "betas",
+        "None or 'strong_wolfe'": "line_search_fn",
+        "'original', 'match_rms_adamw' or None": "adjust_lr_fn",
+    }.items()
+    for name in names.split()
 }
-"""The kinds of settings that several optimizers have."""
+"""What settings must be, by name, in every optimizer that does not say otherwise in `kinds`."""
 
 
 def check_kinds(settings: Mapping[str, Any], kinds: Mapping[str, str]) -> None:
@@ -80,9 +105,6 @@ IMPLEMENTATION = ("foreach", "fused", "capturable", "differentiable")
 
 def check_implementation(settings: Mapping[str, Any]) -> None:
     """Raise SettingError for a choice of implementation that only torch has."""
-    for name in ("foreach", "fused"):
-        if settings.get(name) not in (None, True, False):
-            raise SettingError(f"{name} must be None, True or False; got {settings[name]!r}.")
     if settings.get("foreach") and settings.get("fused"):
         raise SettingError("foreach and fused cannot be True together: leave one of them out.")
     for name, why in (

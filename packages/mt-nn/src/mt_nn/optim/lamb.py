@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterable
+from typing import Any
 
-from mt_nn.core.optimizer import Optimizer, follow, settings_among
-from mt_tensor import Tensor, empty_like, fuse_in_place, where, zeros_like
+from mt_nn.core.optimizer import settings_among
+from mt_nn.optim.formula import AdamLike, Values, adam_size, change, move_averages
+from mt_tensor import Tensor, empty_like, where
 
 
-class LAMB(Optimizer):
+class LAMB(AdamLike):
     """LAMB (You et al. 2020, algorithm 2): each tensor's step is in proportion to its length.
 
     With Adam's direction `r`, whose averages are corrected, the step of a parameter `x` is
@@ -25,8 +26,6 @@ class LAMB(Optimizer):
         maximize: whether to step along the gradient instead.
     """
 
-    kinds: ClassVar[Mapping[str, str]] = {}
-
     def __init__(
         self,
         params: Iterable[Any],
@@ -39,60 +38,30 @@ class LAMB(Optimizer):
     ) -> None:
         super().__init__(params, settings_among(locals()))
 
-    def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        """Return the number of steps and both averages."""
-        return {"step": 0, **{name: zeros_like(parameter) for name in ("exp_avg", "exp_avg_sq")}}
-
     def update(
         self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
         """Change one parameter; see the class for the formula."""
-        t, (beta1, beta2) = state["step"], group["betas"]
-        step = empty_like(parameter)
-        lamb_step(
-            step,
-            state["exp_avg"],
-            state["exp_avg_sq"],
-            parameter,
-            grad,
-            1 / (1 - beta1**t),
-            beta1,
-            1 - beta1,
-            beta2,
-            1 - beta2,
-            1 / (1 - beta2**t),
-            group["eps"],
-            group["weight_decay"],
-        )
+        step, averages = empty_like(parameter), {name: state[name] for name in self.stored}
+        given = {"x": parameter, "grad": grad, **self.numbers(state, group)}
+        change(self.formula, {"step": step, **averages}, given)
         length, stride = parameter.detach().norm(), step.norm()
         trust = where((length > 0) & (stride > 0), length / stride, 1.0)
-        lamb_move(parameter, step, trust, group["lr"])
+        change(_move, {"x": parameter}, {"step": step, "trust": trust, "rate": group["lr"]})
+
+    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+        """Return the strength of weight decay, and what the averages need."""
+        correction = 1 / (1 - group["betas"][0] ** state["step"])
+        numbers = super().numbers(state, group)
+        return {"correction": correction, "weight_decay": group["weight_decay"], **numbers}
+
+    @staticmethod
+    def formula(v: Values) -> None:
+        """Set the step before it is measured, and both averages; see the class."""
+        move_averages(v)
+        v.step = v.correction * v.exp_avg / adam_size(v) + v.weight_decay * v.x
 
 
-@fuse_in_place("x")
-def lamb_move(x: Tensor, step: Tensor, trust: Tensor, rate: Tensor) -> Tensor:
-    """Return the parameter after a step that was measured."""
-    return x - rate * trust * step
-
-
-@fuse_in_place("step", "mean", "square")
-def lamb_step(
-    step: Tensor,
-    mean: Tensor,
-    square: Tensor,
-    x: Tensor,
-    grad: Tensor,
-    correction: Tensor,
-    kept: Tensor,
-    taken: Tensor,
-    kept_square: Tensor,
-    taken_square: Tensor,
-    scale: Tensor,
-    eps: Tensor,
-    weight_decay: Tensor,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the step before it is measured, and both averages; see `LAMB`."""
-    mean = follow(mean, grad, kept, taken)
-    square = follow(square, grad.square(), kept_square, taken_square)
-    step = correction * mean / ((square * scale).sqrt() + eps) + weight_decay * x
-    return step, mean, square
+def _move(v: Values) -> None:
+    """Take a step that was measured."""
+    v.x = v.x - v.rate * v.trust * v.step

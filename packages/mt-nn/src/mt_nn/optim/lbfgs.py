@@ -38,10 +38,7 @@ class LBFGS(Optimizer):
             None for `lr`.
     """
 
-    kinds: ClassVar[Mapping[str, str]] = {
-        "tolerance_grad": "at least 0",
-        "tolerance_change": "at least 0",
-    }
+    kinds: ClassVar[Mapping[str, str]] = {}
 
     def __init__(
         self,
@@ -72,9 +69,6 @@ class LBFGS(Optimizer):
         """Raise SettingError for invalid settings."""
         for name in ("max_iter", "max_eval", "history_size"):
             integer(name, settings[name], 1)
-        search = settings["line_search_fn"]
-        if search not in (None, "strong_wolfe"):
-            raise SettingError(f"line_search_fn must be None or 'strong_wolfe'; got {search!r}.")
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Make up to `max_iter` iterations.

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterable
+from typing import Any
 
-from mt_nn.core.optimizer import Optimizer, follow, settings_among
-from mt_tensor import Tensor, fuse_in_place, zeros_like
+from mt_nn.core.optimizer import follow, settings_among
+from mt_nn.optim.formula import FormulaOptimizer, Values, other_weights, weights
+from mt_tensor import Tensor, zeros_like
 
 
-class Lion(Optimizer):
+class Lion(FormulaOptimizer):
     """Lion (Chen et al. 2023, program 1): steps of one size, only whose signs are learned.
 
     With gradient `g`, a parameter `x` moves by
@@ -23,7 +24,8 @@ class Lion(Optimizer):
         maximize: whether to step along the gradient instead.
     """
 
-    kinds: ClassVar[Mapping[str, str]] = {}
+    stored = ("exp_avg",)
+    decays = False
 
     def __init__(
         self,
@@ -40,27 +42,15 @@ class Lion(Optimizer):
         """Return the average."""
         return {"exp_avg": zeros_like(parameter)}
 
-    def update(
-        self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
-    ) -> None:
-        """Change one parameter; see the class for the formula."""
+    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+        """Return the rate, and the weights of the average, in the sign and later."""
         beta1, beta2 = group["betas"]
-        numbers = beta1, 1 - beta1, beta2, 1 - beta2, group["weight_decay"]
-        lion_step(parameter, grad, state["exp_avg"], group["lr"], *numbers)
+        settings = {"rate": group["lr"], "weight_decay": group["weight_decay"]}
+        return {**settings, **other_weights(beta1), **weights(beta2)}
 
-
-@fuse_in_place("x", "mean")
-def lion_step(
-    x: Tensor,
-    grad: Tensor,
-    mean: Tensor,
-    rate: Tensor,
-    kept_in_sign: Tensor,
-    taken_in_sign: Tensor,
-    kept: Tensor,
-    taken: Tensor,
-    weight_decay: Tensor,
-) -> tuple[Tensor, Tensor]:
-    """Return the parameter and the average after a step; see `Lion`."""
-    sign = follow(mean, grad, kept_in_sign, taken_in_sign).sign()
-    return x - rate * (sign + weight_decay * x), follow(mean, grad, kept, taken)
+    @staticmethod
+    def formula(v: Values) -> None:
+        """Take a step; see the class."""
+        sign = follow(v.exp_avg, v.grad, v.kept_other, v.taken_other).sign()
+        v.x = v.x - v.rate * (sign + v.weight_decay * v.x)
+        v.exp_avg = follow(v.exp_avg, v.grad, v.kept, v.taken)

@@ -15,8 +15,6 @@ from mt_tensor import Tensor, addmm, zeros_like
 MOST_STEPS = 99
 """How many steps of Newton and Schulz may be taken; few are enough, and each is three products."""
 
-_ADJUSTMENTS = (None, "original", "match_rms_adamw")
-
 
 class Muon(Optimizer):
     """Muon (Jordan 2024, https://kellerjordan.github.io/posts/muon), for matrices.
@@ -70,15 +68,8 @@ class Muon(Optimizer):
         if integer("ns_steps", settings["ns_steps"], 0) > MOST_STEPS:
             raise SettingError(f"ns_steps must be less than 100; got {settings['ns_steps']}.")
         factors = settings["ns_coefficients"]
-        if not isinstance(factors, tuple | list) or len(factors) != 3:
-            raise SettingError(f"ns_coefficients must be three numbers; got {factors!r}.")
         named = {f"ns_coefficients[{i}]": factor for i, factor in enumerate(factors)}
         check_kinds(named, dict.fromkeys(named, "a number"))
-        if settings["adjust_lr_fn"] not in _ADJUSTMENTS:
-            raise SettingError(
-                "adjust_lr_fn must be 'original', 'match_rms_adamw' or None; got "
-                f"{settings['adjust_lr_fn']!r}."
-            )
         for parameter in settings.get("params", ()):
             if parameter.ndim != 2:
                 raise SettingError(

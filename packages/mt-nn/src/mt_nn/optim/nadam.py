@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterable
+from typing import Any
 
-from mt_nn.core.optimizer import Decay, Optimizer, decay_of, decayed, follow, settings_among
-from mt_tensor import Tensor, fuse_in_place, zeros_like
+from mt_nn.core.optimizer import settings_among
+from mt_nn.optim.formula import AdamLike, Values, adam_size, move_averages
+from mt_tensor import Tensor
 
 
-class NAdam(Optimizer):
+class NAdam(AdamLike):
     """Adam with Nesterov's momentum (Dozat 2016).
 
     At step t, Adam's first average `m` counts `mu[t+1] / (1 - mu[1] ... mu[t+1])`, and the gradient
@@ -27,8 +28,6 @@ class NAdam(Optimizer):
         maximize: whether to step along the gradient instead.
         capturable, differentiable: must be False.
     """
-
-    kinds: ClassVar[Mapping[str, str]] = {"momentum_decay": "at least 0"}
 
     def __init__(
         self,
@@ -48,59 +47,25 @@ class NAdam(Optimizer):
         super().__init__(params, settings_among(locals()))
 
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        """Return the number of steps, the product of all `mu`, and both averages."""
-        averages = {name: zeros_like(parameter) for name in ("exp_avg", "exp_avg_sq")}
-        return {"step": 0, "mu_product": 1.0, **averages}
+        """Return the number of steps, both averages, and the product of all `mu`."""
+        return {**super().initial_state(parameter, group), "mu_product": 1.0}
 
-    def update(
-        self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
-    ) -> None:
-        """Change one parameter; see the class for the formula."""
-        step, lr, (beta1, beta2) = state["step"], group["lr"], group["betas"]
+    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+        """Return the rates of gradient and average, and store the product of all `mu`."""
+        step, lr, (beta1, _) = state["step"], group["lr"], group["betas"]
         mu, following = (
             beta1 * (1 - 0.5 * 0.96 ** (t * group["momentum_decay"])) for t in (step, step + 1)
         )
         state["mu_product"] *= mu
-        amount, decay = decay_of(group)
-        nadam_step(
-            parameter,
-            grad,
-            state["exp_avg"],
-            state["exp_avg_sq"],
-            lr * (1 - mu) / (1 - state["mu_product"]),
-            lr * following / (1 - state["mu_product"] * following),
-            beta1,
-            1 - beta1,
-            beta2,
-            1 - beta2,
-            1 / (1 - beta2**step),
-            group["eps"],
-            amount,
-            decay=decay,
-        )
+        return {
+            "rate_of_grad": lr * (1 - mu) / (1 - state["mu_product"]),
+            "rate_of_mean": lr * following / (1 - state["mu_product"] * following),
+            **super().numbers(state, group),
+        }
 
-
-@fuse_in_place("x", "mean", "square")
-def nadam_step(
-    x: Tensor,
-    grad: Tensor,
-    mean: Tensor,
-    square: Tensor,
-    rate_of_grad: Tensor,
-    rate_of_mean: Tensor,
-    kept: Tensor,
-    taken: Tensor,
-    kept_square: Tensor,
-    taken_square: Tensor,
-    scale: Tensor,
-    eps: Tensor,
-    amount: Tensor,
-    *,
-    decay: Decay,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the parameter and its state after a step; see `NAdam`."""
-    x, grad = decayed(x, grad, amount, decay)
-    mean = follow(mean, grad, kept, taken)
-    square = follow(square, grad.square(), kept_square, taken_square)
-    ahead = grad * rate_of_grad + mean * rate_of_mean
-    return x - ahead / ((square * scale).sqrt() + eps), mean, square
+    @staticmethod
+    def formula(v: Values) -> None:
+        """Take a step; see the class."""
+        move_averages(v)
+        ahead = v.grad * v.rate_of_grad + v.exp_avg * v.rate_of_mean
+        v.x = v.x - ahead / adam_size(v)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterable
+from typing import Any
 
-from mt_nn.core.optimizer import Decay, Optimizer, decay_of, decayed, follow, settings_among
-from mt_tensor import Tensor, fuse_in_place, zeros_like
+from mt_nn.core.optimizer import settings_among
+from mt_nn.optim.formula import AdamLike, Values, move_averages
+from mt_tensor import Tensor
 
 
-class RAdam(Optimizer):
+class RAdam(AdamLike):
     """Adam that scales its steps once it has seen enough gradients to (Liu et al. 2020).
 
     With `r = 2 / (1 - b2) - 1` and `s = r - 2 t b2^t / (1 - b2^t)`, the length of the average at
@@ -28,8 +29,6 @@ class RAdam(Optimizer):
         capturable, differentiable: must be False.
     """
 
-    kinds: ClassVar[Mapping[str, str]] = {}
-
     def __init__(
         self,
         params: Iterable[Any],
@@ -46,59 +45,23 @@ class RAdam(Optimizer):
     ) -> None:
         super().__init__(params, settings_among(locals()))
 
-    def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        """Return the number of steps and both averages."""
-        return {"step": 0, **{name: zeros_like(parameter) for name in ("exp_avg", "exp_avg_sq")}}
-
-    def update(
-        self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
-    ) -> None:
-        """Change one parameter; see the class for the formula."""
+    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+        """Return the rate, and what the averages need."""
         step, (beta1, beta2) = state["step"], group["betas"]
         rate, correction = group["lr"] / (1 - beta1**step), 1 - beta2**step
         longest = 2 / (1 - beta2) - 1
         length = longest - 2 * step * beta2**step / correction
+        numbers = super().numbers(state, group)
         if length > 5:
             known = (length - 4) * (length - 2) * longest
             rate *= (known / ((longest - 4) * (longest - 2) * length) * correction) ** 0.5
-        amount, decay = decay_of(group)
-        radam_step(
-            parameter,
-            grad,
-            state["exp_avg"],
-            state["exp_avg_sq"],
-            rate,
-            beta1,
-            1 - beta1,
-            beta2,
-            1 - beta2,
-            group["eps"],
-            amount,
-            scaled=length > 5,
-            decay=decay,
-        )
+        else:
+            del numbers["eps"]
+        return {"rate": rate, **numbers}
 
-
-@fuse_in_place("x", "mean", "square")
-def radam_step(
-    x: Tensor,
-    grad: Tensor,
-    mean: Tensor,
-    square: Tensor,
-    rate: Tensor,
-    kept: Tensor,
-    taken: Tensor,
-    kept_square: Tensor,
-    taken_square: Tensor,
-    eps: Tensor,
-    amount: Tensor,
-    *,
-    scaled: bool,
-    decay: Decay,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the parameter and its state after a step; see `RAdam`."""
-    x, grad = decayed(x, grad, amount, decay)
-    mean = follow(mean, grad, kept, taken)
-    square = follow(square, grad.square(), kept_square, taken_square)
-    step = rate * mean
-    return x - (step / (square.sqrt() + eps) if scaled else step), mean, square
+    @staticmethod
+    def formula(v: Values) -> None:
+        """Take a step; see the class."""
+        move_averages(v)
+        step = v.rate * v.exp_avg
+        v.x = v.x - (step / (v.exp_avg_sq.sqrt() + v.eps) if hasattr(v, "eps") else step)

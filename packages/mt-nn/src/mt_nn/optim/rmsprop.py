@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterable
+from typing import Any
 
-from mt_nn.core.optimizer import Decay, Optimizer, decay_of, decayed, follow, settings_among
-from mt_tensor import Tensor, fuse_in_place, zeros_like
+from mt_nn.core.optimizer import follow, settings_among
+from mt_nn.optim.formula import FormulaOptimizer, Values, weights
+from mt_tensor import Tensor
 
 
-class RMSprop(Optimizer):
+class RMSprop(FormulaOptimizer):
     """RMSprop (Hinton 2012, lecture 6 of "Neural Networks for Machine Learning").
 
     With gradient `g`: `v = alpha v + (1 - alpha) g^2`, and the parameter moves by
@@ -29,7 +30,7 @@ class RMSprop(Optimizer):
         maximize: whether to step along the gradient instead.
     """
 
-    kinds: ClassVar[Mapping[str, str]] = {"alpha": "from 0 to 1"}
+    stored = ("square_avg", "momentum_buffer", "grad_avg")
 
     def __init__(
         self,
@@ -49,57 +50,23 @@ class RMSprop(Optimizer):
 
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """Return the number of steps, the average, and the velocity and the mean if they count."""
-        names = ["square_avg"]
-        names += ["momentum_buffer"] if group["momentum"] else []
-        names += ["grad_avg"] if group["centered"] else []
-        return {"step": 0, **{name: zeros_like(parameter) for name in names}}
+        absent = {"momentum_buffer": not group["momentum"], "grad_avg": not group["centered"]}
+        state = super().initial_state(parameter, group)
+        return {name: value for name, value in state.items() if not absent.get(name)}
 
-    def update(
-        self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
-    ) -> None:
-        """Change one parameter; see the class for the formula."""
-        alpha = group["alpha"]
-        amount, decay = decay_of(group)
-        rmsprop_step(
-            parameter,
-            grad,
-            state["square_avg"],
-            state.get("momentum_buffer"),
-            state.get("grad_avg"),
-            group["lr"],
-            alpha,
-            1 - alpha,
-            group["eps"],
-            group["momentum"],
-            amount,
-            decay=decay,
-        )
+    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+        """Return the rate, the weights of the averages, and the momentum."""
+        settings = {name: group[name] for name in ("eps", "momentum")}
+        return {"rate": group["lr"], **weights(group["alpha"]), **settings}
 
-
-@fuse_in_place("x", "square", "velocity", "mean")
-def rmsprop_step(
-    x: Tensor,
-    grad: Tensor,
-    square: Tensor,
-    velocity: Tensor | None,
-    mean: Tensor | None,
-    rate: Tensor,
-    kept: Tensor,
-    taken: Tensor,
-    eps: Tensor,
-    momentum: Tensor,
-    amount: Tensor,
-    *,
-    decay: Decay,
-) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
-    """Return the parameter and its state after a step; see `RMSprop`."""
-    x, grad = decayed(x, grad, amount, decay)
-    square = follow(square, grad.square(), kept, taken)
-    variance = square
-    if mean is not None:
-        mean = follow(mean, grad, kept, taken)
-        variance = square - mean.square()
-    step = grad / (variance.sqrt() + eps)
-    if velocity is not None:
-        velocity = step = momentum * velocity + step
-    return x - rate * step, square, velocity, mean
+    @staticmethod
+    def formula(v: Values) -> None:
+        """Take a step; see the class."""
+        v.square_avg = variance = follow(v.square_avg, v.grad.square(), v.kept, v.taken)
+        if hasattr(v, "grad_avg"):
+            v.grad_avg = follow(v.grad_avg, v.grad, v.kept, v.taken)
+            variance = v.square_avg - v.grad_avg.square()
+        step = v.grad / (variance.sqrt() + v.eps)
+        if hasattr(v, "momentum_buffer"):
+            v.momentum_buffer = step = v.momentum * v.momentum_buffer + step
+        v.x = v.x - v.rate * step

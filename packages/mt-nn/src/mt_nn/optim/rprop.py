@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterable
+from typing import Any
 
-from mt_nn.core.optimizer import Optimizer, settings_among
-from mt_nn.errors import SettingError
-from mt_nn.optim.checks import is_pair
-from mt_tensor import Tensor, full_like, fuse_in_place, maximum, minimum, where, zeros_like
+from mt_nn.core.optimizer import settings_among
+from mt_nn.optim.formula import FormulaOptimizer, Values
+from mt_tensor import Tensor, full_like, maximum, minimum, where
 
 
-class Rprop(Optimizer):
+class Rprop(FormulaOptimizer):
     """Resilient backpropagation (Riedmiller and Braun 1993), for gradients of all the data.
 
     Each element has a step size, which grows by the second of `etas` while its gradient keeps its
@@ -28,7 +27,8 @@ class Rprop(Optimizer):
         maximize: whether to step along the gradient instead.
     """
 
-    kinds: ClassVar[Mapping[str, str]] = {}
+    stored = ("prev", "step_size")
+    decays = False
 
     def __init__(
         self,
@@ -44,42 +44,22 @@ class Rprop(Optimizer):
     ) -> None:
         super().__init__(params, settings_among(locals()))
 
-    def check_settings(self, settings: Mapping[str, Any]) -> None:
-        """Raise SettingError for invalid settings."""
-        etas, sizes = settings["etas"], settings["step_sizes"]
-        if not is_pair(etas) or not 0 < etas[0] < 1 < etas[1]:
-            raise SettingError(f"etas must be one between 0 and 1, and one above 1; got {etas!r}.")
-        if not is_pair(sizes):
-            raise SettingError(f"step_sizes must be two numbers; got {sizes!r}.")
-
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """Return the number of steps, the gradient before, and the step sizes."""
         sizes = full_like(parameter.detach(), float(group["lr"]))
-        return {"step": 0, "prev": zeros_like(parameter), "step_size": sizes}
+        return {**super().initial_state(parameter, group), "step_size": sizes}
 
-    def update(
-        self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
-    ) -> None:
-        """Change one parameter; see the class for the formula."""
-        numbers = *group["etas"], *group["step_sizes"]
-        rprop_step(parameter, grad, state["prev"], state["step_size"], *numbers)
+    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+        """Return the factors, and the bounds."""
+        names = ("shrink", "grow", "smallest", "largest")
+        return dict(zip(names, (*group["etas"], *group["step_sizes"]), strict=True))
 
-
-@fuse_in_place("x", "before", "size")
-def rprop_step(
-    x: Tensor,
-    grad: Tensor,
-    before: Tensor,
-    size: Tensor,
-    shrink: Tensor,
-    grow: Tensor,
-    smallest: Tensor,
-    largest: Tensor,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the parameter, the gradient before and the step sizes after a step; see `Rprop`."""
-    kept = grad * before
-    shrinking: Any = where(kept < 0, shrink, kept + 1)  # 1 for 0, nan for nan
-    factor: Any = where(kept > 0, grow, shrinking)
-    size = minimum(maximum(size * factor, smallest), largest)
-    slope: Any = where(kept < 0, 0.0, grad)
-    return x - slope.sign() * size, slope, size
+    @staticmethod
+    def formula(v: Values) -> None:
+        """Take a step; see the class."""
+        kept = v.grad * v.prev
+        shrinking: Any = where(kept < 0, v.shrink, kept + 1)  # 1 for 0, nan for nan
+        factor: Any = where(kept > 0, v.grow, shrinking)
+        v.step_size = minimum(maximum(v.step_size * factor, v.smallest), v.largest)
+        v.prev = where(kept < 0, 0.0, v.grad)
+        v.x = v.x - v.prev.sign() * v.step_size

@@ -13,7 +13,12 @@ from mt_nn.core.optimizer import Optimizer
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
 from mt_nn.layers.normalization import BatchNorm
-from mt_nn.optim.lr_scheduler.scheduler import LRScheduler, check, check_optimizer, one_for_each
+from mt_nn.optim.lr_scheduler.scheduler import (
+    LRScheduler,
+    check_either,
+    check_optimizer,
+    one_for_each,
+)
 from mt_tensor import Tensor, no_grad, tensor
 from mt_tensor.backends import TensorBackend
 
@@ -165,8 +170,7 @@ class SWALR(LRScheduler):
         last_epoch: int = -1,
     ) -> None:
         check_optimizer(optimizer)
-        known = anneal_strategy in ("cos", "linear")
-        check("anneal_strategy", anneal_strategy, known, "'cos' or 'linear'")
+        check_either("anneal_strategy", anneal_strategy, "cos", "linear")
         self._anneal_strategy = anneal_strategy
         self.anneal_epochs = integer("anneal_epochs", anneal_epochs, 0)
         rates = one_for_each("swa_lr", optimizer, swa_lr)

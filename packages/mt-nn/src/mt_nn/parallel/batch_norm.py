@@ -79,14 +79,9 @@ class SyncBatchNorm(BatchNorm):
     ) -> mt_operators.Module:
         """Return a model with such layers in the places of its batch norms, parameters kept."""
         if isinstance(module, BatchNorm) and not isinstance(module, SyncBatchNorm):
-            made = cls(
-                module.num_features,
-                module.eps,
-                module.momentum,
-                module.affine,
-                module.track_running_stats,
-                process_group,
-            )
+            names = ("num_features", "eps", "momentum", "affine", "track_running_stats")
+            settings: dict[str, Any] = {name: getattr(module, name) for name in names}
+            made = cls(**settings, process_group=process_group)
             made.weight, made.bias = module.weight, module.bias
             for name, buffer in module.named_buffers(recurse=False):
                 made.register_buffer(name, buffer)

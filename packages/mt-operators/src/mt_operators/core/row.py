@@ -186,6 +186,10 @@ class OperatorTable(Mapping[str, Operator]):
                 f"no operator is called {name!r}.{nearest(name, self._rows)}"
             ) from None
 
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return the operator called `name`, or a default without looking for similar names."""
+        return self._rows.get(name, default)
+
     def __contains__(self, name: object) -> bool:
         return name in self._rows
 

@@ -34,11 +34,8 @@ from mt_tensor.products.precision import are_products_exact as are_products_exac
 from mt_tensor.core.contract import index_error as index_error
 
 # Random numbers that a backend draws itself, as `TensorBackend.random` says.
-from mt_tensor.randomness.blocks import (
-    Blocks as Blocks,
-    take_blocks as take_blocks,
-    used_blocks as used_blocks,
-)
+from mt_tensor.core.generator import used_blocks as used_blocks
+from mt_tensor.randomness.blocks import Blocks as Blocks, take_blocks as take_blocks
 
 # Elements as NumPy computes with them, and as arrays hold them: bfloat16, which NumPy has not.
 from mt_tensor.core.casting import (

@@ -14,7 +14,8 @@ import mt_tensor as mt
 from mt_tensor.backends import TensorBackend
 from mt_tensor.conformance.layouts import contiguous
 from mt_tensor.core.dtypes import Array
-from mt_tensor.kernels.fused import FUSED, by_kernel
+from mt_tensor.core.named import FUSED
+from mt_tensor.kernels.fused import by_kernel
 
 
 def assert_kernel_agrees(

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from mt_tensor.backends import get_backend
-from mt_tensor.kernels.fused import FUSED
+from mt_tensor.core.named import FUSED
 
 OPERATION = "mt_operation"
 

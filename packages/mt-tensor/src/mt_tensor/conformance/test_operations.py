@@ -14,8 +14,8 @@ from mt_tensor.backends import TensorBackend
 from mt_tensor.conformance.kernels import assert_kernel_agrees
 from mt_tensor.conformance.layouts import LAYOUTS, contiguous
 from mt_tensor.core.dtypes import Array
+from mt_tensor.core.named import FUSED
 from mt_tensor.errors import ExchangeError
-from mt_tensor.kernels.fused import FUSED
 from mt_tensor.testing import PROMOTION, TENSOR_SPECS, BadCall, TensorOpSpec, arguments
 
 ELEMENT_TYPES = ["float16", "int64", "int32", "uint8", "bool"]

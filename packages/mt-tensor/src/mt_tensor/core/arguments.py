@@ -15,12 +15,30 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.core.dtypes import DType, bool_
-from mt_tensor.core.errors import DTypeError, ShapeError
+from mt_tensor.core.errors import DomainError, DTypeError, ShapeError
 from mt_tensor.core.strides import Shape, is_integer, size_of
 from mt_tensor.core.tensor_data import not_an_array
 
 _INTEGERS = (int, np.integer)
 _NO_SHAPE = "a shape is made of non-negative integers"
+
+
+def as_integer(name: str, value: Any, least: int | None = None) -> int:
+    """Return an integer (Python's, NumPy's or a tensor's) as Python's.
+
+    Raises:
+        TypeError: the value is no integer.
+        DomainError: it is less than `least`.
+    """
+    if value.__class__ is not int:
+        if not is_integer(value):
+            raise TypeError(
+                f"{name} is an integer; {value!r} of type {type(value).__name__} was given."
+            )
+        value = operator.index(value)
+    if least is not None and value < least:
+        raise DomainError(f"{name} is an integer from {least} on; {value} was given.")
+    return value  # type: ignore[no-any-return]
 
 
 def as_integers(values: tuple[Any, ...], named: Any = None) -> tuple[int, ...]:

@@ -1,7 +1,7 @@
-"""Tensors that are filled with a number, or not at all.
+"""Tensors that are filled with a number, with random numbers, or not at all.
 
 `tensor` copies elements from the memory of the host; these are made by the backend itself. Evenly
-spaced numbers, random ones and more are in the library. This is the last operation of the lesson.
+spaced numbers, other random ones and more are in the library.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Unpack
 
-from mt_tensor.core.arguments import as_shape, check_addressable
+from mt_tensor.core.arguments import as_shape, check_addressable, check_floating
+from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.devices import Backend, Device, place
 from mt_tensor.core.dtypes import (
     DType,
@@ -21,6 +22,7 @@ from mt_tensor.core.dtypes import (
 )
 from mt_tensor.core.errors import ShapeError
 from mt_tensor.core.from_data import Placement, new_leaf, tensor
+from mt_tensor.core.generator import Generator, drawing
 from mt_tensor.core.strides import Shape, is_integer
 from mt_tensor.core.tensor import Tensor
 
@@ -110,6 +112,33 @@ def zeros(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[Pl
 def ones(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[Placement]) -> Tensor:
     """Return a tensor of ones, by default of float32."""
     return filled(new_shape(sizes, size), 1, dtype_or_default(dtype), **options)
+
+
+def unit(generator: Generator | None, shape: Shape, dtype: DType, backend: TensorBackend) -> Tensor:
+    """Return numbers from 0 to below 1: multiples of the spacing below 1, so none rounds to 1."""
+    with drawing(generator) as numbers:
+        return Tensor._make(backend.random(numbers, shape, dtype), backend)
+
+
+def rand(
+    *sizes: Any,
+    size: Any = None,
+    generator: Generator | None = None,
+    dtype: Any = None,
+    backend: Backend = None,
+    device: Device = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return random numbers, uniform from 0 (included) to 1 (excluded), by default of float32.
+
+    Raises:
+        ShapeError: a size is negative.
+        DTypeError: the dtype is not floating-point.
+    """
+    kind, shape = dtype_or_default(dtype), new_shape(sizes, size)
+    check_floating("rand", kind)
+    numbers = unit(generator, shape, kind, place(backend, device))
+    return numbers if requires_grad is False else numbers.requires_grad_(requires_grad)
 
 
 def of_sizes_or_data(arguments: tuple[Any, ...], dtype: DType, backend: Backend = None) -> Tensor:

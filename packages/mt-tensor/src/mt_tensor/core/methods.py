@@ -20,6 +20,7 @@ from mt_tensor.core import (
     subscripts,
     sums,
     views,
+    windows,
 )
 from mt_tensor.core import matmul as products
 from mt_tensor.core.tensor import Tensor, register_methods
@@ -79,6 +80,7 @@ class CoreMethods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
     transpose = views.transpose
     unsqueeze = views.unsqueeze
     view = views.view
+    unfold = windows.unfold
 
     # --- Python's operators -----------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from mt_tensor.core.dtypes import Number
 from mt_tensor.core.errors import DomainError, IndexingError
 from mt_tensor.core.layout import Layout
 from mt_tensor.core.linear import LinearFunction, ViewFunction
@@ -61,16 +62,16 @@ class Select(ViewFunction):
 
 
 class Unselect(LinearFunction):
-    """Zeros of a shape, and the elements where `Select` reads them; undoes it."""
+    """The elements where `Select` reads them, in a tensor of `value` elsewhere; undoes it."""
 
     @staticmethod
-    def forward(x: Tensor, shape: Shape, entries: Sequence[Any]) -> TensorData:
-        data = x.backend.full(shape, x.dtype, 0)
+    def forward(x: Tensor, shape: Shape, entries: Sequence[Any], value: Number = 0) -> TensorData:
+        data = x.backend.full(shape, x.dtype, value)
         x.backend.copy(x._tensor, Select.part(data, x.shape, entries))
         return data
 
     @staticmethod
-    def backward(grad: Tensor, _: Any, __: Shape, entries: Sequence[Any]) -> Tensor:
+    def backward(grad: Tensor, _: Any, __: Shape, entries: Sequence[Any], *___: Number) -> Tensor:
         return Select.apply(grad, entries)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from mt_tensor.checks import as_integer
+from mt_tensor.core.arguments import as_integer
 from mt_tensor.core.devices import Backend, Device
 from mt_tensor.core.dtypes import (
     Array,
@@ -21,10 +21,10 @@ from mt_tensor.core.dtypes import (
 )
 from mt_tensor.core.filled import dtype_or_default, filled, new_shape, one_number
 from mt_tensor.core.from_data import Placement, from_values
+from mt_tensor.core.named import fused
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import not_an_array
 from mt_tensor.errors import DTypeError, ShapeError
-from mt_tensor.kernels.fused import fused
 
 # --- Evenly spaced ------------------------------------------------------------------------------
 

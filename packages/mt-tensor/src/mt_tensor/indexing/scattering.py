@@ -9,7 +9,8 @@ from typing import Any
 
 from mt_autodiff import GradientError, is_grad_enabled
 from mt_operators import OPERATORS
-from mt_tensor.checks import as_integer, check_choice
+from mt_tensor.checks import check_choice
+from mt_tensor.core.arguments import as_integer
 from mt_tensor.core.dtypes import DType, Number, bool_, int64, uint8
 from mt_tensor.core.elementwise import elementwise
 from mt_tensor.core.function import Function, common_backend

@@ -1,34 +1,17 @@
-"""Named operations that a backend may have a faster version of.
-
-The composed form, written with tensor operations, is the definition: it runs everywhere, and the
-derivatives of all orders follow from it. Marked with `@fused("name")`, it asks the backend of its
-first argument for a kernel of that name, and uses it if there is one. Nobody who calls the
-operation knows which it was, and the conformance kits compare the two.
-
-    @fused("softmax")
-    def softmax(x, dim): ...
-"""
+"""Kernels of named operations that have a gradient of their own, and how they are recorded."""
 
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, ParamSpec, TypeAlias
+from typing import Any, TypeAlias
 
 from mt_autodiff import derivatives
 from mt_autodiff.core.mode import recording
-from mt_tensor.core.function import elements_of, require_tensors
+from mt_tensor.core.function import elements_of
 from mt_tensor.core.graph import Node, changed_in_place, fitting, record, version_of
+from mt_tensor.core.named import FUSED, GRADIENTS
 from mt_tensor.core.tensor import Tensor
-
-P = ParamSpec("P")
-
-FUSED: dict[str, Callable[..., Tensor]] = {}
-"""The composed form of every named operation."""
-
-GRADIENTS: dict[str, Callable[..., Sequence[Tensor | None]]] = {}
-"""The gradient of some of them, written with tensor operations; that of others is their form's."""
 
 
 class FusedKernel:
@@ -73,6 +56,43 @@ class FusedKernel:
         """
         raise NotImplementedError
 
+    def recorded(self, name: str, *arguments: Any) -> Tensor:
+        """Return the result of the operation called `name`, recorded if a gradient is wanted.
+
+        Cases that do not fit the kernel are composed.
+        """
+        if not self.fits(*arguments):
+            return FUSED[name](*arguments)
+        result: Tensor
+        if not recording.get():
+            result = self.value((False,) * len(arguments), *arguments)[0]
+            return result
+        wanted = []
+        for x in arguments:
+            wants = isinstance(x, Tensor) and x._requires_grad
+            wanted.append(wants is True or bool(wants and x.requires_grad))
+        needs = tuple(wanted)
+        recording.set(False)
+        try:
+            result, saved = self.value(needs, *arguments)
+        finally:
+            recording.set(True)
+        if True in needs:
+            inputs, read, version = [], [], 0
+            for place, x in enumerate(arguments):
+                if isinstance(x, Tensor):
+                    data = x._tensor
+                    version += data.version
+                    if needs[place]:
+                        inputs.append(x._node or x)
+                    if self.reads is None or place in self.reads:
+                        read.append(data)
+            if saved:  # the result itself would lead back to what is saved here, and be freed late
+                saved = tuple([value.detach() if value is result else value for value in saved])
+                read += elements_of(saved)
+            record(result, self, name, inputs, (arguments, saved, needs, version), read)
+        return result
+
     def vjp(self, node: Node, inputs: Any, ctx: Any, grad: Tensor, needed: Any) -> list[Any]:
         """Return the gradients of the inputs by `gradient`, or recorded; see `Rule`.
 
@@ -112,56 +132,6 @@ def _own(name: str, gradient: Any, parent: Any, grad: Tensor) -> Tensor:
 Kernel: TypeAlias = Callable[..., Any] | FusedKernel
 
 
-def fused(
-    name: str, gradient: Callable[..., Sequence[Tensor | None]] | None = None
-) -> Callable[[Callable[P, Tensor]], Callable[P, Tensor]]:
-    """Declare the decorated function to be the composed form of the operation called `name`.
-
-    Its first argument must be a tensor: its backend is asked. A kernel is either a `FusedKernel`,
-    or a function with the signature of the composed form that is recorded as that would be.
-
-    Args:
-        name: the operation.
-        gradient: its gradient in tensor operations, for derivatives of higher order: called with
-            the gradient of the result, for each argument whether its own is wanted, and the
-            arguments; it returns one for each, None where there is none. Without it, that of the
-            composed form is taken, which has to be computed for it once more.
-    """
-
-    def decorate(composed: Callable[P, Tensor]) -> Callable[P, Tensor]:
-        FUSED[name] = composed
-        if gradient is not None:
-            GRADIENTS[name] = gradient
-
-        @functools.wraps(composed)
-        def operation(*args: P.args, **kwargs: P.kwargs) -> Tensor:
-            first: Any = args[0] if args else next(iter(kwargs.values()), None)
-            if not isinstance(first, Tensor):
-                require_tensors(name, first)
-            kernel = first.backend.kernel(name)
-            if kernel is None:
-                return composed(*args, **kwargs)
-            given = _in_order(composed, args, kwargs) if kwargs else args
-            return by_kernel(name, kernel, *given)
-
-        return operation
-
-    return decorate
-
-
-def _in_order(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[Any, ...]:
-    """Return arguments of which some are given by name in the order in which a function has them.
-
-    Raises:
-        TypeError: the function does not take them.
-    """
-    bound = inspect.signature(function).bind(*args, **kwargs)
-    bound.apply_defaults()
-    return bound.args
-
-
 def by_kernel(
     name: str, kernel: Kernel, *arguments: Any, otherwise: FusedKernel | None = None
 ) -> Tensor:
@@ -169,42 +139,16 @@ def by_kernel(
 
     Args:
         name: the operation.
-        kernel: what a backend offers for it.
-        *arguments: those of the composed form, in order.
-        otherwise: what does the cases that do not fit the kernel. What fits neither is composed.
+        kernel: a kernel for it.
+        *arguments: those of the composition, in order.
+        otherwise: the kernel for the cases that do not fit `kernel`. Cases that fit neither are
+            composed.
     """
-    if not isinstance(kernel, FusedKernel):
-        result: Tensor = kernel(*arguments)
-        return result
-    if not kernel.fits(*arguments):
-        return by_kernel(name, otherwise, *arguments) if otherwise else FUSED[name](*arguments)
-    if not recording.get():
-        result = kernel.value((False,) * len(arguments), *arguments)[0]
-        return result
-    wanted = []
-    for x in arguments:
-        wants = isinstance(x, Tensor) and x._requires_grad
-        wanted.append(wants is True or bool(wants and x.requires_grad))
-    needs = tuple(wanted)
-    recording.set(False)
-    try:
-        result, saved = kernel.value(needs, *arguments)
-    finally:
-        recording.set(True)
-    if True in needs:
-        inputs, read, version = [], [], 0
-        for place, x in enumerate(arguments):
-            if isinstance(x, Tensor):
-                data = x._tensor
-                version += data.version
-                if needs[place]:
-                    inputs.append(x._node or x)
-                if kernel.reads is None or place in kernel.reads:
-                    read.append(data)
-        if saved:  # the result itself would lead back to what is saved here, and be freed late
-            saved = tuple([value.detach() if value is result else value for value in saved])
-            read += elements_of(saved)
-        record(result, kernel, name, inputs, (arguments, saved, needs, version), read)
+    if isinstance(kernel, FusedKernel):
+        if otherwise is not None and not kernel.fits(*arguments):
+            kernel = otherwise
+        return kernel.recorded(name, *arguments)
+    result: Tensor = kernel(*arguments)
     return result
 
 

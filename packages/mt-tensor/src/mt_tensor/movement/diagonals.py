@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.backends import TensorBackend
-from mt_tensor.checks import as_integer
+from mt_tensor.core.arguments import as_integer
 from mt_tensor.core.dtypes import bool_
 from mt_tensor.core.from_data import from_values
 from mt_tensor.core.function import Function

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
-from mt_tensor.checks import as_integer, existing_dim
-from mt_tensor.core.arguments import as_integers
+from mt_tensor.checks import existing_dim
+from mt_tensor.core.arguments import as_integer, as_integers
 from mt_tensor.core.function import require_tensors
 from mt_tensor.core.signatures import validate_call
 from mt_tensor.core.subscripts import Select

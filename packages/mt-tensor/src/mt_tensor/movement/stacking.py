@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.checks import as_integer
+from mt_tensor.core.arguments import as_integer
 from mt_tensor.core.dtypes import result_type
 from mt_tensor.core.function import require_tensors
 from mt_tensor.core.signatures import validate_call

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.checks import as_integer, existing_dim
-from mt_tensor.core.arguments import check_addressable, check_flags, check_floating
+from mt_tensor.checks import existing_dim
+from mt_tensor.core.arguments import as_integer, check_addressable, check_flags, check_floating
 from mt_tensor.core.devices import HOST
 from mt_tensor.core.dtypes import Number, as_number, bool_, float32, float64, int64
 from mt_tensor.core.elementwise import elementwise

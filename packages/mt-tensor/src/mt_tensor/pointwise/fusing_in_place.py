@@ -1,14 +1,13 @@
-"""`fuse_in_place`: tensors changed together, in one pass over memory.
+"""The function of `fuse_in_place` as a formula: tensors changed together, in one pass over memory.
 
     @mt.fuse_in_place("place", "velocity")
     def roll(place, velocity, slope, rate):
         velocity = 0.9 * velocity + slope
         return place - rate * velocity, velocity
 
-Such a step of an iteration, operation by operation, reads and writes memory some twenty times;
-that is all that it costs. As in `fuse`, the function
-is run once, on symbols, and what it does becomes a formula. This one has several results, which
-take the places of the arguments that are named.
+Run operation by operation, such a step of an iteration reads and writes memory some twenty times,
+which is all that it costs. As in `fuse`, the function is run once, on symbols, and the operations
+become a formula. It has several results, which replace the arguments that are named.
 """
 
 from __future__ import annotations
@@ -27,6 +26,7 @@ from mt_operators.core.tracing import Recorder, narrowed
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.dtypes import as_number
 from mt_tensor.core.function import common_backend
+from mt_tensor.core.in_place import FUSING, Function
 from mt_tensor.core.layout import Layout
 from mt_tensor.core.plans import Plans
 from mt_tensor.core.strides import shape_broadcast
@@ -36,29 +36,15 @@ from mt_tensor.errors import DTypeError, FusionError, InPlaceError, ShapeError
 from mt_tensor.pointwise.fusing import name_of, on_symbols, value_of
 from mt_tensor.pointwise.memory import are_apart
 
-Function = Callable[..., Any]
 
+def fused_in_place(function: Function, changed: tuple[str, ...]) -> Callable[..., None]:
+    """Return a function of `fuse_in_place` as a formula that a backend runs in one pass.
 
-def fuse_in_place(*changed: str) -> Callable[[Function], Callable[..., None]]:
-    """Return a decorator for functions whose results replace the elements of some arguments.
-
-    What it makes takes the function's arguments and returns None. It is not recorded.
-
-    >>> import mt_tensor as mt
-    >>> @fuse_in_place("total", "count")
-    ... def add(total, count, x, *, weight):
-    ...     return total + weight * x, None if count is None else count + weight
-    >>> total, count = mt.zeros(2), mt.zeros(2)
-    >>> add(total, count, mt.tensor([3.0, 5.0]), weight=2.0)
-    >>> total, count
-    (tensor([ 6., 10.]), tensor([2., 2.]))
+    It is run once, on symbols, for each combination of settings and arguments that are None.
 
     Args:
-        *changed: the names of the arguments that the results replace, in order. These are
-            floating-point tensors of one shape and type. Other positional arguments broadcast to
-            them, and numbers may stand for tensors. An argument that is None, and what is given by
-            keyword alone, the function sees as it is, and may branch on. For each such combination,
-            which must be hashable, it is run once, when that is first met.
+        function: the function.
+        changed: the names of the arguments that its results replace.
 
     Raises:
         FusionError: an argument has not such a name; or on a call, if the function does not return
@@ -69,33 +55,32 @@ def fuse_in_place(*changed: str) -> Callable[[Function], Callable[..., None]]:
             does not broadcast to them.
         DTypeError: on a call, if they are not floating-point.
     """
+    names = _positional(function)
+    if not changed or not {*changed} <= {*names}:
+        raise FusionError(
+            f"fuse_in_place() takes names of positional arguments of {function!r}, which are "
+            f"{', '.join(names)}; {', '.join(map(repr, changed)) or 'none'} was given."
+        )
+    places = tuple(names.index(name) for name in changed)
 
-    def decorate(function: Function) -> Callable[..., None]:
-        names = _positional(function)
-        if not changed or not {*changed} <= {*names}:
-            raise FusionError(
-                f"fuse_in_place() takes names of positional arguments of {function!r}, which are "
-                f"{', '.join(names)}; {', '.join(map(repr, changed)) or 'none'} was given."
+    @functools.cache
+    def operation(absent: tuple[bool, ...], **settings: Any) -> Change:
+        return Change(function, names, absent, places, settings)
+
+    @functools.wraps(function)
+    def change(*args: Any, **settings: Any) -> None:
+        if len(args) != len(names):
+            raise TypeError(
+                f"{name_of(function)} takes {len(names)} positional argument(s); {len(args)} "
+                "were given."
             )
-        places = tuple(names.index(name) for name in changed)
+        absent = tuple(map(operator.is_, args, itertools.repeat(None)))
+        operation(absent, **settings)(args)
 
-        @functools.cache
-        def operation(absent: tuple[bool, ...], **settings: Any) -> Change:
-            return Change(function, names, absent, places, settings)
+    return change
 
-        @functools.wraps(function)
-        def change(*args: Any, **settings: Any) -> None:
-            if len(args) != len(names):
-                raise TypeError(
-                    f"{name_of(function)} takes {len(names)} positional argument(s); {len(args)} "
-                    "were given."
-                )
-            absent = tuple(map(operator.is_, args, itertools.repeat(None)))
-            operation(absent, **settings)(args)
 
-        return change
-
-    return decorate
+FUSING[:] = [fused_in_place]
 
 
 def _positional(function: Function) -> list[str]:

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mt_tensor.checks import as_integer
-from mt_tensor.core.arguments import check_addressable, check_floating, check_not_bool
+from mt_tensor.core.arguments import as_integer, check_addressable, check_floating, check_not_bool
 from mt_tensor.core.dtypes import as_number
 from mt_tensor.core.elementwise import elementwise
 from mt_tensor.core.function import require_tensors

@@ -21,7 +21,7 @@ from mt_tensor.core.function import Function
 from mt_tensor.core.graph import Node
 from mt_tensor.core.rows import FUNCTIONS
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.kernels.fused import by_kernel
+from mt_tensor.kernels.fused import FusedKernel
 from mt_tensor.pointwise.fusing_in_place import Change
 
 Name = Callable[[tuple[Any, ...]], str]
@@ -44,10 +44,11 @@ _NO_FUNCTIONS_FROM = (
     "mt_tensor.core.dtypes",
     "mt_tensor.core.registry",
     "mt_tensor.exchange.printing",
-    "mt_tensor.kernels.fused",
+    "mt_tensor.core.named",
     "mt_tensor.autograd.gradcheck",
     "mt_tensor.pointwise.fusing",
-    "mt_tensor.randomness.generator",
+    "mt_tensor.core.generator",
+    "mt_tensor.randomness.state",
 )
 """Modules whose public functions are no operations."""
 
@@ -81,12 +82,13 @@ def instrument(
             put(kind, "__call__", around(kind.__call__, name_of))
         apply = around(Function.apply.__func__, lambda args: args[0].__name__)  # type: ignore[attr-defined]
         put(Function, "apply", classmethod(apply))
+        recorded = around(FusedKernel.recorded, lambda args: str(args[1]))
+        put(FusedKernel, "recorded", recorded)
         put(Node, "chain_rule", around(Node.chain_rule, lambda args: str(args[0].name)))
 
         replacements = {
             id(function): around(function, _always(name)) for name, function in _functions(modules)
         }
-        replacements[id(by_kernel)] = around(by_kernel, lambda args: str(args[0]))
         replacements[id(walk)] = around_backward(walk)
         for name, function in list(FUNCTIONS.items()):
             replacement = replacements.setdefault(id(function), around(function, _always(name)))

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from mt_tensor.core.generator import current_generator
 from mt_tensor.core.precision import asked
 from mt_tensor.core.registry import created, current_backend
 from mt_tensor.core.tensor import Tensor
@@ -29,7 +30,6 @@ from mt_tensor.programs.structure import PLAIN, exchanged_leaves, leaves_in
 from mt_tensor.programs.surroundings import MISSING, Picture, Place, same
 from mt_tensor.programs.writing import Writer
 from mt_tensor.programs.written import Written, written
-from mt_tensor.randomness.generator import current_generator
 
 
 class Session:

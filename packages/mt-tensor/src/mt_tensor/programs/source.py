@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from mt_tensor.core.generator import drawing, numbers_of
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.programs.numbers import Varying
 from mt_tensor.programs.program import (
@@ -39,7 +40,6 @@ from mt_tensor.programs.program import (
     marks_in,
 )
 from mt_tensor.programs.surroundings import MANY, Place, same
-from mt_tensor.randomness.generator import drawing, numbers_of
 
 MISS = object()
 """What a run returns if something is not as it was when the program was written down."""

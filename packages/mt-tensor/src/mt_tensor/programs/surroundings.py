@@ -29,12 +29,12 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.core.contract import TensorBackend
+from mt_tensor.core.generator import Generator
 from mt_tensor.core.plans import Cache
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.programs.numbers import Varying
 from mt_tensor.programs.structure import PLAIN
 from mt_tensor.programs.users import is_users
-from mt_tensor.randomness.generator import Generator
 
 MANY = 1000
 """A list with more items than that, and an array with more elements, is data: it is taken for what

@@ -16,19 +16,20 @@ from mt_autodiff.core.mode import recording
 from mt_operators import Formula
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.dtypes import Array
+from mt_tensor.core.generator import current_generator, used_blocks
 from mt_tensor.core.layout import Layout, row_major
+from mt_tensor.core.named import FUSED
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import CompileError
-from mt_tensor.kernels.fused import FUSED, FusedKernel
+from mt_tensor.kernels.fused import FusedKernel
 from mt_tensor.programs.between import Between, StandIn
 from mt_tensor.programs.kernels import Saved, WrittenKernel
 from mt_tensor.programs.numbers import Varying
 from mt_tensor.programs.program import Box, Draw, Instruction, Thing, View
 from mt_tensor.programs.storages import Storages, key_of
 from mt_tensor.programs.users import where_in_users_code
-from mt_tensor.randomness.blocks import used_blocks
-from mt_tensor.randomness.generator import current_generator, generator_of
+from mt_tensor.randomness.state import generator_of
 from mt_tensor.recording.one_call import NOW
 
 PURE = ("full", "reduce", "matmul", "gather", "concatenate", "from_host")

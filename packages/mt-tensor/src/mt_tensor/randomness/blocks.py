@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-_WORD = 64
+from mt_tensor.core.generator import used_blocks
 
 
 class Blocks(NamedTuple):
@@ -26,20 +26,6 @@ class Blocks(NamedTuple):
 
     key: tuple[int, int]
     first: int
-
-
-def begin_block(numbers: np.random.Generator) -> None:
-    """Drop what is left of the block that was last drawn from."""
-    bits: Any = numbers.bit_generator
-    with bits.lock:
-        bits.advance(0)
-
-
-def used_blocks(numbers: np.random.Generator) -> int:
-    """Return how many blocks of its sequence have been drawn from."""
-    bits: Any = numbers.bit_generator
-    counter: list[int] = bits.state["state"]["counter"].tolist()
-    return sum(word << _WORD * place for place, word in enumerate(counter))
 
 
 def take_blocks(numbers: np.random.Generator, count: int) -> Blocks:

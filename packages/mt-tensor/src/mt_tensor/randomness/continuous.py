@@ -22,19 +22,14 @@ from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.conversion import cast
 from mt_tensor.core.dtypes import Array, DType, bfloat16, float64
 from mt_tensor.core.elementwise import elementwise
+from mt_tensor.core.filled import unit
+from mt_tensor.core.generator import Generator
 from mt_tensor.core.layout import row_major
 from mt_tensor.core.plans import Plans
 from mt_tensor.core.strides import Shape, size_of, strides_from_shape
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DomainError
 from mt_tensor.pointwise.fusing import fuse
-from mt_tensor.randomness.generator import Generator, drawing
-
-
-def unit(generator: Generator | None, shape: Shape, dtype: DType, backend: TensorBackend) -> Tensor:
-    """Return numbers from 0 to below 1: multiples of the spacing below 1, so none rounds to 1."""
-    with drawing(generator) as numbers:
-        return Tensor._make(backend.random(numbers, shape, dtype), backend)
 
 
 def between(

@@ -9,23 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Unpack
 
-from mt_tensor.checks import as_integer
-from mt_tensor.core.arguments import check_floating
+from mt_tensor.core.arguments import as_integer, check_floating
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.conversion import cast
 from mt_tensor.core.devices import Backend, Device, place
 from mt_tensor.core.dtypes import DType, as_dtype, as_number, float64, int64
-from mt_tensor.core.filled import dtype_or_default, new_shape
+from mt_tensor.core.filled import dtype_or_default, new_shape, rand
 from mt_tensor.core.from_data import Placement, from_values
 from mt_tensor.core.function import common_backend
+from mt_tensor.core.generator import Generator, drawing, manual_seed
 from mt_tensor.core.signatures import validate_call
 from mt_tensor.core.strides import Shape, shape_broadcast
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.creation.from_tensors import Options, after
 from mt_tensor.errors import DomainError, ShapeError
-from mt_tensor.randomness.continuous import between, standard_normal, unit
-from mt_tensor.randomness.generator import Generator, drawing, generator, manual_seed
+from mt_tensor.randomness.continuous import between, standard_normal
 from mt_tensor.randomness.sampling import check_deviation, whole_values
+from mt_tensor.randomness.state import generator
 
 __all__ = [
     "generator",
@@ -68,23 +68,6 @@ def _shape(name: str, size: Any) -> Shape:
 
 
 # --- Evenly distributed -------------------------------------------------------------------------
-
-
-def rand(
-    *sizes: Any,
-    size: Any = None,
-    generator: _Generator = None,
-    dtype: Any = None,
-    **options: Unpack[Placement],
-) -> Tensor:
-    """Return numbers drawn evenly from 0 (included) to 1 (excluded), by default of float32.
-
-    Raises:
-        ShapeError: an extent is negative.
-        DTypeError: the element type is not floating-point.
-    """
-    kind, shape = _floats("rand", dtype), new_shape(sizes, size)
-    return _placed(lambda home: unit(generator, shape, kind, home), **options)
 
 
 @validate_call

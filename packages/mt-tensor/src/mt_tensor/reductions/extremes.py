@@ -12,6 +12,7 @@ from mt_tensor.core.dtypes import int64
 from mt_tensor.core.elementwise import elementwise
 from mt_tensor.core.function import Function, require_tensors
 from mt_tensor.core.gathering import Collect
+from mt_tensor.core.named import fused
 from mt_tensor.core.signatures import validate_call
 from mt_tensor.core.strides import normalize_dim
 from mt_tensor.core.sums import Dims, fold, reduced_dims
@@ -19,7 +20,6 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.views import View, squeeze_dims
 from mt_tensor.indexing.selection import ValuesAndIndices
 from mt_tensor.indexing.slices import along
-from mt_tensor.kernels.fused import fused
 from mt_tensor.pointwise.fusing import fuse
 from mt_tensor.reductions.sums import check_not_empty
 

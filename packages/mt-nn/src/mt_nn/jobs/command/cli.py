@@ -268,16 +268,10 @@ def _learning() -> argparse.ArgumentParser:
         action="store_true",
         help="write a step down once, and run it from a program: the same in less time",
     )
-    parser.add_argument(
-        "--epochs", type=_integer_from(1, sys.maxsize), help="how often to see each sample"
-    )
-    parser.add_argument(
-        "--batch-size", type=_integer_from(1, sys.maxsize), help="samples that make a step"
-    )
+    parser.add_argument("--epochs", type=_integer_from(1), help="how often to see each sample")
+    parser.add_argument("--batch-size", type=_integer_from(1), help="samples that make a step")
     parser.add_argument("--lr", type=_rate, help="the highest learning rate")
-    parser.add_argument(
-        "--seed", type=_integer_from(0, sys.maxsize), help="what random numbers begin with (0)"
-    )
+    parser.add_argument("--seed", type=_integer_from(0), help="what random numbers begin with (0)")
     parser.add_argument(
         "--data-dir", type=Path, metavar="DIR", help="where data sets lie (default: data)"
     )
@@ -295,9 +289,7 @@ def _learning() -> argparse.ArgumentParser:
         "--resume", type=Path, metavar="DIR", help="go on with the training whose files lie there"
     )
     parser.add_argument(
-        "--batches",
-        type=_integer_from(1, sys.maxsize),
-        help="stop each epoch after so many batches",
+        "--batches", type=_integer_from(1), help="stop each epoch after so many batches"
     )
     parser.add_argument(
         "--no-test",
@@ -330,7 +322,7 @@ def _sentence() -> str:
     return str(__doc__).partition("\n\n")[0].partition(": ")[2].capitalize()
 
 
-def _integer_from(least: int, most: int) -> Callable[[str], int]:
+def _integer_from(least: int, most: int = sys.maxsize) -> Callable[[str], int]:
     """Return what reads an integer from `least` to `most`."""
 
     def read(text: str) -> int:

@@ -19,11 +19,12 @@ import functools
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from mt_nn.functional.transposed import transposed_sizes
 from mt_nn.kernels.numpy.tensors import are_computed, array_of, tensor_of
 from mt_tensor.backends.extending import no_warnings
 from mt_tensor.extending import Array, FusedKernel, Shape, Strides
@@ -35,19 +36,27 @@ takes much longer than its call."""
 Numbers = tuple[int, ...]
 
 
-def convolve(
-    images: Array,
-    kernels: Array,
-    bias: Array | None,
-    stride: Numbers,
-    padding: Numbers,
-    dilation: Numbers,
-    groups: int,
-) -> Array:
+class Sliding(NamedTuple):
+    """How kernels slide over images, in each dimension.
+
+    Attributes:
+        stride: how far from each other places are.
+        padding: how many zeros there are beyond each end of an image.
+        dilation: how far from each other elements lie that a kernel sees.
+        groups: into how many independent parts the channels are split.
+    """
+
+    stride: Numbers
+    padding: Numbers
+    dilation: Numbers
+    groups: int
+
+
+def convolve(images: Array, kernels: Array, bias: Array | None, how: Sliding) -> Array:
     """Return images convolved with kernels, of shape (batch, out channels, *out sizes)."""
-    seen = _windows(images, kernels.shape[2:], stride, padding, dilation, groups)
+    seen, groups = _windows(images, kernels.shape[2:], how), how.groups
     rows = kernels.reshape(groups, len(kernels) // groups, -1)
-    out = np.empty((len(images), len(kernels), *seen.shape[3 + len(stride) :]), images.dtype)
+    out = np.empty((len(images), len(kernels), *seen.shape[1 + kernels.ndim :]), images.dtype)
     results = _in_groups(out, groups)
     for part in _parts(seen.shape, COLUMNS):
         products = rows @ _columns(seen, part)
@@ -58,17 +67,9 @@ def convolve(
     return out
 
 
-def kernel_gradient(
-    grad: Array,
-    images: Array,
-    size: Shape,
-    stride: Numbers,
-    padding: Numbers,
-    dilation: Numbers,
-    groups: int,
-) -> Array:
+def kernel_gradient(grad: Array, images: Array, size: Shape, how: Sliding) -> Array:
     """Return the gradient of kernels of some size, from that of the convolved images."""
-    seen = _windows(images, size, stride, padding, dilation, groups)
+    seen, groups = _windows(images, size, how), how.groups
     upstream = _in_groups(grad, groups)
     channels, outputs = images.shape[1] // groups, grad.shape[1] // groups
     total = np.zeros((groups, channels * math.prod(size), outputs), images.dtype)
@@ -78,17 +79,10 @@ def kernel_gradient(
     return np.ascontiguousarray(total.swapaxes(1, 2)).reshape(groups * outputs, channels, *size)
 
 
-def image_gradient(
-    grad: Array,
-    kernels: Array,
-    extents: Shape,
-    stride: Numbers,
-    padding: Numbers,
-    dilation: Numbers,
-    groups: int,
-) -> Array:
+def image_gradient(grad: Array, kernels: Array, extents: Shape, how: Sliding) -> Array:
     """Return the gradient of images of some sizes, from that of the convolved images."""
     outputs, channels, *size = kernels.shape
+    stride, padding, dilation, groups = how
     transposed = kernels.reshape(groups, outputs // groups, channels, *size).swapaxes(1, 2)
     transposed = transposed.reshape(groups * channels, outputs // groups, *size)
     out = np.zeros((len(grad), groups * channels, *extents), grad.dtype)
@@ -97,7 +91,7 @@ def image_gradient(
     for phases in itertools.product(*(_phases(*setting) for setting in every)):
         taps, ends, places, spreads = zip(*phases, strict=True)
         part = np.ascontiguousarray(transposed[:, :, *taps])
-        sums = convolve(_framed(grad, ends), part, None, ones, zeros, spreads, groups)
+        sums = convolve(_framed(grad, ends), part, None, Sliding(ones, zeros, spreads, groups))
         out[:, :, *places] = sums
     return out
 
@@ -141,23 +135,20 @@ def _framed(images: Array, ends: Sequence[tuple[int, int]]) -> Array:
     return out
 
 
-def _windows(
-    images: Array, size: Shape, stride: Numbers, padding: Numbers, dilation: Numbers, groups: int
-) -> Array:
+def _windows(images: Array, size: Shape, how: Sliding) -> Array:
     """Return a view of what kernels see: (groups, channels / groups, *size, batch, *places)."""
-    if any(padding):
-        both = zip(images.shape[2:], padding, strict=True)
+    if any(how.padding):
+        both = zip(images.shape[2:], how.padding, strict=True)
         images = _framed(images, [(-margin, extent + margin) for extent, margin in both])
-    shape, strides = _layout(images.shape, images.strides, size, stride, dilation, groups)
+    shape, strides = _layout(images.shape, images.strides, size, how)
     return as_strided(images, shape, strides, writeable=False)
 
 
 @functools.lru_cache(256)
-def _layout(
-    images: Shape, strides: Strides, size: Shape, stride: Numbers, dilation: Numbers, groups: int
-) -> tuple[Shape, Strides]:
+def _layout(images: Shape, strides: Strides, size: Shape, how: Sliding) -> tuple[Shape, Strides]:
     """Return shape and strides of what kernels see of images of some shape and strides."""
     n, channels, *extents = images
+    stride, _, dilation, groups = how
     of_image, of_channel, *steps = strides
     every = zip(extents, size, stride, dilation, strict=True)
     places = [
@@ -211,13 +202,41 @@ def _columns(seen: Array, part: tuple[slice, slice]) -> Array:
 
 
 class _ByProducts(FusedKernel):
-    """What both directions have in common."""
+    """What both directions have in common: images, kernels and biases come first."""
 
     reads = (0, 1)
 
     def fits(self, *arguments: Any) -> bool:
         """Leave nothing, and float16, which BLAS does not multiply, to the composition."""
         return are_computed(*arguments[:3])
+
+    def sliding(self, *settings: Any) -> Sliding:
+        """Return what the settings after these say."""
+        return Sliding(*settings)
+
+    def of_images(self, upstream: Array, images: Any, kernels: Array, how: Sliding) -> Array:
+        """Return the gradient of images."""
+        return image_gradient(upstream, kernels, images.shape[2:], how)
+
+    def of_kernels(self, upstream: Array, images: Array, size: Shape, how: Sliding) -> Array:
+        """Return the gradient of kernels of some size."""
+        return kernel_gradient(upstream, images, size, how)
+
+    def gradient(
+        self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Any]:
+        """Return the gradients of images, kernels and biases, each if it is wanted."""
+        x, kernels, _, *settings = arguments
+        upstream, run, how = array_of(grad), no_warnings().run, self.sliding(*settings)
+        of_images = of_kernels = None
+        if needs[0]:
+            found = run(self.of_images, upstream, x, array_of(kernels), how)
+            of_images = tensor_of(found, x)
+        if needs[1]:
+            found = run(self.of_kernels, upstream, array_of(x), kernels.shape[2:], how)
+            of_kernels = tensor_of(found, x)
+        of_biases = _bias_gradient(grad) if needs[2] else None
+        return of_images, of_kernels, of_biases, *[None] * len(settings)
 
 
 class Convolution(_ByProducts):
@@ -227,30 +246,8 @@ class Convolution(_ByProducts):
         """Return the convolved images."""
         x, kernels, bias, *settings = arguments
         biases = None if bias is None else bias._tensor.array
-        return tensor_of(
-            no_warnings().run(convolve, x._tensor.array, kernels._tensor.array, biases, *settings),
-            x,
-        ), ()
-
-    def gradient(
-        self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Any]:
-        """Return the gradients of images, kernels and biases, each if it is wanted."""
-        x, kernels, _, *settings = arguments
-        upstream = array_of(grad)
-        of_images = of_kernels = None
-        if needs[0]:
-            size = x.shape[2:]
-            gradient = no_warnings().run(
-                image_gradient, upstream, array_of(kernels), size, *settings
-            )
-            of_images = tensor_of(gradient, x)
-        if needs[1]:
-            size = kernels.shape[2:]
-            gradient = no_warnings().run(kernel_gradient, upstream, array_of(x), size, *settings)
-            of_kernels = tensor_of(gradient, x)
-        of_biases = _bias_gradient(grad) if needs[2] else None
-        return of_images, of_kernels, of_biases, *[None] * len(settings)
+        arrays = x._tensor.array, kernels._tensor.array, biases
+        return tensor_of(no_warnings().run(convolve, *arrays, Sliding(*settings)), x), ()
 
 
 class TransposedConvolution(_ByProducts):
@@ -267,35 +264,27 @@ class TransposedConvolution(_ByProducts):
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
         """Return the images whose convolution has the size of the argument."""
-        x, kernels, bias, stride, padding, more, dilation, groups = arguments
-        every = zip(x.shape[2:], kernels.shape[2:], stride, padding, more, dilation, strict=True)
-        size = tuple(
-            (extent - 1) * step - 2 * margin + spread * (taps - 1) + added + 1
-            for extent, taps, step, margin, added, spread in every
-        )
-        settings = (stride, padding, dilation, groups)
-        out = no_warnings().run(image_gradient, array_of(x), array_of(kernels), size, *settings)
+        x, kernels, bias, stride, padding, more, dilation, _ = arguments
+        least = transposed_sizes(x.shape[2:], kernels.shape[2:], stride, padding, dilation)
+        size = tuple(extent + added for extent, added in zip(least, more, strict=True))
+        how = self.sliding(*arguments[3:])
+        out = no_warnings().run(image_gradient, array_of(x), array_of(kernels), size, how)
         if bias is not None:
             out += array_of(bias).reshape(-1, *(1,) * len(size))
         return tensor_of(out, x), ()
 
-    def gradient(
-        self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Any]:
-        """Return the gradients of images, kernels and biases, each if it is wanted."""
-        x, kernels, _, stride, padding, _, dilation, groups = arguments
-        settings = (stride, padding, dilation, groups)
-        upstream = array_of(grad)
-        of_images = of_kernels = None
-        if needs[0]:
-            gradient = no_warnings().run(convolve, upstream, array_of(kernels), None, *settings)
-            of_images = tensor_of(gradient, x)
-        if needs[1]:
-            size = kernels.shape[2:]
-            gradient = no_warnings().run(kernel_gradient, array_of(x), upstream, size, *settings)
-            of_kernels = tensor_of(gradient, x)
-        of_biases = _bias_gradient(grad) if needs[2] else None
-        return of_images, of_kernels, of_biases, None, None, None, None, None
+    def sliding(self, *settings: Any) -> Sliding:
+        """Return what the settings say of the convolution."""
+        stride, padding, _, dilation, groups = settings
+        return Sliding(stride, padding, dilation, groups)
+
+    def of_images(self, upstream: Array, images: Any, kernels: Array, how: Sliding) -> Array:
+        """Return the gradient of images: the convolution of that of the output."""
+        return convolve(upstream, kernels, None, how)
+
+    def of_kernels(self, upstream: Array, images: Array, size: Shape, how: Sliding) -> Array:
+        """Return the gradient of kernels of some size."""
+        return kernel_gradient(images, upstream, size, how)
 
 
 def _bias_gradient(grad: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Literal
 
 from mt_nn.core.optimizer import Optimizer
@@ -12,6 +12,7 @@ from mt_nn.errors import SettingError
 from mt_nn.optim.lr_scheduler.scheduler import (
     LRScheduler,
     check,
+    check_either,
     check_optimizer,
     one_for_each,
     set_rate,
@@ -201,8 +202,7 @@ class OneCycleLR(_MomentumCycle):
         else:
             raise SettingError("OneCycleLR takes total_steps, or epochs and steps_per_epoch.")
         check("pct_start", pct_start, 0 <= pct_start <= 1, "from 0 to 1")
-        known = anneal_strategy in ("cos", "linear")
-        check("anneal_strategy", anneal_strategy, known, "'cos' or 'linear'")
+        check_either("anneal_strategy", anneal_strategy, "cos", "linear")
         self._anneal_func_type = anneal_strategy
         self._schedule_phases = _phases(self.total_steps, float(pct_start), three_phase)
         if last_epoch == -1:
@@ -286,6 +286,8 @@ class CyclicLR(_MomentumCycle):
         last_epoch: see `LRScheduler`.
     """
 
+    _functions = ("_scale_fn_custom",)
+
     def __init__(
         self,
         optimizer: Optimizer,
@@ -310,8 +312,7 @@ class CyclicLR(_MomentumCycle):
         self.total_size = float(up + down)
         self.step_ratio = up / self.total_size
         check("mode", mode, mode in _SCALES, f"one of {', '.join(_SCALES)}")
-        known = ("cycle", "iterations")
-        check("scale_mode", scale_mode, scale_mode in known, "'cycle' or 'iterations'")
+        check_either("scale_mode", scale_mode, "cycle", "iterations")
         self.mode, self.gamma, self._scale_fn_custom = mode, gamma, scale_fn
         self.scale_mode = scale_mode if scale_fn else _SCALES[mode][0]
         self.cycle_momentum = cycle_momentum
@@ -347,13 +348,3 @@ class CyclicLR(_MomentumCycle):
         if self._scale_fn_custom:
             return self._scale_fn_custom(x)
         return _SCALES[self.mode][1](self.gamma, x)
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return all settings and counts, but for the function."""
-        return {**super().state_dict(), "_scale_fn_custom": None}
-
-    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Continue; the function stays what it is."""
-        scale = self._scale_fn_custom
-        super().load_state_dict(state_dict)
-        self._scale_fn_custom = scale

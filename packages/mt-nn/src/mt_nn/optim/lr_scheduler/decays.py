@@ -22,21 +22,13 @@ class _ByRules(LRScheduler):
         last_epoch: see `LRScheduler`.
     """
 
+    _functions = ("lr_lambdas",)
+
     def __init__(
         self, optimizer: Optimizer, lr_lambda: Rule | list[Rule], last_epoch: int = -1
     ) -> None:
         self.lr_lambdas: list[Rule] = one_for_each("lr_lambda", optimizer, lr_lambda)
         super().__init__(optimizer, last_epoch)
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return the counts, and None for each function."""
-        return {**super().state_dict(), "lr_lambdas": [None] * len(self.lr_lambdas)}
-
-    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Continue; the functions stay what they are."""
-        rules = self.lr_lambdas
-        super().load_state_dict(state_dict)
-        self.lr_lambdas = rules
 
 
 class LambdaLR(_ByRules):

@@ -10,6 +10,7 @@ from mt_nn.core.settings import integer
 from mt_nn.optim.lr_scheduler.scheduler import (
     Schedule,
     check,
+    check_either,
     check_optimizer,
     one_for_each,
     rate_of,
@@ -52,9 +53,8 @@ class ReduceLROnPlateau(Schedule):
         eps: float = 1e-8,
     ) -> None:
         check_optimizer(optimizer)
-        check("mode", mode, mode in ("min", "max"), "'min' or 'max'")
-        kinds = ("rel", "abs")
-        check("threshold_mode", threshold_mode, threshold_mode in kinds, "'rel' or 'abs'")
+        check_either("mode", mode, "min", "max")
+        check_either("threshold_mode", threshold_mode, "rel", "abs")
         check("factor", factor, factor < 1, "below 1")
         self.optimizer = optimizer
         self.mode, self.threshold, self.threshold_mode = mode, threshold, threshold_mode

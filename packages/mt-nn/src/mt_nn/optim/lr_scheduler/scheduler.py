@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from mt_nn.core.optimizer import Optimizer
 from mt_nn.errors import SettingError, SettingTypeError
@@ -22,6 +22,11 @@ def check(name: str, value: Any, holds: bool, what: str) -> None:
     """Raise SettingError unless a setting holds what it must."""
     if not holds:
         raise SettingError(f"{name} must be {what}; got {value!r}.")
+
+
+def check_either(name: str, value: Any, one: str, other: str) -> None:
+    """Raise SettingError unless a setting is one of two names."""
+    check(name, value, value in (one, other), f"{one!r} or {other!r}")
 
 
 def one_for_each(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
@@ -62,6 +67,8 @@ class Schedule(ABC):
     optimizer: Optimizer
     last_epoch: int
     _last_lr: list[float]
+    _functions: ClassVar[tuple[str, ...]] = ()
+    """Attributes with functions, which are no part of a state: it has None for each."""
 
     def get_last_lr(self) -> list[float]:
         """Return the rates of all groups, as they were set last."""
@@ -77,11 +84,15 @@ class Schedule(ABC):
 
     def state_dict(self) -> dict[str, Any]:
         """Return all settings and counts but for functions, under torch's names."""
-        return {
+        state = {
             name: value
             for name, value in vars(self).items()
             if name != "optimizer" and not callable(value)
         }
+        for name in self._functions:
+            value = getattr(self, name)
+            state[name] = [None] * len(value) if isinstance(value, list) else None
+        return state
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Continue where another scheduler stopped; torch's of the same name may be one.
@@ -93,7 +104,7 @@ class Schedule(ABC):
         """
         own = self.state_dict()
         self._check_state(own, state_dict)
-        vars(self).update({name: state_dict[name] for name in own})
+        vars(self).update({name: state_dict[name] for name in own if name not in self._functions})
 
     def _check_state(self, own: Mapping[str, Any], given: object) -> None:
         if not isinstance(given, Mapping):

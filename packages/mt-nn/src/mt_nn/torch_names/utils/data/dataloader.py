@@ -1,5 +1,4 @@
 """`torch.utils.data.dataloader`: batches of samples."""
 
-from mt_nn.core.collate import *
 from mt_nn.core.loader import *
 from mt_nn.data.collate import *

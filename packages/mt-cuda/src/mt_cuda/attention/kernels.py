@@ -1,0 +1,238 @@
+"""The three kernels of attention: its value, and the two launches of its gradient.
+
+The value walks along the keys once. A row of weights adds up to 1, but what it must be divided by
+is known only at its end: so what has been added up is taken down whenever a larger score comes
+along, and divided at last (Milakov and Gimelshein, Online normalizer calculation for softmax, 2018;
+Dao and others, FlashAttention, 2022). For each query the logarithm of the sum is kept, from which
+the gradient makes each weight again:
+
+    weight = exp(score - logarithm)
+    gradient of the score = weight * (grad . value - delta), with delta = grad . result
+
+One kernel owns queries and walks along keys; it also leaves delta for the other, which owns keys
+and walks along queries. Nothing is added up by several blocks.
+"""
+
+from __future__ import annotations
+
+from mt_cuda.attention.tiles import Form, times
+from mt_cuda.core.kernel import Kernel, Lines, indented, store
+from mt_fast.extending import constant, converted
+
+LARGER = ["def larger(a, b):", "    return a if (a >= b) | (a != a) else b"]
+
+
+def value(form: Form) -> Kernel:
+    """Return the kernel that sets `out`, and `logarithm` for each query."""
+    tile, kind = form.tile, form.compute.name
+    lowest, zero = constant(float("-inf"), form.compute), constant(0, form.compute)
+    seen = [f"scores[i, k] = scores[i, k]{form.added}"] if form.masked else []
+    each = form.each_score(
+        "first_own + own",
+        "first + other",
+        [*seen, f"{form.weight()} = scores[i, k]"],
+        [f"scores[i, k] = {lowest}", f"{form.weight()} = {lowest}"],
+    )
+    body = [
+        *LARGER,
+        *form.room("own_queries", others=("others",)),
+        *form.scores("scores"),
+        *form.totals("totals"),
+        f"largest = cuda.local.array({tile.rows}, {kind})",
+        f"sums = cuda.local.array({tile.rows}, {kind})",
+        f"for i in range({tile.rows}):",
+        f"    largest[i] = {lowest}",
+        f"    sums[i] = {zero}",
+        *_own_queries(form),
+        *form.bring("own_queries", "query", "first_own", "n_queries", "n_width", scaled=True),
+        "first = index32(0)",
+        *_last_key(form),
+        "while first < end:",
+        *indented(form.bring("others", "key", "first", "n_keys", "n_width")),
+        "    cuda.syncthreads()",
+        *indented(form.fit("scores", "own_queries", "others", "n_width")),
+        *indented(each),
+        "    cuda.syncthreads()",
+        *indented(form.bring("others", "value", "first", "n_keys", "n_outputs")),
+        *indented(_take_down(form)),
+        *indented(form.gather("totals", "others", "sums")),
+        "    cuda.syncthreads()",
+        f"    first += {tile.others}",
+        *form.store("totals", "out", "first_own", "n_queries", "n_outputs", " / sums[i]"),
+        f"for i in range({tile.rows}):",
+        f"    row = first_own + down + {tile.down} * i",
+        "    if (right == 0) & (row < n_queries):",
+        "        logarithm[logarithm_at + matrix * queries + row] = largest[i] + math.log(sums[i])",
+    ]
+    return form.kernel("value", ("query", "key", "value", "out"), ("logarithm",), body)
+
+
+def query_gradient(form: Form, *, of_mask: bool = False) -> Kernel:
+    """Return the kernel that sets `of_query`, and `delta` for each query.
+
+    Args:
+        form: what the kernel is generated for.
+        of_mask: whether it sets `of_mask`, too, which has the gradient of each score.
+    """
+    tile, kind = form.tile, form.compute.name
+    slope = f"math.exp(scores[i, k]{form.added} - logarithms[i]) * (slopes[i, k] - deltas[i])"
+    at = "of_mask_start + query_here * of_mask_row + key_here * of_mask_column"
+    zero = constant(0, form.compute)
+    stored = store(converted("slope", form.compute, form.dtype), form.dtype)
+    each = form.each_score(
+        "first_own + own",
+        "first + other",
+        [
+            f"slope = {slope}",
+            f"{form.weight()} = slope",
+            *([f"of_mask[{at}] = {stored}"] if of_mask else []),
+        ],
+        [f"{form.weight()} = {zero}"],
+    )
+    body = [
+        *form.room("own_queries", "own_grads", others=("others", "values")),
+        *form.scores("scores", "slopes"),
+        *form.totals("totals"),
+        f"deltas = cuda.local.array({tile.rows}, {kind})",
+        f"logarithms = cuda.local.array({tile.rows}, {kind})",
+        *_own_queries(form),
+        *form.bring("own_queries", "query", "first_own", "n_queries", "n_width", scaled=True),
+        *form.bring("own_grads", "grad", "first_own", "n_queries", "n_outputs"),
+        *form.bring("others", "out", "first_own", "n_queries", "n_outputs"),
+        "cuda.syncthreads()",
+        *_deltas(form),
+        "cuda.syncthreads()",
+        "first = index32(0)",
+        *_last_key(form),
+        "while first < end:",
+        *indented(form.bring("others", "key", "first", "n_keys", "n_width")),
+        *indented(form.bring("values", "value", "first", "n_keys", "n_outputs")),
+        "    cuda.syncthreads()",
+        *indented(form.fit("scores", "own_queries", "others", "n_width")),
+        *indented(form.fit("slopes", "own_grads", "values", "n_outputs")),
+        *indented(each),
+        "    cuda.syncthreads()",
+        *indented(form.gather("totals", "others")),
+        "    cuda.syncthreads()",
+        f"    first += {tile.others}",
+        *form.store("totals", "of_query", "first_own", "n_queries", "n_width", " * scale"),
+    ]
+    matrices = ("query", "key", "value", "out", "grad", "of_query", *["of_mask"] * of_mask)
+    name = "query_gradient" + "_and_mask" * of_mask
+    return form.kernel(name, matrices, ("logarithm", "delta"), body)
+
+
+def query_and_mask_gradient(form: Form) -> Kernel:
+    """Return the kernel that also sets `of_mask`, which has the gradient of each score."""
+    return query_gradient(form, of_mask=True)
+
+
+def key_gradient(form: Form) -> Kernel:
+    """Return the kernel that sets `of_key` and `of_value`."""
+    tile, zero = form.tile, constant(0, form.compute)
+    at = "matrix * queries + query_here"
+    each = form.each_score(
+        "first + other",
+        "first_own + own",
+        [
+            f"weight = math.exp(scores[i, k]{form.added} - logarithm[logarithm_at + {at}])",
+            f"slopes[i, k] = weight * (slopes[i, k] - delta[delta_at + {at}])",
+            f"{form.weight()} = weight",
+        ],
+        [f"slopes[i, k] = {zero}", f"{form.weight()} = {zero}"],
+    )
+    begin = f"first_own // {tile.others} * {tile.others}" if form.causal else "index32(0)"
+    body = [
+        *form.room("own_keys", "own_values", others=("others", "grads")),
+        *form.scores("scores", "slopes"),
+        *form.totals("key_totals"),
+        *form.totals("value_totals"),
+        f"first_own = cuda.blockIdx.x // n_matrices * {tile.own}",
+        *form.bring("own_keys", "key", "first_own", "n_keys", "n_width"),
+        *form.bring("own_values", "value", "first_own", "n_keys", "n_outputs"),
+        f"first = {begin}",
+        "while first < n_queries:",
+        *indented(form.bring("others", "query", "first", "n_queries", "n_width", scaled=True)),
+        *indented(form.bring("grads", "grad", "first", "n_queries", "n_outputs")),
+        "    cuda.syncthreads()",
+        *indented(form.fit("scores", "own_keys", "others", "n_width")),
+        *indented(form.fit("slopes", "own_values", "grads", "n_outputs")),
+        *indented(each),
+        "    cuda.syncthreads()",
+        *indented(form.gather("value_totals", "grads")),
+        "    cuda.syncthreads()",
+        f"    for i in range({tile.rows}):",
+        f"        for k in range({tile.columns}):",
+        f"            own = down + {tile.down} * i",
+        f"            other = right + {tile.beside} * k",
+        f"            {form.weight()} = slopes[i, k]",
+        "    cuda.syncthreads()",
+        *indented(form.gather("key_totals", "others")),
+        "    cuda.syncthreads()",
+        f"    first += {tile.others}",
+        *form.store("key_totals", "of_key", "first_own", "n_keys", "n_width", ""),
+        *form.store("value_totals", "of_value", "first_own", "n_keys", "n_outputs", ""),
+    ]
+    matrices = ("query", "key", "value", "grad", "of_key", "of_value")
+    return form.kernel("key_gradient", matrices, ("logarithm", "delta"), body)
+
+
+def _own_queries(form: Form) -> Lines:
+    """Return the line that finds a block's queries: the last ones first, which see most keys."""
+    own = form.tile.own
+    return [
+        f"first_own = ((n_queries - 1) // {own} - cuda.blockIdx.x // n_matrices) * {own}",
+    ]
+
+
+def _last_key(form: Form) -> Lines:
+    """Return the line that finds how many keys a block's queries see."""
+    return [f"end = min(first_own + {form.tile.own}, n_keys)" if form.causal else "end = n_keys"]
+
+
+def _take_down(form: Form) -> Lines:
+    """Return the lines that make weights of scores, and take down what was made of smaller ones.
+
+    A query that has seen no key yet has nothing to be taken down; from a score of infinity on, its
+    weights are no numbers.
+    """
+    tile = form.tile
+    lowest, zero = constant(float("-inf"), form.compute), constant(0, form.compute)
+    return [
+        f"above = cuda.local.array({tile.rows}, {form.compute.name})",
+        f"for i in range({tile.rows}):",
+        "    above[i] = largest[i]",
+        f"    for j in range({times(tile.others)}):",
+        f"        at = {tile.weight_pitch} * (down + {tile.down} * i) + j",
+        "        above[i] = larger(above[i], weights[at])",
+        "cuda.syncthreads()",
+        f"for i in range({tile.rows}):",
+        f"    shift = above[i] if above[i] > {lowest} else {zero}",
+        "    factor = math.exp(largest[i] - shift)",
+        "    largest[i] = above[i]",
+        "    sums[i] *= factor",
+        f"    for c in range({tile.groups * tile.lanes}):",
+        "        totals[i, c] *= factor",
+        f"    for k in range({tile.columns}):",
+        f"        other = right + {tile.beside} * k",
+        f"        {form.weight(f'(down + {tile.down} * i)')} = math.exp(scores[i, k] - shift)",
+        "cuda.syncthreads()",
+    ]
+
+
+def _deltas(form: Form) -> Lines:
+    """Return the lines that make `delta` of a block's queries, whose results are in `others`."""
+    tile = form.tile
+    return [
+        f"for i in range({tile.rows}):",
+        f"    row = first_own + down + {tile.down} * i",
+        f"    deltas[i] = {constant(0, form.compute)}",
+        "    for j in range(n_outputs):",
+        f"        at = {tile.pitch} * (down + {tile.down} * i) + j",
+        "        deltas[i] += own_grads[at] * others[at]",
+        f"    logarithms[i] = {constant(0, form.compute)}",
+        "    if row < n_queries:",
+        "        logarithms[i] = logarithm[logarithm_at + matrix * queries + row]",
+        "        if right == 0:",
+        "            delta[delta_at + matrix * queries + row] = deltas[i]",
+    ]

@@ -1,0 +1,1 @@
+"""Small operations on many tensors in one launch, for optimizers."""

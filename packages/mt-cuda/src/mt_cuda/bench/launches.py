@@ -1,0 +1,81 @@
+"""How often a step of training launches, copies and waits: counted, for which no GPU is needed.
+
+The steps are other packages': what is entered as `mt_tensor.steps` is a function that builds a
+network on the backend in use and returns one step of its training, to be called without arguments.
+mt-nn has some.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from importlib.metadata import entry_points
+from typing import Any
+
+from mt_cuda import CudaOps
+from mt_cuda.recording import Record, Recorder
+from mt_tensor import use_backend
+
+GROUP = "mt_tensor.steps"
+MUCH = 10_000_000
+"""Operations from which on a launch should keep every multiprocessor busy."""
+
+
+def steps() -> dict[str, Callable[[], Callable[[], Any]]]:
+    """Return what makes each of the steps that installed packages offer, by name."""
+    return {entry.name: entry.load() for entry in sorted(entry_points(group=GROUP))}
+
+
+def recorded(make: Callable[[], Callable[[], Any]]) -> Record:
+    """Return what a step tells the machine when it has run before.
+
+    Args:
+        make: builds the network, and returns one step of its training.
+    """
+    machine = Recorder()
+    with use_backend(CudaOps(machine)):
+        step = make()
+        for _ in range(2):  # the first makes what an optimizer keeps
+            step()
+        machine.record = Record()
+        step()
+    return machine.record
+
+
+def counts(record: Record) -> dict[str, int]:
+    """Return how often each thing was asked of a machine, as it is printed."""
+    return {
+        "launches": len(record.launches),
+        "allocations": record.allocations,
+        "uploads": record.uploads,
+        "downloads": record.downloads,
+        "synchronisations": record.synchronisations,
+    }
+
+
+def counts_of_step(name: str, record: Record) -> dict[str, Any]:
+    """Return the counts of a step as they are printed."""
+    return {"step": name, **counts(record), "least_blocks": record.least_blocks(MUCH)}
+
+
+def report(as_json: bool, each: bool) -> Iterator[str]:
+    """Yield the lines of the report.
+
+    Args:
+        as_json: as JSON, for programs.
+        each: with the kernels of each step, those that are launched most first.
+    """
+    records = {name: recorded(make) for name, make in steps().items()}
+    if not records:
+        yield f"no installed package offers steps ({GROUP}): pip install mt-nn"
+    elif as_json:
+        yield json.dumps(
+            [counts_of_step(name, record) for name, record in records.items()], indent=2
+        )
+    else:
+        for name, record in records.items():
+            yield ", ".join(f"{value} {key}" for key, value in counts_of_step(name, record).items())
+            kernels = Counter(launch.kernel.name for launch in record.launches) if each else {}
+            for kernel, count in Counter(kernels).most_common():
+                yield f"  {count:5} {kernel}"

@@ -1,0 +1,288 @@
+"""From the text of a kernel to C.
+
+A kernel is written in a small part of Python: numbers, arrays, loops, conditions and functions
+inside it. Every construct has a counterpart in C, and this file writes it down, statement by
+statement:
+
+    def element(a0):                        DEVICE float32 element_float32(float32 a0)
+        t0 = math.tanh(a0)                  {
+        return t0                               float32 t0 = tanh(a0);
+                                                return t0;
+                                            }
+
+What differs between CUDA, OpenCL and others (`KERNEL`, `SHARED`, `BARRIER`, `THREAD`, the names of
+the types, atomic operations) are macros and small functions of a *prelude*, a text that a target
+puts before this one; `mt_cuda.cubins.nvrtc` has that of CUDA, and says what each of them means.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from mt_cuda.c.expressions import Expressions
+from mt_cuda.c.scopes import Block, Scopes
+from mt_cuda.c.values import BITS, COMPARED, INDEX, PLAIN, PRODUCT, SIGNS, Value
+from mt_cuda.core.kernel import Kernel, Lines, indented
+
+GLOBAL, SHARED = "GLOBAL", "SHARED_POINTER"
+"""The macros before pointers into the memory that all threads share, and into that of a block."""
+
+LONGEST = 100
+"""From how many letters on the parameters of a function have a line each."""
+
+
+def to_c(kernel: Kernel) -> str:
+    """Return a kernel as C, with its functions before it.
+
+    Raises:
+        KernelError: the text uses what kernels do not; the message shows where.
+    """
+    (tree,) = ast.parse(kernel.source).body
+    body: Sequence[ast.stmt] = getattr(tree, "body", ())
+    inside = [each for each in body if isinstance(each, ast.FunctionDef)]
+    functions = Inside(kernel.name, {function.name: function for function in inside})
+    arguments, declared = {}, []
+    for each in kernel.parameters:
+        if each.passed == "value":
+            arguments[each.name] = Value(each.name, each.type)
+            declared.append(f"{each.type} {each.name}")
+        else:
+            arguments[each.name] = Value(each.name, each.type, shape=(), space=GLOBAL)
+            declared.append(f"{GLOBAL} {each.type} *{each.name}")
+    body = [each for each in body if not isinstance(each, ast.FunctionDef)]
+    lines = Statements(kernel.name, functions, body, arguments).block(body)
+    return "\n".join([*functions.text, *_function(f"KERNEL void {kernel.name}", declared, lines)])
+
+
+class Inside:
+    """The functions inside a kernel, each written for the types that it is called with.
+
+    Attributes:
+        text: what has been written, what is called before what calls it.
+    """
+
+    def __init__(self, kernel: str, trees: dict[str, ast.FunctionDef]) -> None:
+        self.kernel = kernel
+        self.trees = trees
+        self.text: Lines = []
+        self.results: dict[str, tuple[str, ...]] = {}
+
+    def has(self, name: str) -> bool:
+        """Whether there is a function of that name."""
+        return name in self.trees
+
+    def call(self, name: str, arguments: Sequence[Value]) -> tuple[str, tuple[str, ...]]:
+        """Return what C calls a function for such arguments, and the types of its results."""
+        types = ["int64" if each.type == PLAIN else each.type for each in arguments]
+        full = "_".join([name, *dict.fromkeys(types)])
+        if full not in self.results:
+            self.results[full] = self._write(full, self.trees[name], types)
+        return full, self.results[full]
+
+    def _write(self, full: str, tree: ast.FunctionDef, types: Sequence[str]) -> tuple[str, ...]:
+        names = [each.arg for each in tree.args.args]
+        values = {name: Value(name, kind) for name, kind in zip(names, types, strict=True)}
+        function = Statements(self.kernel, self, tree.body, values, wraps=True)
+        lines = function.block(tree.body)
+        declared = [f"{kind} {name}" for kind, name in zip(types, names, strict=True)]
+        returned, *others = function.results
+        if others:
+            returned = "void"
+            declared += [f"{kind} *result{k}" for k, kind in enumerate(function.results)]
+        self.text += [*_function(f"DEVICE {returned} {full}", declared, lines)]
+        return function.results
+
+
+class Statements(Expressions):
+    """Writes the statements of one function, whose variables get their types as they come.
+
+    Attributes:
+        results: the types of what it returns.
+    """
+
+    def __init__(
+        self,
+        kernel: str,
+        functions: Inside,
+        body: Sequence[ast.stmt],
+        arguments: dict[str, Value],
+        *,
+        wraps: bool = False,
+    ) -> None:
+        super().__init__(kernel, functions, dict(arguments), wraps=wraps)
+        self.functions: Inside = functions
+        self.results: tuple[str, ...] = ()
+        self.scopes = Scopes()
+        self.scopes.find(Block(body), frozenset(arguments))
+
+    def block(self, statements: Sequence[ast.stmt]) -> Lines:
+        """Return statements; what several blocks inside share is declared before."""
+        lines: Lines = []
+        early = self.scopes.early.get(id(statements), [])
+        for name in early:
+            self.names.pop(name, None)
+        for statement in statements:
+            kind = type(statement).__name__.lower()
+            lines += getattr(self, f"do_{kind}", self.refuse)(statement)
+        return [*(f"{self.names[name].type} {name};" for name in early), *lines]
+
+    def do_assign(self, node: ast.Assign) -> Lines:
+        """Return an assignment, which declares a variable that is new."""
+        (target,) = node.targets
+        if isinstance(target, ast.Tuple):
+            return self.several(target, node.value)
+        if not isinstance(target, ast.Name):
+            place = self.value(target)
+            return [f"{place.text} = {self.value(node.value).stored(place.type)};"]
+        if isinstance(node.value, ast.Subscript) and isinstance(node.value.slice, ast.Slice):
+            return self.rest(target, node.value.value, node.value.slice)
+        if isinstance(node.value, ast.Call):
+            called = ast.unparse(node.value.func)
+            if called == "cuda.shared.array":
+                return self.array(target.id, node.value, SHARED)
+            if called == "cuda.local.array":
+                return self.array(target.id, node.value, "")
+            if called.startswith("load"):
+                return self.lanes(target.id, node.value)
+        value = self.value(node.value)
+        declared = self.declared(target, "int64" if value.type == PLAIN else value.type)
+        return [f"{declared}{target.id} = {value.stored(self.names[target.id].type)};"]
+
+    def declared(self, target: ast.expr, kind: str) -> str:
+        """Return what stands before an assignment: the type, if it declares the variable."""
+        if not isinstance(target, ast.Name):
+            self.refuse(target, "is no variable")
+        if target in self.scopes.here:
+            self.names[target.id] = Value(target.id, kind)
+            return f"{kind} "
+        self.names.setdefault(target.id, Value(target.id, kind))
+        return ""
+
+    def several(self, target: ast.Tuple, node: ast.expr) -> Lines:
+        """Return the assignment of several variables, which a function returns together."""
+        if not isinstance(node, ast.Call):
+            self.refuse(node, "does not return several values")
+        arguments = [self.value(each) for each in node.args]
+        called, types = self.functions.call(ast.unparse(node.func), arguments)
+        names = [ast.unparse(each) for each in target.elts]
+        lines = [
+            f"{declared}{name};"
+            for each, name, kind in zip(target.elts, names, types, strict=True)
+            if (declared := self.declared(each, kind))
+        ]
+        passed = [*(each.text for each in arguments), *(f"&{name}" for name in names)]
+        return [*lines, f"{called}({', '.join(passed)});"]
+
+    def rest(self, target: ast.Name, storage: ast.expr, part: ast.Slice) -> Lines:
+        """Return the pointer to what of an array begins at some position."""
+        memory = self.value(storage)
+        if not memory.space or part.lower is None or part.upper or part.step:
+            self.refuse(ast.Subscript(storage, part), "is no rest of an array that threads share")
+        declared = f"{memory.space} {memory.type} *"
+        if target not in self.scopes.here:
+            declared = ""
+            if target.id not in self.names or self.names[target.id].space != memory.space:
+                self.refuse(target, "is no pointer into this memory")
+        self.names[target.id] = Value(target.id, memory.type, shape=(), space=memory.space)
+        return [f"{declared}{target.id} = {_place(memory, self.value(part.lower))};"]
+
+    def array(self, name: str, node: ast.Call, where: str) -> Lines:
+        """Return the declaration of an array of the block or the thread."""
+        shape, element = ast.literal_eval(node.args[0]), ast.unparse(node.args[1])
+        extents = shape if isinstance(shape, tuple) else (shape,)
+        self.names[name] = Value(name, element, shape=extents, space=where)
+        head = "SHARED LANES " if where else ""
+        return [f"{head}{element} {name}{''.join(f'[{extent}]' for extent in extents)};"]
+
+    def lanes(self, name: str, node: ast.Call) -> Lines:
+        """Return the declaration of the elements that are read 16 bytes at a time."""
+        memory, at = (self.value(each) for each in node.args)
+        if not memory.space:
+            self.refuse(node, "is of memory that nobody shares")
+        count = 128 // BITS[memory.type]
+        self.names[name] = Value(name, memory.type, shape=(count,))
+        return [
+            f"LANES {memory.type} {name}[{count}];",
+            f"LOAD_LANES({memory.space}, {name}, {_place(memory, at)});",
+        ]
+
+    def do_augassign(self, node: ast.AugAssign) -> Lines:
+        """Return what changes a variable or an element."""
+        place = self.value(node.target)
+        value = self.value(ast.BinOp(node.target, node.op, node.value))
+        start = f"{place.text} {SIGNS[type(node.op)][0]} "
+        if value.type == place.type and value.text.startswith(start):
+            return [f"{start[:-1]}= {value.text.removeprefix(start)};"]
+        return [f"{place.text} = {value.stored(place.type)};"]
+
+    def do_expr(self, node: ast.Expr) -> Lines:
+        """Return a call for its effect."""
+        called = ast.unparse(node.value.func) if isinstance(node.value, ast.Call) else ""
+        if called == "cuda.syncthreads":
+            return ["BARRIER;"]
+        if not isinstance(node.value, ast.Call) or not called.startswith(("cuda.atomic.", "store")):
+            self.refuse(node)
+        memory, at, value = (self.value(each) for each in node.value.args)
+        if called.startswith("store"):
+            items = ", ".join(each.stored(memory.type) for each in value.items)
+            return [
+                "{",
+                f"    LANES {memory.type} lanes[{len(value.items)}] = {{{items}}};",
+                f"    STORE_LANES({memory.space}, {_place(memory, at)}, lanes);",
+                "}",
+            ]
+        name = f"atomic_{called.rpartition('.')[2]}_{memory.type}"
+        return [f"{name}({_place(memory, at)}, {value.stored(memory.type)});"]
+
+    def do_while(self, node: ast.While) -> Lines:
+        """Return a loop."""
+        return [f"while ({self.value(node.test).text}) {{", *indented(self.block(node.body)), "}"]
+
+    def do_for(self, node: ast.For) -> Lines:
+        """Return a loop over numbers from 0; one whose length is in the text is unrolled."""
+        if not isinstance(node.iter, ast.Call) or ast.unparse(node.iter.func) != "range":
+            self.refuse(node)
+        name, (end,) = ast.unparse(node.target), map(self.value, node.iter.args)
+        kind = INDEX if end.type == PLAIN else end.type
+        self.names[name] = Value(name, kind)
+        head = f"for ({kind} {name} = 0; {name} < {end.beside(COMPARED + 1)}; {name}++) {{"
+        lines = [head, *indented(self.block(node.body)), "}"]
+        return ["UNROLL", *lines] if end.type == PLAIN else lines
+
+    def do_if(self, node: ast.If) -> Lines:
+        """Return a condition."""
+        lines = [f"if ({self.value(node.test).text}) {{", *indented(self.block(node.body))]
+        if node.orelse:
+            lines += ["} else {", *indented(self.block(node.orelse))]
+        return [*lines, "}"]
+
+    def do_return(self, node: ast.Return) -> Lines:
+        """Return what the function returns; several values go where the caller wants them."""
+        if node.value is None:
+            self.refuse(node, "returns nothing")
+        returned = self.value(node.value)
+        values = returned.items or (returned,)
+        types = tuple("int64" if value.type == PLAIN else value.type for value in values)
+        self.results = self.results or types
+        texts = [value.stored(kind) for value, kind in zip(values, self.results, strict=True)]
+        if len(texts) == 1:
+            return [f"return {texts[0]};"]
+        return [f"*result{k} = {text};" for k, text in enumerate(texts)]
+
+
+def _place(memory: Value, at: Value) -> str:
+    """Return the expression of the address of an element."""
+    return f"{memory.text} + {at.beside(PRODUCT)}"
+
+
+def _function(head: str, parameters: Sequence[str], lines: Lines) -> Lines:
+    """Return a function, and an empty line after it."""
+    first = [f"{head}({', '.join(parameters)})"]
+    if len(first[0]) > LONGEST:
+        first = [
+            f"{head}(",
+            *indented([f"{p}," for p in parameters[:-1]]),
+            f"    {parameters[-1]})",
+        ]
+    return [*first, "{", *indented(lines), "}", ""]

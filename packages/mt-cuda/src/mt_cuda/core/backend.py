@@ -1,0 +1,613 @@
+"""The backend `cuda`: the primitives of the contract as launches of generated kernels.
+
+Here the lesson comes together: the contract of stage 2 above, kernels and machines below. Each
+primitive looks at the layout of its operands, chooses a kernel for it, and launches that with
+shapes and strides as plain integers. Everything up to the launch depends only on shapes, strides
+and dtypes, so it is worked out once and cached as a `Plan`.
+
+Kernels that are faster for some layouts are registered in `SPECIAL_CASES` (`tables.py`).
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from mt_cuda.core import elementwise, indexed, matrix, reduction
+from mt_cuda.core.elementwise import Signature
+from mt_cuda.core.gpu import Gpu
+from mt_cuda.core.kernel import Kernel, computed
+from mt_cuda.core.layout import Layout, Strides, index_type, lies_along, merge
+from mt_cuda.core.machine import Grid, Machine
+from mt_cuda.core.machine import Number as Argument
+from mt_cuda.core.simulator import Simulator
+from mt_cuda.core.tables import SPECIAL_CASES
+from mt_operators import OPERATORS, Formula, Operator
+from mt_operators.core.graph import Graph
+from mt_operators.core.lowering import expanded
+from mt_operators.core.tracing import graph_of
+from mt_tensor import DType, TensorBackend, TensorData
+from mt_tensor.core.casting import dtype_of
+from mt_tensor.core.contract import computation_type
+from mt_tensor.core.dtypes import Number
+from mt_tensor.core.kernels import registered_kernel
+from mt_tensor.core.layout import Layout as Contiguous
+from mt_tensor.core.layout import row_major
+from mt_tensor.core.strides import Shape, folded_shape, size_of, strides_from_shape
+from mt_tensor.core.tensor_data import MOST_DIMENSIONS, not_an_array
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+SIMULATE = "MT_CUDA_SIM"
+"""The environment variable that chooses the simulator; `reversed` reverses its threads."""
+
+LARGEST = float(np.finfo(np.float32).max)
+"""Numbers up to this one overflow in no dtype that is computed with."""
+
+REMEMBERED = 4096
+"""How many plans, and how many kernels, are cached; a program of one kind has some hundreds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A launch, but for the memory it works on.
+
+    Attributes:
+        loaded: the kernel, ready to run.
+        grid: how many blocks.
+        threads: how many threads in each.
+        numbers: its sizes and strides.
+    """
+
+    loaded: Any
+    grid: Grid
+    threads: int
+    numbers: tuple[int, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Call:
+    """A formula and what it is run on, but for the memory and the numbers.
+
+    Attributes:
+        formula: what is computed.
+        types: the dtypes.
+        dtype: the dtype of numbers, before they are computed with; see `computed`.
+        shape: that of the outputs.
+        strides: of each view, inputs before outputs, broadcast to that shape.
+        aligned: whether every view begins at a multiple of 16 bytes.
+        plan: its launch, as soon as it was needed.
+    """
+
+    formula: Formula
+    types: Signature
+    dtype: DType
+    shape: Shape
+    strides: tuple[Strides, ...]
+    aligned: bool
+    plan: Plan | None = None
+
+
+class _Thread(threading.local):
+    """What differs between threads: calls that are delayed within `together`."""
+
+    queue: Any = None
+
+
+class CudaOps(TensorBackend):
+    """Every primitive as kernels on one machine, real or simulated.
+
+    Attributes:
+        machine: where they run.
+        thread: the calls that this thread delays; see `SPECIAL_CASES`.
+        state: what special cases remember of this backend, by their names.
+    """
+
+    name = "cuda"
+    device = "cuda"
+
+    def __init__(self, machine: Machine, plain: bool = False) -> None:
+        """Run on a machine; `plain` is for learning: it uses the kernels of the core alone."""
+        self.machine = machine
+        self.thread = _Thread()
+        self.state: dict[str, Any] = {}
+        self._special = {} if plain else SPECIAL_CASES
+        self._plain = plain
+        self._loaded: dict[Kernel, Any] = {}
+        self._plans: dict[Hashable, Any] = {}
+        self._calls: dict[Hashable, Call] = {}
+        self._graphs: dict[Formula, Graph] = {}
+
+    def special(self, name: str, *arguments: Any) -> Any:
+        """Return what the special case of a name makes of the arguments; None if there is none."""
+        case = self._special.get(name)
+        return case and case(self, *arguments)
+
+    def kernel(self, name: str) -> Any:
+        """Return the registered kernel for a named operation, or None.
+
+        What is registered for `cuda` runs on the machines of other packages, too.
+        """
+        if self._plain:
+            return None
+        return super().kernel(name) or registered_kernel(CudaOps.name, name)
+
+    # --- Holding data ---------------------------------------------------------------------------
+
+    def empty(self, shape: Shape, dtype: DType) -> TensorData:
+        """Return new device memory."""
+        return TensorData(self.machine.allocate(size_of(shape), dtype), shape, dtype=dtype)
+
+    def from_host(self, array: npt.NDArray[Any]) -> TensorData:
+        """Return device memory with a copy of the elements."""
+        dtype = dtype_of(array)
+        row = np.ascontiguousarray(array, dtype.numpy).reshape(-1)
+        return TensorData(self.machine.upload(row), array.shape, dtype=dtype)
+
+    def to_host(self, data: TensorData) -> npt.NDArray[Any]:
+        """Wait for the device, and return a copy of the elements."""
+        if len(data.shape) > MOST_DIMENSIONS:
+            raise not_an_array(data.shape)
+        layout = data.layout
+        row = data if layout is layout.contiguous else self.copy(data, layout.contiguous)
+        self.settle()
+        elements = self.special("download", row.storage, data.size)
+        if elements is None:
+            elements = self.machine.download(row.storage, data.size)
+        return cast(npt.NDArray[Any], elements.reshape(data.shape))
+
+    def reinterpreted(self, storage: Any, dtype: DType) -> Any:
+        """Return the same device memory as elements of another dtype."""
+        return self.machine.reinterpreted(storage, dtype)
+
+    def same_memory(self, a: Any, b: Any) -> bool:
+        """Whether two storages share device memory."""
+        return self.machine.shares(a, b)
+
+    def shared_memory(self) -> Any:
+        """Return how other libraries reach the machine's memory."""
+        self.settle()
+        return self.machine.shared_memory
+
+    def synchronize(self) -> None:
+        """Wait for the device."""
+        self.settle()
+        if not self.special("synchronize"):
+            self.machine.synchronize()
+
+    def random(self, numbers: np.random.Generator, shape: Shape, dtype: DType) -> TensorData:
+        """Draw random numbers with the registered kernel, or on the host."""
+        drawn: TensorData | None = self.special("random", numbers, shape, dtype)
+        return super().random(numbers, shape, dtype) if drawn is None else drawn
+
+    # --- Element-wise ---------------------------------------------------------------------------
+
+    def elementwise(self, formula: Formula) -> Callable[..., Any]:
+        """Run the formula's kernel for this layout."""
+
+        def run(out: Contiguous | Sequence[TensorData], *inputs: TensorData | Number) -> Any:
+            results = self.results(formula, out)
+            self._each(formula, inputs, results)
+            return results[0] if formula.outputs == 1 else results
+
+        return run
+
+    def copy(self, source: TensorData, out: Contiguous | TensorData) -> TensorData:
+        """Run the kernel of the formula `x`, which converts what it stores."""
+        out = self.target(out)
+        if not self.special("copy", source, out):
+            self._each(OPERATORS["id"].value, (source,), (out,))
+        return out
+
+    def full(self, shape: Shape, dtype: DType, value: Number) -> TensorData:
+        """Run the kernel of the formula `x` on a number."""
+        return cast(
+            TensorData, self.elementwise(OPERATORS["id"].value)(row_major(shape, dtype), value)
+        )
+
+    def _each(
+        self,
+        formula: Formula,
+        inputs: Sequence[TensorData | Number],
+        outputs: Sequence[TensorData],
+    ) -> None:
+        if outputs[0].size == 0:
+            return
+        key: list[Hashable] = [formula]
+        views, numbers = [], []
+        for x in (*inputs, *outputs):
+            if isinstance(x, TensorData):
+                views.append(x)
+                key.append(x.layout)
+            else:
+                numbers.append(x)
+                key.append(None)
+        call = _remembered(self._calls, tuple(key), lambda: _call(formula, inputs, outputs))
+        values = [_number(x, call.dtype) for x in numbers]
+        queue = self.thread.queue
+        if queue is None or not queue.takes(call, views, values):
+            self.over_elements(call, views, values)
+
+    def over_elements(
+        self, call: Call, views: Sequence[TensorData], values: Sequence[np.generic]
+    ) -> None:
+        """Launch a call: on views, inputs before outputs, and on numbers."""
+        if call.plan is None:
+            key = (call.formula, call.types, call.aligned, call.shape, *call.strides)
+            call.plan = self.remembered(key, lambda: self._plan_each(call))
+        self.launch(call.plan, views, values)
+
+    def _plan_each(self, call: Call) -> Plan:
+        layout = merge(call.shape, call.strides)
+        special = self.special("elementwise", call, layout)
+        kernel, numbers, each = special or (*self._kernel_each(call, layout), 1)
+        return self.plan_over_grid(kernel, layout.size, numbers, each)
+
+    def _kernel_each(self, call: Call, layout: Layout) -> tuple[Kernel, tuple[int, ...]]:
+        name, types = call.formula.name, call.types
+        graph, unit = self.graph(call.formula), layout.unit()
+        if unit is None:
+            kernel = elementwise.strided(name, graph, types, layout.rank, index_type(layout.size))
+            return kernel, (*layout.shape[1:], *_flat(layout.strides))
+        return elementwise.contiguous(name, graph, types, unit), ()
+
+    # --- Reductions -----------------------------------------------------------------------------
+
+    def reduce(
+        self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool = False
+    ) -> TensorData:
+        """Fold in one launch, or in two where there are few outputs and much to fold."""
+        shape, dtype = folded_shape(source.shape, dims, keepdim), source.dtype
+        if source.size == 0:
+            return self.full(shape, dtype, operator.identity or 0)
+        out = self.empty(shape, dtype)
+        key = (operator, source.shape, source.strides, dtype, dims)
+        first, chunks, second = self.remembered(
+            key, lambda: self._plan_reduce(operator, source, dims)
+        )
+        if second is None:
+            self.launch(first, (source, out))
+            return out
+        partial = self.empty((out.size * chunks,), computed(dtype))
+        self.launch(first, (source, partial))
+        self.launch(second, (partial, out))
+        return out
+
+    def _plan_reduce(
+        self, operator: Operator, source: TensorData, dims: tuple[int, ...]
+    ) -> tuple[Plan, int, Plan | None]:
+        rest = tuple(d for d in range(source.ndim) if d not in dims)
+        extents = _at(source.shape, rest)
+        kept = merge(extents, [_at(source.strides, rest), strides_from_shape(extents)])
+        folded = merge(_at(source.shape, dims), [_at(source.strides, dims)])
+        return self._plan_fold(operator, source.dtype, kept, folded)
+
+    def _plan_fold(
+        self, operator: Operator, dtype: DType, kept: Layout, folded: Layout
+    ) -> tuple[Plan, int, Plan | None]:
+        """Plan a fold, in two launches if cutting it into chunks keeps more of the GPU busy."""
+        size = self.machine.size
+        by_rows = self.folds_by_rows(kept, folded)
+        workers, least = (
+            (kept.size, size.threads * size.least)
+            if by_rows
+            else (-(-kept.size // size.threads), size.least)
+        )
+        span = -(-folded.size // max(1, min(size.parallel // workers, folded.size // least)))
+        chunks = -(-folded.size // span)  # none of them empty
+        if chunks == 1:
+            plan = self.plan_pass(operator, (dtype, dtype), kept, folded, by_rows)
+            return plan, 1, None
+        total = computed(dtype)
+        rows = strides_from_shape(kept.shape)
+        partial = Layout(kept.shape, (kept.strides[0], tuple(s * chunks for s in rows)))
+        first = self.plan_pass(operator, (dtype, total), partial, folded, by_rows, chunks=chunks)
+        gathered = Layout(kept.shape, (partial.strides[1], kept.strides[1]))
+        again = Layout((chunks,), ((1,),))
+        second_by_rows = self.folds_by_rows(gathered, again)
+        second = self.plan_pass(operator, (total, dtype), gathered, again, second_by_rows)
+        return first, chunks, second
+
+    def plan_pass(
+        self,
+        operator: Operator,
+        types: tuple[DType, DType],
+        kept: Layout,
+        folded: Layout,
+        by_rows: bool,
+        *,
+        chunks: int = 1,
+    ) -> Plan:
+        """Plan one launch of a fold, of elements of `types[0]` into elements of `types[1]`."""
+        size = self.machine.size
+        fold = reduction.Fold(
+            operator.name,
+            self.graph(operator.value),
+            operator.identity,
+            *types,
+            kept.rank,
+            folded.rank,
+            index_type(max(kept.size, folded.size)),
+        )
+        numbers = (
+            *(kept.size, folded.size, -(-folded.size // chunks)),
+            *(*kept.shape[1:], *folded.shape[1:]),
+            *(*kept.strides[0], *folded.strides[0], *kept.strides[1], 1),
+        )
+        if by_rows:
+            return self.plan_rows(fold, (kept.size, chunks), folded.size, numbers)
+        blocks = min(-(-kept.size // size.threads), size.resident)
+        return self.plan(reduction.columns(fold), (blocks, chunks), size.threads, numbers)
+
+    def folds_by_rows(self, kept: Layout, folded: Layout) -> bool:
+        """Whether threads fold together, and not each for itself: for long folds along memory."""
+        few = self.machine.size.threads // 4
+        if folded.size >= few and (kept.size < few or lies_along(kept, folded)):
+            return True
+        return bool(self.special("folds_by_rows", kept, folded))
+
+    def plan_rows(
+        self, fold: reduction.Fold, grid: Grid, length: int, numbers: tuple[int, ...]
+    ) -> Plan:
+        """Plan a launch in which threads fold together: a block for each output and chunk.
+
+        Args:
+            fold: operator, types and ranks.
+            grid: how many outputs there are, and into how many chunks folds are cut.
+            length: elements of a fold.
+            numbers: those of the kernel.
+        """
+        special: Plan | None = self.special("plan_rows", fold, grid, length, numbers)
+        threads = self.machine.size.threads
+        return special or self.plan(reduction.rows(fold, threads), grid, threads, numbers)
+
+    # --- Matrix product -------------------------------------------------------------------------
+
+    def matmul(self, a: TensorData, b: TensorData) -> TensorData:
+        """Run the tiled kernel: one block for each tile of each product."""
+        left, right, shape = self.factors(a, b)
+        special: TensorData | None = self.special("matmul", left, right, shape)
+        if special is not None:
+            return special
+        result = self.empty(shape, a.dtype)
+        if result.size:
+            whole = (*left.shape[:-1], right.shape[-1])
+            views = (left, right, TensorData(result.storage, whole, dtype=a.dtype))
+            key = ("matmul", a.dtype, *((view.shape, view.strides) for view in views))
+            self.launch(self.remembered(key, lambda: self._plan_matmul(*views)), views)
+        return result
+
+    def _plan_matmul(self, a: TensorData, b: TensorData, out: TensorData) -> Plan:
+        views = (a, b, out)
+        rows, inner = a.shape[-2:]
+        columns = b.shape[-1]
+        batch = merge(a.shape[:-2], [view.strides[:-2] for view in views])
+        tiling = self._tiling(rows, columns, batch.size)
+        kernel = matrix.matmul(
+            a.dtype,
+            tiling,
+            batch.rank,
+            a_by_rows=abs(a.strides[-1]) <= abs(a.strides[-2]),
+            b_by_rows=abs(b.strides[-1]) <= abs(b.strides[-2]),
+        )
+        numbers = (
+            *(batch.size, rows, inner, columns),
+            *(stride for view in views for stride in view.strides[-2:]),
+            *(*batch.shape[1:], *_flat(batch.strides)),
+        )
+        blocks = _tiles(rows, columns, tiling) * batch.size
+        return self.plan(kernel, (blocks, 1), tiling.threads, numbers)
+
+    def _tiling(self, rows: int, columns: int, batch: int) -> matrix.Tiling:
+        size = self.machine.size
+        big = _tiles(rows, columns, size.large) * batch >= size.enough
+        return size.large if big else size.small
+
+    # --- Indexing -------------------------------------------------------------------------------
+
+    def checked_indices(
+        self, index: TensorData, size: int, where: tuple[str, str], negative: bool = False
+    ) -> TensorData:
+        """Check indices with the registered kernel, or on the host."""
+        checked: TensorData | None = self.special("checked_indices", index, size, where, negative)
+        return super().checked_indices(index, size, where, negative) if checked is None else checked
+
+    def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
+        """Run a kernel over the elements of the index."""
+        out = self.empty(index.shape, source.dtype)
+        if index.size == 0:
+            return out
+        views = (source, index, out)
+        key = ("gather", dim, source.dtype, index.shape, *(v.strides for v in views))
+
+        def plan() -> Plan:
+            strides = (_without(source.strides, dim), index.strides, out.strides)
+            layout = merge(index.shape, strides)
+            kernel = indexed.gather(source.dtype, layout.rank, index_type(layout.size))
+            numbers = (source.strides[dim], *layout.shape[1:], *_flat(layout.strides))
+            return self.plan_over_grid(kernel, layout.size, numbers)
+
+        self.launch(self.remembered(key, plan), views)
+        return out
+
+    def scatter(
+        self,
+        source: TensorData,
+        dim: int,
+        index: TensorData,
+        out: TensorData,
+        operator: Operator | None = None,
+    ) -> None:
+        """Run a kernel over the elements of the index, or over its lines: see `indexed`."""
+        if index.size == 0:
+            return
+        views = (source, index, out)
+        key = ("scatter", operator, dim, out.dtype, index.shape, *(v.strides for v in views))
+        at_once = operator is None or out.dtype.name in indexed.ATOMIC.get(operator.name, ())
+
+        def plan() -> Plan:
+            if operator is None or at_once:
+                return self._plan_scatter(source, dim, index, out, operator)
+            return self._plan_scatter_lines(source, dim, index, out, operator)
+
+        self.launch(self.remembered(key, plan), views)
+
+    def _plan_scatter(
+        self,
+        source: TensorData,
+        dim: int,
+        index: TensorData,
+        out: TensorData,
+        operator: Operator | None,
+    ) -> Plan:
+        strides = (source.strides, index.strides, _without(out.strides, dim))
+        layout = merge(index.shape, strides)
+        name = operator.name if operator else None
+        kernel = indexed.scatter(out.dtype, layout.rank, index_type(layout.size), name)
+        numbers = (out.strides[dim], *layout.shape[1:], *_flat(layout.strides))
+        return self.plan_over_grid(kernel, layout.size, numbers)
+
+    def _plan_scatter_lines(
+        self,
+        source: TensorData,
+        dim: int,
+        index: TensorData,
+        out: TensorData,
+        operator: Operator,
+    ) -> Plan:
+        rest = tuple(d for d in range(index.ndim) if d != dim)
+        layout = merge(_at(index.shape, rest), [_at(v.strides, rest) for v in (source, index, out)])
+        kernel = indexed.scatter_lines(
+            operator.name,
+            self.graph(operator.value),
+            out.dtype,
+            layout.rank,
+            index_type(layout.size),
+        )
+        numbers = (
+            *(index.shape[dim], source.strides[dim], index.strides[dim], out.strides[dim]),
+            *(*layout.shape[1:], *_flat(layout.strides)),
+        )
+        return self.plan_over_grid(kernel, layout.size, numbers)
+
+    # --- Launching ------------------------------------------------------------------------------
+
+    def together(self) -> AbstractContextManager[None]:
+        """Return a block in which calls may be delayed, to launch them with later ones."""
+        special: AbstractContextManager[None] | None = self.special("together")
+        return special or super().together()
+
+    def settle(self) -> None:
+        """Launch what this thread has delayed."""
+        queue = self.thread.queue
+        if queue is not None:
+            queue.settle()
+
+    def remembered(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """Return what was planned for a key; plan it if this is the first time."""
+        return _remembered(self._plans, key, make)
+
+    def graph(self, formula: Formula) -> Graph:
+        """Return the graph of a formula, in operations that kernels have."""
+        return _remembered(self._graphs, formula, lambda: expanded(graph_of(formula)))
+
+    def plan_over_grid(
+        self, kernel: Kernel, count: int, numbers: tuple[int, ...], each: int = 1
+    ) -> Plan:
+        """Plan a kernel that loops over `count` elements; a thread takes `each` at once."""
+        size = self.machine.size
+        blocks = min(-(-count // (size.threads * each)), size.resident)
+        return self.plan(kernel, (blocks, 1), size.threads, (count, *numbers))
+
+    def plan(self, kernel: Kernel, grid: Grid, threads: int, numbers: tuple[int, ...]) -> Plan:
+        """Plan a launch of a kernel, which is loaded if this is the first."""
+        loaded = _remembered(self._loaded, kernel, lambda: self.machine.load(kernel))
+        return Plan(loaded, grid, threads, numbers)
+
+    def launch(
+        self, plan: Plan, views: Sequence[TensorData], values: Sequence[np.generic] = ()
+    ) -> None:
+        """Launch what was planned: with these numbers after those of the plan, on these views."""
+        self.settle()
+        numbers: tuple[Argument, ...] = (*plan.numbers, *values)
+        operands = [part for view in views for part in (view.storage, view.offset)]
+        self.machine.launch(plan.loaded, plan.grid, plan.threads, numbers, operands)
+
+
+def _remembered(memory: dict[Key, Value], key: Key, make: Callable[[], Value]) -> Value:
+    """Return what is remembered for a key; make it, in place of the oldest, where nothing is."""
+    value = memory.get(key)
+    if value is None:
+        value = make()
+        if len(memory) >= REMEMBERED:
+            memory.pop(next(iter(memory)), None)
+        memory[key] = value
+    return value
+
+
+# --- Calls --------------------------------------------------------------------------------------
+
+
+def _call(
+    formula: Formula, inputs: Sequence[TensorData | Number], outputs: Sequence[TensorData]
+) -> Call:
+    dtype, shape = computation_type(inputs, outputs[0].dtype), outputs[0].shape
+    views = [*(x.expand(shape) for x in inputs if isinstance(x, TensorData)), *outputs]
+    types = Signature(
+        tuple(x.dtype if isinstance(x, TensorData) else None for x in inputs),
+        tuple(view.dtype for view in outputs),
+        computed(dtype),
+    )
+    strides = tuple(view.strides for view in views)
+    aligned = not any(view.offset * view.dtype.itemsize % 16 for view in views)
+    return Call(formula, types, dtype, shape, strides, aligned)
+
+
+def _number(value: Number, dtype: DType) -> np.generic:
+    """Return a number as one of the type of a computation in `dtype`."""
+    number, convert = dtype.convert(value), computed(dtype).numpy.type
+    if abs(number) <= LARGEST:
+        return cast(np.generic, convert(number))
+    with np.errstate(over="ignore"):
+        return cast(np.generic, convert(number))
+
+
+# --- Layouts ------------------------------------------------------------------------------------
+
+
+def _at(values: Sequence[int], dims: Sequence[int]) -> tuple[int, ...]:
+    return tuple(values[d] for d in dims)
+
+
+def _without(strides: Strides, dim: int) -> Strides:
+    """Return strides with that of one dimension set to zero."""
+    return (*strides[:dim], 0, *strides[dim + 1 :])
+
+
+def _flat(strides: Sequence[Strides]) -> tuple[int, ...]:
+    return tuple(stride for each in strides for stride in each)
+
+
+def _tiles(rows: int, columns: int, tiling: matrix.Tiling) -> int:
+    return -(-rows // tiling.tile) * -(-columns // tiling.tile)
+
+
+def create_backend() -> CudaOps:
+    """Return the backend on this machine's GPU, or on the simulator if `MT_CUDA_SIM` is set.
+
+    Raises:
+        BackendUnavailableError: there is no GPU that could be used; the message says why, and
+            what to do.
+    """
+    simulate = os.environ.get(SIMULATE, "")
+    if simulate in {"", "0"}:
+        return CudaOps(Gpu())
+    return CudaOps(Simulator("reversed" if simulate == "reversed" else "forward"))

@@ -1,0 +1,330 @@
+"""The real machine: one NVIDIA GPU.
+
+It does what the simulator does, on hardware. Kernels are compiled once each, by `compiler.py` or by
+what is registered, and launched through `cuda.core`, which takes a microsecond where Numba's own
+dispatcher takes twenty. Memory comes from the driver's pool, in the order of the stream: allocating
+and freeing wait for nothing. Everything runs on one stream, so the host only ever waits when it
+reads a result.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import deque
+from collections.abc import Hashable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from mt_cuda.core.compiler import compile_kernel
+from mt_cuda.core.errors import KernelError, OutOfMemoryError
+from mt_cuda.core.kernel import Kernel
+from mt_cuda.core.machine import Grid, Machine, Number, Size
+from mt_cuda.core.matrix import LARGE, SMALL
+from mt_cuda.core.tables import GPU
+from mt_tensor import DType
+from mt_tensor.core.dtypes import DTYPES, Array
+from mt_tensor.core.errors import BackendUnavailableError
+from mt_tensor.core.registry import ELSEWHERE
+
+THREADS = 256
+BLOCKS_PER_MULTIPROCESSOR = 32
+
+REMEMBERED = 4096
+"""The most launch configurations that are cached."""
+
+SUSPECTS = 8
+"""How many of the kernels that the host has not waited for are remembered, for errors."""
+
+LEARN = "To learn without a GPU, set MT_CUDA_SIM=1: the simulator runs the kernels in Python."
+EXTRAS = ELSEWHERE["cuda"]
+
+
+def size_of_gpu(multiprocessors: int) -> Size:
+    """Return how work is spread over a GPU with a number of multiprocessors."""
+    return Size(
+        threads=THREADS,
+        resident=BLOCKS_PER_MULTIPROCESSOR * multiprocessors,
+        parallel=1024,
+        least=8,
+        large=LARGE,
+        small=SMALL,
+        enough=multiprocessors,
+    )
+
+
+class Memory:
+    """Memory on the device.
+
+    Attributes:
+        address: where it begins.
+        count: the number of elements.
+        dtype: their dtype.
+        owner: what keeps it allocated: a buffer of `cuda.core`, or an object of another library.
+        borrowed: whether it belongs to another library.
+    """
+
+    __slots__ = ("address", "borrowed", "count", "dtype", "owner")
+
+    def __init__(
+        self, address: int, count: int, dtype: DType, owner: Any, borrowed: bool = False
+    ) -> None:
+        self.address = address
+        self.count = count
+        self.dtype = dtype
+        self.owner = owner
+        self.borrowed = borrowed
+
+
+class Loaded:
+    """A kernel on the device.
+
+    Attributes:
+        kernel: its text and parameters.
+        handle: what `cuda.core` launches.
+        arrays: whether some operand is passed as an array, which Numba's compiler needs.
+    """
+
+    __slots__ = ("arrays", "handle", "kernel")
+
+    def __init__(self, kernel: Kernel, handle: Any, arrays: bool) -> None:
+        self.kernel = kernel
+        self.handle = handle
+        self.arrays = arrays
+
+
+class Gpu(Machine):
+    """The GPU that the driver calls number 0; `CUDA_VISIBLE_DEVICES` chooses another.
+
+    Attributes:
+        core: the module `cuda.core`.
+        driver: the driver's functions.
+        device: the device.
+        stream: the stream that everything runs on.
+        pool: what memory comes from.
+        capability: its compute capability.
+        waiting: the last kernels that were launched since the host waited for the device.
+        parts: the entries of `GPU` when it was created.
+
+    Raises:
+        BackendUnavailableError: there is no such GPU, driver or library.
+    """
+
+    def __init__(self) -> None:
+        self.parts = dict(GPU)
+        self.core, self.driver = _import_cuda()
+        self._part("check")
+        self.device = self.core.Device()
+        try:
+            self.device.set_current()
+            self.stream = self.device.create_stream()
+        except Exception as error:  # noqa: BLE001 - whatever the driver says, it is the reason
+            unavailable(f"the GPU cannot be used ({error})", "Check nvidia-smi.")
+        self.waiting: deque[Kernel] = deque(maxlen=SUSPECTS)
+        resource = self.device.memory_resource
+        self.pool = self.parts["pool"](resource) if "pool" in self.parts else resource
+        self._current = threading.local()
+        self._current.is_set = True
+        self._configs: dict[tuple[Grid, int], Any] = {}
+        major, minor = self.device.compute_capability
+        self.capability = (int(major), int(minor))
+        self.size = size_of_gpu(int(self.device.properties.multiprocessor_count))
+        self.shared_memory = self._part("shared_memory")
+        self._part("try_out")
+
+    def _part(self, name: str, *arguments: Any) -> Any:
+        """Call what is registered in `GPU` by a name; return None if nothing is."""
+        part = self.parts.get(name)
+        return part and part(self, *arguments)
+
+    # --- Memory ---------------------------------------------------------------------------------
+
+    def allocate(self, count: int, dtype: DType) -> Memory:
+        """Take memory from the pool.
+
+        Raises:
+            OutOfMemoryError: there is not enough.
+        """
+        self.make_current()
+        size = max(count, 1) * dtype.itemsize
+        try:
+            buffer = self.pool.allocate(size, stream=self.stream)
+        except Exception as error:  # its class depends on the version of `cuda.core`
+            buffer = self._part("allocate_again", size, count, dtype)
+            if buffer is None:
+                message = f"no memory for {count:,} elements of {dtype.name}: {error}"
+                raise OutOfMemoryError(message) from error
+        return Memory(int(buffer.handle), count, dtype, buffer)
+
+    def upload(self, values: Array) -> Memory:
+        """Copy an array to the device; it may be changed as soon as this returns."""
+        dtype = next(d for d in DTYPES.values() if d.numpy == values.dtype)
+        memory = self.allocate(values.size, dtype)
+        if values.size:
+            source, size = values.ctypes.data, values.nbytes
+            self.check(
+                self.driver.cuMemcpyHtoDAsync(memory.address, source, size, self.stream.handle)
+            )
+            self.synchronize()
+        return memory
+
+    def download(self, memory: Memory, count: int) -> Array:
+        """Wait for the device, and copy the first elements of a memory to the host."""
+        return self.download_all([(memory, count)])[0]
+
+    def download_all(self, parts: Sequence[tuple[Memory, int]]) -> list[Array]:
+        """Wait for the device once, and copy the first elements of several memories."""
+        self.make_current()
+        copies = [np.empty(count, memory.dtype.numpy) for memory, count in parts]
+        for (memory, _), values in zip(parts, copies, strict=True):
+            if values.size:
+                target, size = values.ctypes.data, values.nbytes
+                self.check(
+                    self.driver.cuMemcpyDtoHAsync(target, memory.address, size, self.stream.handle)
+                )
+        if any(values.size for values in copies):
+            self.synchronize()
+        return copies
+
+    def reinterpreted(self, memory: Memory, dtype: DType) -> Memory:
+        """Return the same bytes as elements of another dtype."""
+        count = memory.count * memory.dtype.itemsize // dtype.itemsize
+        return Memory(memory.address, count, dtype, memory.owner, memory.borrowed)
+
+    def shares(self, a: Memory, b: Memory) -> bool:
+        """Whether two memories have bytes in common, which others may lend us twice."""
+        if not (a.borrowed or b.borrowed):
+            return a.owner is b.owner
+        return (
+            a.address < b.address + b.count * b.dtype.itemsize
+            and b.address < a.address + a.count * a.dtype.itemsize
+        )
+
+    def identity(self, memory: Memory) -> Hashable:
+        """Return the identity of the allocation; memory of others may lie anywhere."""
+        return None if memory.borrowed else id(memory.owner)
+
+    # --- Kernels --------------------------------------------------------------------------------
+
+    def load(self, kernel: Kernel) -> Loaded:
+        """Compile a kernel for this GPU and let the driver load it."""
+        loaded: Loaded | None = self._part("load", kernel)
+        if loaded is not None:
+            return loaded
+        compiled = compile_kernel(kernel, self.capability)
+        code = self.core.ObjectCode.from_ptx(compiled.ptx.encode(), name=kernel.name)
+        arrays = any(parameter.passed == "array" for parameter in kernel.parameters)
+        return Loaded(kernel, self.handle(code, compiled.entry), arrays)
+
+    def handle(self, code: Any, entry: str) -> Any:
+        """Let the driver load compiled code, and return a kernel in it."""
+        self.make_current()
+        try:
+            return code.get_kernel(entry)
+        except Exception as error:
+            action = f"the driver could not load kernel {code.name}"
+            raise self.error(action, described(error)) from error
+
+    def launch(
+        self,
+        loaded: Loaded,
+        grid: Grid,
+        threads: int,
+        numbers: Sequence[Number],
+        operands: Sequence[Any],
+    ) -> None:
+        """Put a kernel on the stream."""
+        self.make_current()
+        config = self._configs.get((grid, threads))
+        if config is None:
+            if len(self._configs) >= REMEMBERED:
+                self._configs.clear()
+            config = self.core.LaunchConfig(grid=(*grid, 1), block=(threads, 1, 1))
+            self._configs[grid, threads] = config
+        if loaded.arrays:
+            arguments = _flattened(loaded, operands)
+        else:
+            arguments = [x.address if isinstance(x, Memory) else x for x in operands]
+        self.waiting.append(loaded.kernel)
+        try:
+            self.core.launch(self.stream, config, loaded.handle, *numbers, *arguments)
+        except Exception as error:
+            blocks = f"{grid} blocks of {threads} threads"
+            action = f"kernel {loaded.kernel.name} could not be launched with {blocks}"
+            raise self.error(action, described(error)) from error
+
+    def synchronize(self) -> None:
+        """Wait for the stream.
+
+        Raises:
+            KernelError: a kernel failed; `waiting` has those that can have done so.
+        """
+        self.make_current()
+        try:
+            self.stream.sync()
+        except Exception as error:
+            raise self.error("a kernel failed", described(error)) from error
+        self.waiting.clear()
+
+    def describe(self) -> str:
+        """Return the name of the GPU."""
+        major, minor = self.capability
+        multiprocessors = int(self.device.properties.multiprocessor_count)
+        return f"{self.device.name}, compute capability {major}.{minor}, {multiprocessors} SMs"
+
+    def make_current(self) -> None:
+        """Make the device current in this thread, once."""
+        if not getattr(self._current, "is_set", False):
+            self.device.set_current()
+            self._current.is_set = True
+
+    def check(self, returned: tuple[Any, ...]) -> None:
+        """Raise if a call of the driver failed."""
+        status = returned[0]
+        if status != self.driver.CUresult.CUDA_SUCCESS:
+            raise self.error("a call of the driver failed", status.name)
+
+    def error(self, action: str, reason: str) -> KernelError:
+        """Return the error of an action that the driver refused, or reported a fault in."""
+        found: KernelError | None = self._part("error", action, reason)
+        return found or KernelError(f"{action} ({reason}).")
+
+
+def _flattened(loaded: Loaded, operands: Sequence[Any]) -> list[Any]:
+    """Return what is passed for memories and positions where some memories are arrays.
+
+    An array is seven parameters to Numba: two for the host's bookkeeping, number and size of the
+    elements, the address, size and stride.
+    """
+    parameters = loaded.kernel.parameters[-len(operands) :]
+    arguments: list[Any] = []
+    for parameter, part in zip(parameters, operands, strict=True):
+        if parameter.passed == "array":
+            count, width = part.count, part.dtype.itemsize
+            arguments += [0, 0, count, width, part.address, count, width]
+        else:
+            arguments.append(part.address if isinstance(part, Memory) else part)
+    return arguments
+
+
+def described(error: Any) -> str:
+    """Return the message of an exception of `cuda.core` in one line."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def unavailable(reason: str, advice: str = "") -> NoReturn:
+    """Say that the backend cannot run here, why, and what to do."""
+    raise BackendUnavailableError(" ".join([f"{reason}.", *([advice] if advice else []), LEARN]))
+
+
+def _import_cuda() -> tuple[Any, Any]:
+    """Import the libraries; return `cuda.core` and the driver's bindings."""
+    if sys.platform == "darwin":
+        unavailable("there is no CUDA for macOS", "Use a machine with an NVIDIA GPU.")
+    try:
+        from cuda import core
+        from cuda.bindings import driver
+    except ImportError as error:
+        unavailable(f"the CUDA libraries cannot be imported ({error})", f"Install them: {EXTRAS}.")
+    return core, driver

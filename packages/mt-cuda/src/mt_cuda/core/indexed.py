@@ -1,0 +1,126 @@
+"""Kernels that read and write where an index points: gather and scatter.
+
+The last of the files that write kernels. Both visit every element of the index. The operand that is
+indexed is described by its strides with that of the indexed dimension set to zero, and the position
+that the index names is added: so any number of dimensions, merged as far as possible, needs one
+kernel.
+
+Where an index repeats, several threads add to one element. Hardware does that in one *atomic* step
+for the types and operators in `ATOMIC`. The order in which they come is open, so a sum of floats
+may differ in its last digits from run to run. For everything else one thread takes a whole line of
+the index, one element after the other: slower, and in a fixed order.
+"""
+
+from __future__ import annotations
+
+from mt_cuda.core.device import combine
+from mt_cuda.core.kernel import (
+    Kernel,
+    Lines,
+    Parameter,
+    computed,
+    define,
+    load,
+    numbers,
+    operand,
+    over_grid,
+    store,
+)
+from mt_cuda.core.layout import extent_names, position, stride_names, take_apart, wide_suffix
+from mt_fast.core.rendering import converted
+from mt_operators.core.graph import Graph
+from mt_tensor import DType, int64
+
+ATOMIC = {
+    "add": ("int32", "int64", "float32", "float64"),
+    "maximum": ("int32", "int64"),
+    "minimum": ("int32", "int64"),
+}
+"""Which operators combine elements atomically, for which types. (The hardware's maximum of floats
+drops nan, which ours keeps.)"""
+
+_ATOMIC_CALL = {"add": "add", "maximum": "max", "minimum": "min"}
+
+
+VIEWS = ("source", "index", "out")
+"""The operands of every kernel here, in the order of its parameters."""
+
+
+def gather(dtype: DType, rank: int, index: str) -> Kernel:
+    """Return the kernel of `out[c] = source[c, with index[c] in the indexed dimension]`.
+
+    Args:
+        dtype: the element type.
+        rank: the number of dimensions after merging.
+        index: the type in which indices are taken apart.
+    """
+    source, picked, out = _positions(rank)
+    lines = [f"picked = index[{picked}]", f"out[{out}] = source[{source} + picked * picked_stride]"]
+    name = f"gather_{dtype.name}_{rank}{wide_suffix(index)}"
+    return define(name, _parameters(dtype, rank), _over_index(rank, index, lines))
+
+
+def scatter(dtype: DType, rank: int, index: str, operator: str | None) -> Kernel:
+    """Return the kernel of `out[c, with index[c] in the indexed dimension] = source[c]`.
+
+    Args:
+        dtype: the element type.
+        rank: the number of dimensions after merging.
+        index: the type in which indices are taken apart.
+        operator: a name from `ATOMIC` to combine with what is there; None to replace it.
+    """
+    source, picked, out = _positions(rank)
+    target, value = f"{out} + picked * picked_stride", f"source[{source}]"
+    if operator is None:
+        write = f"out[{target}] = {value}"
+    else:
+        write = f"cuda.atomic.{_ATOMIC_CALL[operator]}(out, {target}, {value})"
+    body = _over_index(rank, index, [f"picked = index[{picked}]", write])
+    name = f"scatter_{operator or 'set'}_{dtype.name}_{rank}{wide_suffix(index)}"
+    return define(name, _parameters(dtype, rank, atomic=operator is not None), body)
+
+
+def scatter_lines(name: str, graph: Graph, dtype: DType, rank: int, index: str) -> Kernel:
+    """Return the kernel in which one thread combines a whole line of the index, in order.
+
+    Args:
+        name: the name of the operator.
+        graph: the traced operator.
+        dtype: the element type.
+        rank: the number of the other dimensions after merging.
+        index: the type in which indices are taken apart.
+    """
+    compute = computed(dtype)
+    line = [
+        *(f"{view}_start = {start}" for view, start in zip(VIEWS, _positions(rank), strict=True)),
+        "for j in range(length):",
+        "    at = out_start + index[index_start + j * index_step] * picked_stride",
+        f"    a = {load('out[at]', dtype, compute)}",
+        f"    b = {load('source[source_start + j * source_step]', dtype, compute)}",
+        f"    out[at] = {store(converted('combine(a, b)', compute, dtype), dtype)}",
+    ]
+    steps = ("length", "source_step", "index_step")
+    body = [*combine(graph, compute), *_over_index(rank, index, line)]
+    name = f"scatter_lines_{name}_{dtype.name}_{rank}{wide_suffix(index)}"
+    return define(name, _parameters(dtype, rank, *steps), body)
+
+
+def _positions(rank: int) -> list[str]:
+    """Return the expressions of the positions of `VIEWS` at the coordinates of an index."""
+    return [position(f"{view}_at", stride_names(view, rank)) for view in VIEWS]
+
+
+def _parameters(dtype: DType, rank: int, *steps: str, atomic: bool = False) -> list[Parameter]:
+    """Return the parameters of a kernel; `steps` are numbers that only some have."""
+    return [
+        *numbers("n", *steps, "picked_stride", *extent_names(rank)),
+        *numbers(*(stride for view in VIEWS for stride in stride_names(view, rank))),
+        *operand("source", dtype),
+        *operand("index", int64),
+        *operand("out", dtype, array=atomic),
+    ]
+
+
+def _over_index(rank: int, index: str, lines: Lines) -> Lines:
+    """Return a loop over the grid that takes every index apart and runs `lines` on it."""
+    return over_grid([*take_apart("i", extent_names(rank), index), *lines])

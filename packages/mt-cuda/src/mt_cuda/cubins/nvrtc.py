@@ -1,0 +1,209 @@
+"""From C to the machine code of a GPU, by NVRTC: CUDA's own compiler, as a library.
+
+It takes a tenth of the time that Numba takes, needs neither driver nor GPU, and leaves a *cubin*:
+machine code for one kind of GPU, which any driver of the same CUDA version runs, and which the next
+process reads from disk (see `mt_cuda.cubins.cache`).
+
+Before the text of a kernel comes the prelude: what its C takes for granted, in CUDA's words.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from mt_cuda.c.translation import to_c
+from mt_cuda.core.compiler import HOPPER, Capability
+from mt_cuda.core.errors import KernelError
+from mt_cuda.core.kernel import Kernel
+from mt_tensor.backends.extending import ELSEWHERE
+
+PRELUDE = """\
+typedef signed char int8;
+typedef short int16;
+typedef int int32;
+typedef long long int64;
+typedef unsigned char uint8;
+typedef unsigned short uint16;
+typedef unsigned int uint32;
+typedef unsigned long long uint64;
+typedef unsigned int index32;
+typedef unsigned short float16;  // its bits: it is computed with as float32
+typedef float float32;
+typedef double float64;
+
+#define INFINITY __int_as_float(0x7f800000)
+#define NAN __int_as_float(0x7fffffff)
+
+#define KERNEL extern "C" __global__
+#define DEVICE static __device__ __forceinline__
+#define GLOBAL
+#define SHARED __shared__
+#define SHARED_POINTER
+#define BARRIER __syncthreads()
+#define UNROLL _Pragma("unroll")
+
+#define THREAD threadIdx.x
+#define THREADS blockDim.x
+#define BLOCK_X blockIdx.x
+#define BLOCK_Y blockIdx.y
+#define BLOCKS_X gridDim.x
+#define BLOCKS_Y gridDim.y
+#define GRID_INDEX ((int64)blockIdx.x * blockDim.x + threadIdx.x)
+#define GRID_SIZE ((int64)gridDim.x * blockDim.x)
+
+#define LANES __align__(16)  // elements that are moved together, 16 bytes at a time
+#define LOAD_LANES(space, lanes, place) (*(uint4 *)(lanes) = *(const uint4 *)(place))
+#define STORE_LANES(space, place, lanes) (*(uint4 *)(place) = *(const uint4 *)(lanes))
+
+DEVICE int64 floor_quotient(int64 x, int64 y)
+{
+    return x / y - ((x % y != 0) & ((x < 0) != (y < 0)));
+}
+
+DEVICE int64 floor_rest(int64 x, int64 y)
+{
+    return x - floor_quotient(x, y) * y;
+}
+
+DEVICE float32 float_of_half(float16 bits)
+{
+    float32 x;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+    return x;
+}
+
+DEVICE float16 half_of_float32(float32 x)
+{
+    float16 bits;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+    return bits;
+}
+
+DEVICE float16 half_of_float64(float64 x)
+{
+    float16 bits;
+    asm("cvt.rn.f16.f64 %0, %1;" : "=h"(bits) : "d"(x));
+    return bits;
+}
+
+DEVICE float32 float_of_bfloat16(uint16 bits)
+{
+    return __uint_as_float((uint32)bits << 16);
+}
+
+DEVICE uint16 bfloat16_of_float32(float32 x)
+{
+#if __CUDA_ARCH__ >= 800
+    uint16 upper;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(upper) : "f"(x));
+    return upper;
+#else
+    uint32 bits = __float_as_uint(x);
+    return x != x ? 0x7fc0 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+#endif
+}
+
+DEVICE uint16 bfloat16_of_float64(float64 x)
+{
+    float32 wide = __double2float_rz(x);  // with its last bit set if anything was lost
+    wide = __uint_as_float(__float_as_uint(wide) | (wide != x & x == x));
+    return bfloat16_of_float32(wide);
+}
+
+#define ATOMIC(way, call, kind, bits) \\
+    DEVICE void atomic_##way##_##kind(kind *place, kind x) { call((bits *)place, (bits)x); }
+ATOMIC(add, atomicAdd, int32, int32)
+ATOMIC(add, atomicAdd, int64, uint64)
+ATOMIC(add, atomicAdd, float32, float32)
+ATOMIC(add, atomicAdd, float64, float64)
+ATOMIC(max, atomicMax, int32, int32)
+ATOMIC(max, atomicMax, int64, int64)
+ATOMIC(min, atomicMin, int32, int32)
+ATOMIC(min, atomicMin, int64, int64)
+
+"""
+"""What stands before every kernel."""
+
+
+INSTALL = ELSEWHERE["cuda"]
+
+
+def cubin(kernel: Kernel, capability: Capability = HOPPER) -> bytes:
+    """Compile a kernel for GPUs of one compute capability; no driver is needed.
+
+    Raises:
+        KernelError: NVRTC is missing, or the kernel does not compile.
+    """
+    return together([kernel], capability)
+
+
+def together(kernels: Sequence[Kernel], capability: Capability) -> bytes:
+    """Compile several kernels, of different names, into one cubin.
+
+    Raises:
+        KernelError: NVRTC is missing, or one of them does not compile.
+    """
+    version()  # which says what to do if it is missing
+    from cuda import core
+
+    try:
+        program = core.Program(
+            text(kernels, capability), "c++", core.ProgramOptions(**options(capability))
+        )
+        return bytes(program.compile("cubin").code)
+    except Exception as error:
+        if "invalid value for --gpu-architecture" in str(error):
+            raise KernelError(
+                f"NVRTC of CUDA {'.'.join(map(str, version()))} does not know GPUs of compute "
+                f"capability {'.'.join(map(str, capability))}. Install the newest that the driver "
+                f"takes: {INSTALL}."
+            ) from error
+        names = ", ".join(kernel.name for kernel in kernels)
+        raise KernelError(
+            f"kernel {names} does not compile ({type(error).__name__}: {error})."
+        ) from error
+
+
+AMPERE: Capability = (8, 0)
+"""From here on GPUs have the instructions that some kernels have a text in C for."""
+
+
+def text(kernels: Sequence[Kernel], capability: Capability) -> str:
+    """Return what NVRTC reads of kernels: C, with all that it takes for granted.
+
+    Of several kernels the functions inside may have the same names: each has a namespace then.
+    """
+    texts = [
+        kernel.native if kernel.native and capability >= AMPERE else to_c(kernel)
+        for kernel in kernels
+    ]
+    if len(texts) > 1:
+        texts = [f"namespace kernel{k} {{\n{each}}}\n" for k, each in enumerate(texts)]
+    return "".join([PRELUDE, *texts])
+
+
+def options(capability: Capability) -> dict[str, Any]:
+    """Return what NVRTC is told beside the text."""
+    return {"arch": f"sm_{capability[0]}{capability[1]}"}
+
+
+@functools.cache
+def version() -> tuple[int, int]:
+    """Return which CUDA the compiler is of.
+
+    Raises:
+        KernelError: it is missing.
+    """
+    try:
+        from cuda import core  # noqa: F401 - `cubin` needs it
+        from cuda.bindings import nvrtc
+
+        _, major, minor = nvrtc.nvrtcVersion()
+    except (ImportError, RuntimeError) as error:
+        reason = str(error).splitlines()[0]
+        raise KernelError(
+            f"kernels are compiled by NVRTC, which is not there ({reason}). Install it: {INSTALL}."
+        ) from error
+    return major, minor

@@ -1,0 +1,103 @@
+"""What a failed kernel leaves, as errors that say what was asked for and what to do.
+
+A GPU does what it is told long after it was told: a kernel that fails is noticed by whatever waits
+for it, which may be a copy of something else. After some faults the driver serves this process no
+more, and every later call fails with the first one's code. So the first such fault is remembered,
+and the error names the kernels that the host has not waited for yet.
+"""
+
+from __future__ import annotations
+
+import os
+from weakref import WeakKeyDictionary
+
+from mt_cuda.core.errors import DeviceLostError, KernelError
+from mt_cuda.core.gpu import EXTRAS, Gpu
+from mt_cuda.core.tables import GPU
+
+LASTING = (
+    "CUDA_ERROR_ASSERT",
+    "CUDA_ERROR_CONTEXT_IS_DESTROYED",
+    "CUDA_ERROR_ECC_UNCORRECTABLE",
+    "CUDA_ERROR_HARDWARE_STACK_ERROR",
+    "CUDA_ERROR_ILLEGAL_ADDRESS",
+    "CUDA_ERROR_ILLEGAL_INSTRUCTION",
+    "CUDA_ERROR_INVALID_ADDRESS_SPACE",
+    "CUDA_ERROR_INVALID_PC",
+    "CUDA_ERROR_LAUNCH_FAILED",
+    "CUDA_ERROR_LAUNCH_TIMEOUT",
+    "CUDA_ERROR_MISALIGNED_ADDRESS",
+)
+"""What the driver says of faults after which it serves a process no more."""
+
+REFUSED = (
+    "CUDA_ERROR_INVALID_IMAGE",
+    "CUDA_ERROR_INVALID_PTX",
+    "CUDA_ERROR_NO_BINARY_FOR_GPU",
+    "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+)
+"""What it says of code that it cannot run: the compiler is newer than it, or for another GPU."""
+
+
+class Faults:
+    """What has gone wrong on one GPU.
+
+    Attributes:
+        process: the number of the process that uses it.
+        first: the fault that has ended all work, once there is one.
+    """
+
+    def __init__(self) -> None:
+        self.process = os.getpid()
+        self.first: str | None = None
+
+
+_FAULTS: WeakKeyDictionary[Gpu, Faults] = WeakKeyDictionary()
+
+
+def begin(gpu: Gpu) -> None:
+    """Remember which process uses a GPU."""
+    _FAULTS[gpu] = Faults()
+
+
+def error(gpu: Gpu, action: str, reason: str) -> KernelError:
+    """Return the error of an action that the driver has refused, or has reported a fault in.
+
+    Args:
+        gpu: the machine.
+        action: what failed, as the beginning of a sentence.
+        reason: what the driver says, with the name of its code.
+    """
+    faults = _FAULTS[gpu]
+    if os.getpid() != faults.process:
+        return DeviceLostError(
+            f"{action} ({reason}): this process was forked from one that uses the GPU, and "
+            "cannot use it, too. Start it by multiprocessing's method `spawn`, or compute here "
+            "on another backend."
+        )
+    if faults.first is None and any(code in reason for code in LASTING):
+        faults.first = f"{action} ({reason}){_suspects(gpu)}"
+        gpu.pool = gpu.device.memory_resource  # whoever asks for memory is to notice
+    if faults.first is not None:
+        return DeviceLostError(
+            f"the GPU serves this process no more since {faults.first}. What was on it is lost: "
+            "start the program again."
+        )
+    advice = ""
+    if any(code in reason for code in REFUSED):
+        advice = f" The compiler is newer than the driver, or too old for the GPU: {EXTRAS}."
+    return KernelError(f"{action} ({reason}).{advice}")
+
+
+def _suspects(gpu: Gpu) -> str:
+    """Say which kernels may have failed."""
+    names = list(dict.fromkeys(kernel.name for kernel in gpu.waiting))
+    if len(names) < 2:
+        return f", in kernel {names[0]}" if names else ""
+    return (
+        f", in one of the kernels {', '.join(names)} (CUDA_LAUNCH_BLOCKING=1 in the "
+        "environment shows which)"
+    )
+
+
+GPU["error"] = error

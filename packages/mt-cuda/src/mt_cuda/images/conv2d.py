@@ -1,0 +1,204 @@
+"""Convolution of images, and its gradients: `mt_cuda.images` has the kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from mt_cuda.core.kernel import computed
+from mt_cuda.images import convolution, weights, windows
+from mt_cuda.images.windows import Windows, convolved_size, countable, transposed_size
+from mt_cuda.rows.teams import team_beside
+from mt_cuda.tensors import (
+    elements_of,
+    is_floating,
+    new,
+    numbers_of,
+    ops_of,
+    tensor_of,
+)
+from mt_tensor import Tensor
+from mt_tensor.extending import FusedKernel, Shape
+
+
+class Convolution(FusedKernel):
+    """Images, kernels and biases, and stride, padding, dilation and groups."""
+
+    def fits(self, *arguments: Any) -> bool:
+        """Leave nothing, and more than indices of 32 bits can count, to the composition."""
+        x, kernels, bias, stride, padding, dilation, _ = arguments
+        size = convolved_size(x.shape[2:], kernels.shape[2:], stride, padding, dilation)
+        out = (x.shape[0], kernels.shape[0], *size)
+        return is_floating(x, kernels, bias) and countable(x.shape, kernels.shape, out, padding)
+
+    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+        """Return the convolved images."""
+        x, kernels, bias, *settings, groups = arguments
+        size = convolved_size(x.shape[2:], kernels.shape[2:], *settings)
+        through = windows.forward(x.shape[2:], size, kernels.shape[2:], *settings)
+        return _convolved(x, kernels, bias, through, groups), ()
+
+    def gradient(
+        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Tensor | None]:
+        """Return the gradients of images, kernels and biases, each if it is wanted."""
+        x, kernels, _, *settings, groups = arguments
+        sizes = (x.shape[2:], grad.shape[2:], kernels.shape[2:])
+        of_images = of_kernels = of_biases = None
+        if needs[0]:
+            through = windows.backward(*sizes, *settings)
+            of_images = _convolved(grad, kernels, None, through, groups, turned=True)
+        if needs[1] or needs[2]:
+            through = windows.forward(*sizes, *settings)
+            of_kernels, of_biases = _summed(grad, x, kernels.shape, through, groups)
+        return of_images, of_kernels, of_biases if needs[2] else None, None, None, None, None
+
+
+class TransposedConvolution(FusedKernel):
+    """What a convolution's gradient does to its result, and so made of the same kernels.
+
+    The arguments are images, kernels and biases, stride, padding, output padding, dilation and
+    groups. The images here are the result there, and the other way round.
+    """
+
+    def fits(self, *arguments: Any) -> bool:
+        """Leave to the composition what a convolution does, and sizes of no convolution's input."""
+        x, kernels, bias, stride, padding, more, dilation, groups = arguments
+        size = transposed_size(x.shape[2:], kernels.shape[2:], stride, padding, more, dilation)
+        out = (x.shape[0], kernels.shape[1] * groups, *size)
+        return (
+            all(added < step for added, step in zip(more, stride, strict=True))
+            and is_floating(x, kernels, bias)
+            and countable(x.shape, kernels.shape, out, padding)
+        )
+
+    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+        """Return the images whose convolution has the size of those given."""
+        x, kernels, bias, stride, padding, more, dilation, groups = arguments
+        taps = kernels.shape[2:]
+        size = transposed_size(x.shape[2:], taps, stride, padding, more, dilation)
+        through = windows.backward(size, x.shape[2:], taps, stride, padding, dilation)
+        return _convolved(x, kernels, bias, through, groups, turned=True), ()
+
+    def gradient(
+        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Tensor | None]:
+        """Return the gradients of images, kernels and biases, each if it is wanted."""
+        x, kernels, _, stride, padding, _, dilation, groups = arguments
+        sizes = (grad.shape[2:], x.shape[2:], kernels.shape[2:])
+        through = windows.forward(*sizes, stride, padding, dilation)
+        of_images = _convolved(grad, kernels, None, through, groups) if needs[0] else None
+        of_kernels = _summed(x, grad, kernels.shape, through, groups)[0] if needs[1] else None
+        of_biases = grad.sum((0, 2, 3)) if needs[2] else None
+        return of_images, of_kernels, of_biases, None, None, None, None, None
+
+
+def _convolved(
+    source: Tensor,
+    kernels: Tensor,
+    bias: Tensor | None,
+    through: Windows,
+    groups: int,
+    *,
+    turned: bool = False,
+) -> Tensor:
+    """Return what points see through windows of a source, times the kernels.
+
+    Args:
+        source: what is looked at, shape (batch, channels, *extents).
+        kernels: those of the convolution.
+        bias: shape (channels of the result,), or None.
+        through: the windows.
+        groups: into how many parts the channels are split.
+        turned: whether the source has the channels of the convolution's result.
+    """
+    ops, dtype = ops_of(source), source.dtype
+    outputs, inputs = kernels.shape[0] // groups, kernels.shape[1]
+    channels = inputs if turned else outputs
+    out = new(source, (source.shape[0], groups * channels, *through.points))
+
+    def plan() -> Any:
+        points, taps = source.shape[0] * prod(through.points), prod(through.taps)
+        rows = outputs if turned else inputs
+        tile = convolution.choose(points, channels, groups, computed(dtype), ops.machine.size)
+        form = convolution.Convolution(
+            dtype,
+            tile,
+            apart=through.apart,
+            turned=turned,
+            biased=bias is not None,
+        )
+        steps = (inputs * taps, taps) if turned else (taps, inputs * taps)
+        sizes = {
+            "points": points,
+            "channels": channels,
+            "source_channels": rows,
+            "groups": groups,
+            "weight_group": outputs * inputs * taps,
+            "weight_row": steps[0],
+            "weight_column": steps[1],
+        }
+        kernel = convolution.convolution(form)
+        numbers = numbers_of(kernel, {**sizes, **through.numbers()})
+        return ops.plan(kernel, (tile.blocks(points, channels, groups), 1), tile.threads, numbers)
+
+    biased = bias is not None
+    key = ("convolution", dtype, source.shape[0], kernels.shape, through, groups, turned, biased)
+    planned = ops.remembered(key, plan)
+    given = [source, kernels, bias] if bias is not None else [source, kernels]
+    ops.launch(planned, [*map(elements_of, given), out])
+    return tensor_of(out, source)
+
+
+def _summed(
+    grad: Tensor, source: Tensor, shape: Shape, through: Windows, groups: int
+) -> tuple[Tensor, Tensor]:
+    """Return the gradients of kernels of a shape, and of biases, in two launches.
+
+    Args:
+        grad: the upstream gradient of points, shape (batch, channels, *extents).
+        source: what these have seen.
+        shape: that of the kernels.
+        through: the windows.
+        groups: into how many parts the channels are split.
+    """
+    ops, dtype = ops_of(grad), grad.dtype
+    rows = prod(shape) + shape[0]
+
+    def plan() -> Any:
+        points = grad.shape[0] * prod(through.points)
+        kernels, taps = shape[0] // groups, prod(shape[1:])
+        cut = weights.choose(kernels, taps + 1, groups, points, ops.machine.size)
+        kernel = weights.partial_sums(dtype, cut.tile)
+        sizes = {
+            "points": points,
+            "kernels": kernels,
+            "source_channels": shape[1],
+            "groups": groups,
+            "span": cut.span,
+        }
+        numbers = numbers_of(kernel, {**sizes, **through.numbers()})
+        first = ops.plan(kernel, (cut.tiles, cut.parts), cut.tile.threads, numbers)
+        team = team_beside(rows, cut.parts, ops.machine.size.threads)
+        second = ops.plan(
+            weights.added_parts(dtype, team),
+            (team.blocks(rows), 1),
+            team.threads,
+            (rows, cut.parts, prod(shape)),
+        )
+        return first, cut.parts, second
+
+    key = ("convolution_weights", dtype, grad.shape[0], shape, through, groups)
+    first, parts, second = ops.remembered(key, plan)
+    partial = new(grad, (parts, rows), computed(dtype))
+    of_kernels, of_biases = new(grad, shape), new(grad, shape[:1])
+    ops.launch(first, [elements_of(grad), elements_of(source), partial])
+    ops.launch(second, [partial, of_kernels, of_biases])
+    return tensor_of(of_kernels, grad), tensor_of(of_biases, grad)
+
+
+CONVOLUTION, TRANSPOSED_CONVOLUTION = Convolution(), TransposedConvolution()
+
+KERNELS = {"conv2d": CONVOLUTION, "conv_transpose2d": TRANSPOSED_CONVOLUTION}
+"""For `mt_tensor.extending.register_kernels`."""

@@ -1,0 +1,146 @@
+"""Pooling: the largest element of each window of an image, or the mean, and the gradients.
+
+A thread finds one result by walking through its window. Backward a thread owns an element of the
+input, and walks through the windows that see it, in order: so nobody adds to what others add to, as
+threads for the windows would. For the largest, it takes the gradients of those windows only whose
+choice it was.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from mt_cuda.core.kernel import (
+    Kernel,
+    Lines,
+    computed,
+    define,
+    indented,
+    load,
+    numbers,
+    operand,
+    over_grid,
+    store,
+)
+from mt_cuda.images.windows import narrowed
+from mt_fast.extending import constant, converted
+from mt_tensor import DType, int32
+
+Way = Literal["max", "mean"]
+
+NUMBERS = tuple(
+    f"{name}_{way}"
+    for name in ("source", "result", "tap", "step", "low")
+    for way in ("rows", "columns")
+)
+"""The names of the extents of images, results and windows, of the steps and the margins."""
+
+
+def pool(way: Way, dtype: DType, remembers: bool = False) -> Kernel:
+    """Return the kernel of `y`, with a thread for each of its elements.
+
+    Args:
+        way: the largest element of a window, or the mean.
+        dtype: the element type.
+        remembers: whether `choice` is to hold which tap of each window was the largest.
+    """
+    compute = computed(dtype)
+    begin = constant(float("-inf") if way == "max" else 0, compute)
+    seen = [f"value = {load('x[at + row * n_source_columns + column]', dtype, compute)}"]
+    if way == "max":  # the first of equals, and of those that are no numbers
+        seen += [
+            "if (value > total) | ((value != value) & (total == total)):",
+            "    total = value",
+            *(["    best = r * n_tap_columns + s"] if remembers else []),
+        ]
+        result = "total"
+    else:
+        seen += ["total += value"]
+        result = f"total / {compute.name}(n_tap_rows * n_tap_columns)"
+    lines = [
+        *_take_apart("result"),
+        "at = x_at + plane * source_rows * source_columns",
+        "top = place_row * n_step_rows",
+        "left = place_column * n_step_columns",
+        f"total = {begin}",
+        *(["best = index32(0)"] if remembers else []),
+        "for r in range(n_tap_rows):",
+        "    for s in range(n_tap_columns):",
+        "        row = top + r - n_low_rows",
+        "        column = left + s - n_low_columns",
+        "        inside = (top + r >= n_low_rows) & (left + s >= n_low_columns)",
+        "        if inside & (row < n_source_rows) & (column < n_source_columns):",
+        *indented(indented(indented(seen))),
+        f"y[y_at + i] = {store(converted(result, compute, dtype), dtype)}",
+        *(["choice[choice_at + i] = int32(best)"] if remembers else []),
+    ]
+    parameters = [
+        *numbers("n", *NUMBERS),
+        *operand("x", dtype),
+        *operand("y", dtype),
+        *(operand("choice", int32) if remembers else ()),
+    ]
+    name = f"{way}_pool_{dtype.name}" + "_remembers" * remembers
+    return define(name, parameters, [*narrowed(*NUMBERS), *over_grid(lines)], *WORK)
+
+
+def pool_gradient(way: Way, dtype: DType) -> Kernel:
+    """Return the kernel of `out`, the gradient of the images, with a thread for each of those.
+
+    It reads `grad`, that of the result, and of the largest also `choice`.
+    """
+    compute = computed(dtype)
+    found = load("grad[at]", dtype, compute)
+    if way == "max":
+        tap = "(row - p * n_step_rows) * n_tap_columns + column - q * n_step_columns"
+        add = [f"if choice[choice_at - grad_at + at] == {tap}:", f"    total += {found}"]
+        result = "total"
+    else:
+        add = [f"total += {found}"]
+        result = f"total / {compute.name}(n_tap_rows * n_tap_columns)"
+    lines = [
+        *_take_apart("source"),
+        f"total = {constant(0, compute)}",
+        *_windows_of("row", "rows", "p"),
+        *_windows_of("column", "columns", "q"),
+        "p = p_first",
+        "while p < p_end:",
+        "    q = q_first",
+        "    while q < q_end:",
+        "        at = grad_at + (plane * result_rows + p) * result_columns + q",
+        *indented(indented(add)),
+        "        q += 1",
+        "    p += 1",
+        f"out[out_at + i] = {store(converted(result, compute, dtype), dtype)}",
+    ]
+    parameters = [
+        *numbers("n", *NUMBERS),
+        *operand("grad", dtype),
+        *(operand("choice", int32) if way == "max" else ()),
+        *operand("out", dtype),
+    ]
+    name = f"{way}_pool_gradient_{dtype.name}"
+    return define(name, parameters, [*narrowed(*NUMBERS), *over_grid(lines)], "n")
+
+
+WORK = ("n", "tap_rows", "tap_columns")
+"""The names of the numbers whose product is how many elements are looked at."""
+
+
+def _take_apart(what: str) -> Lines:
+    """Return the lines that find the plane, the row and the column of element `i`."""
+    return [
+        f"place_column = index32(i) % n_{what}_columns",
+        f"place_row = index32(i) // n_{what}_columns % n_{what}_rows",
+        f"plane = index32(i) // n_{what}_columns // n_{what}_rows",
+    ]
+
+
+def _windows_of(what: str, ways: str, window: str) -> Lines:
+    """Return the lines that find the windows which see a row, or a column, of the input."""
+    size, step = f"n_tap_{ways}", f"n_step_{ways}"
+    return [
+        f"{what} = place_{what} + n_low_{ways}",
+        f"{window}_first = ({what} - {size}) // {step} + 1 if {what} >= {size} else index32(0)",
+        f"{window}_end = min({what} // {step} + 1, n_result_{ways})",
+    ]

@@ -1,0 +1,270 @@
+"""The gradient of a convolution's kernels and biases: few sums, each of millions of products.
+
+For each kernel and each of its taps the gradient is the sum, over all points, of the point's
+upstream gradient times what it sees through the tap. As a matrix product that has a row for each
+kernel and a column for each tap of each channel. One more column, which sees 1 everywhere, is the
+gradient of the bias.
+
+There are so few of these sums that blocks must share them: each block takes part of the points, and
+leaves its totals in a workspace. A second launch adds these up, always in the same order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mt_cuda.core.kernel import (
+    Kernel,
+    Lines,
+    computed,
+    define,
+    indented,
+    load,
+    numbers,
+    operand,
+    store,
+)
+from mt_cuda.core.machine import Size
+from mt_cuda.images import windows
+from mt_cuda.rows.teams import Team
+from mt_fast.extending import constant, converted
+from mt_tensor import DType
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """How a block computes its part.
+
+    Attributes:
+        rows: the kernels of a block.
+        columns: its taps.
+        depth: how many points are in shared memory at a time; it divides the number of threads.
+        each_rows: the kernels of a thread.
+        each_columns: the taps of a thread.
+    """
+
+    rows: int
+    columns: int
+    depth: int
+    each_rows: int
+    each_columns: int
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        return self.rows // self.each_rows * (self.columns // self.each_columns)
+
+    @property
+    def price(self) -> float:
+        """About how many instructions the threads of a block take for one point."""
+        looks = 10 * (self.rows + self.columns)
+        each = self.each_rows * self.each_columns + (self.each_rows + self.each_columns) / 4
+        return looks + self.threads * each
+
+
+TILES = (
+    Tile(4, 16, 32, 1, 1),
+    Tile(8, 16, 32, 2, 1),
+    Tile(8, 48, 32, 2, 3),
+    Tile(16, 32, 32, 2, 4),
+    Tile(16, 80, 32, 4, 5),
+    Tile(32, 32, 32, 4, 4),
+    Tile(32, 96, 32, 4, 6),
+    Tile(64, 64, 32, 4, 8),
+)
+"""Tiles for machines whose blocks have a warp of threads at least."""
+
+TINY = (Tile(4, 4, 4, 2, 2), Tile(4, 8, 4, 2, 2))
+"""Tiles for the others: the same in small."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """How the sums are cut up.
+
+    Attributes:
+        tile: the tile.
+        tiles: how many tiles there are.
+        parts: how many parts the points are cut into.
+        span: how many points a part has; the last may have fewer.
+    """
+
+    tile: Tile
+    tiles: int
+    parts: int
+    span: int
+
+
+def choose(rows: int, columns: int, groups: int, points: int, size: Size) -> Cut:
+    """Return how sums over points are cut up, for groups of so many kernels and columns."""
+
+    def tiles(tile: Tile) -> int:
+        return groups * -(-rows // tile.rows) * -(-columns // tile.columns)
+
+    tile = min(TINY if size.threads < 32 else TILES, key=lambda tile: tiles(tile) * tile.price)
+    strips = -(-points // tile.depth)
+    span = -(-strips // max(1, size.parallel // tiles(tile))) * tile.depth
+    return Cut(tile, tiles(tile), -(-points // span), span)
+
+
+def partial_sums(dtype: DType, tile: Tile) -> Kernel:
+    """Return the kernel that leaves the totals of part y of the points in row y of `target`.
+
+    Such a row has the gradients of all kernels, and after them those of all biases.
+
+    Args:
+        dtype: the element type.
+        tile: how a block computes its part.
+    """
+    compute = computed(dtype)
+    pitch = tile.depth + 16 // compute.itemsize  # so that rows do not lie in one memory bank
+    shape = f"({tile.each_rows}, {tile.each_columns})"
+    body = [
+        *windows.tap_tables(tile.columns),
+        f"fill = cuda.shared.array({tile.columns}, {compute.name})",
+        f"grads = cuda.shared.array({tile.rows * pitch}, {compute.name})",
+        f"seen = cuda.shared.array({tile.columns * pitch}, {compute.name})",
+        f"totals = cuda.local.array({shape}, {compute.name})",
+        *windows.begin(apart=False),
+        *windows.narrowed("points", "kernels", "source_channels", "groups", "span"),
+        *_find_tile(tile),
+        *_find_taps(tile, compute),
+        f"for i in range({tile.each_rows}):",
+        f"    for k in range({tile.each_columns}):",
+        f"        totals[i, k] = {constant(0, compute)}",
+        "first = cuda.blockIdx.y * n_span",
+        "end = min(first + n_span, n_points)",
+        "while first < end:",
+        "    cuda.syncthreads()",
+        *indented(_load(dtype, tile, pitch)),
+        "    cuda.syncthreads()",
+        *indented(_multiply(tile, pitch, 16 // compute.itemsize)),
+        f"    first += {tile.depth}",
+        *_store(tile),
+    ]
+    name = f"convolution_weights_{dtype.name}_{tile.rows}x{tile.columns}"
+    parameters = [
+        *numbers("points", "kernels", "source_channels", "groups", "span", *windows.NUMBERS),
+        *operand("grad", dtype),
+        *operand("source", dtype),
+        *operand("target", compute),
+    ]
+    return define(name, parameters, body, "groups", "kernels", *windows.WORK)
+
+
+def _find_tile(tile: Tile) -> Lines:
+    """Return the lines that find a block's tile, and what of it is the thread's."""
+    beside = tile.columns // tile.each_columns
+    return [
+        "inner = n_source_channels * taps",
+        "thread = cuda.threadIdx.x",
+        f"across = (inner + {tile.columns}) // {tile.columns}  # with the column of the bias",
+        f"along = (n_kernels + {tile.rows - 1}) // {tile.rows}",
+        f"first_column = cuda.blockIdx.x % across * {tile.columns}",
+        f"first_row = cuda.blockIdx.x // across % along * {tile.rows}",
+        "group = cuda.blockIdx.x // across // along",
+        f"down = thread // {beside}",
+        f"right = thread % {beside}",
+        f"lane = thread % {tile.depth}",
+        f"line = thread // {tile.depth}",
+    ]
+
+
+def _find_taps(tile: Tile, compute: DType) -> Lines:
+    """Return the lines that enter the taps of a block in the tables."""
+    one, zero = constant(1, compute), constant(0, compute)
+    return [
+        "e = thread",
+        f"while e < {tile.columns}:",
+        *indented(windows.find_tap("(first_column + e)", "first_column + e < inner")),
+        f"    fill[e] = {one} if first_column + e == inner else {zero}",
+        f"    e += {tile.threads}",
+    ]
+
+
+def _load(dtype: DType, tile: Tile, pitch: int) -> Lines:
+    """Return the lines that bring the gradients of some points, and what these see."""
+    compute, lines = computed(dtype), tile.threads // tile.depth
+    grad = "grad[grad_at + (shown + row) * point_plane + place]"
+    seen = load("source[source_at + start + at]", dtype, compute)
+    return [
+        "point = first + lane",
+        *windows.find_point("point", "point < end"),
+        "start = (image * n_groups + group) * n_source_channels * source_plane",
+        "shown = (image * n_groups + group) * n_kernels",
+        f"for i in range({tile.rows // lines}):",
+        f"    e = line + {lines} * i",
+        "    row = first_row + e",
+        f"    value = {constant(0, compute)}",
+        "    if (point < end) & (row < n_kernels):",
+        f"        value = {load(grad, dtype, compute)}",
+        f"    grads[{pitch} * e + lane] = value",
+        f"for i in range({tile.columns // lines}):",
+        f"    e = line + {lines} * i",
+        "    value = fill[e]",
+        *indented(windows.look("value", seen, "e", apart=False)),
+        f"    seen[{pitch} * e + lane] = value",
+    ]
+
+
+def _multiply(tile: Tile, pitch: int, lanes: int) -> Lines:
+    """Return the lines with which a thread adds what some points give to its totals."""
+    below, beside = tile.rows // tile.each_rows, tile.columns // tile.each_columns
+    rows, columns = range(tile.each_rows), range(tile.each_columns)
+    return [
+        f"for j in range({tile.depth // lanes}):",
+        *(
+            f"    grad{i} = load{lanes}(grads, {pitch} * (down + {below * i}) + {lanes} * j)"
+            for i in rows
+        ),
+        *(
+            f"    seen{k} = load{lanes}(seen, {pitch} * (right + {beside * k}) + {lanes} * j)"
+            for k in columns
+        ),
+        f"    for e in range({lanes}):",
+        *(f"        totals[{i}, {k}] += grad{i}[e] * seen{k}[e]" for i in rows for k in columns),
+    ]
+
+
+def _store(tile: Tile) -> Lines:
+    """Return the lines with which a thread leaves its totals, as far as there are sums."""
+    below, beside = tile.rows // tile.each_rows, tile.columns // tile.each_columns
+    return [
+        "weights = n_groups * n_kernels * inner",
+        "begin = target_at + cuda.blockIdx.y * (weights + n_groups * n_kernels)",
+        f"for i in range({tile.each_rows}):",
+        f"    row = first_row + down + {below} * i",
+        f"    for k in range({tile.each_columns}):",
+        f"        column = first_column + right + {beside} * k",
+        "        own = group * n_kernels + row",
+        "        if (row < n_kernels) & (column <= inner):",
+        "            at = own * inner + column if column < inner else weights + own",
+        "            target[begin + at] = totals[i, k]",
+    ]
+
+
+def added_parts(dtype: DType, team: Team) -> Kernel:
+    """Return the kernel that adds up what `partial_sums` left, and stores both gradients."""
+    compute = computed(dtype)
+    total = store(converted("total", compute, dtype), dtype)
+    body = [
+        "def plus(a, b):",
+        "    return a + b",
+        f"memory = cuda.shared.array({team.threads}, {compute.name})",
+        *team.begin(),
+        f"total = {constant(0, compute)}",
+        *team.visit("j", "", "parts", ["total += partial[partial_at + j * rows + row]"]),
+        *team.fold([("total", "plus", "memory")]),
+        "if (row < rows) & (lane == 0):",
+        "    if row < weights:",
+        f"        weight[weight_at + row] = {total}",
+        "    else:",
+        f"        bias[bias_at + row - weights] = {total}",
+    ]
+    parameters = [
+        *numbers("rows", "parts", "weights"),
+        *operand("partial", compute),
+        *operand("weight", dtype),
+        *operand("bias", dtype),
+    ]
+    return define(f"added_parts_{dtype.name}_{team.name}", parameters, body, "rows", "parts")

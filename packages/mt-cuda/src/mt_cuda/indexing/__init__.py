@@ -1,0 +1,1 @@
+"""Indices that are checked on the device, and embeddings."""

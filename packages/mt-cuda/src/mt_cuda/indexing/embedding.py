@@ -1,0 +1,63 @@
+"""Rows of a table looked up, and their gradients added up where they came from.
+
+Both are primitives of the backend, on rows as they lie: no index and no gradient is copied before.
+Gradients are added atomically, in no fixed order; see `mt_cuda.core.indexed`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mt_cuda.tensors import is_floating, ops_of, tensor_of
+from mt_operators import OPERATORS
+from mt_tensor import Tensor, TensorData
+from mt_tensor.extending import FusedKernel
+
+
+class Embedding(FusedKernel):
+    """A table, and numbers of its rows."""
+
+    def fits(self, *arguments: Any) -> bool:
+        """Leave nothing and a single number to the composition."""
+        table, numbers = arguments
+        return numbers.ndim > 0 and numbers.numel() > 0 and is_floating(table)
+
+    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+        """Return the rows; saved are their numbers, each of which there is.
+
+        That there is no such row is said when somebody waits: see `mt_cuda.indexing.checks`.
+        """
+        table, numbers = arguments
+        ops, where = ops_of(table), ("embedding()", "dimension 0")
+        safe = ops.checked_indices(numbers._tensor, table.shape[0], where)
+        rows = _for_each(table._tensor, safe)
+        return tensor_of(ops.gather(rows, 0, _index(table, safe)), table), (safe,)
+
+    def gradient(
+        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Tensor | None]:
+        """Return the gradient of the table."""
+        (table, _), (safe,) = arguments, saved
+        ops, index = ops_of(table), _index(table, safe)
+        out = ops.full(table.shape, table.dtype, 0)
+        seen = TensorData(out.storage, out.shape, dtype=out.dtype)  # nobody else's view
+        ops.scatter(grad._tensor, 0, index, _for_each(seen, safe), OPERATORS["add"])
+        return tensor_of(out, table), None
+
+
+def _index(table: Tensor, numbers: TensorData) -> TensorData:
+    """Return the number of its row for each element that is looked up."""
+    shape, strides = (*numbers.shape, table.shape[1]), (*numbers.strides, 0)
+    return numbers.like(shape, strides, numbers.offset)
+
+
+def _for_each(table: TensorData, numbers: TensorData) -> TensorData:
+    """Return a table with the dimensions of what is looked up: the same for each but the first."""
+    (rows, width), (row, column) = table.shape, table.strides
+    others = numbers.shape[1:]
+    return table.like((rows, *others, width), (row, *(0 for _ in others), column), table.offset)
+
+
+KERNELS = {"embedding": Embedding()}
+"""For `mt_tensor.extending.register_kernels`."""

@@ -1,0 +1,1 @@
+"""Kernels as text, as PTX and as machine code, to read."""

@@ -1,0 +1,256 @@
+"""Looking at kernels: their text, and the PTX or machine code that it becomes.
+
+A kernel is generated when a layout first occurs, and nobody would ever see it. Here any of them can
+be asked for by name, on any machine: the text needs nothing, the PTX only the compiler.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from mt_cuda.core import elementwise, indexed, matrix, reduction
+from mt_cuda.core.errors import KernelError
+from mt_cuda.core.gpu import THREADS
+from mt_cuda.core.kernel import Kernel, computed
+from mt_cuda.vectors.elementwise import vector
+from mt_fast.extending import integer_functions
+from mt_operators import OPERATORS, Operator
+from mt_operators.core.lowering import expanded
+from mt_operators.core.row import zero
+from mt_operators.core.tracing import graph_of
+from mt_tensor import DType, bool_
+from mt_tensor.extending import DTYPES, as_dtype
+
+ELEMENTWISE = ("contiguous", "vector", "strided")
+FOLDS = ("rows", "columns")
+Gradient = bool | tuple[bool, ...] | None
+
+SIGNED = ("pow", *integer_functions.UNSIGNED)
+"""Operators whose kernels are others for signed than for unsigned integers."""
+
+SPECIAL = ("matmul", "gather", "scatter", "copy")
+
+
+def source(
+    name: str,
+    *,
+    dtype: str | DType = "float32",
+    layout: str = "contiguous",
+    gradient: Gradient = False,
+) -> str:
+    """Return the text of a kernel.
+
+    Args:
+        name: an operator of the table, or `"matmul"`, `"gather"`, `"scatter"` or `"copy"`.
+        dtype: the element type.
+        layout: `"contiguous"`, `"vector"` (contiguous, 16 bytes at a time) or `"strided"`; for an
+            operator that folds, also `"rows"` or `"columns"`.
+        gradient: whether the operator's fused backward is meant instead of its value; or for each
+            argument, whether its gradient is wanted.
+
+    Raises:
+        UnknownOperatorError: there is no such operator; names the nearest.
+        KernelError: the operator has no such kernel.
+        DTypeError: there is no such element type.
+    """
+    return kernel(name, dtype=dtype, layout=layout, gradient=gradient).source
+
+
+def compile_ptx(
+    name: str,
+    *,
+    dtype: str | DType = "float32",
+    layout: str = "contiguous",
+    gradient: Gradient = False,
+    capability: tuple[int, int] = (9, 0),
+) -> str:
+    """Return the PTX of a kernel, compiled without a GPU.
+
+    Args:
+        name: as in `source`.
+        dtype: as in `source`.
+        layout: as in `source`.
+        gradient: as in `source`.
+        capability: the compute capability to compile for; 9.0 is Hopper.
+
+    Raises:
+        KernelError: as in `source`, or the compiler is missing: `pip install 'mt-cuda[ptx]'`.
+    """
+    from mt_cuda.core.compiler import compile_kernel
+
+    return compile_kernel(
+        kernel(name, dtype=dtype, layout=layout, gradient=gradient), capability
+    ).ptx
+
+
+def compile_cubin(
+    name: str,
+    *,
+    dtype: str | DType = "float32",
+    layout: str = "contiguous",
+    gradient: Gradient = False,
+    capability: tuple[int, int] = (9, 0),
+) -> bytes:
+    """Return the machine code of a kernel, which NVRTC makes of its text in C, without a GPU.
+
+    Args:
+        name: as in `source`.
+        dtype: as in `source`.
+        layout: as in `source`.
+        gradient: as in `source`.
+        capability: the compute capability to compile for; 9.0 is Hopper.
+
+    Raises:
+        KernelError: as in `source`, or the compiler is missing: `pip install 'mt-cuda[cu13]'`.
+    """
+    from mt_cuda.cubins.nvrtc import cubin
+
+    return cubin(kernel(name, dtype=dtype, layout=layout, gradient=gradient), capability)
+
+
+def kernel(
+    name: str,
+    *,
+    dtype: str | DType = "float32",
+    layout: str = "contiguous",
+    gradient: Gradient = False,
+) -> Kernel:
+    """Return a kernel; the arguments and errors are those of `source`."""
+    element = as_dtype(dtype)
+    if name in SPECIAL:
+        return _special(name, element)
+    operator = OPERATORS[name]
+    if layout in FOLDS:
+        return _fold(operator, element, layout)
+    if layout not in ELEMENTWISE:
+        raise KernelError(
+            f"there are no kernels for a layout {layout!r}; choose one of "
+            f"{', '.join((*ELEMENTWISE, *FOLDS))}."
+        )
+    return _elementwise(operator, element, layout, gradient)
+
+
+def every_kernel() -> Iterator[Kernel]:
+    """Yield kernels that together use every operator, template and element type.
+
+    Those of uint16 and uint32 are the ones of uint8 with another name in their text.
+    """
+    elements = [dtype for name, dtype in DTYPES.items() if name not in ("uint16", "uint32")]
+    for operator in OPERATORS.values():
+        yield from _every_elementwise(operator)
+        if operator.identity is not None or operator.name in {"maximum", "minimum"}:
+            for element, way in itertools.product(elements, FOLDS):
+                if operator.result != "bool" or element is bool_:
+                    yield _fold(operator, element, way)
+    for element, target in itertools.product(elements, repeat=2):
+        yield _copy(element, target)
+    for element in elements:
+        yield from (_special(name, element) for name in ("gather", "scatter"))
+        yield indexed.gather(element, 3, "int64")
+        yield _filled(element)
+        for name in ("add", "mul", "maximum", "minimum"):
+            yield _scatter(OPERATORS[name], element)
+        if element is not bool_:
+            yield _special("matmul", element)
+    for tiling, a_by_rows, b_by_rows in itertools.product(
+        (matrix.LARGE, matrix.SMALL), (True, False), (True, False)
+    ):
+        yield matrix.matmul(DTYPES["float32"], tiling, 1, a_by_rows, b_by_rows)
+
+
+def _every_elementwise(operator: Operator) -> Iterator[Kernel]:
+    for name, layouts in (
+        ("float32", ELEMENTWISE),
+        ("float64", ("vector",)),
+        ("int32", ELEMENTWISE),
+        ("float16", ("vector", "strided")),
+        ("uint8", ("vector", "strided")),
+        ("uint64", ("strided",) if operator.name in SIGNED else ()),
+    ):
+        element = DTYPES[name]
+        if operator.result == ("real" if element.kind == "integer" else "integer"):
+            continue  # computed in float32, or refused
+        for layout in layouts:
+            yield from _both(operator, element, layout)
+
+
+def _both(operator: Operator, dtype: DType, layout: str) -> Iterator[Kernel]:
+    """Yield the kernel of the value, and that of the gradient where there is one."""
+    yield _elementwise(operator, dtype, layout, False)
+    if dtype.is_floating_point and any(_needed(operator)):
+        yield _elementwise(operator, dtype, layout, True)
+
+
+def _needed(operator: Operator) -> tuple[bool, ...]:
+    return tuple(partial is not zero for partial in operator.partials)
+
+
+def _elementwise(operator: Operator, dtype: DType, layout: str, gradient: Gradient) -> Kernel:
+    inputs = (dtype,) * operator.arity
+    if operator.name == "where":
+        inputs = (bool_, dtype, dtype)
+    out = bool_ if operator.result == "bool" else dtype
+    if gradient:
+        needed = gradient if isinstance(gradient, tuple) else _needed(operator)
+        if len(needed) != operator.arity:
+            raise KernelError(
+                f"{operator.name} takes {operator.arity} argument(s); gradient={gradient} names "
+                f"{len(needed)}."
+            )
+        if not any(needed):
+            raise KernelError(
+                f"{operator.name} has no gradient: its derivatives are zero everywhere."
+            )
+        formula = operator.gradient(needed)
+        types = elementwise.Signature(
+            (out, *inputs, out), (dtype,) * formula.outputs, computed(dtype)
+        )
+    else:
+        formula = operator.value
+        types = elementwise.Signature(inputs, (out,), computed(dtype))
+    graph = expanded(graph_of(formula))
+    if layout == "strided":
+        return elementwise.strided(formula.name, graph, types, 2, "index32")
+    # The condition of `where` is of another size: a single one then, as `vector` demands.
+    same = tuple(d.itemsize == dtype.itemsize for _, d in types.operands)
+    if layout == "vector" and all(same[-len(types.outputs) :]):
+        return vector(formula.name, graph, types, same, 16 // dtype.itemsize)
+    return elementwise.contiguous(formula.name, graph, types, (True,) * len(same))
+
+
+def _fold(operator: Operator, dtype: DType, layout: str) -> Kernel:
+    if operator.arity != 2:
+        raise KernelError(f"{operator.name} cannot fold: it does not take two arguments.")
+    graph = expanded(graph_of(operator.value))
+    fold = reduction.Fold(operator.name, graph, operator.identity, dtype, dtype, 1, 1, "index32")
+    return reduction.rows(fold, THREADS) if layout == "rows" else reduction.columns(fold)
+
+
+def _scatter(operator: Operator, dtype: DType) -> Kernel:
+    if dtype.name in indexed.ATOMIC.get(operator.name, ()):
+        return indexed.scatter(dtype, 2, "index32", operator.name)
+    return indexed.scatter_lines(
+        operator.name, expanded(graph_of(operator.value)), dtype, 2, "index32"
+    )
+
+
+def _copy(source_type: DType, target: DType) -> Kernel:
+    types = elementwise.Signature((source_type,), (target,), computed(source_type))
+    return elementwise.strided("id", graph_of(OPERATORS["id"].value), types, 2, "index32")
+
+
+def _filled(dtype: DType) -> Kernel:
+    """Return the kernel that writes one number everywhere."""
+    types = elementwise.Signature((None,), (dtype,), computed(dtype))
+    return elementwise.contiguous("id", graph_of(OPERATORS["id"].value), types, (True,))
+
+
+def _special(name: str, dtype: DType) -> Kernel:
+    if name == "matmul":
+        return matrix.matmul(dtype, matrix.LARGE, 0, True, True)
+    if name == "gather":
+        return indexed.gather(dtype, 2, "index32")
+    if name == "scatter":
+        return indexed.scatter(dtype, 2, "index32", None)
+    return _copy(dtype, dtype)

@@ -1,1 +1,0 @@
-"""Beyond the lesson of stage 4: the means to look at its kernels."""

@@ -1,1 +1,0 @@
-"""What can be measured of the kernels, on a GPU and without one; `mt_cuda.bench` is the command."""

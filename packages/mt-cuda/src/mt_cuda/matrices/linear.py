@@ -1,0 +1,79 @@
+"""Linear maps: one launch forward, and two or three backward.
+
+The bias is what the totals of the product begin with, and its gradient is added up where the
+gradient of the weights is computed: `mt_cuda.matrices.product` says how.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mt_cuda.core.layout import merge
+from mt_cuda.matrices.multiply import linear, product_and_sums
+from mt_cuda.matrices.planning import LARGEST
+from mt_cuda.tensors import elements_of, is_floating, ops_of, tensor_of
+from mt_tensor import Tensor, TensorData
+from mt_tensor.extending import FusedKernel, Shape
+
+
+class Linear(FusedKernel):
+    """Inputs of shape (*batch, inputs), weights (outputs, inputs) and biases (outputs,)."""
+
+    def fits(self, *arguments: Any) -> bool:
+        """Leave nothing, whole numbers and mixed types to the composition."""
+        given = [x for x in arguments if x is not None]
+        return (
+            is_floating(*given)
+            and len({x.dtype for x in given}) == 1
+            and max(x.numel() for x in given) < LARGEST
+        )
+
+    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+        """Return `x @ weight.T + bias`."""
+        x, weight, bias = arguments
+        given = None if bias is None else elements_of(bias)
+        out = linear(ops_of(x), _rows(x), _turned(weight._tensor), given)
+        return _with_shape(out, (*x.shape[:-1], weight.shape[0]), x), ()
+
+    def gradient(
+        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Tensor | None]:
+        """Return the gradients of inputs, weights and biases, each if it is wanted."""
+        x, weight, _ = arguments
+        ops, upstream = ops_of(x), _rows(grad)
+        of_x = of_weight = of_bias = None
+        if needs[0]:
+            of_x = _with_shape(ops.matmul(upstream, weight._tensor), x.shape, x)
+        if needs[2]:
+            of_weight, of_bias = (
+                tensor_of(found, x) for found in product_and_sums(ops, _turned(upstream), _rows(x))
+            )
+        elif needs[1]:
+            of_weight = tensor_of(ops.matmul(_turned(upstream), _rows(x)), x)
+        return of_x, of_weight, of_bias
+
+
+def _rows(x: Tensor) -> TensorData:
+    """Return a tensor as a matrix whose rows are its last dimension: a view, if there is one."""
+    data = x._tensor
+    rows = merge(data.shape[:-1], [data.strides[:-1]])
+    if rows.rank > 1:
+        data = elements_of(x)
+        rows = merge(data.shape[:-1], [data.strides[:-1]])
+    (steps,) = rows.strides
+    return data.like((rows.size, x.shape[-1]), (*(steps or (0,)), data.strides[-1]), data.offset)
+
+
+def _turned(matrix: TensorData) -> TensorData:
+    """Return the transposed view of a matrix."""
+    return matrix.like(matrix.shape[::-1], matrix.strides[::-1], matrix.offset)
+
+
+def _with_shape(rows: TensorData, shape: Shape, like: Tensor) -> Tensor:
+    """Return new elements that follow each other as a tensor of another shape."""
+    return tensor_of(TensorData(rows.storage, shape, dtype=rows.dtype), like)
+
+
+KERNELS = {"linear": Linear()}
+"""For `mt_tensor.extending.register_kernels`."""

@@ -1,0 +1,322 @@
+"""The matrix product, written for the hardware.
+
+It computes what the kernel of the core does, `core/matrix.py`, and in the same way: a block owns
+a tile of the result and walks along the inner dimension, strip by strip; a thread owns part of the
+tile and keeps it in registers. What is different serves one end, that almost every instruction of
+the inner loop multiplies and adds:
+
+- Shared memory has room for two strips, on two shelves. While one is multiplied, the next is on its
+  way from memory into registers, and then goes to the other shelf: so one barrier a strip is
+  enough, and nobody waits for memory.
+- What moves, moves 16 bytes at a time: from memory, where layout and alignment allow it, and always
+  from shared memory into registers. A thread's rows and columns therefore come in groups of
+  neighbours, with other threads' between them.
+- Where something lies is worked out before the loop, which only moves on. Rows beyond the edge are
+  read as the last one is, without asking: nobody stores what becomes of them. Whether the inner
+  dimension ends is asked for the last strips only.
+- The inner dimension can be cut into parts, each with blocks of its own, which leave their totals
+  one after the other. Adding these up is another launch.
+
+What a linear map needs beside its products is done on the way. Biases are what the totals of their
+columns begin with. The gradient of the biases is the sums of the rows of the left factor, the
+upstream gradient on its side: what a thread brings of it, it adds up in registers, while it has it.
+Behind the loop the threads put their sums on a shelf, as they put strips, and those of the first
+column of tiles add up its rows.
+
+`outer` stands for the rows of `a` and the columns of `b`, so that one text serves both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mt_cuda.core.kernel import (
+    Kernel,
+    Lines,
+    Parameter,
+    define,
+    indented,
+    load,
+    numbers,
+    operand,
+    store,
+)
+from mt_cuda.core.layout import extent_names, position, stride_names, take_apart
+from mt_cuda.core.matrix import total_type
+from mt_cuda.matrices.strips import Factor, Strip, plus
+from mt_cuda.matrices.tiles import Tile, lanes_of
+from mt_fast.extending import constant, converted
+from mt_tensor import DType
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """What a kernel is generated for.
+
+    Attributes:
+        dtype: the element type of the factors.
+        out: the element type of the result, or that of totals if it is one of several parts.
+        tile: how a block computes its part.
+        a: how the left factor lies in memory.
+        b: how the right factor does.
+        wide: whether groups of the result, which is contiguous, begin on boundaries of 16 bytes.
+        batch: the number of batch dimensions after merging.
+        biased: whether there is a number for each column, which is added to it.
+        summed: whether the sums of the rows of `a` are wanted, too: they lie behind the result, in
+            each part. It has no batch then.
+        rounded: whether numbers of float32 may be rounded to 10 bits before; this text does not.
+    """
+
+    dtype: DType
+    out: DType
+    tile: Tile
+    a: Factor
+    b: Factor
+    wide: bool
+    batch: int
+    biased: bool = False
+    summed: bool = False
+    rounded: bool = False
+
+
+def product(form: Product) -> Kernel:
+    """Return the kernel of `out[part, ..., i, k] = sum over j of a[..., i, j] * b[..., j, k]`.
+
+    Block `(x, y)` computes tile x, counted through rows of tiles, tiles of a matrix and matrices,
+    and of the inner dimension the part y, which has `span` elements.
+    """
+    tile, total = form.tile, total_type(form.dtype)
+    strips = strips_of(form, tile)
+    body = [
+        *(line for strip in strips for line in strip.arrays()),
+        f"totals = cuda.local.array(({tile.each_rows}, {tile.each_columns}), {total.name})",
+        *find_groups(form, strips),
+        *(line for strip in strips for line in strip.find_shelf()),
+        *_begin(form),
+        *_multiply_strips(form, strips),
+        *_store(form),
+        *(_store_sums(form, strips[0]) if form.summed else []),
+    ]
+    types = "_".join(dict.fromkeys((form.dtype.name, form.out.name)))
+    name = f"product_{types}_{tile}_a_{form.a}_b_{form.b}"
+    name += ("_out_wide" if form.wide else "") + f"_batch{form.batch}"
+    name += ("_biased" if form.biased else "") + ("_summed" if form.summed else "")
+    name += "_rounded" if form.rounded else ""
+    return define(name, parameters(form), body, "batches", "rows", "inner", "columns")
+
+
+def strips_of(form: Product, tile: Tile) -> tuple[Strip, Strip]:
+    """Return the strips of both factors."""
+    return (
+        Strip("a", form.a, form.dtype, tile.rows, "top", "rows", "down", tile),
+        Strip("b", form.b, form.dtype, tile.columns, "left", "columns", "right", tile),
+    )
+
+
+def parameters(form: Product) -> list[Parameter]:
+    """Return the parameters of the kernel."""
+    strides = [f"{m}_{way}_stride" for m in ("a", "b") for way in ("outer", "inner")]
+    return [
+        *numbers("batches", "rows", "inner", "columns", "span", *strides),
+        *numbers(*extent_names(form.batch)),
+        *numbers(*(s for m in ("a", "b") for s in stride_names(m, form.batch))),
+        *operand("a", form.dtype),
+        *operand("b", form.dtype),
+        *(operand("bias", form.dtype) if form.biased else []),
+        *operand("out", form.out),
+    ]
+
+
+def find_groups(form: Product, strips: tuple[Strip, Strip]) -> Lines:
+    """Return the lines that find what a thread computes, and its groups in memory."""
+    return [
+        *_find_place(form),
+        "first = cuda.blockIdx.y * index32(span)",
+        "left_over = min(index32(inner) - first, index32(span))",
+        *(line for strip in strips for line in strip.find()),
+    ]
+
+
+def _find_place(form: Product) -> Lines:
+    """Return the lines that find a block's tile, and a thread's part of it.
+
+    The threads of a warp form a rectangle of 4 by 8, where there are so many: of a strip's row they
+    read 4 and 8 groups, instead of 1 and 32.
+    """
+    tile = form.tile
+    beside = tile.columns // tile.each_columns
+    if beside % 8 == 0 and tile.rows // tile.each_rows % 4 == 0:
+        own = [
+            f"down = thread // {4 * beside} * 4 + thread % 32 // 8",
+            f"right = thread // 32 % {beside // 8} * 8 + thread % 8",
+        ]
+    else:
+        own = [f"down = thread // {beside}", f"right = thread % {beside}"]
+    batch = "index32(cuda.blockIdx.x) // across // along"
+    size = "(rows * columns + rows)" if form.summed else "rows * columns"
+    return [
+        "thread = cuda.threadIdx.x",
+        *own,
+        f"across = (index32(columns) + {tile.columns - 1}) // {tile.columns}",
+        f"along = (index32(rows) + {tile.rows - 1}) // {tile.rows}",
+        f"left = cuda.blockIdx.x % across * {tile.columns}",
+        f"top = cuda.blockIdx.x // across % along * {tile.rows}",
+        f"matrix = {batch}",
+        *take_apart("matrix", extent_names(form.batch), "index32"),
+        *(f"{m}_start = {position(f'{m}_at', stride_names(m, form.batch))}" for m in ("a", "b")),
+        f"out_start = out_at + (cuda.blockIdx.y * batches + matrix) * {size}",
+    ]
+
+
+def _begin(form: Product) -> Lines:
+    """Return the lines that give a thread's totals what they begin with: in part 0, the biases."""
+    total = total_type(form.dtype)
+    zero = constant(0, total)
+    lanes, *_ = _groups(form)
+    _, beside = _apart(form)
+    begin = f"{lanes} * right + k // {lanes} * {beside} + k % {lanes}"
+    biases = [
+        f"    column = min(left + {begin}, index32(columns) - 1)",
+        "    if cuda.blockIdx.y == 0:",
+        f"        begin = {load('bias[bias_at + column]', form.dtype, total)}",
+    ]
+    return [
+        f"for k in range({form.tile.each_columns}):",
+        f"    begin = {zero}",
+        *(biases if form.biased else []),
+        f"    for i in range({form.tile.each_rows}):",
+        "        totals[i, k] = begin",
+    ]
+
+
+def _store_sums(form: Product, a: Strip) -> Lines:
+    """Return the lines that add up what threads have summed of each row of `a`, and store it."""
+    tile, total = form.tile, total_type(form.dtype)
+    rounds = max(1, tile.rows // tile.threads)
+    own = f"thread + r * {tile.threads}"
+    lines = [
+        f"row = top + {own}",
+        "if row < rows:",
+        f"    own_sum = {constant(0, total)}",
+        f"    for j in range({tile.depth}):",
+        f"        own_sum += a_get[{a.pitch} * j + {own} - {lanes_of(total)} * down]",
+        "    out[out_start + rows * columns + row] = own_sum",
+    ]
+    guard = [f"if {own} < {tile.rows}:"]
+    inside = [*guard, *indented(lines)] if tile.threads > tile.rows else lines
+    return [
+        "cuda.syncthreads()",
+        *a.take_sums(),
+        *a.shelve(),
+        "cuda.syncthreads()",
+        "if left == 0:",
+        *indented([f"for r in range({rounds}):", *indented(inside)]),
+    ]
+
+
+def _multiply_strips(form: Product, strips: tuple[Strip, Strip]) -> Lines:
+    """Return the loops over strips: one is multiplied, and the next one brought meanwhile.
+
+    As long as the next one is whole, nothing needs to be asked. So the last ones have a loop of
+    their own. Of the others, two make one turn of the loop where they are short: then the compiler
+    knows on which shelf each of them is.
+    """
+    tile, depth = form.tile, form.tile.depth
+    turn, shelve = (
+        [line for strip in strips for line in getattr(strip, what)()] for what in ("turn", "shelve")
+    )
+    fetch, fetch_inside = (
+        [line for strip in strips for line in strip.fetch(whole)] for whole in (True, False)
+    )
+    multiply = _multiply(form, strips)
+    add = strips[0].add_to_sums() if form.summed else []
+    clear = strips[0].clear() if form.summed else []  # what is not there adds nothing
+    return [
+        *(line for strip in strips for line in strip.clear()),
+        *fetch_inside,
+        *(strips[0].begin_sums() if form.summed else []),
+        *shelve,
+        "cuda.syncthreads()",
+        f"while left_over >= {(tile.strips + 1) * depth}:",
+        f"    for _ in range({tile.strips}):",
+        f"        left_over -= {depth}",
+        *indented(indented(fetch)),
+        f"        for j in range({depth}):",
+        *indented(indented(indented(multiply))),
+        *indented(indented([*add, *turn, *shelve])),
+        "        cuda.syncthreads()",
+        "while left_over > 0:",
+        f"    here = min(left_over, {depth})",
+        "    left_over -= here",
+        "    if left_over > 0:",
+        *indented(indented([*clear, *fetch_inside])),
+        "    for j in range(here):",
+        *indented(indented(multiply)),
+        "    if left_over > 0:",
+        *indented(indented([*add, *turn, *shelve])),
+        "        cuda.syncthreads()",
+    ]
+
+
+def _groups(form: Product) -> tuple[int, range, range]:
+    """Return how many neighbours a group has, and where a thread's groups begin in its part."""
+    lanes = lanes_of(total_type(form.dtype))
+    return lanes, range(0, form.tile.each_rows, lanes), range(0, form.tile.each_columns, lanes)
+
+
+def _apart(form: Product) -> tuple[int, int]:
+    """Return how far a thread's groups are from each other in the tile: in rows, in columns."""
+    _, rows, columns = _groups(form)
+    return form.tile.rows // len(rows), form.tile.columns // len(columns)
+
+
+def _multiply(form: Product, strips: tuple[Strip, Strip]) -> Lines:
+    """Return the lines with which a thread adds to its totals what inner position `j` gives."""
+    lanes, rows, columns = _groups(form)
+    adds = [
+        f"totals[i{plus(i)}, k{plus(k)}] += a_part{i // lanes}[i] * b_part{k // lanes}[k]"
+        for i in rows
+        for k in columns
+    ]
+    a, b = strips
+    return [
+        *a.get(form.tile.each_rows),
+        *b.get(form.tile.each_columns),
+        f"for i in range({lanes}):",
+        f"    for k in range({lanes}):",
+        *indented(indented(adds)),
+    ]
+
+
+def _store(form: Product) -> Lines:
+    """Return the lines with which a thread stores its totals, as far as there are elements."""
+    total = total_type(form.dtype)
+    lanes, rows, columns = _groups(form)
+    below, beside = _apart(form)
+    lines = []
+    for g, i in enumerate(rows):
+        lines += [
+            f"for i in range({lanes}):",
+            f"    row = top + {lanes} * down + i{plus(g * below)}",
+            "    if row < rows:",
+        ]
+        for h, k in enumerate(columns):
+            begin = f"left + {lanes} * right{plus(h * beside)}"
+            at = "out_start + row * columns + column"
+            if form.wide:
+                values = ", ".join(f"totals[i{plus(i)}, {k + e}]" for e in range(lanes))
+                found = [
+                    f"column = {begin}",
+                    "if column < columns:",
+                    f"    store{lanes}(out, {at}, ({values}))",
+                ]
+            else:
+                value = converted(f"totals[i{plus(i)}, k{plus(k)}]", total, form.out)
+                found = [
+                    f"for k in range({lanes}):",
+                    f"    column = {begin} + k",
+                    "    if column < columns:",
+                    f"        out[{at}] = {store(value, form.out)}",
+                ]
+            lines += indented(indented(found))
+    return lines

@@ -1,0 +1,259 @@
+"""The strips of a product: what a block brings of each factor into shared memory.
+
+A strip is as wide as the block's tile and as deep as a few positions of the inner dimension. Each
+thread brings some groups of neighbours; it knows them by pointers, which move on from strip to
+strip, and puts them where all threads read what they multiply.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mt_cuda.core.kernel import Lines, indented, load
+from mt_cuda.core.matrix import total_type
+from mt_cuda.matrices.tiles import Tile, lanes_of
+from mt_fast.extending import constant
+from mt_tensor import DType
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """How one factor lies in memory.
+
+    Attributes:
+        by_inner: whether neighbours along the inner dimension lie closest to each other.
+        wide: whether 16 bytes of neighbours can be read at once: they follow each other, each such
+            group begins on a boundary, and lies inside of the matrix or outside as a whole.
+    """
+
+    by_inner: bool
+    wide: bool
+
+    def __str__(self) -> str:
+        """Name the way, for the kernel's name."""
+        return ("inner" if self.by_inner else "outer") + ("_wide" if self.wide else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """What all threads together bring of one factor into shared memory, again and again.
+
+    A strip has `tile.depth` elements along the inner dimension, and `width` along the outer one. In
+    shared memory it has a row for each inner position, a little longer than needed, so that
+    elements above each other are in different banks.
+
+    Attributes:
+        name: `a` or `b`.
+        factor: how the matrix lies in memory.
+        dtype: its element type.
+        width: the elements along the outer dimension.
+        begin: the name of where the tile begins along the outer dimension.
+        extent: the name of the extent of that dimension.
+        part: the name of which part of the tile is the thread's in that direction.
+        tile: how a block computes its part.
+    """
+
+    name: str
+    factor: Factor
+    dtype: DType
+    width: int
+    begin: str
+    extent: str
+    part: str
+    tile: Tile
+
+    @property
+    def total(self) -> DType:
+        """The type that elements are multiplied in."""
+        return total_type(self.dtype)
+
+    @property
+    def lanes(self) -> int:
+        """How many neighbours are read at once."""
+        return lanes_of(self.dtype) if self.factor.wide else 1
+
+    @property
+    def pitch(self) -> int:
+        """The length of a row in shared memory."""
+        return self.width + lanes_of(self.total)
+
+    @property
+    def fastest(self) -> int:
+        """How many groups there are along the direction in which neighbours lie closest."""
+        return (self.tile.depth if self.factor.by_inner else self.width) // self.lanes
+
+    @property
+    def slowest(self) -> int:
+        """The extent in the other direction."""
+        return self.width if self.factor.by_inner else self.tile.depth
+
+    @property
+    def rounds(self) -> list[tuple[int, int]]:
+        """For each group of a thread, how far it lies from the thread's first: inner and outer."""
+        threads = self.tile.threads
+        count = max(1, self.fastest * self.slowest // threads)
+        across = max(1, self.fastest // threads)  # rounds until a line is full
+        down = max(1, threads // self.fastest)  # lines in a round
+        steps = [(r % across * threads * self.lanes, r // across * down) for r in range(count)]
+        return steps if self.factor.by_inner else [(slow, fast) for fast, slow in steps]
+
+    @property
+    def held(self) -> int:
+        """How many elements a thread brings."""
+        return len(self.rounds) * self.lanes
+
+    @property
+    def lines(self) -> list[int]:
+        """How far a thread's groups lie from its first in the outer direction.
+
+        For each there is a pointer. The groups that it finds are equally far apart in the inner
+        direction, also from strip to strip: so it moves on after each.
+        """
+        return list(dict.fromkeys(outer for _, outer in self.rounds))
+
+    def pointer(self, outer: int) -> str:
+        """Return the name of the pointer to groups that lie so far from a thread's first."""
+        return f"{self.name}{self.lines.index(outer)}"
+
+    def arrays(self) -> Lines:
+        """Return the declarations: two strips, and what of the next one a thread is to bring."""
+        size = 2 * self.tile.depth * self.pitch
+        return [
+            f"{self.name}_strips = cuda.shared.array({size}, {self.total.name})",
+            f"{self.name}_next = cuda.local.array({self.held}, {self.total.name})",
+        ]
+
+    def find(self) -> Lines:
+        """Return the lines that find a thread's groups in memory."""
+        m, fastest = self.name, self.fastest
+        fast, slow = ("inner", "outer") if self.factor.by_inner else ("outer", "inner")
+        last = f"index32({self.extent}) - {1 if self.factor.by_inner else self.lanes}"
+        apart = self.tile.depth * len(self.lines) // len(self.rounds)
+        lines = [
+            f"{m}_{fast} = thread % {fastest}" + (f" * {self.lanes}" if self.lanes > 1 else ""),
+            f"{m}_{slow} = thread // {fastest}",
+            f"{m}_step = {apart} * {m}_inner_stride",
+        ]
+        for outer in self.lines:
+            here = f"min({self.begin} + {m}_outer{plus(outer)}, {last})"
+            lines += [
+                f"{self.pointer(outer)} = {m}[{m}_start + {here} * {m}_outer_stride "
+                f"+ (first + {m}_inner) * {m}_inner_stride:]"
+            ]
+        return lines
+
+    def find_shelf(self) -> Lines:
+        """Return the lines that find where a thread puts its groups, and where it reads."""
+        m = self.name
+        return [
+            f"{m}_put = {m}_strips[{m}_inner * {self.pitch} + {m}_outer:]",
+            f"{m}_get = {m}_strips[{lanes_of(self.total)} * {self.part}:]",
+            f"{m}_turn = {self.tile.depth * self.pitch}",
+        ]
+
+    def clear(self) -> Lines:
+        """Return the lines that give a thread's groups a value for the first time."""
+        m, zero = self.name, constant(0, self.total)
+        return [f"for e in range({self.held}):", f"    {m}_next[e] = {zero}"]
+
+    def begin_sums(self) -> Lines:
+        """Return the lines that declare sums of what a thread brings, and begin them with that."""
+        m = self.name
+        return [
+            f"{m}_sums = cuda.local.array({self.held}, {self.total.name})",
+            f"for e in range({self.held}):",
+            f"    {m}_sums[e] = {m}_next[e]",
+        ]
+
+    def add_to_sums(self) -> Lines:
+        """Return the lines that add what a thread brings to its sums, each in its place."""
+        m = self.name
+        return [f"for e in range({self.held}):", f"    {m}_sums[e] += {m}_next[e]"]
+
+    def take_sums(self) -> Lines:
+        """Return the lines that make the sums what is put on the shelf."""
+        m = self.name
+        return [f"for e in range({self.held}):", f"    {m}_next[e] = {m}_sums[e]"]
+
+    def fetch(self, whole: bool) -> Lines:
+        """Return the lines that read a thread's groups, and move its pointers to the next ones.
+
+        Args:
+            whole: whether all of the strip is there; else nothing is read beyond the end.
+        """
+        m, lines = self.name, []
+        for r, (inner, outer) in enumerate(self.rounds):
+            pointer = self.pointer(outer)
+            inside = "" if whole else f"({m}_inner{plus(inner)} < left_over)"
+            conditions = [each for each in (self.guard, inside) if each]
+            read = self._read(r, pointer)
+            if conditions:
+                read = [f"if {' & '.join(conditions)}:", *indented(read)]
+            lines += [*read, f"{pointer} = {pointer}[{m}_step:]"]
+        return lines
+
+    def _read(self, r: int, pointer: str) -> Lines:
+        """Return the lines that read a thread's r-th group."""
+        m, lanes = self.name, self.lanes
+        if lanes == 1:
+            return [f"{m}_next[{r}] = {load(f'{pointer}[0]', self.dtype, self.total)}"]
+        return [
+            f"{m}_lanes{r} = load{lanes}({pointer}, 0)",
+            f"for e in range({lanes}):",
+            f"    {m}_next[{_before(lanes * r)}e] = "
+            f"{load(f'{m}_lanes{r}[e]', self.dtype, self.total)}",
+        ]
+
+    def shelve(self) -> Lines:
+        """Return the lines that put a thread's groups into the strip that nobody reads now."""
+        m, lanes, together = self.name, self.lanes, lanes_of(self.total)
+        lines = []
+        for r, (inner, outer) in enumerate(self.rounds):
+            at = inner * self.pitch + outer
+            if lanes == 1:
+                found = [f"{m}_put[{at}] = {m}_next[{r}]"]
+            elif self.factor.by_inner:
+                place, value = f"{_before(at)}{self.pitch} * e", f"{_before(lanes * r)}e"
+                found = [f"for e in range({lanes}):", f"    {m}_put[{place}] = {m}_next[{value}]"]
+            else:
+                found = []
+                for e in range(0, lanes, together):
+                    values = [f"{m}_next[{lanes * r + e + k}]" for k in range(together)]
+                    group = f"({', '.join(values)})"
+                    found.append(f"store{together}({m}_put, {at + e}, {group})")
+            if self.guard:
+                found = [f"if {self.guard}:", *indented(found)]
+            lines += found
+        return lines
+
+    def turn(self) -> Lines:
+        """Return the lines that go over to the other shelf."""
+        m = self.name
+        pointers = [f"{m}_{way} = {m}_{way}[{m}_turn:]" for way in ("put", "get")]
+        return [*pointers, f"{m}_turn = -{m}_turn"]
+
+    def get(self, each: int) -> Lines:
+        """Return the lines that read what a thread multiplies at the inner position `j`."""
+        lanes = lanes_of(self.total)
+        count = each // lanes
+        return [
+            f"{self.name}_part{g} = load{lanes}({self.name}_get, "
+            f"{self.pitch} * j{plus(g * self.width // count)})"
+            for g in range(count)
+        ]
+
+    @property
+    def guard(self) -> str:
+        """The condition that a thread has a group, if there are fewer groups than threads."""
+        if self.fastest * self.slowest >= self.tile.threads:
+            return ""
+        return f"({self.name}_{'outer' if self.factor.by_inner else 'inner'} < {self.slowest})"
+
+
+def plus(number: int) -> str:
+    """Return what adds a number to an expression."""
+    return f" + {number}" if number else ""
+
+
+def _before(number: int) -> str:
+    return f"{number} + " if number else ""

@@ -1,0 +1,59 @@
+"""What is done where a GPU has no memory left, and what is said where that does not help."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+from mt_cuda.core.errors import OutOfMemoryError
+from mt_cuda.core.gpu import Gpu, described
+from mt_cuda.core.tables import GPU
+from mt_cuda.memory.reuse import Reuse
+from mt_tensor import DType
+
+CODE = "CUDA_ERROR_"
+"""With what the names of the driver's codes begin."""
+
+NO_MEMORY = "CUDA_ERROR_OUT_OF_MEMORY"
+
+
+def allocate_again(gpu: Gpu, size: int, count: int, dtype: DType) -> Any:
+    """Free what nobody needs, and try once more; return a buffer.
+
+    Raises:
+        OutOfMemoryError: there still is not enough.
+        KernelError: the driver has refused for another reason.
+    """
+    gc.collect()  # tensors that know each other
+    gpu.synchronize()  # or it was another fault
+    if isinstance(gpu.pool, Reuse):
+        gpu.pool.forget()
+    resource = gpu.device.memory_resource
+    if hasattr(resource, "handle"):  # else the driver keeps nothing
+        gpu.driver.cuMemPoolTrimTo(resource.handle, 0)
+    try:
+        return gpu.pool.allocate(size, stream=gpu.stream)
+    except Exception as error:
+        reason = described(error)  # which need not have a code
+        if CODE in reason and NO_MEMORY not in reason:
+            raise gpu.error("memory could not be allocated", reason) from error
+        _, free, total = gpu.driver.cuMemGetInfo()
+        raise OutOfMemoryError(
+            f"{gpu.device.name} has no memory for {count:,} elements of {dtype.name}, "
+            f"{sized(count * dtype.itemsize)}: {sized(free)} of {sized(total)} are free. Take "
+            "smaller batches or a smaller network, forget tensors that are no longer needed, keep "
+            "no graph (`with mt.no_grad()`), or end other programs on this GPU."
+        ) from error
+
+
+def sized(count: int) -> str:
+    """Return a number of bytes as people read it."""
+    size, unit = float(count), "bytes"
+    for larger in ("KiB", "MiB", "GiB"):
+        if size < 1024:
+            break
+        size, unit = size / 1024, larger
+    return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
+
+
+GPU["allocate_again"] = allocate_again

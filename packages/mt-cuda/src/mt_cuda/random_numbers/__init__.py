@@ -1,0 +1,1 @@
+"""Random numbers that are drawn on the device, and dropout."""

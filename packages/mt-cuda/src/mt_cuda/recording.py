@@ -1,0 +1,234 @@
+"""A machine that writes down what it is told: how a step is counted without a GPU.
+
+What a GPU waits for can be seen before there is one: how often it is launched, how many blocks each
+launch has to spread over its multiprocessors, and how often the host sends it something or waits.
+The recorder has the size of an H100, so that the backend makes the same plans for it. By itself it
+runs nothing: it remembers what was uploaded, and every other element is zero. A step of training
+whose course does not hang on its values goes on as if they had been computed. Where it does, the
+recorder passes all work on to another machine, such as the simulator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from mt_cuda.core.gpu import size_of_gpu
+from mt_cuda.core.kernel import Kernel
+from mt_cuda.core.machine import Grid, Machine, Number
+from mt_tensor import DType
+from mt_tensor.backends.extending import dtype_of
+from mt_tensor.extending import Array
+
+MULTIPROCESSORS = 132
+"""Those of an H100."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One launch.
+
+    Attributes:
+        kernel: what was launched.
+        grid: how many blocks.
+        threads: how many threads in each.
+        numbers: the numbers that it was given, by name.
+        elements: how many elements the largest memory has that it was given.
+    """
+
+    kernel: Kernel
+    grid: Grid
+    threads: int
+    numbers: dict[str, Number]
+    elements: int
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks there are in all."""
+        return prod(self.grid)
+
+    @property
+    def operations(self) -> int:
+        """About how many elements or products it computes; see `Kernel.work`."""
+        if not self.kernel.work:
+            return self.elements
+        return prod(int(self.numbers[name]) for name in self.kernel.work)
+
+
+@dataclass(slots=True)
+class Record:
+    """What a machine was told.
+
+    Attributes:
+        launches: every launch, in order.
+        allocations: how often memory was taken.
+        uploads: how often something was copied to the device.
+        downloads: how often something was copied to the host.
+        downloaded: how many elements that were.
+        synchronisations: how often the host waited for the device; copies are among them.
+    """
+
+    launches: list[Launch] = field(default_factory=list)
+    allocations: int = 0
+    uploads: int = 0
+    downloads: int = 0
+    downloaded: int = 0
+    synchronisations: int = 0
+
+    def least_blocks(self, operations: int = 10_000_000) -> int | None:
+        """Return the fewest blocks of a launch of more operations than that; None without any."""
+        return min((x.blocks for x in self.launches if x.operations > operations), default=None)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Memory:
+    """Memory of the machine that all work is passed on to.
+
+    Attributes:
+        count: the number of elements.
+        dtype: their type.
+        held: what that machine calls it.
+    """
+
+    count: int
+    dtype: DType
+    held: Any
+
+
+class Recorder(Machine):
+    """Writes down what it is told.
+
+    Args:
+        machine: what does the work; None for nobody.
+
+    Attributes:
+        record: what it has been told since this was set to a new `Record`.
+    """
+
+    size = size_of_gpu(MULTIPROCESSORS)
+
+    def __init__(self, machine: Machine | None = None) -> None:
+        self.record = Record()
+        self._machine = machine or _Nobody()
+
+    def allocate(self, count: int, dtype: DType) -> Memory:
+        """Count an allocation."""
+        self.record.allocations += 1
+        return Memory(count, dtype, self._machine.allocate(count, dtype))
+
+    def upload(self, values: Array) -> Memory:
+        """Count an upload, which waits until the array may be changed."""
+        self.record.allocations += 1
+        self.record.uploads += 1
+        self.record.synchronisations += 1
+        return Memory(values.size, dtype_of(values), self._machine.upload(values))
+
+    def download(self, memory: Memory, count: int) -> Array:
+        """Count a download."""
+        self.record.downloads += 1
+        self.record.downloaded += count
+        self.record.synchronisations += 1
+        return self._machine.download(memory.held, count)
+
+    def download_all(self, parts: Sequence[tuple[Memory, int]]) -> list[Array]:
+        """Count downloads for which the host waits once."""
+        before = self.record.synchronisations
+        copies = [self.download(memory, count) for memory, count in parts]
+        self.record.synchronisations = before + 1
+        return copies
+
+    def reinterpreted(self, memory: Memory, dtype: DType) -> Memory:
+        """Return the same bytes as elements of another type."""
+        held = self._machine.reinterpreted(memory.held, dtype)
+        return Memory(memory.count * memory.dtype.itemsize // dtype.itemsize, dtype, held)
+
+    def shares(self, a: Memory, b: Memory) -> bool:
+        """Whether the other machine says so."""
+        return self._machine.shares(a.held, b.held)
+
+    def identity(self, memory: Memory) -> Hashable:
+        """Return what the other machine does."""
+        return self._machine.identity(memory.held)
+
+    def load(self, kernel: Kernel) -> tuple[Kernel, Any]:
+        """Return the kernel, and what the other machine makes of it."""
+        return kernel, self._machine.load(kernel)
+
+    def launch(
+        self,
+        loaded: tuple[Kernel, Any],
+        grid: Grid,
+        threads: int,
+        numbers: Sequence[Number],
+        operands: Sequence[Any],
+    ) -> None:
+        """Write a launch down."""
+        kernel, ready = loaded
+        names = [parameter.name for parameter in kernel.parameters]
+        named = dict(zip(names, numbers, strict=False))
+        elements = max(part.count for part in operands if isinstance(part, Memory))
+        self.record.launches.append(Launch(kernel, grid, threads, named, elements))
+        held = [part.held if isinstance(part, Memory) else part for part in operands]
+        self._machine.launch(ready, grid, threads, numbers, held)
+
+    def synchronize(self) -> None:
+        """Count a synchronisation."""
+        self.record.synchronisations += 1
+
+    def describe(self) -> str:
+        """Say that this is no GPU."""
+        return f"written down, for {MULTIPROCESSORS} multiprocessors"
+
+
+# --- Nobody ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Spoken:
+    """Memory that is only spoken of: its elements are those that were uploaded, or else zeros."""
+
+    count: int
+    dtype: DType
+    uploaded: Array | None = None
+
+
+class _Nobody(Machine):
+    """Does nothing, and has of all memory what was uploaded."""
+
+    size = Recorder.size
+
+    def allocate(self, count: int, dtype: DType) -> _Spoken:
+        return _Spoken(count, dtype)
+
+    def upload(self, values: Array) -> _Spoken:
+        return _Spoken(values.size, dtype_of(values), values.copy())
+
+    def download(self, memory: _Spoken, count: int) -> Array:
+        if memory.uploaded is None:
+            return np.zeros(count, memory.dtype.numpy)
+        return memory.uploaded[:count].copy()
+
+    def reinterpreted(self, memory: _Spoken, dtype: DType) -> _Spoken:
+        return _Spoken(memory.count * memory.dtype.itemsize // dtype.itemsize, dtype)
+
+    def shares(self, a: _Spoken, b: _Spoken) -> bool:
+        return a is b
+
+    def identity(self, memory: _Spoken) -> Hashable:
+        return id(memory)
+
+    def load(self, kernel: Kernel) -> None:
+        return None
+
+    def launch(self, *_: Any) -> None:
+        return None
+
+    def synchronize(self) -> None:
+        return None
+
+    def describe(self) -> str:
+        return "nobody"

@@ -1,0 +1,1 @@
+"""Recurrent layers: the kernels of one step, forward and backward."""

@@ -1,0 +1,54 @@
+"""Import what lies beside the core, so that it registers in the core's tables.
+
+The package imports this module when one of its names is first used.
+"""
+
+from __future__ import annotations
+
+# ruff: noqa: F401 - importing registers
+import mt_cuda.batching.together  # calls of optimizers, launched together
+import mt_cuda.cubins.cache  # machine code by NVRTC, on disk
+import mt_cuda.faults.availability  # why there is no GPU
+import mt_cuda.faults.lasting  # what a failed kernel leaves
+import mt_cuda.indexing.checks  # indices checked on the device
+import mt_cuda.integers  # quotients, shifts and powers of integers
+import mt_cuda.matrices.multiply  # products by cuBLAS, or at the speed of the hardware
+import mt_cuda.memory.exhausted  # what is done where there is no memory left
+import mt_cuda.memory.reuse  # memory that is used again
+import mt_cuda.memory.sharing  # memory that other libraries reach
+import mt_cuda.races  # what the simulator finds in shared memory
+import mt_cuda.random_numbers.philox  # random numbers drawn on the device
+import mt_cuda.rows.folds  # short rows, folded by a part of a block
+import mt_cuda.transposition  # copies in which rows become columns
+import mt_cuda.vectors.compiled  # 16 bytes at a time
+import mt_cuda.vectors.elementwise
+import mt_cuda.vectors.simulated
+from mt_tensor.extending import register_kernels
+
+OPERATIONS = (
+    "attention.operation",
+    "batching.total_norm",
+    "images.conv2d",
+    "images.pool2d",
+    "indexing.embedding",
+    "matrices.linear",
+    "normalization.batch_norm",
+    "normalization.group_norm",
+    "normalization.layer_norm",
+    "random_numbers.dropout",
+    "recurrent.gru",
+    "recurrent.lstm",
+    "recurrent.rnn",
+    "rows.losses",
+    "rows.positions",
+    "rows.softmax",
+    "scans.operations",
+    "sequences",
+    "sorting.compaction",
+    "sorting.searching",
+    "sorting.sorting",
+)
+"""The modules whose `KERNELS` are for named operations, such as softmax; imported when needed."""
+
+for _module in OPERATIONS:
+    register_kernels("cuda", f"mt_cuda.{_module}")

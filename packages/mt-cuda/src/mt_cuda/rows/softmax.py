@@ -1,0 +1,91 @@
+"""Softmax and its logarithm: each way in one launch, where their composition takes five."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from mt_cuda.core.kernel import computed
+from mt_cuda.rows.kernels import Operand, Rows, planned, rows_along
+from mt_cuda.rows.teams import Team
+from mt_cuda.tensors import elements_of, is_floating, new, ops_of, tensor_of
+from mt_tensor import DType, Tensor, TensorData
+from mt_tensor.extending import FusedKernel
+
+Name = Literal["softmax", "log_softmax", "softmax_gradient", "log_softmax_gradient"]
+
+
+def rowwise(name: Name, dtype: DType, team: Team) -> Rows:
+    """Return a kernel: of `x` to `y`; or of `grad` and the result `y` to `out`, its gradient."""
+    gradient = name.endswith("gradient")
+    names = ("grad", "y", "out") if gradient else ("x", "y")
+    rows = Rows(name, dict.fromkeys(names, Operand(dtype)), team, computed(dtype))
+    if gradient:
+        if name.startswith("log"):
+            rows.sums(total="{grad}")
+            rows.store("out", "{grad} - math.exp({y}) * total")
+        else:
+            rows.sums(total="{grad} * {y}")
+            rows.store("out", "{y} * ({grad} - total)")
+        return rows
+    rows.fold("largest", "larger", "-inf", "{x}")
+    rows.sums(total="math.exp({x} - largest)")
+    if name == "log_softmax":
+        rows.let("logarithm", "math.log(total)")
+        rows.store("y", "{x} - largest - logarithm")
+    else:
+        rows.let("factor", f"{rows.compute.name}(1) / total")
+        rows.store("y", "math.exp({x} - largest) * factor")
+    return rows
+
+
+class Rowwise(FusedKernel):
+    """An operation along one dimension, whose gradient reads its result.
+
+    Attributes:
+        name: the operation.
+    """
+
+    def __init__(self, name: Literal["softmax", "log_softmax"]) -> None:
+        self.name: Name = name
+        self.backward: Name = (
+            "log_softmax_gradient" if name == "log_softmax" else "softmax_gradient"
+        )
+
+    def fits(self, *arguments: Any) -> bool:
+        """Leave numbers, nothing and integers to the composition."""
+        x, _ = arguments
+        return x.ndim > 0 and is_floating(x)
+
+    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+        """Return the result, which the gradient reads."""
+        x, dim = arguments
+        result = tensor_of(_along(dim, self.name, x), x)
+        return result, (result,)
+
+    def gradient(
+        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Tensor | None]:
+        """Return the gradient of the tensor."""
+        (result,), (x, dim) = saved, arguments
+        return tensor_of(_along(dim, self.backward, grad, result), x), None
+
+
+def _along(dim: int, name: Name, *tensors: Tensor) -> TensorData:
+    """Run a kernel over the rows that tensors of one shape have along a dimension."""
+    first, ops = tensors[0], ops_of(tensors[0])
+    dtype, out = first.dtype, new(tensors[0])
+
+    def plan() -> Any:
+        layout = rows_along(first.shape, dim)
+        return planned(ops, rowwise(name, dtype, layout.teams(ops.machine.size.threads)), layout)
+
+    ready = ops.remembered((name, dtype, first.shape, dim), plan)
+    ops.launch(ready, [*map(elements_of, tensors), out])
+    return out
+
+
+SOFTMAX, LOG_SOFTMAX = Rowwise("softmax"), Rowwise("log_softmax")
+
+KERNELS = {"log_softmax": LOG_SOFTMAX, "softmax": SOFTMAX}
+"""For `mt_tensor.extending.register_kernels`."""

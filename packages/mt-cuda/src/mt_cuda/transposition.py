@@ -1,0 +1,128 @@
+"""Copies that turn dimensions round, by tiles in shared memory.
+
+Neighbouring threads should read neighbouring elements, and write such, too. A copy to a layout in
+which others are neighbours can have only one of the two. So a block brings a square tile along the
+rows of the one layout into shared memory, and takes it from there along the rows of the other. The
+rows of the tile are one element longer than they need to be: elements of a column would all lie in
+one bank of the memory otherwise, and be read one after the other.
+"""
+
+from __future__ import annotations
+
+from mt_cuda.core.backend import CudaOps, Plan
+from mt_cuda.core.kernel import Kernel, define, numbers, operand, stored_type
+from mt_cuda.core.layout import (
+    Layout,
+    extent_names,
+    index_type,
+    merge,
+    position,
+    stride_names,
+    take_apart,
+    wide_suffix,
+)
+from mt_cuda.core.tables import SPECIAL_CASES
+from mt_tensor import DType, TensorData
+from mt_tensor.extending import size_of
+
+SIDE, FEW = 32, 4
+"""Rows and columns of a tile, of which a warp moves one at a time; those for blocks of less."""
+
+
+def transposed(dtype: DType, rank: int, side: int, threads: int, index: str) -> Kernel:
+    """Return the kernel that copies columns of `x` that lie together to such rows of `y`.
+
+    for each matrix, row and column:  y[row, column] = x[row, column]
+
+    Args:
+        dtype: the element type.
+        rank: the number of dimensions of what matrices there are, at least 1.
+        side: rows and columns of a tile.
+        threads: threads of a block, a multiple of that.
+        index: the type in which the number of a matrix is taken apart.
+    """
+    strides = {each: stride_names(each, rank) for each in ("x", "y")}
+    turns, step = side * side // threads, threads // side
+    body = [
+        f"tile = cuda.shared.array({side * (side + 1)}, {stored_type(dtype)})",
+        f"across = index32(cuda.threadIdx.x % {side})",
+        f"down = index32(cuda.threadIdx.x // {side})",
+        "block = index32(cuda.blockIdx.x)",
+        f"first_column = {side} * (block % index32(tiles_across))",
+        "rest = block // index32(tiles_across)",
+        f"first_row = {side} * (rest % index32(tiles_down))",
+        *take_apart("rest // index32(tiles_down)", extent_names(rank), index),
+        f"source = {position('x_at', strides['x'])}",
+        f"target = {position('y_at', strides['y'])}",
+        "row = first_row + across",
+        f"for k in range({turns}):",
+        f"    column = first_column + down + {step} * k",
+        "    if (row < rows) & (column < columns):",
+        f"        tile[(down + {step} * k) * {side + 1} + across] = "
+        "x[source + row + int64(column) * x_apart]",
+        "cuda.syncthreads()",
+        "column = first_column + across",
+        f"for k in range({turns}):",
+        f"    row = first_row + down + {step} * k",
+        "    if (row < rows) & (column < columns):",
+        f"        y[target + int64(row) * y_apart + column] = "
+        f"tile[across * {side + 1} + down + {step} * k]",
+    ]
+    extents = ("rows", "columns", "tiles_down", "tiles_across", "x_apart", "y_apart")
+    parameters = [
+        *numbers(*extents, *extent_names(rank), *strides["x"], *strides["y"]),
+        *operand("x", dtype),
+        *operand("y", dtype),
+    ]
+    name = f"transposed_{dtype.name}_{side}_of_{rank}{wide_suffix(index)}"
+    return define(name, parameters, body)
+
+
+def copy(ops: CudaOps, source: TensorData, out: TensorData) -> bool:
+    """Copy by tiles, if that moves more elements at a time; return whether it was done."""
+    if source.dtype is not out.dtype or source.shape != out.shape or not source.size:
+        return False
+    key = ("transposed", source.dtype, source.shape, source.strides, out.strides)
+    (planned,) = ops.remembered(key, lambda: (_plan_tiles(ops, source, out),))
+    if planned is None:
+        return False
+    ops.launch(planned, (source, out))
+    return True
+
+
+def _plan_tiles(ops: CudaOps, source: TensorData, target: TensorData) -> Plan | None:
+    """Plan a copy by tiles; None where both layouts have the same neighbours, or short rows."""
+    layout = merge(source.shape, (source.strides, target.strides))
+    read, written = layout.strides
+    size = ops.machine.size
+    side = SIDE if size.threads >= SIDE else FEW
+    found = _neighbours(layout, side)
+    if found is None:
+        return None
+    row, column = found
+    others = [d for d in range(layout.rank) if d not in found]
+    rows, columns = layout.shape[row], layout.shape[column]
+    extents = tuple(layout.shape[d] for d in others) or (1,)
+    apart = (strides[d] for strides in layout.strides for d in others) if others else (0, 0)
+    down, across, matrices = -(-rows // side), -(-columns // side), size_of(extents)
+    index = index_type(matrices)
+    kernel = transposed(source.dtype, len(extents), side, size.threads, index)
+    given = (rows, columns, down, across, read[column], written[row], *extents[1:], *apart)
+    return ops.plan(kernel, (down * across * matrices, 1), size.threads, given)
+
+
+def _neighbours(layout: Layout, side: int) -> tuple[int, int] | None:
+    """Return the dimensions in which what is read and what is written follow each other.
+
+    None if they are the same, if there are none, or if either is much shorter than a tile.
+    """
+    read, written = layout.strides
+    if 1 not in read or 1 not in written:
+        return None
+    row, column = read.index(1), written.index(1)
+    if row == column or min(layout.shape[row], layout.shape[column]) < side // 4:
+        return None
+    return row, column
+
+
+SPECIAL_CASES["copy"] = copy

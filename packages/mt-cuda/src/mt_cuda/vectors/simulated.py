@@ -1,0 +1,38 @@
+"""How the simulator runs the functions that move 16 bytes: element by element, after a check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mt_cuda.core.errors import SimulationError
+from mt_cuda.core.simulator import NAMES, Rest
+
+
+def _load_lanes(lanes: int) -> Callable[..., Any]:
+    def load(memory: Any, at: int) -> tuple[Any, ...]:
+        _check_aligned(memory, at, lanes)
+        return tuple(memory[at + lane] for lane in range(lanes))
+
+    return load
+
+
+def _store_lanes(lanes: int) -> Callable[..., Any]:
+    def store(memory: Any, at: int, values: Sequence[Any]) -> None:
+        _check_aligned(memory, at, lanes)
+        for lane, value in enumerate(values):
+            memory[at + lane] = value
+
+    return store
+
+
+def _check_aligned(memory: Any, at: int, lanes: int) -> None:
+    if isinstance(memory, Rest):
+        at += memory.begin
+    if at % lanes:
+        raise SimulationError(f"16 bytes from position {at} on do not begin on a boundary.")
+
+
+for _lanes in (2, 4, 8, 16):
+    NAMES[f"load{_lanes}"] = _load_lanes(_lanes)
+    NAMES[f"store{_lanes}"] = _store_lanes(_lanes)

@@ -1,0 +1,87 @@
+"""Overlapping windows along a dimension, as a view, and their sum, its inverse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mt_operators import OPERATORS
+from mt_tensor.core.arguments import as_integer
+from mt_tensor.core.contract import TensorBackend
+from mt_tensor.core.errors import IndexingError, ShapeError
+from mt_tensor.core.function import Function
+from mt_tensor.core.layout import Layout
+from mt_tensor.core.linear import ViewFunction
+from mt_tensor.core.plans import Plans
+from mt_tensor.core.strides import Shape, normalize_dim
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.core.tensor_data import TensorData
+
+_ADD = Plans(OPERATORS["add"].value)
+
+
+class Unfold(ViewFunction):
+    """Windows along a dimension, which may overlap; the window is a new last dimension."""
+
+    @staticmethod
+    def layout(layout: Layout, dim: int, size: int, step: int) -> Layout:
+        sizes, strides = layout.shape, layout.strides
+        count, stride = (sizes[dim] - size) // step + 1, strides[dim]
+        return layout.like(
+            (*sizes[:dim], count, *sizes[dim + 1 :], size),
+            (*strides[:dim], stride * step, *strides[dim + 1 :], stride),
+            layout.offset,
+        )
+
+    @staticmethod
+    def backward(grad: Tensor, source: Any, dim: int, size: int, step: int) -> Tensor:
+        return Fold.apply(grad, dim, source.shape[dim], step)
+
+
+class Fold(Function):
+    """Windows added up at the positions that `Unfold` reads them from; undoes it."""
+
+    @staticmethod
+    def forward(ctx: Any, windows: Tensor, dim: int, size: int, step: int) -> Tensor:
+        data, backend = windows._tensor, windows.backend
+        ctx.dim, ctx.size, ctx.step = dim, data.shape[-1], step
+        result = _zeros_like(data, (*data.shape[:dim], size, *data.shape[dim + 1 : -1]), backend)
+        starts, steps = [0] * result.ndim, [1] * result.ndim
+        steps[dim] = step
+        for k in range(ctx.size if data.size else 0):  # element k of all windows: a strided slice
+            starts[dim] = k
+            part = result.slice(tuple(starts), tuple(steps), data.shape[:-1])
+            offset = data.offset + k * data.strides[-1]
+            _ADD.change(
+                backend, (part,), part, data.like(data.shape[:-1], data.strides[:-1], offset)
+            )
+        return windows._with(result)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return Unfold.apply(grad, ctx.dim, ctx.size, ctx.step), None, None, None
+
+
+def _zeros_like(data: TensorData, shape: Shape, backend: TensorBackend) -> TensorData:
+    """Return zeros of a shape, in the order in memory of the first dimensions of a view."""
+    order = sorted(range(len(shape)), key=lambda d: -abs(data.strides[d]))
+    zeros = backend.full(tuple([shape[d] for d in order]), data.dtype, 0)
+    return zeros.permute(*[order.index(d) for d in range(len(shape))])
+
+
+def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    """Return windows of `size` elements, `step` apart, as a new last dimension.
+
+    Raises:
+        IndexingError: there is no such dimension.
+        ShapeError: the window is longer than the dimension, or `step` is not positive.
+    """
+    if not self.ndim:
+        raise IndexingError("unfold() needs a tensor with at least one dimension.")
+    d = normalize_dim(dimension, self.ndim)
+    size, step = as_integer("size", size), as_integer("step", step)
+    if not 0 <= size <= self.shape[d] or step < 1:
+        raise ShapeError(
+            f"unfold() takes a size from 0 to {self.shape[d]} and a positive step; "
+            f"{size} and {step} were given."
+        )
+    return Unfold.apply(self, d, size, step)
