@@ -71,9 +71,9 @@ def fuse(function: F) -> F:
         return ElementwiseOperation(fused_operator(function, list(parameters)))
 
     @functools.cache
-    def compute() -> Callable[..., Tensor]:
+    def of_arguments(count: int) -> Callable[..., Tensor]:
         general = operation()
-        planned = {1: of_one, 2: of_two}.get(len(parameters))
+        planned = {1: of_one, 2: of_two}.get(count if count == len(parameters) else 0)
         return planned(general, general) if planned else general
 
     @functools.wraps(function)
@@ -81,7 +81,7 @@ def fuse(function: F) -> F:
         for arg in args:
             if isinstance(arg, Tensor) and arg.backend is SCRIBE:  # within another one
                 return function(*args)  # type: ignore[no-any-return]
-        return compute()(*args)
+        return of_arguments(len(args))(*args)
 
     _OPERATIONS[fused] = operation
     return fused  # type: ignore[return-value]
