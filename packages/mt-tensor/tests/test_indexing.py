@@ -228,6 +228,7 @@ def test_assignments_that_overlap() -> None:
         positions = mt.tensor([2, 0, 1], backend=backend)
         positions[positions] = positions
         assert positions.tolist() == [0, 1, 2]
+        assert positions.index_add_(0, positions, positions).tolist() == [0, 2, 4]
 
 
 def test_values_are_broadcast_and_converted() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mt_tensor.core.dtypes import NARROW, as_dtype, bfloat16, get_default_dtype
+from mt_tensor.core.dtypes import NARROW, DType, as_dtype, bfloat16, get_default_dtype
 from mt_tensor.errors import DTypeError
 
 
@@ -45,19 +46,21 @@ class finfo:  # noqa: N801 - torch's name
         kind = get_default_dtype() if dtype is None else as_dtype(dtype)
         if not kind.is_floating_point:
             raise DTypeError(f"finfo() takes a floating-point type; {kind.name} was given.")
-        limits = np.finfo(kind.numpy if kind is not bfloat16 else np.float32)
-        numbers = {n: float(getattr(limits, n)) for n in ("max", "min", "eps", "smallest_normal")}
-        precision = limits.precision
-        if kind is bfloat16:  # which has the exponents of float32, and 8 of its 24 digits
-            largest = NARROW[kind].largest
-            numbers |= {"max": largest, "min": -largest, "eps": 2.0**-7}
-            precision = 2
-        for name, number in numbers.items():
-            object.__setattr__(self, name, number)
-        object.__setattr__(self, "tiny", self.smallest_normal)
-        object.__setattr__(self, "resolution", 10.0**-precision)
-        object.__setattr__(self, "bits", 8 * kind.itemsize)
-        object.__setattr__(self, "dtype", kind.name)
+        self.__dict__.update(_limits_of(kind))
+
+
+@functools.cache
+def _limits_of(kind: DType) -> dict[str, Any]:
+    """Return the attributes of `finfo`."""
+    limits = np.finfo(kind.numpy if kind is not bfloat16 else np.float32)
+    numbers = {name: float(getattr(limits, name)) for name in ("max", "min", "eps", "tiny")}
+    precision = limits.precision
+    if kind is bfloat16:  # which has the exponents of float32, and 8 of its 24 digits
+        largest = NARROW[kind].largest
+        numbers |= {"max": largest, "min": -largest, "eps": 2.0**-7}
+        precision = 2
+    numbers |= {"smallest_normal": numbers["tiny"], "resolution": 10.0**-precision}
+    return {**numbers, "bits": 8 * kind.itemsize, "dtype": kind.name}
 
 
 @dataclass(frozen=True, init=False)
@@ -86,7 +89,5 @@ class iinfo:  # noqa: N801 - torch's name
         kind = as_dtype(dtype)
         if kind.kind != "integer":
             raise DTypeError(f"iinfo() takes an integer type; {kind.name} was given.")
-        limits = np.iinfo(kind.numpy)
-        for name in ("bits", "max", "min"):
-            object.__setattr__(self, name, int(getattr(limits, name)))
-        object.__setattr__(self, "dtype", kind.name)
+        limits = {"bits": 8 * kind.itemsize, "max": kind.highest, "min": kind.lowest}
+        self.__dict__.update(limits, dtype=kind.name)

@@ -591,7 +591,7 @@ class Methods(CoreMethods):
     greater_ = gt_
     heaviside_ = changing(functions.heaviside)
     hypot_ = changing(more_rows.hypot)
-    index_add_ = changing(scattering.index_add)
+    index_add_ = scattering.index_add_
     index_copy_ = changing(filling.index_copy)
     index_fill_ = changing(filling.index_fill)
     index_put_ = changing(filling.index_put)

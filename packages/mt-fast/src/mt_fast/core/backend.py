@@ -80,11 +80,11 @@ class FastOps(HostBackend):
 
     def empty(self, shape: Shape, dtype: DType) -> TensorData:
         """Return a new contiguous view with arbitrary elements."""
-        size = size_of(shape)
+        layout = row_major(shape, dtype)
         try:
-            return TensorData.in_rows(empty(size, dtype.numpy), row_major(shape, dtype))
+            return TensorData.in_rows(empty(layout.size, dtype.numpy), layout)
         except ValueError as error:
-            raise not_an_array((size,)) from error
+            raise not_an_array((layout.size,)) from error
 
     def from_host(self, array: Array) -> TensorData:
         """Return a contiguous view of the elements of an array."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from mt_fast.core.kernel import Kernel
 from mt_fast.core.products import of_floats
-from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
+from mt_fast.memory.arrays import are_of_one_dtype, array_of, is_compiled, shared, tensor_of
 from mt_operators import OPERATORS
 from mt_tensor import Tensor, TensorData
 from mt_tensor.backends.extending import row_major
@@ -35,9 +35,7 @@ class _Linear(FusedKernel):
     def fits(self, *arguments: Any) -> bool:
         """Leave nothing, float16 and mixed types to the composition."""
         x, weight, bias = arguments
-        return is_compiled(x, weight, bias) and all(
-            tensor is None or tensor.dtype is x.dtype for tensor in (weight, bias)
-        )
+        return is_compiled(x, weight, bias) and are_of_one_dtype(x, weight, bias)
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
         """Return `x @ weight.T + bias`."""
@@ -45,7 +43,7 @@ class _Linear(FusedKernel):
         out = of_floats(_rows(x), array_of(weight).T)
         if bias is not None:
             _ADD.run(len(out), shared(out.size, x), out, array_of(bias))
-        return tensor_of(out.reshape(*x.shape[:-1], -1), x), ()
+        return tensor_of(out.reshape(*x._tensor.layout.shape[:-1], -1), x), ()
 
     def gradient(
         self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
@@ -76,7 +74,7 @@ def _sum_of_rows(rows: Array, x: Tensor) -> Array:
 
 def _rows(x: Tensor) -> Array:
     """Return a tensor as a matrix whose rows are its last dimension."""
-    return array_of(x).reshape(-1, x.shape[-1])
+    return array_of(x).reshape(-1, x._tensor.layout.shape[-1])
 
 
 LINEAR = _Linear()

@@ -9,6 +9,7 @@ A row that is only scaled, to a mean square of 1, has 0 for its mean, and its gr
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +21,7 @@ from mt_fast.core.reduction_source import REASSOCIATE
 from mt_fast.core.tables import jit
 from mt_fast.fused.rows import sum_of, sum_of_squares
 from mt_fast.memory.aligned import empty_like
-from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
+from mt_fast.memory.arrays import are_of_one_dtype, array_of, is_compiled, shared, tensor_of
 from mt_tensor import Tensor
 from mt_tensor.extending import Array, FusedKernel
 
@@ -281,14 +282,20 @@ class Normalization(FusedKernel):
     def fits(self, *arguments: Any) -> bool:
         """Leave nothing, float16 and mixed types to the composition."""
         x, weight, bias, *_ = arguments
-        return is_compiled(x) and all(t is None or t.dtype is x.dtype for t in (weight, bias))
+        return is_compiled(x) and are_of_one_dtype(x, weight, bias)
 
 
 def filled(tensor: Tensor | None, size: int, number: float, like: Tensor) -> Array:
     """Return a row of weights, or of the number that stands for what is not given."""
     if tensor is None:
-        return np.full(size, number, like.dtype.numpy)
+        return _row(size, number, like._tensor.layout.dtype.numpy)
     return array_of(tensor).reshape(-1)
+
+
+@functools.lru_cache(64)
+def _row(size: int, number: float, dtype: np.dtype[Any]) -> Array:
+    """Return a row of one number, which kernels only read."""
+    return np.full(size, number, dtype)
 
 
 class _LayerNorm(Normalization):
@@ -344,7 +351,7 @@ def _layers(
     factors, shifts = filled(weight, size, 1, x), filled(bias, size, 0, x)
     operands = rows, factors, shifts, eps, is_centered
     _LAYER.run(len(rows), shared(rows.size, x), *operands, out, mean, scale)
-    return tensor_of(out.reshape(x.shape), x), (mean, scale)
+    return tensor_of(out.reshape(x._tensor.layout.shape), x), (mean, scale)
 
 
 def _of_layers(
@@ -373,7 +380,8 @@ def _of_layers(
 
 def _rows(x: Tensor, folded: int) -> Array:
     """Return a tensor as rows, each of the elements that are normalized together."""
-    return array_of(x).reshape(-1, math.prod(x.shape[x.ndim - folded :]))
+    shape = x._tensor.layout.shape
+    return array_of(x).reshape(-1, math.prod(shape[len(shape) - folded :]))
 
 
 class _BatchNorm(Normalization):

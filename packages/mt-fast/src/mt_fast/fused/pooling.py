@@ -167,12 +167,12 @@ class _Pooling(FusedKernel):
     def fits(self, *arguments: Any) -> bool:
         """Leave nothing, float16, and planes that int32 cannot number to the composition."""
         x: Tensor = arguments[0]
-        return is_compiled(x) and x.shape[-2] * x.shape[-1] <= LARGEST_PLANE
+        return is_compiled(x) and math.prod(x._tensor.layout.shape[-2:]) <= LARGEST_PLANE
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
         """Return the pooled images, and for a gradient, which elements are the maxima."""
         x, size, stride, padding = arguments
-        shape, pooled = _shapes(x.shape, size, stride, padding)
+        shape, pooled = _shapes(x._tensor.layout.shape, size, stride, padding)
         planes, parallel = _planes(array_of(x)), shared(x.numel(), x)
         out = empty(pooled, planes.dtype)
         saved: tuple[Any, ...] = ()

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from mt_fast.core.kernel import Kernel
+from mt_fast.core.loops import WORTH_A_KERNEL
 from mt_fast.core.tables import empty
 from mt_fast.memory.arrays import array_of, pieces_of, shared, tensor_of
 from mt_operators import OPERATORS
 from mt_tensor import Tensor, TensorData, bool_
 from mt_tensor.backends.extending import row_major
-from mt_tensor.extending import FUSED
+from mt_tensor.kernels.numpy import positions
 
 PART = 64
 """How many elements of a row are compared before looking whether one was it."""
@@ -62,11 +63,12 @@ _IN_ROWS, _OF_ROWS = Kernel.of(_first_in_rows), Kernel.of(_first_of_rows)
 
 def _position(name: str, operator: str) -> Callable[..., Tensor]:
     """Return a kernel for what finds the first place of what an operator chooses."""
-    chosen = OPERATORS[operator]
+    chosen, by_numpy = OPERATORS[operator], positions.KERNELS[name]
 
     def kernel(x: Tensor, dim: int) -> Tensor:
-        if x.dtype.is_narrow or x.dtype is bool_ or not x.numel():
-            return FUSED[name](x, dim)
+        layout = x._tensor.layout
+        if layout.size < WORTH_A_KERNEL or layout.dtype.is_narrow or layout.dtype is bool_:
+            return by_numpy(x, dim)  # type: ignore[no-any-return]
         array = array_of(x)
         pieces = pieces_of(array, dim)
         outer, _, inner = pieces.shape

@@ -7,6 +7,7 @@ cannot share the index: each adds to its own pieces, in the order of the index.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,8 @@ from mt_fast.core import movement
 from mt_fast.core.kernel import Kernel
 from mt_fast.core.tables import SPECIAL_CASES, empty
 from mt_tensor import TensorData
-from mt_tensor.backends.extending import row_major
-from mt_tensor.extending import size_of
+from mt_tensor.backends.extending import Layout, row_major
+from mt_tensor.extending import Shape, size_of
 
 # --- Kernels: the numbers of single elements are unsigned, and so not tested for their sign -------
 
@@ -66,7 +67,8 @@ _ADD_ELEMENTS, _ADD_PIECES = Kernel.of(_add_elements), Kernel.of(_add_pieces)
 # --- On views -------------------------------------------------------------------------------------
 
 
-def _are_named(data: TensorData, dim: int, index: TensorData) -> bool:
+@functools.lru_cache(1024)
+def _are_named(data: Layout, dim: int, index: Layout) -> bool:
     """Whether an index, which is not empty, names whole slices of a view."""
     shape, strides = index.shape, index.strides
     if strides[dim] != 1 or any(strides[:dim]) or any(strides[dim + 1 :]):
@@ -76,22 +78,22 @@ def _are_named(data: TensorData, dim: int, index: TensorData) -> bool:
 
 def _numbers(dim: int, index: TensorData) -> Any:
     """Return the numbers of the slices that an index names."""
-    return index.storage[index.offset : index.offset + index.shape[dim]]
+    offset = index.layout.offset
+    return index.storage[offset : offset + index.layout.shape[dim]]
 
 
 def gather_slices(
     source: TensorData, dim: int, index: TensorData, parallel: bool
 ) -> TensorData | None:
     """Return the slices of a view that an index names; None if it does not name whole slices."""
-    if not _are_named(source, dim, index):
+    if not _are_named(source.layout, dim, index.layout):
         return None
     source = _contiguous(source, parallel)
-    row = _numbers(dim, index)
-    bits = np.dtype(f"u{source.dtype.itemsize}")
+    row, dtype, shape = _numbers(dim, index), source.layout.dtype, index.layout.shape
+    bits = f"u{dtype.itemsize}"
     pieces = _pieces(source, dim).view(bits)
     outer, _, inner = pieces.shape
-    shape = index.shape
-    out = empty(shape, source.dtype.numpy)
+    out = empty(shape, dtype.numpy)
     result = out.view(bits).reshape(outer, row.size, inner)
     if inner == 1:
         _READ_ELEMENTS.run(
@@ -103,14 +105,14 @@ def gather_slices(
         )
     else:
         _READ_PIECES.run(outer * row.size, parallel, pieces, row, result)
-    return TensorData.of(out, row_major(shape, source.dtype))
+    return TensorData.of(out, row_major(shape, dtype))
 
 
 def add_slices(
     source: TensorData, dim: int, index: TensorData, out: TensorData, parallel: bool
 ) -> bool:
     """Add slices to those that an index names; return False if it does not name whole slices."""
-    if not (out.layout.row_major and _are_named(out, dim, index)):
+    if not (out.layout.row_major and _are_named(out.layout, dim, index.layout)):
         return False
     source = _contiguous(source, parallel)
     row = _numbers(dim, index)
@@ -136,8 +138,13 @@ def _contiguous(data: TensorData, parallel: bool) -> TensorData:
 
 def _pieces(data: TensorData, dim: int) -> Any:
     """Return a contiguous view as an array of shape (outer, size, inner)."""
-    shape = data.shape
-    return data.array.reshape(size_of(shape[:dim]), shape[dim], size_of(shape[dim + 1 :]))
+    return data.array.reshape(_shape_of_pieces(data.layout.shape, dim))
+
+
+@functools.lru_cache(1024)
+def _shape_of_pieces(shape: Shape, dim: int) -> Shape:
+    """Return the shape (outer, size, inner) that a contiguous view is seen in."""
+    return size_of(shape[:dim]), shape[dim], size_of(shape[dim + 1 :])
 
 
 SPECIAL_CASES.update(gather=gather_slices, scatter_add=add_slices)

@@ -66,6 +66,12 @@ def is_compiled(*tensors: Tensor | None) -> bool:
 _COMPILED = (float32, float64)
 
 
+def are_of_one_dtype(first: Tensor, *others: Tensor | None) -> bool:
+    """Whether all tensors that are given have the dtype of the first."""
+    dtype = first._tensor.layout.dtype
+    return all(other is None or other._tensor.layout.dtype is dtype for other in others)
+
+
 def shared(elements: int, tensor: Tensor) -> bool:
     """Whether it pays to use all threads for so many elements on the backend of a tensor."""
     return elements >= int(getattr(tensor.backend, "parallel_from", 0))

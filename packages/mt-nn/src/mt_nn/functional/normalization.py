@@ -408,7 +408,8 @@ def scaled(input: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
 
 def _check_last(name: str, input: Tensor, shape: Shape, *parameters: Tensor | None) -> None:
     """Raise an error unless a tensor ends in a shape, which parameters have, and its dtype."""
-    fits = shape and input.shape[-len(shape) :] == shape and _are(shape, *parameters)
+    own = input._tensor.layout.shape
+    fits = shape and own[-len(shape) :] == shape and _are(shape, *parameters)
     if not fits or not input.is_floating_point():
         raise InputError(
             f"{name}() over {shape} takes floating-point numbers whose last extents these are, and "

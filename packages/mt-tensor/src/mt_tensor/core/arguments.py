@@ -20,6 +20,7 @@ from mt_tensor.core.strides import Shape, is_integer, size_of
 from mt_tensor.core.tensor_data import not_an_array
 
 _INTEGERS = (int, np.integer)
+_NO_SHAPE = "a shape is made of non-negative integers"
 
 
 def as_integer(name: str, value: Any, least: int | None = None) -> int:
@@ -63,17 +64,21 @@ def as_shape(extents: tuple[Any, ...], named: Any = None) -> Shape:
         TypeError: an extent is no integer, or they were given in both ways.
     """
     sizes = _unpacked(extents, named)
+    convert = False
     for extent in sizes:
-        whole = isinstance(extent, _INTEGERS) and not isinstance(extent, bool)
-        if not whole or extent < 0:
-            message = f"a shape is made of non-negative integers; {sizes} was given."
-            raise ShapeError(message) if whole else TypeError(message)
-    return tuple(map(int, sizes))
+        if extent.__class__ is not int:
+            convert = isinstance(extent, _INTEGERS) and not isinstance(extent, bool)
+            if not convert:
+                raise TypeError(f"{_NO_SHAPE}; {sizes} was given.")
+        if extent < 0:
+            raise ShapeError(f"{_NO_SHAPE}; {sizes} was given.")
+    return tuple(map(int, sizes)) if convert else sizes
 
 
 def check_addressable(shape: Shape) -> None:
     """Raise ShapeError if tensors of a shape would have more elements than memory has places."""
-    if size_of(max(extent, 1) for extent in shape) > sys.maxsize // 8:  # of up to eight bytes
+    size = size_of(shape) or size_of(extent or 1 for extent in shape)
+    if size > sys.maxsize // 8:  # elements have up to eight bytes
         raise not_an_array(shape)
 
 
@@ -83,7 +88,9 @@ def _unpacked(values: tuple[Any, ...], named: Any) -> tuple[Any, ...]:
         if values:
             raise TypeError(f"sizes or dimensions were given twice: {values} and {named!r}.")
         values = (named,)
-    return tuple(values[0]) if len(values) == 1 and isinstance(values[0], Sequence) else values
+    if len(values) != 1 or values[0].__class__ is int:
+        return values
+    return tuple(values[0]) if isinstance(values[0], Sequence) else values
 
 
 def check_flags(**flags: Any) -> None:

@@ -76,5 +76,6 @@ def dtype_rules_of(operator: Operator) -> DTypeRules:
 
     One that is not in the table, such as a fused function, has the usual ones, whatever its name.
     """
-    is_row = OPERATORS.get(operator.name) is operator
-    return DTYPE_RULES.get(operator.name, _USUAL) if is_row else _USUAL
+    name = operator.name
+    is_row = name in OPERATORS and OPERATORS[name] is operator
+    return DTYPE_RULES.get(name, _USUAL) if is_row else _USUAL

@@ -33,6 +33,7 @@ class NumberLike:
 
 
 _NUMBERS = (bool, int, float)  # `isinstance` is faster with a tuple
+_ALL_NUMBERS = (*_NUMBERS, NumberLike)
 
 _KINDS: dict[str, Kind] = {
     "b": "bool",
@@ -54,12 +55,13 @@ class DType:
         computed: the dtype of computations: float32 for those of 16 bits, else this one.
         is_narrow: whether that is another one.
         is_floating_point: whether elements are floating-point numbers.
+        lowest, highest: the range of integers, 0 and 1 for bool; infinite for floats.
         rank: the place of the category in promotion: 0, 1 or 2.
     """
 
     __slots__ = (
-        *("computed", "is_floating_point", "is_narrow", "itemsize", "kind", "name", "numpy"),
-        "rank",
+        *("computed", "highest", "is_floating_point", "is_narrow", "itemsize", "kind", "lowest"),
+        *("name", "numpy", "rank"),
     )
 
     def __init__(self, name: str, numpy: str = "", computed: DType | None = None) -> None:
@@ -71,6 +73,11 @@ class DType:
         self.kind = _KINDS[self.numpy.kind]
         self.is_floating_point = self.kind == "float"
         self.rank = ("bool", "integer", "float").index(self.kind)
+        self.lowest: Any = -math.inf
+        self.highest: Any = math.inf
+        if not self.is_floating_point:
+            bits = 1 if self.kind == "bool" else 8 * self.itemsize - self.is_signed
+            self.lowest, self.highest = -(1 << bits) if self.is_signed else 0, (1 << bits) - 1
 
     @property
     def is_signed(self) -> bool:
@@ -83,10 +90,9 @@ class DType:
             return value != 0
         if self.kind == "float":
             return float(value)
-        bits = 8 * self.itemsize
-        wrapped = int(value) % (1 << bits) if -math.inf < value < math.inf else 0
-        negative = self.is_signed and wrapped >= 1 << (bits - 1)
-        return wrapped - (1 << bits) if negative else wrapped
+        whole = int(value) if -math.inf < value < math.inf else 0
+        wrapped: int = (whole - self.lowest) % (1 << 8 * self.itemsize) + self.lowest
+        return wrapped
 
     def checked(self, value: Any) -> Number:
         """Convert a number that must be in range.
@@ -96,14 +102,14 @@ class DType:
             TypeError: it is not a number.
         """
         value = as_number("an element", value)
-        if self.kind == "integer":
-            limits = np.iinfo(self.numpy)
-            if not limits.min <= value <= limits.max:  # nan fails both
-                raise DTypeError(
-                    f"{value} is out of range for {self.name}, which holds integers from "
-                    f"{limits.min} to {limits.max}."
-                )
-        return self.convert(value)
+        if self.kind != "integer":
+            return self.convert(value)
+        if not self.lowest <= value <= self.highest:  # nan fails both
+            raise DTypeError(
+                f"{value} is out of range for {self.name}, which holds integers from "
+                f"{self.lowest} to {self.highest}."
+            )
+        return int(value)
 
     def __repr__(self) -> str:
         """Show torch's name, in this package."""
@@ -200,8 +206,9 @@ def as_number(name: str, value: Any) -> Number:
     Raises:
         TypeError: it is something else.
     """
-    value = plain(value)
-    if not isinstance(value, (*_NUMBERS, NumberLike)):
+    if isinstance(value, np.generic):
+        value = value.item()
+    if not isinstance(value, _ALL_NUMBERS):
         raise TypeError(f"{name} is a number; {value!r} of type {type(value).__name__} was given.")
     number: Number = value  # type: ignore[assignment]  # or a NumberLike
     return number

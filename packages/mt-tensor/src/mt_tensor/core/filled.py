@@ -95,7 +95,7 @@ def full(
         DTypeError: `fill_value` does not fit the element type.
         TypeError: it is no number.
     """
-    if not isinstance(size, Sequence):
+    if not isinstance(size, (tuple, list, Sequence)):
         raise ShapeError(f"full() takes its shape as one sequence, as in ({size},).")
     number = one_number("fill_value", fill_value)
     if dtype is None:

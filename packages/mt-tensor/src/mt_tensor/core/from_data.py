@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Any, TypedDict
 
 import numpy as np
@@ -124,7 +124,8 @@ def _of_sequences(data: Any, dtype: Any) -> tuple[Array, DType]:
         DTypeError: an element is no number, or does not fit the type.
     """
     leaves = _leaves(data)
-    if any(isinstance(leaf, Tensor) for leaf in leaves):
+    examples = {getattr(leaf, "dtype", leaf.__class__): leaf for leaf in leaves}  # of each type
+    if any(isinstance(leaf, Tensor) for leaf in examples.values()):
         data = _with_arrays(data)
     try:
         values = np.array(data)
@@ -141,7 +142,7 @@ def _of_sequences(data: Any, dtype: Any) -> tuple[Array, DType]:
         )
     if dtype is not None and as_dtype(dtype) is uint64 and values.dtype.kind == "f":
         values = np.array(data, object)  # floats are NumPy's way to [1, 2**63]
-    own = _common_type(leaves, values)
+    own = _common_type(examples, values)
     kind = own if dtype is None else as_dtype(dtype)
     if values.size and kind.kind == "integer":
         for extreme in (values.min(), values.max()):
@@ -149,10 +150,13 @@ def _of_sequences(data: Any, dtype: Any) -> tuple[Array, DType]:
     return values, own
 
 
+_SEQUENCES = (list, tuple, range)
+
+
 def _leaves(data: Any) -> list[Any]:
     """Return what nested sequences hold, if they are evenly nested."""
     level = [data]
-    while level and all(isinstance(each, list | tuple | range) for each in level):
+    while level and all(isinstance(each, _SEQUENCES) for each in level):
         level = list(itertools.chain.from_iterable(level))
     return level
 
@@ -164,12 +168,16 @@ def _with_arrays(data: Any) -> Any:
     return [_with_arrays(each) for each in data] if isinstance(data, list | tuple) else data
 
 
-def _common_type(leaves: Iterable[Any], values: Array) -> DType:
-    """Return the element type that torch gives to these numbers, arrays and tensors together."""
-    one_of_each = {getattr(leaf, "dtype", type(leaf)): leaf for leaf in leaves}
+def _common_type(examples: Mapping[Any, Any], values: Array) -> DType:
+    """Return the element type that torch gives to these numbers, arrays and tensors together.
+
+    Args:
+        examples: for each dtype, or type of a number, a value of it.
+        values: all values, as NumPy has them.
+    """
     types = [
         type_of_number(leaf) if isinstance(kind, type) else as_dtype(kind)
-        for kind, leaf in one_of_each.items()
+        for kind, leaf in examples.items()
         if not isinstance(kind, type) or issubclass(kind, Number)
     ]
     if not types:  # nothing at all, or something that only NumPy can read, such as a memoryview

@@ -14,7 +14,7 @@ from mt_tensor.core.casting import cast_array, dtype_of, element
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.dtypes import Array, DType, Number, bfloat16
 from mt_tensor.core.layout import Layout, row_major
-from mt_tensor.core.strides import Shape, size_of
+from mt_tensor.core.strides import Shape
 from mt_tensor.core.tensor_data import TensorData, not_an_array
 
 _context = contextvars.copy_context()
@@ -50,11 +50,11 @@ class HostBackend(TensorBackend):
 
     def empty(self, shape: Shape, dtype: DType) -> TensorData:
         """Return a new row of memory."""
-        size = size_of(shape)
+        layout = row_major(shape, dtype)
         try:
-            return TensorData.in_rows(np.empty(size, dtype.numpy), row_major(shape, dtype))
+            return TensorData.in_rows(np.empty(layout.size, dtype.numpy), layout)
         except ValueError as error:
-            raise not_an_array((size,)) from error
+            raise not_an_array((layout.size,)) from error
 
     def from_host(self, array: Array) -> TensorData:
         """Return a view of the array itself, or of a copy if tensors cannot use it."""

@@ -161,15 +161,19 @@ def get_backend(name: str | TensorBackend | None = None) -> TensorBackend:
     """
     if name is None:
         return current_backend()
+    if isinstance(name, str):
+        return _created.get(name) or _created_once(name)
     if isinstance(name, TensorBackend):
         return name
-    if not isinstance(name, str):
-        raise UnknownBackendError(f"backend= takes a backend or its name; {name!r} was given.")
-    if name not in _created:
-        with _creating:  # one instance for all threads
-            if name not in _created:
-                _created[name] = _create(_find(name))
-    return _created[name]
+    raise UnknownBackendError(f"backend= takes a backend or its name; {name!r} was given.")
+
+
+def _created_once(name: str) -> TensorBackend:
+    """Create a backend, unless another thread has done so meanwhile."""
+    with _creating:
+        if name not in _created:
+            _created[name] = _create(_find(name))
+        return _created[name]
 
 
 def created() -> list[TensorBackend]:

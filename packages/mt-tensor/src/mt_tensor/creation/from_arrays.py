@@ -50,15 +50,12 @@ def over_array(array: Array, backend: TensorBackend, dtype: DType | None = None)
 
 
 def _can_be_shared(array: Array) -> bool:
+    flags = array.flags
     return (
         array.size > 0
-        and array.flags.writeable
-        and array.flags.aligned
+        and flags.behaved
         and array.dtype.isnative
-        and (
-            array.flags.c_contiguous
-            or all(stride % array.itemsize == 0 for stride in array.strides)
-        )
+        and (flags.c_contiguous or all(stride % array.itemsize == 0 for stride in array.strides))
     )
 
 

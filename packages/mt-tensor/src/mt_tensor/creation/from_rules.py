@@ -53,21 +53,20 @@ def arange(
     """
     if end is None:
         start, end = 0, start
-    named = {"start": 0 if start is None else start, "end": end, "step": step}
-    bounds = [one_number(name, value) for name, value in named.items()]
-    if not all(map(math.isfinite, bounds)):
+    first, bound = one_number("start", 0 if start is None else start), one_number("end", end)
+    each = one_number("step", step)
+    if not (math.isfinite(first) and math.isfinite(bound) and math.isfinite(each)):
         raise ShapeError(f"arange() cannot reach {end} from {start} in steps of {step}.")
+    exact = isinstance(first, int) and isinstance(bound, int) and isinstance(each, int)
     if dtype is None:
-        dtype = int64 if all(isinstance(number, int) for number in bounds) else get_default_dtype()
+        dtype = int64 if exact else get_default_dtype()
     kind = _numeric("arange", dtype)
-    first, bound, each = map(int, bounds) if kind.kind == "integer" else bounds
+    if kind.kind == "integer":
+        first, bound, each, exact = int(first), int(bound), int(each), True
     if each == 0 or (bound - first) / each < 0:
         raise ShapeError(f"arange() cannot reach {end} from {start} in steps of {step}.")
-    integers = [number for number in (first, bound, each) if isinstance(number, int)]
-    if len(integers) == 3:  # exact beyond 2**53, too
-        count = -((integers[0] - integers[1]) // integers[2])
-    else:
-        count = math.ceil((bound - first) / each)
+    # Integers are exact beyond 2**53, too.
+    count = int(-((first - bound) // each)) if exact else math.ceil((bound - first) / each)
     if count:
         kind.checked(first)
         kind.checked(first + (count - 1) * each)
@@ -92,7 +91,7 @@ def _in_steps(like: Tensor, count: int, first: Number, step: Number) -> Tensor:
         values = first + step * numbers
     except (ValueError, OverflowError) as error:
         raise not_an_array((count,)) from error
-    return from_values(values, like.dtype, like.backend)
+    return from_values(values, like.dtype, home=like.backend)
 
 
 def linspace(

@@ -115,7 +115,7 @@ def conversion(name: str, dtype: DType) -> Callable[[Tensor], Tensor]:
     """Return the method of this name that converts to a dtype."""
 
     def convert(self: Tensor) -> Tensor:
-        return self.to(dtype)
+        return cast(self, dtype)
 
     convert.__name__ = convert.__qualname__ = name
     convert.__doc__ = f"""Return the tensor as {dtype.name}."""

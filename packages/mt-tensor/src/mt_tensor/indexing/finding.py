@@ -19,6 +19,7 @@ from mt_tensor.core.gathering import gather, in_range
 from mt_tensor.core.named import fused
 from mt_tensor.core.signatures import validate_call
 from mt_tensor.core.strides import shape_broadcast, size_of, strides_from_shape
+from mt_tensor.core.subscripts import Select
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DTypeError, ShapeError
 
@@ -26,13 +27,14 @@ from mt_tensor.errors import DTypeError, ShapeError
 @fused("nonzero")
 def _coordinates(x: Tensor) -> Tensor:
     """Return a row for each dimension, one for none, with where elements are that are not zero."""
-    return x._uploaded(np.stack(np.nonzero(np.atleast_1d(x._numbers()))))
+    array = x._numbers()
+    return x._uploaded(np.array(np.nonzero(array if array.ndim else array.reshape(1))))
 
 
 def places_of(x: Tensor) -> list[Tensor]:
     """Return for each dimension where elements are that are not zero; for none as if for one."""
     coordinates = _coordinates(x.detach())
-    return [coordinates[d] for d in range(coordinates.shape[0])]
+    return [Select.apply(coordinates, (d,)) for d in range(coordinates.shape[0])]
 
 
 @validate_call

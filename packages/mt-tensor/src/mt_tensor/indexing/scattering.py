@@ -5,10 +5,7 @@ Each returns a copy; where several sources go to one place, the reductions count
 
 from __future__ import annotations
 
-import math
 from typing import Any
-
-import numpy as np
 
 from mt_autodiff import GradientError, is_grad_enabled
 from mt_operators import OPERATORS
@@ -22,6 +19,7 @@ from mt_tensor.core.signatures import validate_call
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.indexing.slices import along, checked_1d_index, lowest_and_highest
+from mt_tensor.movement.apart import apart
 from mt_tensor.pointwise.functions import checked_factor
 
 
@@ -141,6 +139,8 @@ def check_source(name: str, input: Tensor, index: Tensor, source: Tensor) -> Ten
         raise DTypeError(
             f"{name}() cannot bring {source.dtype.name} to {input.dtype.name}: convert one of them."
         )
+    if source._tensor.layout.shape == index._tensor.layout.shape:
+        return source
     if source.ndim != index.ndim or any(
         i > s for i, s in zip(index.shape, source.shape, strict=True)
     ):
@@ -148,8 +148,6 @@ def check_source(name: str, input: Tensor, index: Tensor, source: Tensor) -> Ten
             f"{name}() needs a source at least as large as its index; shapes {source.shape} "
             f"and {index.shape} were given."
         )
-    if source.shape == index.shape:
-        return source
     return source[tuple(slice(extent) for extent in index.shape)]
 
 
@@ -281,10 +279,8 @@ def _identity(dtype: DType, reduce: str) -> Number:
         return 0
     if reduce == "prod":
         return 1
-    if dtype.is_floating_point:
-        return -math.inf if reduce == "amax" else math.inf
-    limits = np.iinfo(dtype.numpy)
-    return int(limits.min if reduce == "amax" else limits.max)
+    extreme: Number = dtype.lowest if reduce == "amax" else dtype.highest
+    return extreme
 
 
 def _divided(total: Tensor, dim: int, index: Tensor, include_self: bool) -> Tensor:
@@ -317,8 +313,9 @@ def checked_slices(
 ) -> tuple[int, Tensor]:
     """Check a 1-D index and the slices that come there; return `dim` from the front, and int64."""
     dim, index = checked_1d_index(name, input, dim, index)
-    wanted = (*input.shape[:dim], index.numel(), *input.shape[dim + 1 :])
-    if source.shape != wanted:
+    shape = input._tensor.layout.shape
+    wanted = (*shape[:dim], index.numel(), *shape[dim + 1 :])
+    if source._tensor.layout.shape != wanted:
         raise IndexingError(
             f"{name}() along dimension {dim} of shape {input.shape} with {index.numel()} "
             f"index(es) needs a source of shape {wanted}; {source.shape} was given."
@@ -344,11 +341,33 @@ def index_add(
             has a fraction among integers.
         IndexingError: an index is out of range, or `source` has another shape.
     """
+    return ScatterAdd.apply(input, *_added_slices(input, dim, index, source, alpha))
+
+
+@validate_call
+def index_add_(
+    self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1
+) -> Tensor:
+    """Add slices in place, and return self; see `index_add`."""
+    added = _added_slices(self, dim, index, source, alpha)
+    if self._check_in_place(source):
+        return self._replace(ScatterAdd.apply(self._before_change(), *added))
+    dim, places, slices = added
+    read = apart(slices, self)._tensor, dim, apart(places, self)._tensor
+    self.backend.scatter(*read, self._tensor, ADD)
+    self._tensor.bump_version()
+    return self
+
+
+def _added_slices(
+    input: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Number
+) -> tuple[int, Tensor, Tensor]:
+    """Return along which dimension slices are added, at which places, and the slices."""
     dim, index = checked_slices("index_add", input, dim, index, source)
     alpha = checked_factor("alpha", alpha, source.dtype)
     added = source if alpha == 1 else elementwise("mul", source, alpha).to(source.dtype)
-    places = along(index, dim, input.shape)
-    return ScatterAdd.apply(input, dim, places, check_source("index_add", input, places, added))
+    places = along(index, dim, input._tensor.layout.shape)
+    return dim, places, check_source("index_add", input, places, added)
 
 
 @validate_call

@@ -72,14 +72,15 @@ def checked_1d_index(name: str, input: Tensor, dim: int, index: Tensor) -> tuple
         IndexingError: it is not 1-D, an index is out of range, or `input` is 0-D.
     """
     common_backend(input, index)
+    shape = input._tensor.layout.shape
     if index.ndim != 1:
         raise IndexingError(f"{name}() takes a 1-D index; shape {index.shape} was given.")
     if index.dtype.kind != "integer":
         raise DTypeError(f"{name}() takes an index of integers; {index.dtype.name} was given.")
-    dim = normalize_dim(dim, input.ndim)
-    if input.ndim == 0:
+    dim = normalize_dim(dim, len(shape))
+    if not shape:
         raise IndexingError(f"{name}() needs a tensor with at least one dimension.")
-    return dim, in_range(index, input.shape[dim], (f"{name}()", f"dimension {dim}"))
+    return dim, in_range(index, shape[dim], (f"{name}()", f"dimension {dim}"))
 
 
 @validate_call

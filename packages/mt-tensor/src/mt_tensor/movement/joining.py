@@ -8,8 +8,10 @@ from typing import Any
 from mt_tensor.core.conversion import cast
 from mt_tensor.core.dtypes import result_type
 from mt_tensor.core.function import Function, common_backend, require_tensors
+from mt_tensor.core.layout import row_major
 from mt_tensor.core.signatures import validate_call
-from mt_tensor.core.strides import normalize_dim
+from mt_tensor.core.strides import Shape, normalize_dim
+from mt_tensor.core.subscripts import Select
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import ShapeError
@@ -22,9 +24,11 @@ class Cat(Function):
     """Tensors joined along a dimension."""
 
     @staticmethod
-    def forward(ctx: Any, dim: int, *parts: Tensor) -> Tensor:
-        ctx.dim, ctx.shapes = dim, [part.shape for part in parts]
-        views = [part._tensor for part in _not_passed_over(parts)]
+    def forward(ctx: Any, dim: int, shapes: Sequence[Shape], *parts: Tensor) -> Tensor:
+        ctx.dim, ctx.shapes = dim, shapes
+        views = [part._tensor for part in parts]
+        if NOTHING in shapes:
+            views = [data for data in views if data.layout.shape != NOTHING] or views
         return parts[0]._with(parts[0].backend.concatenate(views, dim))
 
     @staticmethod
@@ -32,10 +36,10 @@ class Cat(Function):
         before, grads, start = (slice(None),) * ctx.dim, [], 0
         for shape in ctx.shapes:
             end = start + (0 if shape == NOTHING else shape[ctx.dim])
-            part = grad[(*before, slice(start, end))]
-            grads.append(part if part.shape == shape else part.reshape(shape))
+            part = Select.apply(grad, (*before, slice(start, end)))
+            grads.append(part if part._tensor.layout.shape == shape else part.reshape(shape))
             start = end
-        return None, *grads
+        return None, None, *grads
 
 
 class Stack(Function):
@@ -44,30 +48,24 @@ class Stack(Function):
     @staticmethod
     def forward(ctx: Any, dim: int, *parts: Tensor) -> Tensor:
         ctx.dim = dim
-        first = parts[0]
-        shape, backend = first.shape, first.backend
         views = [part._tensor for part in parts]
+        shape, dtype = views[0].layout.shape, views[0].layout.dtype
         if dim == len(shape):
             views = [data.like((*shape, 1), (*data.strides, 1), data.offset) for data in views]
         # In memory, those joined along the dimension behind the new one are stacked already.
-        joined = backend.concatenate(views, dim)
-        stacked = (*shape[:dim], len(parts), *shape[dim:])
-        return first._with(TensorData(joined.storage, stacked, dtype=joined.dtype))
+        joined = parts[0].backend.concatenate(views, dim)
+        stacked = row_major((*shape[:dim], len(parts), *shape[dim:]), dtype)
+        return parts[0]._with(TensorData.in_rows(joined.storage, stacked))
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         before = (slice(None),) * ctx.dim
-        return None, *[grad[(*before, i)] for i in range(grad.shape[ctx.dim])]
-
-
-def _not_passed_over(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
-    """Return the tensors that have a part in the result: all, if they are all empty vectors."""
-    return [tensor for tensor in tensors if tensor.shape != NOTHING] or tensors
+        return None, *[Select.apply(grad, (*before, i)) for i in range(grad.shape[ctx.dim])]
 
 
 def _of_one_type(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
     """Return tensors in the dtype that they are promoted to together."""
-    dtypes = {tensor.dtype for tensor in tensors}
+    dtypes = {tensor._tensor.layout.dtype for tensor in tensors}
     if len(dtypes) == 1:
         return tensors
     dtype = result_type(*tensors)
@@ -81,7 +79,7 @@ def check_list(name: str, tensors: Any) -> None:
         TypeError: this is no list or tuple of tensors.
         ShapeError: it is empty.
     """
-    if not isinstance(tensors, Sequence):
+    if not isinstance(tensors, (list, tuple, Sequence)):  # in this order: the last takes longer
         raise TypeError(
             f"{name}() takes a list or tuple of tensors; one {type(tensors).__name__} was given."
         )
@@ -105,23 +103,17 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     check_list("cat", tensors)
     common_backend(*tensors)
     tensors = _of_one_type(tensors)
-    parts = _not_passed_over(tensors)
-    dim = normalize_dim(dim, parts[0].ndim)
-    first = parts[0].shape
-    expected = (first[:dim], first[dim + 1 :])
-    for part in parts:
-        shape = part.shape
-        same = len(shape) == len(first) and (shape[:dim], shape[dim + 1 :]) == expected
-        if not same or not shape:
-            raise ShapeError(
-                f"cat() along dimension {dim} was given shapes "
-                f"{', '.join(str(part.shape) for part in parts)}: they must have at least one "
-                f"dimension and be equal in all others than {dim}."
-            )
-    return Cat.apply(dim, *tensors)
-
-
-concat = concatenate = cat
+    shapes = [tensor._tensor.layout.shape for tensor in tensors]
+    joined = [shape for shape in dict.fromkeys(shapes) if shape != NOTHING] or [NOTHING]
+    dim = normalize_dim(dim, len(joined[0]))
+    rests = {(len(shape), shape[:dim], shape[dim + 1 :]) for shape in joined}
+    if len(rests) > 1 or () in joined:
+        given = ", ".join(str(shape) for shape in shapes if shape != NOTHING)
+        raise ShapeError(
+            f"cat() along dimension {dim} was given shapes {given}: they must have at least one "
+            f"dimension and be equal in all others than {dim}."
+        )
+    return Cat.apply(dim, shapes, *tensors)
 
 
 @validate_call
@@ -133,7 +125,7 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """
     check_list("stack", tensors)
     common_backend(*tensors)
-    if len({tensor.shape for tensor in tensors}) > 1:
+    if len({tensor._tensor.layout.shape for tensor in tensors}) > 1:
         raise ShapeError(
             f"stack() was given shapes {', '.join(str(t.shape) for t in tensors)}: "
             "they must all be equal."

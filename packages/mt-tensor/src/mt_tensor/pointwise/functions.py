@@ -7,8 +7,6 @@ import math
 import sys
 from typing import Any
 
-import numpy as np
-
 from mt_operators import OPERATORS, Operator
 from mt_operators.core.elementary import div as quotient
 from mt_operators.core.elementary import log, where
@@ -291,14 +289,13 @@ def clamp_max(input: Tensor, max: Operand) -> Tensor:
 
 def _bound(x: Tensor, bound: Any, lower: bool) -> Any:
     """Return a bound for integers as one that their dtype holds: further out, it bounds nothing."""
-    bound = plain(bound)
+    bound, dtype = plain(bound), x.dtype
     if isinstance(bound, bool):
         check_not_bool("clamp", x)
-    if x.dtype.kind != "integer" or not isinstance(bound, int):
+    if dtype.kind != "integer" or not isinstance(bound, int):
         return bound
-    limits = np.iinfo(x.dtype.numpy)
-    bounded = builtins.max(bound, limits.min) if lower else builtins.min(bound, limits.max)
-    return x.dtype.checked(bounded)
+    nearest = builtins.max(bound, dtype.lowest) if lower else builtins.min(bound, dtype.highest)
+    return dtype.checked(nearest)
 
 
 @validate_call

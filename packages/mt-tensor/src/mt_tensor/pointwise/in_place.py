@@ -194,7 +194,8 @@ def _directly_with(self: Tensor, other: Any) -> TensorData | None:
     """Return the other operand, if nothing stands in the way of computing in this memory.
 
     This is a contiguous floating-point tensor and nothing is to be recorded. The other is a
-    number, or a tensor of the same shape, type and backend in memory of its own.
+    number, or a tensor of the same type and backend in memory of its own, of one shape with this
+    one or without dimensions.
     """
     data, backend = self._tensor, self.backend
     if (
@@ -212,7 +213,7 @@ def _directly_with(self: Tensor, other: Any) -> TensorData | None:
     ):
         return None
     second = other._tensor
-    if second.dtype is not data.dtype or second.shape != data.shape:
+    if second.dtype is not data.dtype or second.shape not in (data.shape, ()):
         return None
     shares = second is not data and backend.same_memory(data.storage, second.storage)
     return None if shares else second

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from mt_operators import Formula
+from mt_operators.core.elementary import cos, log, sin, sqrt
 from mt_tensor.core.casting import cast_array, to_float32
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.conversion import cast
@@ -22,10 +24,11 @@ from mt_tensor.core.dtypes import Array, DType, bfloat16, float64
 from mt_tensor.core.elementwise import elementwise
 from mt_tensor.core.filled import unit
 from mt_tensor.core.generator import Generator
-from mt_tensor.core.strides import Shape, size_of
+from mt_tensor.core.layout import row_major
+from mt_tensor.core.plans import Plans
+from mt_tensor.core.strides import Shape, size_of, strides_from_shape
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DomainError
-from mt_tensor.movement.joining import cat
 from mt_tensor.pointwise.fusing import fuse
 
 
@@ -56,12 +59,16 @@ def between(
     return elementwise("where", drawn >= float(end), float(last), drawn)
 
 
-def standard_normal(generator: Generator | None, shape: Shape, backend: TensorBackend) -> Tensor:
-    """Return float64 numbers from the normal distribution with mean 0 and variance 1."""
-    size = size_of(shape)
-    radii, angles = unit(generator, (2, (size + 1) // 2), float64, backend)
-    points = [_along(radii, angles), _across(radii, angles)]
-    return cat(points)[:size].reshape(shape)
+def standard_normal(
+    generator: Generator | None, shape: Shape, backend: TensorBackend, dtype: DType = float64
+) -> Tensor:
+    """Return numbers from the normal distribution with mean 0 and variance 1, rounded once."""
+    count = (size_of(shape) + 1) // 2
+    data = unit(generator, (2, count), float64, backend)._tensor
+    rows = data.like((count,), (1,), 0), data.like((count,), (1,), count)
+    _POINTS.change(backend, rows, *rows)
+    points = data.like(shape, strides_from_shape(shape), 0)
+    return Tensor._make(backend.copy(points, row_major(shape, dtype)), backend)
 
 
 def waiting_times(generator: Generator | None, shape: Shape, backend: TensorBackend) -> Tensor:
@@ -70,18 +77,13 @@ def waiting_times(generator: Generator | None, shape: Shape, backend: TensorBack
     return times
 
 
-@fuse
-def _along(even: Any, turns: Any) -> Any:
-    return _radius(even) * (2.0 * math.pi * turns).cos()
+def _point(even: Any, turns: Any) -> Any:
+    """Return the coordinates of a point of the plane."""
+    radius, angle = sqrt(-2.0 * log(1.0 - even)), 2.0 * math.pi * turns
+    return radius * cos(angle), radius * sin(angle)
 
 
-@fuse
-def _across(even: Any, turns: Any) -> Any:
-    return _radius(even) * (2.0 * math.pi * turns).sin()
-
-
-def _radius(even: Any) -> Any:
-    return (-2.0 * (1.0 - even).log()).sqrt()
+_POINTS = Plans(Formula("normal_point", 2, 2, _point))
 
 
 @fuse

@@ -190,7 +190,7 @@ def randn(
         DTypeError: the element type is not floating-point.
     """
     kind, shape = _floats("randn", dtype), new_shape(sizes, size)
-    return _placed(lambda home: cast(standard_normal(generator, shape, home), kind), **options)
+    return _placed(lambda home: standard_normal(generator, shape, home, kind), **options)
 
 
 @validate_call

@@ -66,10 +66,7 @@ def _whole_range(dtype: DType) -> tuple[int, int]:
     if dtype.is_floating_point:
         highest = int(2 / finfo(dtype).eps)
         return -highest, highest
-    if dtype.kind == "bool":
-        return 0, 1
-    limits = np.iinfo(dtype.numpy)
-    return int(limits.min), int(limits.max)
+    return dtype.lowest, dtype.highest
 
 
 # --- Trials and choices -------------------------------------------------------------------------

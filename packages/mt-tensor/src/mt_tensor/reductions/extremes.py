@@ -89,6 +89,7 @@ def _extreme(name: str, operator: str, x: Tensor, dim: Dims, keepdim: bool) -> T
 
 def _composed_position(name: str, x: Tensor, dim: int) -> Tensor:
     """Among the positions that hold the extreme, the smallest is taken. A nan counts as extreme."""
+    x = x.detach()
     chosen = (x == fold(name, x, (dim,))).logical_or(x != x)
     positions = along(x._uploaded(np.arange(x.shape[dim])), dim, x.shape)
     return fold("minimum", elementwise("where", chosen, positions, x.shape[dim]), (dim,))
@@ -106,7 +107,6 @@ def _position_of_smallest(x: Tensor, dim: int) -> Tensor:
 
 def _arg_extreme(name: str, operator: str, x: Tensor, dim: int | None, keepdim: Any) -> Tensor:
     """Index of the first element along a dimension that the operator chooses, as int64."""
-    x = x.detach()
     find = _position_of_largest if operator == "maximum" else _position_of_smallest
     if dim is None:
         flat = x.reshape(-1)

@@ -9,7 +9,7 @@ from mt_tensor.core.arguments import check_floating
 from mt_tensor.core.dtypes import as_dtype, as_number
 from mt_tensor.core.elementwise import elementwise
 from mt_tensor.core.function import require_tensors
-from mt_tensor.core.sums import Dims, reduced_dims
+from mt_tensor.core.sums import Dims, Sum, reduced_dims
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.reductions.roots import root
 from mt_tensor.reductions.sums import check_not_empty
@@ -60,7 +60,7 @@ def _norm(x: Tensor, p: float, dims: tuple[int, ...], keepdim: bool) -> Tensor:
     if p == 0:
         return elementwise("where", x != 0, 1.0, x.sign()).sum(dims, keepdim)  # nan counts
     if p == 2:
-        return root(x.square().sum(dims, keepdim))
+        return root(Sum.apply(x.square(), dims, keepdim))
     size = x.abs()
     if p == 1:
         return size.sum(dims, keepdim)
