@@ -33,7 +33,7 @@ KIN = {
     ("Scalar", "Node"),
     ("Scalar", "Tensor"),
     ("ScalarFunction", "Function"),
-    ("_Switch", "use_backend"),
+    ("Switch", "use_backend"),
 }
 """Classes of a stage and of a later one that do the same for different values."""
 

@@ -79,4 +79,4 @@ def rows(x: Tensor, numbers: list[int]) -> Tensor:
     where = ("x[...]", "dimension 0")
     index = in_range(x._uploaded(places), x.shape[0], where, negative=True)
     shape, strides = (len(places), *x.shape[1:]), (1, *[0] * (x.ndim - 1))
-    return Gather.apply(x, 0, index._with(index._tensor.like(shape, strides, 0)))
+    return Gather.apply(x, index._with(index._tensor.like(shape, strides, 0)), 0)
