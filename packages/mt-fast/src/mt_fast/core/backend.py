@@ -146,8 +146,7 @@ class FastOps(HostBackend):
             self.copy(result, out)
             return
         parallel = index.size >= self.parallel_from
-        adds = operator is not None and operator.name == "add"
-        special = SPECIAL_CASES.get("scatter_add") if adds else None
+        special = SPECIAL_CASES.get(f"scatter_{operator.name}") if operator is not None else None
         if special is None or not special(source, dim, index, out, parallel):
             movement.scatter(source, dim, index, out, operator)
 

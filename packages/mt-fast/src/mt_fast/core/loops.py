@@ -134,9 +134,9 @@ def loop_over(
     if strided or "apart" in roles:
         special = None if strided else SPECIAL_CASES.get("loop")
         loop: Loop | None = special and special(layout, roles, views, inputs)
-        return loop or Loop(layout, "strided", roles, _nested(layout, parallel))
+        return loop or Loop(layout, "strided", roles, nested(layout, parallel))
     if len(layout.sizes) > 1:
-        return Loop(layout, "rows", roles, _nested(layout, parallel))
+        return Loop(layout, "rows", roles, nested(layout, parallel))
     return Loop(layout, "flat", roles, [(math.prod(layout.sizes), (), layout.starts)])
 
 
@@ -147,7 +147,7 @@ def _role(step: int, is_input: bool) -> str:
     return "element" if step == 0 and is_input else "apart"
 
 
-def _nested(layout: LoopLayout, parallel: bool) -> Sequence[Piece]:
+def nested(layout: LoopLayout, parallel: bool) -> Sequence[Piece]:
     """Return the calls of a kernel that has nested loops."""
     if parallel and layout.sizes:
         layout = _cut(layout)

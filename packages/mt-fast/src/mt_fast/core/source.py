@@ -9,8 +9,8 @@ Most kernels are a loop around the statements for one element. The form of the l
 views lie in memory:
 
 - `flat`: one loop over contiguous memory;
-- `rows`: up to four dimensions; the innermost is contiguous in each view, or repeats one element;
-- `strided`: up to four dimensions with any strides, for copies and for access by index.
+- `rows`: up to five dimensions; the innermost is contiguous in each view, or repeats one element;
+- `strided`: up to five dimensions with any strides, for copies and for access by index.
 
 A view called `x` enters a kernel as `x_data`, its storage, and `x_layout`, the position of its
 first element followed by its strides (`x_start`, the position alone, in a flat loop). Rows are cut
@@ -28,7 +28,7 @@ from dataclasses import dataclass
 WIDTH = 88
 """The longest line of a function's head."""
 
-OUTER = 3
+OUTER = 4
 """How many dimensions a kernel has around its rows."""
 
 
@@ -85,7 +85,6 @@ class View:
 
 Element = Callable[[str], str]
 """Maps the name of a view to an expression of its current element."""
-
 
 FORMS: dict[str, Callable[[Sequence[View], list[str]], list[str]]] = {}
 """More forms by name: functions from views and the statements for an element to the lines of a

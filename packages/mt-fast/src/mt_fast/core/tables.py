@@ -1,8 +1,8 @@
 """Tables by which folders beside the core extend it.
 
 The core is complete without them. A folder beside it adds an entry when `mt_fast` imports it, and
-the core looks the entry up where it is needed. Two more tables stand where their entries are used:
-`FORMS` of `source.py`, and `TABLE` and `NAMESPACE` of `lowering.py`.
+the core looks the entry up where it is needed. More tables stand where their entries are used:
+`FORMS` of `source.py`, `TABLE` and `NAMESPACE` of `lowering.py`, `TEXTS` of `reductions.py`.
 """
 
 from __future__ import annotations

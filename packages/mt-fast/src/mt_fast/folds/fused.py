@@ -152,8 +152,8 @@ def _computing(step: plans.Step, filling: _Filling) -> _Step | None:
         (size,), start, apart = step.before, place, strides
     elif len(step.before) == 3:  # rows are folded with rows
         (width, length), kept, folded = step.before
-        (start, _, apart, _), size = place, width * folded[2]
-        if width != length or strides[2] != width or (kept[0], *folded[:2]) != (1, 1, 1):
+        (start, *_, apart, _), size = place, width * folded[2]
+        if width != length or strides[2] != width or (*kept[:2], *folded[:2]) != (1, 1, 1, 1):
             return None
     else:
         return None

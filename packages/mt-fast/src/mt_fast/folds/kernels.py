@@ -44,7 +44,7 @@ def columns(operator: Operator, dtype: DType) -> Source:
         "n, length = width",
         "for unit in range(lo, hi):",
         "    index = unravel(unit, kept)",
-        "    first = index[2] * length",
+        "    first = index[3] * length",
         "    count = min(length, n - first)",
         "    source_first = position(source_layout, index)",
         "    out_first = position(out_layout, index)",

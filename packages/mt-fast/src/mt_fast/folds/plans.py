@@ -17,7 +17,7 @@ from mt_tensor.extending import size_of
 NESTED = 3
 """The number of folded dimensions of a kernel."""
 
-OUTER = 3
+OUTER = 4
 """The number of its kept dimensions."""
 
 SOURCE, OUT = 0, 1

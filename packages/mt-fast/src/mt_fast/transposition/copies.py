@@ -6,17 +6,18 @@ import functools
 
 from mt_fast.core import loops
 from mt_fast.core.kernel import Kernel, compiled
-from mt_fast.core.loops import Loop, loop_over
+from mt_fast.core.loops import REMEMBERED, Loop, LoopLayout, loop_over, nested
 from mt_fast.core.movement import as_unsigned
 from mt_fast.core.rendering import converted
 from mt_fast.core.source import Element, Source, View, function, loop
 from mt_fast.core.tables import SPECIAL_CASES, empty
 from mt_fast.transposition.loops import column_of, tiles_of
 from mt_tensor import DType, TensorData
-from mt_tensor.backends.extending import MOST_DIMENSIONS
+from mt_tensor.backends.extending import MOST_DIMENSIONS, Layout
 
 SHORT = 8
-"""The least number of elements of rows and columns for copies that are transposed."""
+"""The least number of elements of rows that are copied one by one, and of rows and columns that are
+transposed."""
 
 
 @functools.lru_cache(None)
@@ -33,12 +34,12 @@ def copy_kernel(source: DType, target: DType, form: str, role: str) -> Kernel:
 def transpose_source() -> Source:
     """Return the kernel that copies where elements in a row come from a column.
 
-    In the last two of four dimensions; a unit is a tile.
+    In the last two of five dimensions; a unit is a tile.
     """
     body = [
         "for unit in range(lo, hi):",
         "    index, start, height, n = tile(unit, sizes)",
-        "    column_stride, row_stride = x_layout[4], out_layout[3]",
+        "    column_stride, row_stride = x_layout[5], out_layout[4]",
         "    x_first = position(x_layout, index) + start * column_stride",
         "    out_first = position(out_layout, index) + start",
         "    transpose_tile("
@@ -68,11 +69,23 @@ def copy(source: TensorData, out: TensorData, parallel: bool) -> bool:
     views = (source.layout, out.layout)
     over = loop_over(views, 1, parallel)
     if over.form not in ("flat", "rows"):
-        over = loop_over(views, 1, parallel, strided=True)
+        over = _strided(views, parallel)
     role = "row" if over.form == "strided" else over.roles[0]
     kernel = copy_kernel(source.dtype, out.dtype, over.form, role)
     over.run(kernel, (source.storage, out.storage), parallel)
     return True
+
+
+@functools.lru_cache(REMEMBERED)
+def _strided(views: tuple[Layout, ...], parallel: bool) -> Loop:
+    """Return a strided loop, whose last two dimensions are exchanged if the last one is short."""
+    over = loop_over(views, 1, parallel, strided=True)
+    layout = over.layout
+    if len(layout.sizes) < 2 or layout.sizes[-1] >= min(SHORT, layout.sizes[-2]):
+        return over
+    sizes, *strides = ((*of[:-2], *of[:-3:-1]) for of in (layout.sizes, *layout.strides))
+    exchanged = LoopLayout(sizes, tuple(strides), layout.starts)
+    return Loop(exchanged, over.form, over.roles, nested(exchanged, parallel))
 
 
 def _copy_columns(source: TensorData, out: TensorData, parallel: bool) -> bool:

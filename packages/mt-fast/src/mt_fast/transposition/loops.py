@@ -1,12 +1,13 @@
 """The form `transposed` of loops: rows of some views are columns in memory.
 
 Such views are transposed tile by tile, into scratch memory whose rows the loop reads; a copy is
-transposed straight to its destination. A loop of this form has up to four dimensions, of which the
+transposed straight to its destination. A loop of this form has up to five dimensions, of which the
 last two are cut into tiles.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -31,22 +32,22 @@ MOST_TRANSPOSED = 4
 
 @jit()
 def tile(ordinal: Any, sizes: Any) -> Any:
-    """Return where the `ordinal`-th tile of the last two of four dimensions is, and how large.
+    """Return where the `ordinal`-th tile of the last two of five dimensions is, and how large.
 
     Tiles follow each other row by row, so that threads that share them do not write side by side.
 
     Returns:
-        The index of its first row in three dimensions, its first column, and how many rows and
+        The index of its first row in four dimensions, its first column, and how many rows and
         columns it has.
     """
-    rows, columns = sizes[2], sizes[3]
+    rows, columns = sizes[3], sizes[4]
     down = (rows + TILE_ROWS - 1) // TILE_ROWS
     across = (columns + TILE_COLUMNS - 1) // TILE_COLUMNS
     strip = ordinal // across
     column = (ordinal - strip * across) * TILE_COLUMNS
-    first, second, third = unravel(strip, (sizes[0], sizes[1], down))
-    row = third * TILE_ROWS
-    index = first, second, row
+    first, second, third, fourth = unravel(strip, (sizes[0], sizes[1], sizes[2], down))
+    row = fourth * TILE_ROWS
+    index = first, second, third, row
     return index, column, min(TILE_ROWS, rows - row), min(TILE_COLUMNS, columns - column)
 
 
@@ -64,14 +65,14 @@ def _tiles(views: Sequence[View], body: list[str]) -> list[str]:
     rows = []
     for view in views:
         v = view.name
-        first, step = f"{v}_first", f"{v}_layout[4]"
+        first, step = f"{v}_first", f"{v}_layout[5]"
         lines.append(f"    {first} = position({v}_layout, index) + start * {step}")
         if view.role == "column":
             target = f"{v}_scratch, 0, {TILE_COLUMNS}"
             lines.append(f"    transpose_tile({v}_data, {first}, {step}, {target}, height, n)")
             rows += cut(view, f"row * {TILE_COLUMNS}", "0", "n", "scratch")
         else:
-            rows.append(f"{v}_start = {first} + row * {v}_layout[3]")
+            rows.append(f"{v}_start = {first} + row * {v}_layout[4]")
             rows += cut(view, f"{v}_start", "0", "n")
     lines += ["    for row in range(height):", *indented(rows, 2)]
     return [*lines, *indented(["for i in range(n):", *indented(body)], 2)]
@@ -123,8 +124,9 @@ def _in_tiles(layout: LoopLayout, column: int) -> LoopLayout:
 
 
 def _tile_count(sizes: tuple[int, ...]) -> int:
-    """Return how many tiles a loop of four dimensions has."""
-    return sizes[0] * sizes[1] * -(-sizes[2] // TILE_ROWS) * -(-sizes[3] // TILE_COLUMNS)
+    """Return how many tiles a loop has."""
+    *outer, rows, columns = sizes
+    return math.prod(outer) * -(-rows // TILE_ROWS) * -(-columns // TILE_COLUMNS)
 
 
 FORMS["transposed"] = _tiles
