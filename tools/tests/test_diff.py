@@ -215,10 +215,10 @@ def counterparts(before: str, after: str) -> dict[str, tuple[str, str | None]]:
         ("tensor", "fast", "fused.losses._CrossEntropy.value", "new idea", None),
         ("tensor", "fast", "fused.normalization._LayerNorm.gradient", "new idea", None),
         ("tensor", "fast", "fused.regularization._Dropout.value", "new idea", None),
-        ("tensor", "fast", "core.loop_source.loop", "new idea", None),
+        ("tensor", "fast", "core.source.loop", "new idea", None),
         (
             *("fast", "cuda", "core.backend.CudaOps.reduce", "rewritten"),
-            "mt_tensor.core.simple.SimpleOps.reduce",
+            "mt_fast.core.backend.FastOps.reduce",
         ),
         ("fast", "cuda", "core.simulator.Simulator.launch", "new idea", None),
         ("fast", "cuda", "core.backend._at", "new idea", None),

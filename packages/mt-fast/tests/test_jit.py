@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from mt_fast.core.elementwise_source import elementwise
+from mt_fast.core.elementwise import elementwise_source
 from mt_fast.core.kernel import compiled
-from mt_fast.core.lowering import TABLE
 from mt_fast.core.tables import jit
 from mt_fast.vectors.processor import VECTOR_BYTES
 from mt_operators import OPERATORS
@@ -26,9 +25,7 @@ def test_a_kernel_that_does_not_wait_for_memory_uses_whole_vectors(name, light, 
     monkeypatch.setenv("MT_FAST_CACHE", "off")  # of what comes from the disk there is no assembly
     operator = OPERATORS[name]
     views = (float32,) * operator.arity
-    source = elementwise(
-        operator.value, views, (float32,), table=TABLE, form="flat", repeats=(False,) * len(views)
-    )
+    source = elementwise_source(operator.value, views, (float32,))
     assert source.is_memory_bound == light
     serial = compiled.__wrapped__(source).serial
     row = np.ones(3, np.float32)

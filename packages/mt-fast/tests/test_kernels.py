@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 import mt_fast
 import mt_tensor as mt
 from mt_fast import vector_math
-from mt_fast.core import loops, reductions
+from mt_fast.core import elementwise, loops, reductions
 from mt_fast.core.backend import FastOps
-from mt_fast.core.elementwise_source import elementwise
+from mt_fast.core.elementwise import elementwise_source
 from mt_fast.core.kernel import Kernel, compiled
-from mt_fast.core.lowering import TABLE
-from mt_fast.folds import parts
+from mt_fast.folds import kernels, parts, reduce
 from mt_fast.in_place import update as updates
 from mt_operators import OPERATORS
 from mt_operators.core.elementary import ELEMENTARY
 from mt_operators.testing import WHOLE_SPECS
 from mt_tensor import float32
+from mt_tensor.backends.extending import drop_plans
 from mt_tensor.conformance.layouts import LAYOUTS
 from mt_tensor.extending import DTYPES
 
@@ -38,14 +38,21 @@ def large(fast, monkeypatch):
     monkeypatch.setattr(loops, "WORTH_A_KERNEL", 0)
     monkeypatch.setattr(loops, "PIECE", 7)
     monkeypatch.setattr(parts, "SHARE", 5)
-    monkeypatch.setattr(reductions, "COLUMNS", 4)
+    monkeypatch.setattr(kernels, "COLUMNS", 4)
     monkeypatch.setattr(fast, "parallel_from", 1)
-    reductions.planned.cache_clear()
+    forget_plans()
     before = numba.get_num_threads()
     numba.set_num_threads(min(2, numba.config.NUMBA_NUM_THREADS))
     yield fast
     numba.set_num_threads(before)
-    reductions.planned.cache_clear()
+    forget_plans()
+
+
+def forget_plans():
+    """Forget how to run loops, since what that depends on has changed."""
+    for planned in (elementwise.planned, reductions.planned, reduce.planned, loops.loop_over):
+        planned.cache_clear()
+    drop_plans()
 
 
 def view(array, layout, backend):
@@ -67,6 +74,7 @@ def view(array, layout, backend):
 def test_every_layout_with_every_other(fast, shape, layouts, target):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loops, "WORTH_A_KERNEL", 0)
+        forget_plans()
         a, b = np.random.default_rng(0).standard_normal((2, *shape)).astype("f4")
         x, y = (view(v, layout, fast) for v, layout in zip((a, b), layouts, strict=True))
         out = LAYOUTS[target](np.zeros(shape, "f4"), fast)
@@ -118,11 +126,11 @@ def test_threads_share_what_is_large_and_nothing_else(fast, name, monkeypatch):
     for large in (False, True):
         x = mt.arange(24, dtype="float32").view(4, 6)
         monkeypatch.setattr(fast, "parallel_from", 1 if large else 10**9)
-        reductions.planned.cache_clear()
+        forget_plans()
         shared.clear()
         LARGE_WORK[name](x)
         assert (True in shared) is large
-    reductions.planned.cache_clear()
+    forget_plans()
 
 
 @settings(max_examples=60, deadline=None)
@@ -139,12 +147,12 @@ def test_reductions_in_parts(fast, shape, name, layout, parallel, data):
     source = view(array, layout, fast)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parts, "SHARE", 5)
-        patch.setattr(reductions, "COLUMNS", 4)
+        patch.setattr(kernels, "COLUMNS", 4)
         patch.setattr(fast, "parallel_from", 1 if parallel else 10**9)
-        reductions.planned.cache_clear()
+        forget_plans()
         wanted = UFUNCS[name].reduce(np.asarray(source), axis=dims, keepdims=True)
         out = fast.reduce(OPERATORS[name], source._tensor, dims, True)
-    reductions.planned.cache_clear()
+    forget_plans()
     assert np.array_equal(out.array, wanted)
 
 
@@ -233,9 +241,7 @@ def test_float32_is_never_computed_in_float64(name, monkeypatch):
     monkeypatch.setenv("MT_FAST_CACHE", "off")  # of what comes from the disk there is no LLVM code
     operator = OPERATORS[name]
     views = (float32,) * operator.arity
-    source = elementwise(
-        operator.value, views, (float32,), table=TABLE, form="flat", repeats=(False,) * len(views)
-    )
+    source = elementwise_source(operator.value, views, (float32,))
     serial = compiled.__wrapped__(source).serial
     row = np.ones(3, np.float32)
     serial(0, 3, *(row, 0) * (operator.arity + 1))
@@ -301,7 +307,7 @@ def test_rows_are_changed_in_place_by_one_loop(views, are_rows, dtype):
     given = views(memory)
     wanted = np.asarray(given[0] + given[1]).tolist()
     inputs = [each._tensor if isinstance(each, mt.Tensor) else each for each in given]
-    fit = updates.update(OPERATORS["add"].value, inputs[:1], inputs, 10**9)
+    fit = updates.update(OPERATORS["add"].value, inputs[:1], inputs, False)
     assert fit is (are_rows and dtype in ("float32", "float64"))
     assert (given[0].tolist() == wanted) is (fit or not wanted)
 
@@ -330,6 +336,7 @@ def test_columns_become_rows(fast, shape, dtype, data):
     transposed = np.ascontiguousarray(array.transpose(order))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loops, "WORTH_A_KERNEL", 0)
+        forget_plans()
         patch.setattr(fast, "parallel_from", data.draw(st.sampled_from([1, 10**9])))
         x = mt.tensor(array).permute(*order)
         assert np.array_equal(x.contiguous(), transposed)

@@ -7,9 +7,9 @@ number of threads, whatever the machine has.
 import pytest
 
 import mt_tensor as mt
-from mt_fast.core import loops, reductions
+from mt_fast.core import elementwise, loops, reductions
 from mt_fast.core.kernel import Kernel
-from mt_fast.folds import parts
+from mt_fast.folds import kernels, parts, reduce
 from mt_tensor.conformance.test_primitives import *  # noqa: F403
 
 
@@ -30,8 +30,11 @@ def one_by_one(monkeypatch):
     monkeypatch.setattr(loops, "WORTH_A_KERNEL", 0)
     monkeypatch.setattr(loops, "PIECE", 7)
     monkeypatch.setattr(parts, "SHARE", 5)
-    monkeypatch.setattr(reductions, "COLUMNS", 4)
+    monkeypatch.setattr(kernels, "COLUMNS", 4)
     monkeypatch.setattr(mt.get_backend("fast"), "parallel_from", 1)
-    reductions.planned.cache_clear()
+    caches = (elementwise.planned, reductions.planned, reduce.planned, loops.loop_over)
+    for planned in caches:
+        planned.cache_clear()
     yield
-    reductions.planned.cache_clear()
+    for planned in caches:
+        planned.cache_clear()

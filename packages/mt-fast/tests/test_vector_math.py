@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 from mt_fast import vector_math
-from mt_fast.core.reduction_source import REASSOCIATE
+from mt_fast.core.reductions import REASSOCIATE
 from mt_fast.vector_math import FLOAT32, FLOAT64, IN_FLOAT64, WRITTEN
 from mt_fast.vector_math.operators import VECTORISED
 from mt_operators import OPERATORS

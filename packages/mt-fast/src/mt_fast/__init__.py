@@ -30,8 +30,10 @@ if find_spec("mt_fast.integers") is not None:  # quotients, shifts and powers of
 if find_spec("mt_fast.vector_math") is not None:  # vectorized elementary functions
     import mt_fast.vector_math.operators
 if find_spec("mt_fast.transposition") is not None:  # columns that become rows, in registers
+    import mt_fast.transposition.copies
     import mt_fast.transposition.loops
 if find_spec("mt_fast.small") is not None:  # NumPy's functions for few elements
+    import mt_fast.small.calls
     import mt_fast.small.ufuncs
 if find_spec("mt_fast.in_place") is not None:  # formulas whose results replace their inputs
     import mt_fast.in_place.update
@@ -40,8 +42,8 @@ if find_spec("mt_fast.indexing") is not None:  # gather and scatter of whole sli
 
     register_kernels("fast", "mt_fast.indexing.embedding")
 if find_spec("mt_fast.folds") is not None:  # reductions in parts, and of scattered elements
-    import mt_fast.folds.parts
-    import mt_fast.folds.scattered
+    import mt_fast.folds.extremes
+    import mt_fast.folds.reduce
 
     register_kernels("fast", "mt_fast.folds.fused")
 if find_spec("mt_fast.gemm") is not None:  # matrix products in register tiles

@@ -1,135 +1,236 @@
 """Run a formula over views: the elementwise primitive.
 
-Contiguous memory, and numbers broadcast over it, take a flat loop. Broadcast rows get a kernel of
-their own once a tensor is large enough to repay compiling it. Views of any other layout are copied
-to contiguous memory first. The copy costs a pass over memory, but strided loops would cost more,
-and each formula would need one more kernel.
+The kernel of a formula is its statements (`rendering.py`) in a loop (`source.py`). Contiguous
+memory, and numbers broadcast over it, take a flat loop. Broadcast rows get a kernel of their own
+once a tensor is large enough to repay compiling it. Views of any other layout, and of 16 bits, are
+copied to contiguous memory first. The copy costs a pass over memory, but strided loops would cost
+more, and each formula would need one more kernel.
+
+Working all of that out takes ten times as long as adding eight numbers, so there is a `Plan` for
+each combination of layouts.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+import keyword
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-from mt_fast.core import loops, movement
-from mt_fast.core.elementwise_source import elementwise
+from mt_fast.core import loops
 from mt_fast.core.kernel import Kernel, compiled
-from mt_fast.core.layouts import collapse
-from mt_fast.core.loop_source import Form
+from mt_fast.core.loops import REMEMBERED, Loop, loop_over
 from mt_fast.core.lowering import TABLE
-from mt_fast.core.tables import empty
+from mt_fast.core.movement import copied, copy, new_view
+from mt_fast.core.rendering import COMPUTED, computation_type, converted, render, traced
+from mt_fast.core.source import Element, Source, View, loop
+from mt_fast.core.tables import SPECIAL_CASES
 from mt_operators import Formula
+from mt_operators.core.graph import PYTHON
 from mt_tensor import DType, TensorData
+from mt_tensor.core.layout import Layout, row_major
+from mt_tensor.core.strides import Shape
+
+# --- The kernel of a formula ----------------------------------------------------------------------
+
+_RESERVED = (
+    "lo hi i n sizes unit index start height row out tile scratch transpose_tile "
+    "unravel position _ min max range abs inf nan"
+)
+"""Names of a kernel's own variables, and of functions that it calls."""
+
+_GENERATED = re.compile(r".*(\d|_(data|layout|row|scratch|number|value|at|first|start|step))")
+
+
+def argument_names(formula: Formula) -> Sequence[str]:
+    """Return names for the arguments of a formula: its own parameters' if no kernel uses these."""
+    names = formula.parameters
+    taken = {*_RESERVED.split(), *COMPUTED, *keyword.kwlist, *TABLE}.union(
+        name for name in names if _GENERATED.fullmatch(name) or not name.isascii()
+    )
+    usable = len(set(names)) == formula.arity and taken.isdisjoint(names)
+    return names if usable else [f"x{i}" for i in range(formula.arity)]
 
 
 @functools.lru_cache(None)
-def elementwise_kernel(
+def elementwise_source(
     formula: Formula,
     inputs: tuple[DType, ...],
     outputs: tuple[DType, ...],
-    form: Form,
-    repeats: tuple[bool, ...],
-    transposed: tuple[bool, ...] | None = None,
-) -> Kernel:
-    """Return the kernel of a formula; see `core/elementwise_source.py`."""
-    source = elementwise(
-        formula, inputs, outputs, table=TABLE, form=form, repeats=repeats, transposed=transposed
-    )
-    return compiled(source)
-
-
-Plan = tuple[Kernel, Sequence[loops.Piece]]
-"""A kernel, and the calls of it that together make up a loop."""
-
-
-def plan(
-    formula: Formula,
-    inputs: Sequence[TensorData],
-    outputs: Sequence[TensorData],
-    parallel: bool,
-    small: bool,
-) -> Plan | None:
-    """Return how a formula runs over views without copies; None if some must be copied first.
+    form: str = "flat",
+    roles: tuple[str, ...] = (),
+) -> Source:
+    """Return the kernel that computes a formula for every element, as text.
 
     Args:
-        formula: the formula.
-        inputs: views of one shape, which is not empty, and of no narrow dtype. Their storages are
-            not read.
-        outputs: likewise.
-        parallel: whether to use all threads.
-        small: whether they have too few elements to repay a kernel of rows.
+        formula: what to compute for each element.
+        inputs: the dtype of each input.
+        outputs: the dtype of each output.
+        form: the form of the loop.
+        roles: the role of each input in it; by default all are rows.
     """
-    views = (*inputs, *outputs)
-    loop = loop_over(inputs, outputs, small)
-    if loop.form == "strided":
+    graph = traced(formula, TABLE)
+    dtype = computation_type(inputs)
+    names = argument_names(formula)
+    results = ["out"] if len(outputs) == 1 else [f"out{i}" for i in range(len(outputs))]
+    rendered = render(graph, names, dtype, outputs, TABLE)
+
+    def body(element: Element) -> list[str]:
+        return [
+            *(
+                f"{name} = {converted(element(name), stored, dtype)}"
+                for name, stored in zip(names, inputs, strict=True)
+            ),
+            *rendered.statements,
+            *(
+                f"{element(name)} = {text}"
+                for name, text in zip(results, rendered.results, strict=True)
+            ),
+        ]
+
+    views = [View(*view) for view in zip(names, roles or ["row"] * len(names), strict=True)]
+    views += [View(name) for name in results]
+    kinds = {stored.name for stored in (*inputs, *outputs)} - {dtype.name}
+    name = "_".join((formula.name, dtype.name, *sorted(kinds), form))
+    steps = [step.operation for step in graph.expressions[graph.arity :]]
+    is_simple = len(steps) <= len(views) and set(steps) <= {*PYTHON, "constant"}
+    return replace(loop(form, name, views, body), is_memory_bound=is_simple)
+
+
+# --- Plans ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a formula runs over views of some layouts.
+
+    Attributes:
+        kernel: the kernel of the formula.
+        loop: the loop over the views that the kernel reads and writes.
+        parallel: whether it uses all threads.
+        copies: for each input and then each output, the contiguous layout of the copy that the
+            kernel reads or writes in its place; None if there is no copy.
+    """
+
+    kernel: Kernel
+    loop: Loop
+    parallel: bool
+    copies: tuple[Layout | None, ...]
+
+    def run(self, inputs: Sequence[TensorData], outputs: Sequence[TensorData]) -> None:
+        """Compute the formula; inputs may still have to be broadcast."""
+        made = self.copies[len(inputs) :]
+        written = [
+            out if layout is None else new_view(layout)
+            for out, layout in zip(outputs, made, strict=True)
+        ]
+        views = [*self.readable(inputs, outputs[0].shape), *written]
+        self.loop.run(self.kernel, [view.storage for view in views], self.parallel)
+        for result, out in zip(written, outputs, strict=True):
+            if result is not out:
+                copy(result, out, self.parallel)
+
+    def readable(self, inputs: Sequence[TensorData], shape: Shape) -> list[TensorData]:
+        """Return what the kernel reads: each input, or a copy of it."""
+        views = [*inputs]
+        for i, layout in enumerate(self.copies[: len(views)]):
+            if layout is not None:
+                view = views[i].expand(shape)
+                if layout.shape != shape:  # each repeated element once
+                    view = view.like(layout.shape, view.strides, view.offset)
+                views[i] = copied(view, layout, self.parallel)
+        return views
+
+
+@functools.lru_cache(REMEMBERED)
+def planned(
+    formula: Formula, inputs: tuple[Layout, ...], outputs: tuple[Layout, ...], parallel: bool
+) -> Plan:
+    """Return how a formula runs over views of one shape, which is not empty."""
+    views, count = (*inputs, *outputs), len(inputs)
+    loop = loop_over(views, count, parallel)
+    apart = [i >= count or role == "apart" for i, role in enumerate(loop.roles)]
+    copies = tuple([_copy_of(view, loop.form, apart[i]) for i, view in enumerate(views)])
+    if any(copies):
+        used = [view if made is None else broadcast(made, view.shape)
+                for view, made in zip(views, copies, strict=True)]  # fmt: skip
+        plan = planned(formula, tuple(used[:count]), tuple(used[count:]), parallel)
+        again = zip(plan.copies, copies, strict=True)
+        return replace(plan, copies=tuple([second or first for second, first in again]))
+    dtypes, roles = tuple([view.dtype for view in views]), loop.roles[:count]
+    source = elementwise_source(formula, dtypes[:count], dtypes[count:], loop.form, roles)
+    return Plan(compiled(source), loop, parallel, copies)
+
+
+def _copy_of(view: Layout, form: str, apart: bool) -> Layout | None:
+    """Return the layout of the copy that takes the place of a view in a loop, if there must be."""
+    shape, small = view.shape, view.size < loops.WORTH_A_KERNEL
+    in_loop = form == "flat" or view.row_major
+    in_loop = in_loop or (view.repeats if small else form != "strided" or not apart)
+    if in_loop and not view.dtype.is_narrow:
         return None
-    kernel = elementwise_kernel(
-        formula,
-        tuple([view.dtype for view in inputs]),
-        tuple([view.dtype for view in outputs]),
-        loop.form,
-        loop.repeats[: len(inputs)],
-        loop.transposed[: len(inputs)],
-    )
-    return kernel, loops.pieces(loop, tuple([view.offset for view in views]), parallel)
+    if view.repeats or not small:  # a kernel reads repeated elements from one
+        sizes = zip(shape, view.strides, strict=True)
+        shape = tuple([size if stride else 1 for size, stride in sizes])
+    return row_major(shape, view.dtype.computed)
 
 
-def loop_over(
-    inputs: Sequence[TensorData], outputs: Sequence[TensorData], small: bool
-) -> loops.Loop:
-    """Return the leanest loop over views of one shape; see `plan`."""
-    views = (*inputs, *outputs)
-    layout = collapse(views[0].shape, tuple([view.strides for view in views]))
-    return loops.leanest(layout, len(inputs), small, loops.shortest_row(views))
+def broadcast(layout: Layout, shape: Shape) -> Layout:
+    """Return the layout of a view that is stretched to a shape."""
+    return TensorData.in_rows((), layout).expand(shape).layout
 
 
-def run_formula(
-    formula: Formula,
-    inputs: Sequence[TensorData],
-    outputs: Sequence[TensorData],
-    parallel: bool,
-) -> None:
-    """Run a formula over views, with copies of those that no kernel of it reads or writes."""
-    found = plan(formula, inputs, outputs, parallel, inputs[0].size < loops.WORTH_A_KERNEL)
-    if found is not None:
-        storages = [view.storage for view in (*inputs, *outputs)]
-        loops.run_pieces(*found, storages, parallel)
-        return
-    readable = _readable(inputs, outputs)
-    copies = [
-        view if can_read else _contiguous(view, parallel)
-        for view, can_read in zip(inputs, readable, strict=True)
-    ]
-    results = [_like(view) for view in outputs]
-    run_formula(formula, copies, results, parallel)
-    for result, out in zip(results, outputs, strict=True):
-        if result is not out:
-            movement.copy(result, out, parallel)
+class Running:
+    """A formula, run by compiled kernels; see `TensorBackend.elementwise`.
 
+    Attributes:
+        formula: the formula.
+        backend: the backend; from its number of elements `parallel_from` on, all threads are used.
+        small: runs it on few elements, with the same bits; None if nothing is registered for it.
+    """
 
-def _readable(inputs: Sequence[TensorData], outputs: Sequence[TensorData]) -> list[bool]:
-    """Return which inputs a kernel reads without a copy, if the outputs are contiguous."""
-    views = (*inputs, *outputs)
-    layout = collapse(views[0].shape, tuple([view.strides for view in views]))
-    if layout.size < loops.WORTH_A_KERNEL:
-        return [False] * len(inputs)
-    columns: tuple[bool, ...] = (False,) * len(views)
-    if loops.TRANSPOSED:
-        columns = loops.TRANSPOSED["views"](layout, len(inputs), loops.shortest_row(views))
-    steps = layout.steps()[: len(inputs)]
-    return [step in (0, 1) or columns[i] for i, step in enumerate(steps)]
+    def __init__(self, formula: Formula, backend: Any) -> None:
+        self.formula = formula
+        self.backend = backend
+        special = SPECIAL_CASES.get("small")
+        self.small: Any = special(formula) if special is not None else None
 
+    def __call__(self, out: Any, *inputs: Any) -> Any:
+        """Compute the formula of any views and numbers."""
+        new = out.__class__ is Layout
+        layout = out if new else out[0].layout
+        parallel = layout.size >= self.backend.parallel_from
+        if self.small and not parallel:
+            return self.small(out, *inputs)
+        update = None if new else SPECIAL_CASES.get("update")
+        if update is not None and update(self.formula, out, inputs, parallel):
+            return None
+        results = self.backend.results(self.formula, out)
+        if layout.size:
+            views = self.backend.operands(inputs, out)
+            layouts = [tuple([view.layout for view in group]) for group in (views, results)]
+            planned(self.formula, *layouts, parallel).run(views, results)
+        return results[0] if self.formula.outputs == 1 else results
 
-def _like(view: TensorData) -> TensorData:
-    """Return a view with arbitrary elements that is contiguous: the view itself if it is."""
-    if view.is_contiguous():
-        return view
-    return TensorData(empty(view.size, view.dtype.numpy), view.shape, dtype=view.dtype)
+    def plan(self, out: Layout, layouts: tuple[Layout, ...]) -> Callable[..., Any] | None:
+        """Return the function for inputs of these layouts; None for empty ones."""
+        parallel = out.size >= self.backend.parallel_from
+        if self.small and not parallel:
+            return self.small.plan(out, layouts)  # type: ignore[no-any-return]
+        if not out.size:
+            return None
+        inputs, outputs = [broadcast(layout, out.shape) for layout in layouts], self.formula.outputs
+        plan = planned(self.formula, tuple(inputs), (out,) * outputs, parallel)
+        special = SPECIAL_CASES.get("call")
+        call: Callable[..., Any] | None = special and special(plan, out, len(inputs))
+        if call is not None:
+            return call
 
+        def run(*inputs: Any) -> Any:
+            results = self.backend.results(self.formula, out)
+            plan.run(inputs, results)
+            return results[0] if outputs == 1 else results
 
-def _contiguous(view: TensorData, parallel: bool) -> TensorData:
-    """Return a contiguous view of the same elements: the view itself if it is."""
-    out = _like(view)
-    if out is not view:
-        movement.copy(view, out, parallel)
-    return out
+        return run

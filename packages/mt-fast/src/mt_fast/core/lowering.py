@@ -13,7 +13,8 @@ would either lose nan or keep LLVM from vectorizing a fold with it. Numba compil
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from inspect import Parameter, Signature
 from typing import Any
 
 from llvmlite import ir
@@ -27,75 +28,66 @@ from mt_operators import OPERATORS
 from mt_operators.core.elementary import ELEMENTARY, ROUNDING
 from mt_tensor.core.dtypes import DTYPES
 
+Generate = Callable[[Any, Any, Sequence[Any]], Any]
+"""Adds instructions with LLVM's builder, for a type of Numba's and values; returns the result."""
 
-def _extreme(name: str, integer_comparison: str) -> Any:
-    """Return the function of two numbers that LLVM calls `llvm.<name>` on floats."""
 
-    @intrinsic
-    def extreme(context: Any, x: Any, y: Any) -> Any:
-        unified = context.unify_types(x, y)
-        if not isinstance(unified, types.Float | types.Integer):
+def instructions(generate: Generate, arity: int) -> Any:
+    """Return a function for kernels that consists of some instructions of LLVM.
+
+    Its arguments are converted to one type of numbers, which is also that of the result.
+    """
+
+    def typed(context: Any, *given: Any) -> Any:
+        kind = context.unify_types(*given)
+        if not isinstance(kind, types.Float | types.Integer):
             return None
 
-        def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-            if isinstance(unified, types.Integer):
-                signed = unified in types.signed_domain
-                compare = builder.icmp_signed if signed else builder.icmp_unsigned
-                return builder.select(compare(integer_comparison, *args), *args)
-            kind = args[0].type
-            function = builder.module.declare_intrinsic(
-                f"llvm.{name}", [kind], ir.FunctionType(kind, [kind, kind])
-            )
-            return builder.call(function, args)
+        def lower(_context: Any, builder: Any, _signature: Any, values: Any) -> Any:
+            return generate(builder, kind, values)
 
-        signature = templates.signature(unified, unified, unified)  # type: ignore[no-untyped-call]
-        return signature, generate
+        return templates.signature(kind, *[kind] * arity), lower  # type: ignore[no-untyped-call]
 
-    return extreme
+    parameters = [Parameter(name, Parameter.POSITIONAL_ONLY) for name in "cxy"[: arity + 1]]
+    typed.__signature__ = Signature(parameters)  # type: ignore[attr-defined] # Numba counts them
+    return intrinsic(typed)
 
 
-maximum = _extreme("maximum", ">")
-minimum = _extreme("minimum", "<")
+def _llvm(name: str) -> Generate:
+    """Return what calls the function of floats that LLVM calls `llvm.<name>`."""
+
+    def generate(builder: Any, _kind: Any, values: Sequence[Any]) -> Any:
+        kind = values[0].type
+        of_type = ir.FunctionType(kind, [kind] * len(values))
+        return builder.call(
+            builder.module.declare_intrinsic(f"llvm.{name}", [kind], of_type), values
+        )
+
+    return generate
 
 
-def _extreme_of_numbers(comparison: str) -> Any:
-    """Return the larger or smaller of two floats that are not nan, in one instruction."""
+def _extreme(name: str, comparison: str) -> Generate:
+    """Return what chooses one of two numbers; nan wins."""
+    of_floats = _llvm(name)
 
-    @intrinsic
-    def extreme(context: Any, x: Any, y: Any) -> Any:  # noqa: ARG001 - Numba passes it
-        def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-            flags = ("nnan", "nsz")
-            chosen = builder.fcmp_ordered(comparison, *args, flags=flags)
-            return builder.select(chosen, *args, flags=flags)
+    def generate(builder: Any, kind: Any, values: Sequence[Any]) -> Any:
+        if isinstance(kind, types.Float):
+            return of_floats(builder, kind, values)
+        compare = builder.icmp_signed if kind.signed else builder.icmp_unsigned
+        return builder.select(compare(comparison, *values), *values)
 
-        return templates.signature(x, x, x), generate  # type: ignore[no-untyped-call]
-
-    return extreme
+    return generate
 
 
-larger, smaller = _extreme_of_numbers(">"), _extreme_of_numbers("<")
-
-
-def _rounded(name: str) -> Any:
-    """Return the function of a float that LLVM calls `llvm.<name>`, in the float's own type."""
-
-    @intrinsic
-    def rounded(context: Any, x: Any) -> Any:  # noqa: ARG001 - Numba passes it
-        def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-            function = builder.module.declare_intrinsic(f"llvm.{name}", [args[0].type])
-            return builder.call(function, args)
-
-        return templates.signature(x, x), generate  # type: ignore[no-untyped-call]
-
-    return rounded
-
+maximum = instructions(_extreme("maximum", ">"), 2)
+minimum = instructions(_extreme("minimum", "<"), 2)
 
 FUNCTIONS: dict[str, Any] = {
     **{name: getattr(math, name) for name in ELEMENTARY if hasattr(math, name)},
     "maximum": maximum,
     "minimum": minimum,
     # Those of `math` yield integers, and LLVM's `round` does not choose the even one of two.
-    **{name: _rounded("rint" if name == "round" else name) for name in ROUNDING},
+    **{name: instructions(_llvm("rint" if name == "round" else name), 1) for name in ROUNDING},
 }
 """The elementary functions of the CPU."""
 
@@ -108,8 +100,6 @@ TABLE: dict[str, str] = {
 NAMESPACE: dict[str, Any] = {
     **FUNCTIONS,
     **positions.NAMESPACE,
-    "larger": larger,
-    "smaller": smaller,
     "inf": math.inf,
     "nan": math.nan,
     **{name: DTYPES[name].numpy.type for name in COMPUTED},

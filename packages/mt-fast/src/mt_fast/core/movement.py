@@ -1,7 +1,7 @@
-"""Copy, gather and scatter.
+"""Copy, gather and scatter: move elements.
 
-Kernels that only move elements treat them as unsigned integers of their size, so that four kernels
-serve all dtypes.
+NumPy copies and converts, unless `transposition/` has registered a kernel for a case. Kernels that
+only move elements treat them as unsigned integers of their size, so that one serves all dtypes.
 """
 
 from __future__ import annotations
@@ -11,15 +11,16 @@ import functools
 import numpy as np
 
 from mt_fast.core import loops
-from mt_fast.core import movement_source as texts
 from mt_fast.core.kernel import Kernel, compiled
-from mt_fast.core.layouts import collapse
-from mt_fast.core.loop_source import Form
-from mt_fast.core.loops import SHORT, leanest, run_loop, strided
 from mt_fast.core.lowering import TABLE
-from mt_fast.core.tables import SPECIAL_CASES
+from mt_fast.core.rendering import render, traced
+from mt_fast.core.source import Element, View, loop
+from mt_fast.core.tables import SPECIAL_CASES, empty
 from mt_operators import Operator
 from mt_tensor import DType, TensorData, uint8
+from mt_tensor.core import host
+from mt_tensor.core.casting import assign
+from mt_tensor.core.layout import Layout
 from mt_tensor.core.tensor_data import MOST_DIMENSIONS
 
 _BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
@@ -31,38 +32,38 @@ def as_unsigned(data: TensorData) -> TensorData:
     return TensorData(storage, data.shape, data.strides, data.offset, dtype=uint8)
 
 
-@functools.lru_cache(None)
-def copy_kernel(source: DType, target: DType, form: Form, repeats: bool) -> Kernel:
-    """Return the kernel that copies and converts; see `core/movement_source.py`."""
-    return compiled(texts.copy(source, target, form=form, repeats=repeats))
+def new_view(layout: Layout) -> TensorData:
+    """Return a new view with arbitrary elements."""
+    return TensorData.in_rows(empty(layout.size, layout.dtype.numpy), layout)
 
 
 def copy(source: TensorData, out: TensorData, parallel: bool) -> None:
-    """Copy between views of one shape, which is not empty; narrow types are not converted here."""
+    """Copy and convert between views of one shape, which is not empty."""
     special = SPECIAL_CASES.get("copy")
-    if special is not None and special(source, out, parallel):
-        return
-    same = source.dtype is out.dtype
-    if same and not parallel and source.ndim <= MOST_DIMENSIONS:
-        np.copyto(out.array, source.array)  # as fast as a kernel is on one thread
-        return
-    if same:
-        source, out = as_unsigned(source), as_unsigned(out)
-    layout = collapse(source.shape, (source.strides, out.strides))
-    loop = leanest(layout, 1, layout.size < loops.WORTH_A_KERNEL)
-    if loop.form == "transposed" or (len(layout.sizes) > 1 and layout.sizes[-1] < SHORT):
-        loop = strided(layout)
-
-    def find(form: Form, repeats: tuple[bool, ...], _transposed: tuple[bool, ...]) -> Kernel:
-        return copy_kernel(source.dtype, out.dtype, form, repeats[0])
-
-    run_loop(find, (source, out), loop, parallel)
+    if special is None or not special(source, out, parallel):
+        host.no_warnings().run(assign, out.array, source.array)
 
 
-@functools.lru_cache(None)
+def copied(source: TensorData, out: Layout, parallel: bool) -> TensorData:
+    """Return a copy of a contiguous layout."""
+    if out.size < loops.WORTH_A_KERNEL and len(out.shape) <= MOST_DIMENSIONS:
+        return host.copied(source, out)  # in less time than it takes to look at the layout
+    made = new_view(out)
+    if out.size:
+        copy(source, made, parallel)
+    return made
+
+
+@functools.cache
 def gather_kernel() -> Kernel:
-    """Return the kernel that reads by index."""
-    return compiled(texts.gather())
+    """Return the kernel that reads by index; `step` is the stride of the dimension it counts in."""
+
+    def body(element: Element) -> list[str]:
+        position = f"source_at + uint64({element('index')} * step)"
+        return [f"{element('out')} = source_data[{position}]"]
+
+    views = [View("source"), View("index"), View("out")]
+    return compiled(loop("strided", "gather", views, body, ("step",)))
 
 
 def gather(
@@ -71,13 +72,28 @@ def gather(
     """Read along `dim`; the index is not empty."""
     source, out = as_unsigned(source), as_unsigned(out)
     views = (_base(source, dim, index), index, out)
-    _run_indexed(gather_kernel(), views, parallel, source.strides[dim])
+    _run(gather_kernel(), views, parallel, source.strides[dim])
 
 
 @functools.lru_cache(None)
 def scatter_kernel(operator: Operator | None, dtype: DType) -> Kernel:
-    """Return the kernel that writes by index, combining if there is an operator."""
-    return compiled(texts.scatter(operator, dtype, TABLE))
+    """Return the kernel that writes by index; an operator, if any, combines old and new."""
+
+    def body(element: Element) -> list[str]:
+        target = f"out_data[out_at + uint64({element('index')} * step)]"
+        if operator is None:
+            return [f"{target} = {element('source')}"]
+        rendered = render(traced(operator.value, TABLE), ("left", "right"), dtype, (dtype,), TABLE)
+        return [
+            f"left = {target}",
+            f"right = {element('source')}",
+            *rendered.statements,
+            f"{target} = {rendered.results[0]}",
+        ]
+
+    name = "scatter" if operator is None else f"scatter_{operator.name}_{dtype.name}"
+    views = [View("out"), View("index"), View("source")]
+    return compiled(loop("strided", name, views, body, ("step",)))
 
 
 def scatter(
@@ -86,20 +102,17 @@ def scatter(
     """Write along `dim`; the index is not empty. One thread, since positions may repeat."""
     if operator is None:
         source, out = as_unsigned(source), as_unsigned(out)
-    kernel = scatter_kernel(operator, source.dtype)
     views = (_base(out, dim, index), index, source)
-    _run_indexed(kernel, views, False, out.strides[dim])
-
-
-def _run_indexed(
-    kernel: Kernel, views: tuple[TensorData, ...], parallel: bool, stride: int
-) -> None:
-    """Run a kernel that reads or writes the first view by index, `stride` apart."""
-    layout = collapse(views[0].shape, tuple(view.strides for view in views))
-    run_loop(lambda *_: kernel, views, strided(layout), parallel, stride)
+    _run(scatter_kernel(operator, source.dtype), views, False, out.strides[dim])
 
 
 def _base(data: TensorData, dim: int, index: TensorData) -> TensorData:
     """Return the elements at position 0 of `dim`, as a view of the shape of the index."""
     strides = tuple(0 if d == dim else stride for d, stride in enumerate(data.strides))
     return data.like(index.shape, strides, data.offset)
+
+
+def _run(kernel: Kernel, views: tuple[TensorData, ...], parallel: bool, step: int) -> None:
+    """Run a kernel that reads or writes the first view by index, `step` apart."""
+    loop = loops.loop_over(tuple([view.layout for view in views]), 0, parallel, strided=True)
+    loop.run(kernel, [view.storage for view in views], parallel, step)

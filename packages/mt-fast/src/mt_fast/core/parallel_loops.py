@@ -9,8 +9,6 @@ The other loops have two costs that the rest of the core removes. Each element p
 with a division for each dimension, though most tensors are contiguous. And a program calls these
 functions with Python functions, one operator at a time, so that every step of a formula reads and
 writes memory. The next files write one loop for each *formula* and each form of *layout* instead.
-
-`hatch run mt parallel-check` prints what Numba has made of these loops.
 """
 
 from __future__ import annotations

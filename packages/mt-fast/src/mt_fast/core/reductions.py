@@ -1,276 +1,173 @@
-"""Choose how to walk over the elements of a reduction.
+"""Fold rows of memory with an operator: the reduction primitive.
 
-The layout decides. If the elements of each output are neighbors (a sum over the last dimension),
-each output folds its row. If neighbors belong to different outputs (a sum over the first), rows are
-added to rows. Elements of any other layout are copied to rows first, unless `folds/` has registered
-a kernel for them. `folds/` also splits a reduction with few outputs into parts for all threads.
-
-The choice is a `Plan`, a few calls of kernels, which depends on shapes and strides alone. It is
-cached, because making it takes longer than adding ten thousand numbers.
+Each output folds a row of its own, which any thread may do. Where the elements of an output do not
+lie in a row, they are copied to rows first, unless `folds/` has registered how to fold them where
+they are.
 """
 
 from __future__ import annotations
 
 import functools
-import itertools
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
-from mt_fast.core import reduction_source as texts
-from mt_fast.core.kernel import Kernel, compiled
-from mt_fast.core.layouts import REMEMBERED, collapse
-from mt_fast.core.loop_source import OUTER
+from mt_fast.core.kernel import compiled
+from mt_fast.core.loops import REMEMBERED
 from mt_fast.core.lowering import TABLE
-from mt_fast.core.reduction_source import NESTED
+from mt_fast.core.movement import copied
+from mt_fast.core.rendering import computation_type, constant, converted, render, traced
+from mt_fast.core.source import Source, function, indented
 from mt_fast.core.tables import SPECIAL_CASES
 from mt_operators import Operator
-from mt_tensor import DType, TensorData
+from mt_operators.core.graph import Graph
+from mt_tensor import DType, TensorData, bool_
 from mt_tensor.core.layout import Layout, row_major
-from mt_tensor.core.strides import folded_shape, size_of
-
-COLUMNS = 4096
-"""How many outputs are folded at once when rows are added to rows: they fit the L1 cache."""
+from mt_tensor.core.strides import folded_shape
 
 FEW = 16
-"""With fewer outputs than this, threads would have too little to share."""
+"""With fewer rows to fold than this, threads would have too little to share."""
 
-SOURCE, OUT = 0, 1
-"""The storages of a plan. Those of partial results follow."""
+BLOCK = 4096
+"""How many elements are folded into one partial result, which keeps the rounding errors small."""
 
-
-@functools.lru_cache(None)
-def rows_kernel(operator: Operator, dtype: DType) -> Kernel:
-    """Return the kernel that folds rows."""
-    return compiled(texts.fold_rows(operator, dtype, dtype, table=TABLE))
+REASSOCIATE = frozenset(("reassoc", "contract", "nsz"))
+"""Flags that let LLVM add in another order, which vectorizing a sum needs; nan survives."""
 
 
-@functools.lru_cache(None)
-def columns_kernel(operator: Operator, dtype: DType) -> Kernel:
-    """Return the kernel that folds rows with rows."""
-    return compiled(texts.columns(operator, dtype, dtype, table=TABLE))
+class FoldText:
+    """The statements that fold elements with an operator.
 
-
-def fold_rows(operator: Operator, source: TensorData, count: int, parallel_from: int) -> Any:
-    """Fold the last `count` dimensions of a view that is contiguous and not empty, without a plan.
-
-    Args:
-        operator: the operator to fold with.
-        source: the view.
-        count: how many dimensions are folded.
-        parallel_from: the number of elements from which all threads are used.
-
-    Returns:
-        A new storage, with one element for each row; or None if there are so many elements in so
-        few rows that a plan would split them.
-    """
-    layout = source.layout
-    dtype, shape = layout.dtype, layout.shape
-    length = size_of(shape[len(shape) - count :])
-    rows = layout.size // length
-    parallel = layout.size >= parallel_from
-    if parallel and rows < FEW:
-        return None
-    out = np.empty(rows, dtype.numpy)
-    kernel = rows_kernel(operator, dtype)
-    arguments = (length, source.storage, layout.offset, length, out, 0, 1)
-    if parallel:
-        kernel.run(rows, True, *arguments)
-    else:
-        kernel.serial(0, rows, *arguments)
-    return out
-
-
-# --- Plans for any layout -----------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A call of a kernel, but for the storages among its arguments.
+    A *run* is folded before its result joins others: a block of neighbors, for example. The
+    variable `part` holds the result so far.
 
     Attributes:
-        kernel: the kernel.
-        units: the number of units of work.
-        parallel: whether all threads share them.
-        before: the arguments before the storage that is read.
-        source: the number of that storage, and the arguments after it.
-        out: the number of the storage that is written, and the arguments after it.
-    """
-
-    kernel: Kernel
-    units: int
-    parallel: bool
-    before: tuple[Any, ...]
-    source: tuple[int, tuple[Any, ...]]
-    out: tuple[int, tuple[Any, ...]]
-
-    def run(self, storages: list[Any]) -> None:
-        """Call the kernel."""
-        (read, source), (written, out) = self.source, self.out
-        views = (storages[read], *source, storages[written], *out)
-        self.kernel.run(self.units, self.parallel, *self.before, *views)
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """A reduction as a few calls of kernels.
-
-    Attributes:
-        steps: the calls.
-        partial_sizes: for each storage of partial results, its size.
-    """
-
-    steps: tuple[Step, ...]
-    partial_sizes: tuple[int, ...] = ()
-
-    def run(self, source: Any, out: Any) -> None:
-        """Reduce the elements of a storage, and write to another."""
-        storages = [source, out, *[np.empty(size, out.dtype) for size in self.partial_sizes]]
-        for step in self.steps:
-            step.run(storages)
-
-
-@dataclass(frozen=True, slots=True)
-class Dimension:
-    """A dimension of a reduction: its size, and its strides in source and output."""
-
-    size: int
-    source: int
-    out: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Fold:
-    """A reduction as nested loops, each group from the outermost to the innermost.
-
-    Attributes:
-        operator: the operator to fold with.
+        graph: the traced operator.
         dtype: the dtype of elements and results.
-        source: the number of the storage that is read, and the position of the first element.
-        out: the number of the storage that is written, and the position of the first result.
-        kept: the dimensions of the outputs.
-        folded: the dimensions that are folded; at least one.
-        across: whether the innermost loop is over contiguous outputs.
+        computed: the dtype that the operator computes in.
+        held: the dtype of `part`.
+        identity: what a sum or product starts with; None for other operators.
+        fastmath: LLVM's fast-math flags.
     """
 
-    operator: Operator
-    dtype: DType
-    source: tuple[int, int]
-    out: tuple[int, int]
-    kept: tuple[Dimension, ...]
-    folded: tuple[Dimension, ...]
-    across: bool
+    def __init__(self, operator: Operator, dtype: DType) -> None:
+        self.graph: Graph = traced(operator.value, TABLE)
+        self.dtype = dtype
+        self.computed = computation_type((dtype,))
+        last = self.graph.expressions[-1]
+        self.held = bool_ if last.is_bool else self.computed
+        step = last.operation if len(self.graph.expressions) == 3 else ""
+        starts = {"add": constant(0, self.computed), "mul": constant(1, self.computed)}
+        floats = self.computed.kind == "float"
+        self.identity = starts.get(step)
+        self.fastmath = REASSOCIATE if self.identity and floats else frozenset()
 
-    def outputs(self) -> int:
-        """Return the number of outputs."""
-        return size_of(d.size for d in self.kept)
+    def begin(self, first: str) -> tuple[list[str], int]:
+        """Return the statements that start a run, and the position of the next element in it.
 
-    def elements(self) -> int:
-        """Return the number of elements that are folded."""
-        return self.outputs() * size_of(d.size for d in self.folded)
+        Starting with the first element is always correct. If the identity can come first, the loop
+        begins at the start of the run, which is better aligned.
+        """
+        if self.identity:
+            return [f"part = {self.identity}"], 0
+        return [f"part = {converted(first, self.dtype, self.held)}"], 1
+
+    def resume(self, total: str) -> list[str]:
+        """Return the statements that continue from an earlier result."""
+        return [f"part = {converted(total, self.dtype, self.held)}"]
+
+    def each(self, element: str) -> list[str]:
+        """Return the statements that fold one element of a run."""
+        return self.step("part", (element, self.dtype))
+
+    def end(self) -> list[str]:
+        """Return the statements after a run."""
+        return []
+
+    def step(self, total: str, right: tuple[str, DType] | None = None) -> list[str]:
+        """Return the statements of `total = operator(total, right)`; by default of `part`."""
+        rendered = render(self.graph, ("left", "right"), self.computed, (self.held,), TABLE)
+        return [
+            f"left = {converted(total, self.held, self.computed)}",
+            f"right = {converted(*(right or ('part', self.held)), self.computed)}",
+            *rendered.statements,
+            f"{total} = {rendered.results[0]}",
+        ]
+
+
+TEXTS: dict[str, type[FoldText]] = {}
+"""Other statements for operators, by name, where they fold floats (`folds/`)."""
+
+
+def fold_text(operator: Operator, dtype: DType) -> FoldText:
+    """Return the statements that fold elements of a dtype."""
+    chosen = TEXTS.get(operator.name, FoldText) if dtype.kind == "float" else FoldText
+    return chosen(operator, dtype)
+
+
+@functools.lru_cache(None)
+def fold_rows(operator: Operator, dtype: DType) -> Source:
+    """Return the kernel that folds contiguous rows, equally far apart; a unit is a row.
+
+    A row is folded in blocks, and the blocks' results are folded in turn: one long chain of float32
+    additions would lose digits.
+    """
+    how = fold_text(operator, dtype)
+    begin, first = how.begin("row[0]")
+    fold = [f"for i in range({first}, count):", *indented(how.each("row[i]"))]
+    block = [*begin, *fold, *how.end()]
+    body = [
+        "for unit in range(lo, hi):",
+        "    row_first = source_start + unit * apart",
+        f"    count = min({BLOCK}, n)",
+        "    row = source_data[row_first : row_first + count]",
+        *indented(block),
+        "    total = part",
+        f"    for block in range({BLOCK}, n, {BLOCK}):",
+        f"        count = min({BLOCK}, n - block)",
+        "        row = source_data[row_first + block : row_first + block + count]",
+        *indented(block, 2),
+        *indented(how.step("total"), 2),
+        f"    out_data[out_start + unit * step] = {converted('total', how.held, dtype)}",
+    ]
+    arguments = ("n", "source_data", "source_start", "apart", "out_data", "out_start", "step")
+    return function(f"{operator.name}_{dtype.name}_fold_rows", arguments, body, how.fastmath)
 
 
 @functools.lru_cache(REMEMBERED)
 def planned(
-    operator: Operator, source: Layout, dims: tuple[int, ...], parallel_from: int
-) -> Plan | None:
-    """Return how to reduce a view to a contiguous one.
-
-    It is None if there is nothing to fold, or if the elements must be copied to rows first.
+    operator: Operator, source: Layout, dims: tuple[int, ...], keepdim: bool, parallel_from: int
+) -> Callable[[TensorData], TensorData]:
+    """Return the function that reduces views of one layout.
 
     Args:
         operator: the operator to fold with.
-        source: the layout of the view, which is not empty.
+        source: the layout; it is not empty, and not of 16 bits.
         dims: the dimensions to fold.
+        keepdim: whether they stay, with size 1.
         parallel_from: the number of elements from which all threads are used.
     """
     shape, dtype = source.shape, source.dtype
-    results = row_major(folded_shape(shape, dims, True), dtype).strides
-    to = tuple([0 if d in dims else stride for d, stride in enumerate(results)])
-    # `out` has strides of its own along kept dimensions, so that no folded one merges with them.
-    layout = collapse(shape, (to, source.strides))
-    kept: list[Dimension] = []
-    folded: list[Dimension] = []
-    for size, out_stride, source_stride in zip(layout.sizes, *layout.strides, strict=True):
-        (kept if out_stride else folded).append(Dimension(size, source_stride, out_stride))
-    if not folded:
-        return None
-    of_out, of_source = (strides[-1] for strides in layout.strides)
-    across = of_out == of_source == 1
-    read, written = (SOURCE, source.offset + layout.shifts[1]), (OUT, layout.shifts[0])
-    fold = Fold(operator, dtype, read, written, tuple(kept), tuple(folded), across)
-    split = SPECIAL_CASES.get("split")
-    plan: Plan | None = split(fold, parallel_from) if split is not None else None
-    if plan is None:
-        steps = steps_of(fold, fold.elements() >= parallel_from)
-        plan = Plan(tuple(steps)) if steps else None
-    return plan
+    result = row_major(folded_shape(shape, dims, keepdim), dtype)
+    count, parallel = result.size, source.size >= parallel_from
+    kept = [d for d in range(len(shape)) if d not in dims]
+    is_rows = source.row_major and kept == [*range(len(kept))]
+    if not is_rows or (parallel and count < FEW):
+        special = SPECIAL_CASES.get("reduce")
+        run = special and special(operator, source, dims, result, parallel_from)
+        if run is not None:
+            return run  # type: ignore[no-any-return]
+    length, start = source.size // count, source.offset if is_rows else 0
+    kernel = compiled(fold_rows(operator, dtype))
+    fold: Callable[..., None] = kernel.run if parallel else kernel.serial
+    first, second = (count, True) if parallel else (0, count)
 
+    def reduce(view: TensorData) -> TensorData:
+        if not is_rows:
+            last = view.permute(*kept, *dims)
+            view = copied(last, row_major(last.shape, dtype), parallel)
+        out = np.empty(count, dtype.numpy)
+        fold(first, second, length, view.storage, start, length, out, 0, 1)
+        return TensorData.in_rows(out, result)
 
-def steps_of(fold: Fold, parallel: bool) -> list[Step] | None:
-    """Return the calls of one kernel that do a reduction; None if there is no kernel for it."""
-    if fold.across and len(fold.folded) <= NESTED:
-        return _columns(fold, parallel)
-    if len(fold.kept) <= 1 and len(fold.folded) == 1 and fold.folded[0].source == 1:
-        return [_rows(fold, parallel)]
-    special = SPECIAL_CASES.get("fold")
-    return special(fold, parallel) if special is not None else None
-
-
-def _rows(fold: Fold, parallel: bool) -> Step:
-    (row,), (read, source_start), (written, out_start) = fold.folded, fold.source, fold.out
-    kept = fold.kept[0] if fold.kept else Dimension(1, 0)
-    kernel = rows_kernel(fold.operator, fold.dtype)
-    source, out = (read, (source_start, kept.source)), (written, (out_start, kept.out))
-    return Step(kernel, kept.size, parallel, (row.size,), source, out)
-
-
-def _columns(fold: Fold, parallel: bool) -> list[Step]:
-    kernel = columns_kernel(fold.operator, fold.dtype)
-    folded = padded(fold.folded, NESTED)
-    width = fold.kept[-1].size
-    length = min(width, COLUMNS)
-    pieces = Dimension(-(-width // length), length, length)
-    return [
-        nested_step(kernel, fold, parallel, ((width, length),), starts, ((*outer, pieces), folded))
-        for starts, outer in nests(fold, fold.kept[:-1], OUTER - 1)
-    ]
-
-
-def nested_step(
-    kernel: Kernel,
-    fold: Fold,
-    parallel: bool,
-    before: tuple[Any, ...],
-    starts: tuple[int, int],
-    dims: tuple[tuple[Dimension, ...], tuple[Dimension, ...]],
-) -> Step:
-    """Return a call for nested loops over kept and folded dimensions, which begin at `starts`."""
-    (source_start, out_start), (kept, folded) = starts, dims
-    sizes, counts = (tuple(d.size for d in group) for group in dims)
-    strides = tuple(d.source for d in folded)
-    source = (fold.source[0], ((source_start, *(d.source for d in kept)), strides))
-    out = (fold.out[0], ((out_start, *(d.out for d in kept)),))
-    return Step(kernel, size_of(sizes), parallel, (*before, sizes, counts), source, out)
-
-
-def padded(dims: tuple[Dimension, ...], count: int) -> tuple[Dimension, ...]:
-    """Return `count` dimensions, with sizes of 1 in front."""
-    return (*(Dimension(1, 0) for _ in range(count - len(dims))), *dims)
-
-
-def nests(
-    fold: Fold, dims: tuple[Dimension, ...], count: int
-) -> Iterator[tuple[tuple[int, int], tuple[Dimension, ...]]]:
-    """Walk over the outermost kept dimensions, so that `count` are left for the kernel.
-
-    Yields:
-        The positions in source and output, and the remaining dimensions.
-    """
-    outer, inner = dims[: max(len(dims) - count, 0)], dims[max(len(dims) - count, 0) :]
-    for index in itertools.product(*(range(d.size) for d in outer)):
-        start = fold.source[1] + sum(i * d.source for i, d in zip(index, outer, strict=True))
-        to = fold.out[1] + sum(i * d.out for i, d in zip(index, outer, strict=True))
-        yield (start, to), padded(inner, count)
+    return reduce

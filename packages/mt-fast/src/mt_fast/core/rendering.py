@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from mt_operators import OPERATORS, Formula
 from mt_operators.core.elementary import ELEMENTARY, ROUNDING
@@ -60,14 +60,8 @@ COMPUTED_IN_INT64 = {*ARITHMETIC, *(n for n in ELEMENTARY if OPERATORS[n].result
 """Operations that compilers compute in int64 for narrower integers; the result must be wrapped."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rendered:
-    """A formula as statements.
-
-    Attributes:
-        statements: one assignment each, in order.
-        results: for each output, an expression of its value, in the dtype it is stored in.
-    """
+class Rendered(NamedTuple):
+    """A formula as statements: assignments, and for each output an expression of its value."""
 
     statements: tuple[str, ...]
     results: tuple[str, ...]
@@ -111,8 +105,6 @@ def render(
     dtype: DType,
     stored: Sequence[DType],
     table: Table,
-    *,
-    prefix: str = "t",
 ) -> Rendered:
     """Render a graph as statements.
 
@@ -122,12 +114,12 @@ def render(
         dtype: the dtype of the computation, see `computation_type`.
         stored: for each output, the dtype that it is stored in: `dtype` or bool.
         table: the lowering table; its entries take precedence over those of `PYTHON`.
-        prefix: the beginning of the names of assigned variables.
     """
     templates = {**PYTHON, **table}
     texts: list[str] = []
     types: list[str] = []  # "bool", "number" of type dtype, or "real": float64 among integers
     statements: list[str] = []
+    integers = dtype.kind == "integer"
     for expression in graph.expressions:
         kind = _type(expression, [types[at] for at in expression.operands], dtype)
         types.append(kind)
@@ -135,14 +127,14 @@ def render(
             texts.append(arguments[int(expression.number)])
         elif expression.operation == "constant":
             texts.append(constant(expression.number, dtype))
-        elif expression.operation in ROUNDING and kind == "number" and dtype.kind == "integer":
+        elif integers and expression.operation in ROUNDING and kind == "number":
             texts.append(texts[expression.operands[0]])
         else:
             template = templates[expression.operation]
             text = template.format(*(texts[at] for at in expression.operands))
-            if kind == "number" and _widens(expression, dtype):
+            if integers and kind == "number" and expression.operation in COMPUTED_IN_INT64:
                 text = f"{dtype.name}({text})"
-            texts.append(f"{prefix}{len(statements)}")
+            texts.append(f"t{len(statements)}")
             statements.append(f"{texts[-1]} = {text}")
     results = tuple(
         _result(texts[at], types[at], dtype, target)
@@ -160,11 +152,6 @@ def _type(expression: Expression, operands: Sequence[str], dtype: DType) -> str:
         value = expression.number
         return "number" if math.isfinite(value) and value == int(value) else "real"
     return "real" if expression.operation in _REAL or "real" in operands else "number"
-
-
-def _widens(expression: Expression, dtype: DType) -> bool:
-    """Whether compilers give the result of an operation a wider type than its operands have."""
-    return dtype.kind == "integer" and expression.operation in COMPUTED_IN_INT64
 
 
 def _result(text: str, kind: str, dtype: DType, target: DType) -> str:

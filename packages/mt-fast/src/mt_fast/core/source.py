@@ -1,19 +1,35 @@
-"""Kernels as text.
+"""Kernels as text: functions that do a part of the work, and loops over memory.
 
 A kernel is a Python function that does a *part* of the work. Work is counted in units, such as
 elements or rows, and the part is the units from `lo` to `hi`. So the same code does all of it on
 one thread, or a part of it on each of several. The text is plain Python, for people to read
 (`mt_fast.source`) and for Numba to compile (`kernel.py`).
+
+Most kernels are a loop around the statements for one element. The form of the loop says how the
+views lie in memory:
+
+- `flat`: one loop over contiguous memory;
+- `rows`: up to five dimensions; the innermost is contiguous in each view, or repeats one element;
+- `strided`: up to five dimensions with any strides, for copies and for access by index.
+
+A view called `x` enters a kernel as `x_data`, its storage, and `x_layout`, the position of its
+first element followed by its strides (`x_start`, the position alone, in a flat loop). Rows are cut
+out of the storage before the inner loop, which then runs from 0: this is the form that LLVM
+vectorizes. A strided loop cuts out no rows; there, positions are unsigned, because every signed one
+would be tested for a negative index, which takes as long as copying an element.
 """
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 WIDTH = 88
 """The longest line of a function's head."""
+
+OUTER = 4
+"""How many dimensions a kernel has around its rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +67,88 @@ def function(
         lines = textwrap.wrap(parameters, WIDTH - 4)
         head = [f"def {name}(", *indented(lines), "):"]
     return Source(name, "\n".join((*head, *indented(body))), tuple(arguments), fastmath)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One view in a loop.
+
+    Attributes:
+        name: the beginning of its variables.
+        role: how its elements lie in the innermost loop: "row" for neighbors, "element" for one
+            that repeats, or a role of a form in `FORMS`; of no matter in a strided loop.
+    """
+
+    name: str
+    role: str = "row"
+
+
+Element = Callable[[str], str]
+"""Maps the name of a view to an expression of its current element."""
+
+FORMS: dict[str, Callable[[Sequence[View], list[str]], list[str]]] = {}
+"""More forms by name: functions from views and the statements for an element to the lines of a
+kernel (`transposition/` adds one)."""
+
+
+def loop(
+    form: str,
+    name: str,
+    views: Sequence[View],
+    body: Callable[[Element], list[str]],
+    parameters: Sequence[str] = (),
+) -> Source:
+    """Return a kernel that runs `body` once for every element.
+
+    Args:
+        form: `flat`, `rows`, `strided`, or the name of a form in `FORMS`.
+        name: the name of the kernel.
+        views: what the loop walks over.
+        body: from the expressions for the current elements, the statements to run. In the form
+            `strided`, the variable `<view>_at` is the position of a view's current element.
+        parameters: further parameters of the kernel, before the views.
+    """
+    repeated = {view.name for view in views if view.role == "element"}
+
+    def element(view: str) -> str:
+        if form == "strided":
+            return f"{view}_data[{view}_at]"
+        return f"{view}_value" if view in repeated else f"{view}_row[i]"
+
+    statements = body(element)
+    start = "start" if form == "flat" else "layout"
+    arguments = [*parameters, *(f"{v.name}_{part}" for v in views for part in ("data", start))]
+    if form == "flat":
+        lines = [line for v in views for line in cut(v, f"{v.name}_start", "lo", "hi")]
+        return function(
+            name, arguments, [*lines, "for i in range(hi - lo):", *indented(statements)]
+        )
+    lines = FORMS[form](views, statements) if form in FORMS else _rows(form, views, statements)
+    return function(name, ("sizes", *arguments), lines)
+
+
+def cut(view: View, start: str, lo: str, hi: str, storage: str = "data") -> list[str]:
+    """Return the statement that reads a repeated element, or cuts out a row."""
+    if view.role == "element":
+        return [f"{view.name}_value = {view.name}_data[{start}]"]
+    begin, end = (start if bound == "0" else f"{start} + {bound}" for bound in (lo, hi))
+    return [f"{view.name}_row = {view.name}_{storage}[{begin} : {end}]"]
+
+
+def _rows(form: str, views: Sequence[View], body: list[str]) -> list[str]:
+    """Return the loops over rows and over the elements of a row."""
+    last = f"sizes[{OUTER}]"
+    count = f"uint64({last})" if form == "strided" else last
+    lines = [f"n = {count}", "index = unravel(lo, sizes)", "for _ in range(lo, hi):"]
+    inner = []
+    for view in views:
+        v = view.name
+        if form == "strided":
+            lines.append(f"    {v}_first = uint64(position({v}_layout, index))")
+            lines.append(f"    {v}_step = uint64({v}_layout[{OUTER + 1}])")
+            inner.append(f"{v}_at = {v}_first + i * {v}_step")
+        else:
+            lines.append(f"    {v}_first = position({v}_layout, index)")
+            lines += indented(cut(view, f"{v}_first", "0", "n"))
+    lines += ["    for i in range(n):", *indented([*inner, *body], 2)]
+    return [*lines, "    index = next_row(index, sizes)"]

@@ -1,8 +1,8 @@
 """Tables by which folders beside the core extend it.
 
 The core is complete without them. A folder beside it adds an entry when `mt_fast` imports it, and
-the core looks the entry up where it is needed. Two more tables stand where their entries are used:
-`TABLE` and `NAMESPACE` of `lowering.py`, and `FORMS` of `loop_source.py`.
+the core looks the entry up where it is needed. More tables stand where their entries are used:
+`FORMS` of `source.py`, `TABLE` and `NAMESPACE` of `lowering.py`, `TEXTS` of `reductions.py`.
 """
 
 from __future__ import annotations
@@ -40,14 +40,15 @@ SPECIAL_CASES: dict[str, Callable[..., Any]] = {}
 """Faster kernels for special cases of a primitive, by its name. Each returns None, or False if the
 primitive returns nothing, for the cases that the general kernel must compute:
 
-- `small(formula)`: a function with the same bits for few elements, which has a shorter call
-  (`small/`);
-- `update(formula, out, inputs, parallel_from)`: results that replace inputs (`in_place/`);
-- `copy(source, out, parallel)`: copies of columns to rows (`transposition/`);
+- `small(formula)`: a function with the same bits for few elements; `call(plan, out, inputs)`: a
+  function that calls a kernel with less Python (`small/`);
+- `loop(layout, roles, views, inputs)`: a loop over elements that lie apart; `copy(source,
+  out, parallel)`: copies by kernels (`transposition/`);
+- `update(formula, out, inputs, parallel)`: results that replace inputs (`in_place/`);
 - `gather(source, dim, index, parallel)`, `scatter_add(source, dim, index, out, parallel)`: whole
   slices (`indexing/`);
-- `fold(fold)`, `split(fold, parallel_from)`: steps of a reduction over scattered elements, and of
-  one with few results (`folds/`);
+- `reduce(operator, layout, dims, result, parallel_from)`: the function that reduces elements that
+  do not lie in rows, or in only a few (`folds/`);
 - `matmul(a, b)`: large products of floats (`gemm/`);
 - `random(backend, generator, shape, dtype)`: many random numbers (`random_numbers/`).
 """

@@ -9,6 +9,7 @@ are those of the two primitives, and so are the bits.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,11 +17,11 @@ from typing import Any
 import numpy as np
 from numba import njit, prange
 
-from mt_fast.core import loops, reductions
-from mt_fast.core.elementwise import loop_over, plan
-from mt_fast.core.kernel import Kernel, by_address, defined
-from mt_fast.core.layouts import REMEMBERED
+from mt_fast.core import elementwise
+from mt_fast.core.kernel import Kernel, call_address, defined
+from mt_fast.core.loops import REMEMBERED
 from mt_fast.core.tables import kept, launch, thread_count
+from mt_fast.folds import plans, reduce
 from mt_operators import Formula, Operator
 from mt_tensor import TensorData, float32, float64
 from mt_tensor.backends.extending import Layout, row_major
@@ -31,9 +32,6 @@ ROOM = 8192
 
 MOST = 2**20
 """How many there are at most: with more, scratch memory would be as slow as any other."""
-
-_NONE: Any = ()
-"""The storage of views that are only planned with."""
 
 
 def fold_of(
@@ -52,12 +50,12 @@ def fold_of(
     layouts = tuple([number if layout is None else layout for layout in inputs])
     if any(layout.dtype.is_narrow for layout in layouts):
         return None
-    filling = _filling(formula, layouts, source, source.size < loops.WORTH_A_KERNEL)
-    whole = reductions.planned(operator, source, dims, backend.parallel_from)
+    filling = _filling(formula, layouts, source)
+    whole = reduce.planned(operator, source, dims, backend.parallel_from)
     if filling is None or whole is None:
         return None
     steps = [
-        _computing(step, filling) if step.source[0] == reductions.SOURCE else step
+        _computing(step, filling) if step.source[0] == plans.SOURCE else step
         for step in whole.steps
     ]
     if None in steps:
@@ -84,7 +82,7 @@ class _Filling:
     Attributes:
         kernel: what computes them.
         before: the sizes of its loop, if that goes over rows.
-        places: for each input a gap for its storage, and where it begins, with its strides.
+        places: for each input where it begins, with its strides.
         first: where the first result goes, with strides if there are rows.
         row: how many elements a unit of the kernel has.
     """
@@ -97,20 +95,15 @@ class _Filling:
 
 
 @functools.lru_cache(REMEMBERED)
-def _filling(
-    formula: Formula, inputs: tuple[Layout, ...], source: Layout, small: bool
-) -> _Filling | None:
+def _filling(formula: Formula, inputs: tuple[Layout, ...], source: Layout) -> _Filling | None:
     """Return how to compute any range of elements; None if no kernel walks over them in order."""
-    views = [TensorData.in_rows(_NONE, layout).expand(source.shape) for layout in inputs]
-    made = [TensorData.in_rows(_NONE, source)]
-    planned = plan(formula, views, made, False, small)
-    if planned is None or loop_over(views, made, small).form == "transposed":
+    views = tuple([elementwise.broadcast(layout, source.shape) for layout in inputs])
+    planned = elementwise.planned(formula, views, (source,), False)
+    loop = planned.loop
+    if loop.form not in ("flat", "rows") or any(planned.copies) or len(loop.calls) != 1:
         return None
-    kernel, calls = planned
-    if len(calls) != 1:
-        return None
-    ((_, before, (*places, _, first)),) = calls
-    return _Filling(kernel, before, tuple(places), first, before[0][-1] if before else 1)
+    ((_, before, (*places, first)),) = loop.calls
+    return _Filling(planned.kernel, before, tuple(places), first, before[0][-1] if before else 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +118,7 @@ class _Step:
         beside: how many are computed beside them at most, where rows are longer.
     """
 
-    step: reductions.Step
+    step: plans.Step
     filling: _Filling
     size: int
     start: int
@@ -139,8 +132,8 @@ class _Step:
         (read, (place, *strides)), (written, to) = step.source, step.out
         out = storages[written]
         rooms = np.empty((threads, chunk * self.size + self.beside), out.dtype)
-        computing = [*filling.before, *filling.places]
-        computing[len(filling.before) :: 2] = storages[read]
+        inputs = zip(storages[read], filling.places, strict=True)
+        computing = [*filling.before, *itertools.chain.from_iterable(inputs)]
         addresses = (
             filling.kernel.address((*computing, rooms[0], filling.first)),
             step.kernel.address((*step.before, rooms[0], place, *strides, out, *to)),
@@ -152,15 +145,15 @@ class _Step:
         launch(run, *counts, *addresses, rooms, *arguments)
 
 
-def _computing(step: reductions.Step, filling: _Filling) -> _Step | None:
+def _computing(step: plans.Step, filling: _Filling) -> _Step | None:
     """Return a step of a plan that has its elements computed; None if they lie apart."""
     place, strides = step.source[1]
     if len(step.before) == 1:
         (size,), start, apart = step.before, place, strides
     elif len(step.before) == 3:  # rows are folded with rows
         (width, length), kept, folded = step.before
-        (start, _, apart, _), size = place, width * folded[2]
-        if width != length or strides[2] != width or (kept[0], *folded[:2]) != (1, 1, 1):
+        (start, *_, apart, _), size = place, width * folded[2]
+        if width != length or strides[2] != width or (*kept[:2], *folded[:2]) != (1, 1, 1, 1):
             return None
     else:
         return None
@@ -205,7 +198,7 @@ def {name}({", ".join((*counts, *first, *second))}):
             {fill.format("filling", "first", "last")}
             {fold.format("folding", "lo", "hi")}
 """
-    namespace = {"prange": prange, "fill": by_address(computing), "fold": by_address(folding)}
+    namespace = {"prange": prange, "call": call_address}
     compiled = njit(parallel=parallel, error_model="numpy")(defined(name, text, namespace))
     return kept(compiled, name, [text])
 
@@ -226,7 +219,7 @@ def _call(name: str, arguments: Sequence[str], scratch: str) -> tuple[list[str],
             one = argument.endswith("start")
             own = f"{own} - first * row" if one else f"({own}[0] - first * row, *{own}[1:])"
         places.append(own)
-    return given, f"{name}({{}}, {{}}, {{}}, {', '.join(places)})"
+    return given, f"call({{}}, {{}}, {{}}, {', '.join(places)})"
 
 
 KERNELS: dict[str, Callable[..., Any]] = {"fold": fold_of}

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mt_fast.core.reduction_source import NESTED
-from mt_fast.core.reductions import COLUMNS, FEW, OUT, Dimension, Fold, Plan, Step, steps_of
-from mt_fast.core.tables import SPECIAL_CASES
+from mt_fast.core.reductions import FEW
+from mt_fast.folds import kernels
+from mt_fast.folds.kernels import steps_of
+from mt_fast.folds.plans import NESTED, OUT, Dimension, Fold, Plan, Step
 from mt_tensor.extending import size_of
 
 SHARE = 16384
@@ -33,7 +34,7 @@ def split_plan(fold: Fold, parallel_from: int) -> Plan | None:
 
 def _parts(fold: Fold) -> int:
     """Return into how many parts to split a fold."""
-    units = fold.outputs() // COLUMNS if fold.across else fold.outputs()
+    units = fold.outputs() // kernels.COLUMNS if fold.across else fold.outputs()
     if units >= FEW:
         return 1
     return min(PARTS, fold.elements() // SHARE, max(d.size for d in fold.folded) // 2)
@@ -113,6 +114,3 @@ def _contiguous(fold: Fold) -> list[Dimension]:
         kept.insert(0, replace(d, out=step))
         step *= d.size
     return kept
-
-
-SPECIAL_CASES["split"] = split_plan

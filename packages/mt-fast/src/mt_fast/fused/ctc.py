@@ -16,7 +16,7 @@ import numpy as np
 
 from mt_fast.core.kernel import Kernel
 from mt_fast.core.lowering import maximum
-from mt_fast.core.reduction_source import REASSOCIATE
+from mt_fast.core.reductions import REASSOCIATE
 from mt_fast.core.tables import jit
 from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
 from mt_fast.vector_math.operators import decay, log

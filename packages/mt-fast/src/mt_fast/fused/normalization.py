@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from mt_fast.core.kernel import Kernel
-from mt_fast.core.reduction_source import REASSOCIATE
+from mt_fast.core.reductions import REASSOCIATE
 from mt_fast.core.tables import jit
 from mt_fast.fused.rows import sum_of, sum_of_squares
 from mt_fast.memory.aligned import empty_like

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from mt_fast.core.lowering import larger, maximum
-from mt_fast.core.reduction_source import REASSOCIATE
+from mt_fast.core.lowering import maximum
+from mt_fast.core.reductions import REASSOCIATE
 from mt_fast.core.tables import jit
+from mt_fast.folds.extremes import larger
 from mt_fast.vector_math.operators import decay
 
 _summing = jit(fastmath=set(REASSOCIATE))

@@ -8,7 +8,6 @@ import math
 import numpy as np
 
 from mt_fast.core import movement
-from mt_fast.core.products import in_lines
 from mt_fast.core.tables import SPECIAL_CASES
 from mt_fast.gemm import gemm
 from mt_tensor import TensorData
@@ -19,6 +18,15 @@ TRANSPOSED_BYTES = 2**22
 """How large a first factor may be that tiles read down its columns: in a larger one, each element
 is on another page of memory than the one before. Nor may the second have more columns than a panel,
 for with each panel those of the first would be packed once more."""
+
+
+def in_lines(shape: Shape, strides: Shape, itemsize: int) -> bool:
+    """Whether elements of rows, or of columns, are neighbors, and no dimension is reversed."""
+    rows, columns = strides[-2:]
+    return min(strides) >= 0 and (
+        (columns == itemsize and rows >= itemsize * shape[-1])
+        or (rows == itemsize and columns >= itemsize * shape[-2])
+    )
 
 
 def by_tiles(a: Array, b: Array) -> Array | None:

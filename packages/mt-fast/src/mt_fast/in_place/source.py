@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from mt_fast.core.elementwise_source import argument_names
+from mt_fast.core.elementwise import argument_names
 from mt_fast.core.rendering import Table, render, traced
 from mt_fast.core.source import Source, function, indented
 from mt_operators import Formula
@@ -44,7 +44,7 @@ def update_source(
         changed: the inputs, rows, that the results replace.
         table: how elementary functions are written.
     """
-    names = argument_names(formula, table)
+    names = argument_names(formula)
     inputs = list(zip(names, kinds, strict=True))
     rendered = render(traced(formula, table), names, dtype, (dtype,) * len(changed), table)
     lines = [_BEFORE[kind].format(name, dtype.name) for name, kind in inputs]

@@ -33,7 +33,7 @@ def update(
     formula: Formula,
     out: Sequence[TensorData],
     inputs: Sequence[TensorData | Number],
-    parallel_from: int,
+    parallel: bool,
 ) -> bool:
     """Run the kernel of a formula if that takes such inputs, and return whether it does.
 
@@ -43,7 +43,7 @@ def update(
         formula: what to compute.
         out: what the results replace: some of the inputs.
         inputs: what it reads, of one type.
-        parallel_from: the number of elements from which all threads are used.
+        parallel: whether to use all threads.
     """
     layout = out[0].layout
     try:
@@ -69,10 +69,7 @@ def update(
             kinds.append("number")
             arguments.append(float(data))
     kernel = update_kernel(formula, dtype, tuple(kinds), changed)
-    if size < parallel_from:
-        kernel.serial(0, size, *arguments)
-    else:
-        kernel.run(size, True, *arguments)
+    kernel.run(size, parallel, *arguments)
     return True
 
 

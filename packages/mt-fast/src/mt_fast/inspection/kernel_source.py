@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mt_fast.core.elementwise_source import elementwise
-from mt_fast.core.loop_source import Form
-from mt_fast.core.lowering import TABLE
-from mt_fast.core.reduction_source import columns, fold_rows
+from mt_fast.core.elementwise import elementwise_source
+from mt_fast.core.reductions import fold_rows
+from mt_fast.folds.kernels import columns
 from mt_operators import OPERATORS
 from mt_tensor import bool_
 from mt_tensor.extending import as_dtype, operator_of
 
-LOOPS: dict[str, Form] = {"flat": "flat", "rows": "rows", "transposed": "transposed"}
+LOOPS = ("flat", "rows", "transposed")
 LAYOUTS = (*LOOPS, "fold", "columns")
 
 
@@ -61,11 +60,7 @@ def source(
                 f"arguments and its value, and repeats neither; {name!r} has {operator.arity} "
                 "argument(s)."
             )
-        if layout == "fold":
-            kernel = fold_rows(operator, element, stored, table=TABLE)
-        else:
-            kernel = columns(operator, element, stored, table=TABLE)
-        return kernel.text
+        return (fold_rows if layout == "fold" else columns)(operator, stored).text
     if gradient is not None and (len(gradient) != operator.arity or not any(gradient)):
         raise ValueError(
             f"gradient={gradient} must say for each of the {operator.arity} argument(s) of "
@@ -85,12 +80,8 @@ def source(
     inputs = [element] * formula.arity
     if name == "where":
         inputs[0 if gradient is None else 1] = bool_
-    return elementwise(
-        formula,
-        inputs,
-        [stored] * formula.outputs,
-        table=TABLE,
-        form=LOOPS[layout],
-        repeats=repeated,
-        transposed=[layout == "transposed", *[False] * (formula.arity - 1)],
-    ).text
+    roles = ["element" if repeat else "row" for repeat in repeated]
+    if layout == "transposed":
+        roles[0] = "column"
+    outputs = (stored,) * formula.outputs
+    return elementwise_source(formula, tuple(inputs), outputs, layout, tuple(roles)).text

@@ -88,7 +88,8 @@ def fold(
         span, step, spread = spans[dim - 2], steps[dim - 2], spreads[dim - 2]
         if spread > 1:
             starts, ones = (0,) * seen.ndim, (1,) * (seen.ndim - 1)
-            seen = Embed.apply(seen, (*seen.shape[:-1], span), starts, (*ones, spread), 0)
+            spaced = (*seen.shape[:-1], span)
+            seen = Embed.apply(seen, spaced, starts, (*ones, spread), seen._tensor.shape)
         seen = Fold.apply(seen, dim, rooms[dim - 2], step)
     (top, left), (height, width) = margins, size
     images = seen[:, :, top : top + height, left : left + width]

@@ -181,7 +181,7 @@ def _spread(input: Tensor, stride: tuple[int, ...]) -> Tensor:
         return input
     extents = ((e - 1) * step + 1 for e, step in zip(input.shape[2:], stride, strict=True))
     shape = (*input.shape[:2], *extents)
-    return Embed.apply(input, shape, (0,) * len(shape), (1, 1, *stride), 0)
+    return Embed.apply(input, shape, (0,) * len(shape), (1, 1, *stride), input._tensor.shape)
 
 
 _conv_transpose2d = fused("conv_transpose2d")(_transposed_convolution)

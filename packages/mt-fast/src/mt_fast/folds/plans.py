@@ -1,0 +1,147 @@
+"""Reductions of any layout: nested loops over kept and folded dimensions, and calls of kernels."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mt_fast.core.kernel import Kernel
+from mt_operators import Operator
+from mt_tensor import DType
+from mt_tensor.extending import size_of
+
+NESTED = 3
+"""The number of folded dimensions of a kernel."""
+
+OUTER = 4
+"""The number of its kept dimensions."""
+
+SOURCE, OUT = 0, 1
+"""The storages of a plan. Those of partial results follow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A call of a kernel, but for the storages among its arguments.
+
+    Attributes:
+        kernel: the kernel.
+        units: the number of units of work.
+        parallel: whether all threads share them.
+        before: the arguments before the storage that is read.
+        source: the number of that storage, and the arguments after it.
+        out: the number of the storage that is written, and the arguments after it.
+    """
+
+    kernel: Kernel
+    units: int
+    parallel: bool
+    before: tuple[Any, ...]
+    source: tuple[int, tuple[Any, ...]]
+    out: tuple[int, tuple[Any, ...]]
+
+    def run(self, storages: list[Any]) -> None:
+        """Call the kernel."""
+        (read, source), (written, out) = self.source, self.out
+        views = (storages[read], *source, storages[written], *out)
+        self.kernel.run(self.units, self.parallel, *self.before, *views)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A reduction as a few calls of kernels.
+
+    Attributes:
+        steps: the calls.
+        partial_sizes: for each storage of partial results, its size.
+    """
+
+    steps: tuple[Step, ...]
+    partial_sizes: tuple[int, ...] = ()
+
+    def run(self, source: Any, out: Any) -> None:
+        """Reduce the elements of a storage, and write to another."""
+        storages = [source, out, *[np.empty(size, out.dtype) for size in self.partial_sizes]]
+        for step in self.steps:
+            step.run(storages)
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """A dimension of a reduction: its size, and its strides in source and output."""
+
+    size: int
+    source: int
+    out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """A reduction as nested loops, each group from the outermost to the innermost.
+
+    Attributes:
+        operator: the operator to fold with.
+        dtype: the dtype of elements and results.
+        source: the number of the storage that is read, and the position of the first element.
+        out: the number of the storage that is written, and the position of the first result.
+        kept: the dimensions of the outputs.
+        folded: the dimensions that are folded; at least one.
+        across: whether the innermost loop is over contiguous outputs.
+    """
+
+    operator: Operator
+    dtype: DType
+    source: tuple[int, int]
+    out: tuple[int, int]
+    kept: tuple[Dimension, ...]
+    folded: tuple[Dimension, ...]
+    across: bool
+
+    def outputs(self) -> int:
+        """Return the number of outputs."""
+        return size_of(d.size for d in self.kept)
+
+    def elements(self) -> int:
+        """Return the number of elements that are folded."""
+        return self.outputs() * size_of(d.size for d in self.folded)
+
+
+def nested_step(
+    kernel: Kernel,
+    fold: Fold,
+    parallel: bool,
+    before: tuple[Any, ...],
+    starts: tuple[int, int],
+    dims: tuple[tuple[Dimension, ...], tuple[Dimension, ...]],
+) -> Step:
+    """Return a call for nested loops over kept and folded dimensions, which begin at `starts`."""
+    (source_start, out_start), (kept, folded) = starts, dims
+    sizes, counts = (tuple(d.size for d in group) for group in dims)
+    strides = tuple(d.source for d in folded)
+    source = (fold.source[0], ((source_start, *(d.source for d in kept)), strides))
+    out = (fold.out[0], ((out_start, *(d.out for d in kept)),))
+    return Step(kernel, size_of(sizes), parallel, (*before, sizes, counts), source, out)
+
+
+def padded(dims: tuple[Dimension, ...], count: int) -> tuple[Dimension, ...]:
+    """Return `count` dimensions, with sizes of 1 in front."""
+    return (*(Dimension(1, 0) for _ in range(count - len(dims))), *dims)
+
+
+def nests(
+    fold: Fold, dims: tuple[Dimension, ...], count: int
+) -> Iterator[tuple[tuple[int, int], tuple[Dimension, ...]]]:
+    """Walk over the outermost kept dimensions, so that `count` are left for the kernel.
+
+    Yields:
+        The positions in source and output, and the remaining dimensions.
+    """
+    outer, inner = dims[: max(len(dims) - count, 0)], dims[max(len(dims) - count, 0) :]
+    for index in itertools.product(*(range(d.size) for d in outer)):
+        start = fold.source[1] + sum(i * d.source for i, d in zip(index, outer, strict=True))
+        to = fold.out[1] + sum(i * d.out for i, d in zip(index, outer, strict=True))
+        yield (start, to), padded(inner, count)

@@ -1,0 +1,75 @@
+"""Choose how to walk over the elements of a reduction where they lie, once per layout.
+
+Making a plan takes longer than adding ten thousand numbers. It depends on shapes and strides alone,
+and is cached.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+from mt_fast.core.loops import REMEMBERED, collapse
+from mt_fast.core.tables import SPECIAL_CASES, empty
+from mt_fast.folds.kernels import steps_of
+from mt_fast.folds.parts import split_plan
+from mt_fast.folds.plans import OUT, SOURCE, Dimension, Fold, Plan
+from mt_operators import Operator
+from mt_tensor import TensorData
+from mt_tensor.backends.extending import Layout, row_major
+from mt_tensor.extending import folded_shape
+
+
+@functools.lru_cache(REMEMBERED)
+def planned(
+    operator: Operator, source: Layout, dims: tuple[int, ...], parallel_from: int
+) -> Plan | None:
+    """Return how to reduce a view to a contiguous one.
+
+    It is None if there is nothing to fold, or if the elements must be copied to rows first.
+
+    Args:
+        operator: the operator to fold with.
+        source: the layout of the view, which is not empty.
+        dims: the dimensions to fold.
+        parallel_from: the number of elements from which all threads are used.
+    """
+    shape, dtype = source.shape, source.dtype
+    results = row_major(folded_shape(shape, dims, True), dtype).strides
+    to = tuple([0 if d in dims else stride for d, stride in enumerate(results)])
+    # `out` has strides of its own along kept dimensions, so that no folded one merges with them.
+    layout = collapse((Layout(dtype, shape, to), source))
+    kept: list[Dimension] = []
+    folded: list[Dimension] = []
+    for size, out_stride, source_stride in zip(layout.sizes, *layout.strides, strict=True):
+        (kept if out_stride else folded).append(Dimension(size, source_stride, out_stride))
+    if not folded:
+        return None
+    of_out, of_source = (strides[-1] for strides in layout.strides)
+    across = of_out == of_source == 1
+    read, written = (SOURCE, layout.starts[1]), (OUT, layout.starts[0])
+    fold = Fold(operator, dtype, read, written, tuple(kept), tuple(folded), across)
+    plan = split_plan(fold, parallel_from)
+    if plan is None:
+        steps = steps_of(fold, fold.elements() >= parallel_from)
+        plan = Plan(tuple(steps)) if steps else None
+    return plan
+
+
+def reducer(
+    operator: Operator, source: Layout, dims: tuple[int, ...], result: Layout, parallel_from: int
+) -> Callable[[TensorData], TensorData] | None:
+    """Return the function of a reduction; None if its elements must be copied to rows first."""
+    plan = planned(operator, source, dims, parallel_from)
+    if plan is None:
+        return None
+
+    def reduce(view: TensorData) -> TensorData:
+        out = empty(result.size, result.dtype.numpy)
+        plan.run(view.storage, out)
+        return TensorData.in_rows(out, result)
+
+    return reduce
+
+
+SPECIAL_CASES["reduce"] = reducer

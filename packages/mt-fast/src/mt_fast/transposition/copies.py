@@ -1,0 +1,115 @@
+"""Copies by kernels: on all threads, with conversions, and of columns to rows in registers."""
+
+from __future__ import annotations
+
+import functools
+
+from mt_fast.core import loops
+from mt_fast.core.kernel import Kernel, compiled
+from mt_fast.core.loops import REMEMBERED, Loop, LoopLayout, loop_over, nested
+from mt_fast.core.movement import as_unsigned
+from mt_fast.core.rendering import converted
+from mt_fast.core.source import Element, Source, View, function, loop
+from mt_fast.core.tables import SPECIAL_CASES, empty
+from mt_fast.transposition.loops import column_of, tiles_of
+from mt_tensor import DType, TensorData
+from mt_tensor.backends.extending import MOST_DIMENSIONS, Layout
+
+SHORT = 8
+"""The least number of elements of rows that are copied one by one, and of rows and columns that are
+transposed."""
+
+
+@functools.lru_cache(None)
+def copy_kernel(source: DType, target: DType, form: str, role: str) -> Kernel:
+    """Return the kernel that copies and converts elements."""
+
+    def body(element: Element) -> list[str]:
+        return [f"{element('out')} = {converted(element('x'), source, target)}"]
+
+    name = f"copy_{source.name}_to_{target.name}_{form}" if source is not target else f"copy_{form}"
+    return compiled(loop(form, name, [View("x", role), View("out")], body))
+
+
+def transpose_source() -> Source:
+    """Return the kernel that copies where elements in a row come from a column.
+
+    In the last two of five dimensions; a unit is a tile.
+    """
+    body = [
+        "for unit in range(lo, hi):",
+        "    index, start, height, n = tile(unit, sizes)",
+        "    column_stride, row_stride = x_layout[5], out_layout[4]",
+        "    x_first = position(x_layout, index) + start * column_stride",
+        "    out_first = position(out_layout, index) + start",
+        "    transpose_tile("
+        "x_data, x_first, column_stride, out_data, out_first, row_stride, height, n)",
+    ]
+    arguments = ("sizes", "x_data", "x_layout", "out_data", "out_layout")
+    return function("transpose", arguments, body)
+
+
+@functools.cache
+def transpose_kernel() -> Kernel:
+    """Return the kernel that copies columns to rows."""
+    return compiled(transpose_source())
+
+
+def copy(source: TensorData, out: TensorData, parallel: bool) -> bool:
+    """Copy and convert; return False where NumPy is as fast, or converts from and to 16 bits."""
+    same = source.dtype is out.dtype
+    if not same and (source.dtype.is_narrow or out.dtype.is_narrow):
+        return False
+    if out.size >= loops.WORTH_A_KERNEL and _copy_columns(source, out, parallel):
+        return True
+    if same and not parallel and out.ndim <= MOST_DIMENSIONS:
+        return False
+    if same:
+        source, out = as_unsigned(source), as_unsigned(out)
+    views = (source.layout, out.layout)
+    over = loop_over(views, 1, parallel)
+    if over.form not in ("flat", "rows"):
+        over = _strided(views, parallel)
+    role = "row" if over.form == "strided" else over.roles[0]
+    kernel = copy_kernel(source.dtype, out.dtype, over.form, role)
+    over.run(kernel, (source.storage, out.storage), parallel)
+    return True
+
+
+@functools.lru_cache(REMEMBERED)
+def _strided(views: tuple[Layout, ...], parallel: bool) -> Loop:
+    """Return a strided loop, whose last two dimensions are exchanged if the last one is short."""
+    over = loop_over(views, 1, parallel, strided=True)
+    layout = over.layout
+    if len(layout.sizes) < 2 or layout.sizes[-1] >= min(SHORT, layout.sizes[-2]):
+        return over
+    sizes, *strides = ((*of[:-2], *of[:-3:-1]) for of in (layout.sizes, *layout.strides))
+    exchanged = LoopLayout(sizes, tuple(strides), layout.starts)
+    return Loop(exchanged, over.form, over.roles, nested(exchanged, parallel))
+
+
+def _copy_columns(source: TensorData, out: TensorData, parallel: bool) -> bool:
+    """Copy columns to rows; return False for other layouts."""
+    over = loop_over((source.layout, out.layout), 1, parallel)
+    layout = over.layout
+    column = column_of(layout.strides[0]) if layout.sizes else None
+    if column is None or over.roles[1] != "row":
+        return False
+    if min(layout.sizes[-1], layout.sizes[column]) < SHORT:
+        return False
+    if source.dtype is out.dtype:
+        turned = Loop(layout, "transposed", ("column", "row"), tiles_of(layout, column))
+        storages = [as_unsigned(view).storage for view in (source, out)]
+        turned.run(transpose_kernel(), storages, parallel)
+    elif over.form == "transposed":
+        kernel = copy_kernel(source.dtype, out.dtype, "transposed", "column")
+        over.run(kernel, (source.storage, out.storage), parallel)
+    else:  # too short to be transposed and read in one loop
+        storage = empty(source.size, source.dtype.numpy)
+        rows = TensorData(storage, source.shape, dtype=source.dtype)
+        _copy_columns(source, rows, parallel)
+        copy(rows, out, parallel)
+    return True
+
+
+SPECIAL_CASES["copy"] = copy
