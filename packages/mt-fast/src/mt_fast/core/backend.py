@@ -25,7 +25,7 @@ from mt_tensor.core.errors import BackendUnavailableError
 from mt_tensor.core.host import HostBackend
 from mt_tensor.core.layout import Layout, row_major
 from mt_tensor.core.plans import drop_plans
-from mt_tensor.core.strides import Shape, folded_shape
+from mt_tensor.core.strides import Shape, folded_shape, size_of
 from mt_tensor.core.tensor_data import MOST_DIMENSIONS, not_an_array
 
 PARALLEL_FROM = 131072
@@ -72,11 +72,10 @@ class FastOps(HostBackend):
 
     def empty(self, shape: Shape, dtype: DType) -> TensorData:
         """Return a new contiguous view with arbitrary elements."""
-        layout = row_major(shape, dtype)
         try:
-            return movement.new_view(layout)
+            return movement.new_view(row_major(shape, dtype))
         except ValueError as error:
-            raise not_an_array((layout.size,)) from error
+            raise not_an_array((size_of(shape),)) from error
 
     def from_host(self, array: Array) -> TensorData:
         """Return a contiguous view of the elements of an array."""

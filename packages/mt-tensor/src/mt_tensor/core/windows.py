@@ -48,7 +48,7 @@ class Fold(Function):
         result = _zeros_like(data, (*data.shape[:dim], size, *data.shape[dim + 1 : -1]), backend)
         before, stop = [EVERYTHING] * dim, step * (data.shape[dim] - 1) + 1
         for k in range(ctx.size):  # element k of all windows: a strided slice
-            part = Select.view(result, [*before, slice(k, k + stop, step)])
+            part = Select.part(result, data.shape[:-1], [*before, slice(k, k + stop, step)])
             _ADD.change(backend, (part,), part, Select.view(data, [*[EVERYTHING] * result.ndim, k]))
         return windows._with(result)
 
