@@ -57,14 +57,15 @@ class SignaturePlans(Cache):
         super().__init__()
         operator, rules = operation.operator, operation.rules
         self.plans = operation.plans
-        self.is_bool = operator.result == "bool"
+        self.is_bool, self.chooses = operator.result == "bool", rules.chooses
         categories = set() if operator.result == "integer" else {"float"}
         if operator.result != "real" and rules.takes_integers and rules.closed:
             categories.add("integer")
         if self.is_bool and rules.takes_bool:
             categories.add("bool")
         self.dtypes = {dtype for dtype in DTYPES.values() if dtype.kind in categories}
-        if not rules.closed or operator.result == "real":  # autocast may convert these
+        if not rules.closed or operator.result == "real" or operator.arity > 2:
+            # Autocast may convert these.
             self.dtypes = {dtype for dtype in self.dtypes if not dtype.is_narrow}
 
     def __missing__(self, key: tuple[Any, ...]) -> Callable[..., Any] | None:
@@ -74,8 +75,13 @@ class SignaturePlans(Cache):
             IndexingError: the shapes do not broadcast.
         """
         backend, *layouts = key
-        dtype, shape = layouts[0].dtype, layouts[0].shape
-        if dtype not in self.dtypes or any(layout.dtype is not dtype for layout in layouts):
+        of_one_dtype = layouts[1:] if self.chooses else layouts
+        dtype, shape = of_one_dtype[0].dtype, layouts[0].shape
+        if (
+            dtype not in self.dtypes
+            or any(layout.dtype is not dtype for layout in of_one_dtype)
+            or (self.chooses and layouts[0].dtype is not bool_)
+        ):
             return self.keep(key, None)  # type: ignore[no-any-return]
         for layout in layouts[1:]:
             if layout.shape != shape:
@@ -89,6 +95,7 @@ class ElementwiseOperation:
 
     Attributes:
         operator: the row.
+        arity: the number of its arguments.
         plans: how each backend computes its value.
         planned: the functions for signatures that need nothing else.
         rules: its dtype rules.
@@ -96,7 +103,7 @@ class ElementwiseOperation:
     """
 
     def __init__(self, operator: Operator) -> None:
-        self.operator = operator
+        self.operator, self.arity = operator, operator.arity
         self.plans = Plans(operator.value)
         self.rules = dtype_rules_of(operator)
         self.planned = SignaturePlans(self)
@@ -112,10 +119,13 @@ class ElementwiseOperation:
             BackendMismatchError: the tensors belong to different backends.
         """
         operator = self.operator
-        if len(args) != operator.arity:
+        if len(args) != self.arity:
             raise TypeError(
                 f"{operator.name} takes {operator.arity} argument(s); {len(args)} were given."
             )
+        result = self._planned(args) if self.arity > 2 else None
+        if result is not None:
+            return result
         backend = common_backend(*args)
         if backend is None:
             return operator.function(*(as_number("an operand", arg) for arg in args))  # type: ignore[no-any-return]
@@ -152,6 +162,33 @@ class ElementwiseOperation:
         result = _make(value, backend)
         if recording.get() and dtype.is_floating_point and not truth:
             self.record(operands, (*inputs, value), result)
+        return result
+
+    def _planned(self, args: tuple[Any, ...]) -> Tensor | None:
+        """Return the result for tensors, and numbers of their kind, whose signature has a plan."""
+        model = None
+        for value in args[1:] if self.rules.chooses else args:
+            if isinstance(value, Tensor):
+                model = value
+                break
+        else:
+            return None
+        backend, exact = model.backend, model._tensor.layout.dtype.kind == "integer"
+        operands, recorded = [], False
+        for value in args:
+            x = value if value.__class__ is Tensor else alike(value, model)
+            if x is None or x.backend is not backend or (exact and x is not value):
+                return None  # integers must be in range
+            operands.append(x)
+            recorded = recorded or bool(x._requires_grad)
+        inputs = [x._tensor for x in operands]
+        run = self.planned[(backend, *[data.layout for data in inputs])]
+        if run is None:
+            return None
+        value = run(*inputs)
+        result = _make(value, backend)
+        if recorded and recording.get() and self.operator.result != "bool":
+            self.record(tuple(operands), (*inputs, value), result)
         return result
 
     def _computation_type(self, args: tuple[Any, ...]) -> DType:
@@ -225,6 +262,21 @@ def _as_tensor(value: Any, dtype: DType, backend: TensorBackend) -> Tensor:
     return constant(backend, dtype, value)
 
 
+def alike(value: Any, other: Any) -> Tensor | None:
+    """Return a tensor itself, and a number as one like the other operand if it is of its kind."""
+    kind = value.__class__
+    if (kind is not float and kind is not int) or not isinstance(other, Tensor):
+        return value if isinstance(value, Tensor) else None
+    dtype = other._tensor.layout.dtype
+    if kind is float:
+        fits = dtype.is_floating_point
+    else:
+        fits = dtype is not bool_ and -(2**53) < value < 2**53  # else a float would be another
+    if not fits or (dtype.is_narrow and not is_exact(value, dtype)):
+        return None
+    return (shared_constant if value else constant)(other.backend, dtype, value)
+
+
 def constant(backend: TensorBackend, dtype: DType, value: Number) -> Tensor:
     """Return a number as a 0-dimensional tensor, which nobody may change: it may be shared."""
     if value or math.copysign(1.0, value) > 0.0:
@@ -251,5 +303,6 @@ OPERATORS.for_each(_enter)
 
 def elementwise(name: str, *args: Any) -> Tensor:
     """Apply the operator called `name`; see `ElementwiseOperation.__call__`."""
-    OPERATORS[name]  # an unknown name raises here, with the nearest one
+    if name not in OPERATIONS:
+        OPERATORS[name]  # raises, with the nearest name
     return OPERATIONS[name](*args)

@@ -14,12 +14,11 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 from mt_autodiff.core.mode import recording
 from mt_operators import OPERATORS, Operator
-from mt_tensor.core.dtypes import Number, bool_, is_exact
+from mt_tensor.core.dtypes import Number
 from mt_tensor.core.elementwise import (
     OPERATIONS,
     ElementwiseOperation,
-    constant,
-    shared_constant,
+    alike,
 )
 from mt_tensor.core.function import require_tensors
 from mt_tensor.core.tensor import Tensor
@@ -64,8 +63,8 @@ def of_two(operation: ElementwiseOperation, general: Callable[..., Any]) -> Call
     differentiable = operation.operator.result != "bool"
 
     def function(input: Any, other: Any) -> Tensor:
-        x = input if input.__class__ is Tensor else _operand(input, other)
-        y = other if other.__class__ is Tensor else _operand(other, input)
+        x = input if input.__class__ is Tensor else alike(input, other)
+        y = other if other.__class__ is Tensor else alike(other, input)
         if x is None or y is None or x.backend is not y.backend:
             return general(input, other)  # type: ignore[no-any-return]
         first, second, backend = x._tensor, y._tensor, x.backend
@@ -104,21 +103,6 @@ def of_any(operation: ElementwiseOperation) -> Callable[..., Any]:
         return operation(*operands)
 
     return function
-
-
-def _operand(value: Any, other: Any) -> Tensor | None:
-    """Return a tensor itself, and a number as one like the other operand if it is of its kind."""
-    kind = value.__class__
-    if (kind is not float and kind is not int) or not isinstance(other, Tensor):
-        return value if isinstance(value, Tensor) else None
-    dtype = other._tensor.layout.dtype
-    if kind is float:
-        fits = dtype.is_floating_point
-    else:
-        fits = dtype is not bool_ and -(2**53) < value < 2**53  # else a float would be another
-    if not fits or (dtype.is_narrow and not is_exact(value, dtype)):
-        return None
-    return (shared_constant if value else constant)(other.backend, dtype, value)
 
 
 def _install(operator: Operator) -> None:
