@@ -2,13 +2,15 @@
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import mt_tensor as mt
+from mt_nn import functional as F
 from mt_nn.kernels.numpy.pooling import max_gradient, max_pool, mean_gradient, mean_pool
 from mt_tensor.extending import Array
 from mt_tensor.large_arrays import blocks
@@ -91,3 +93,24 @@ def test_largest_elements(case: Case, block: int) -> None:
             row, column = divmod(int(best), size[1])
             share[plane, seen[1].start + row, seen[2].start + column] += grad[place][plane]
     np.testing.assert_allclose(found, _inside(case, share), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("backend", ["simple", "numpy"])
+@pytest.mark.parametrize(
+    "pool",
+    [
+        lambda x: F.max_pool2d(x, 2),
+        lambda x: F.avg_pool2d(x, 2),
+        lambda x: F.adaptive_max_pool2d(x, 2),
+    ],
+)
+def test_pooled_images_may_be_rectified_in_place(
+    pool: Callable[[mt.Tensor], mt.Tensor], backend: str
+) -> None:
+    numbers = np.random.default_rng(0).standard_normal((1, 2, 4, 4))
+    ours, apart = (mt.tensor(numbers, backend=backend, requires_grad=True) for _ in range(2))
+    pool(ours).relu_().square().sum().backward()
+    pool(apart).relu().square().sum().backward()
+    assert ours.grad is not None
+    assert apart.grad is not None
+    np.testing.assert_array_equal(ours.grad.numpy(), apart.grad.numpy())

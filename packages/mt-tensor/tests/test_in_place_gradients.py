@@ -124,6 +124,36 @@ def test_gradients_are_torchs(name: str, order: int) -> None:
         np.testing.assert_allclose(mine, wanted, rtol=1e-12, atol=1e-12)
 
 
+FIRST_ORDER: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "softmax over its argument": lambda m, x, w: (
+        y := x * w,
+        set_item(y, 0, y[0].softmax(0)),
+    )[0],
+    "log_softmax over all": lambda m, x, w: (
+        y := x * w,
+        set_item(y, slice(None), y.log_softmax(1)),
+    )[0],
+    "relu of another row": lambda m, x, w: (y := x * w, set_item(y, 0, y[1].relu()))[0],
+}
+"""Changes of arguments that a gradient does not read, though a recorded one would."""
+
+
+@pytest.mark.parametrize("name", FIRST_ORDER)
+def test_an_argument_that_no_gradient_reads_may_change(name: str) -> None:
+    numbers = np.random.default_rng(0).standard_normal((2, 2, 3))
+    leaves = [mt.tensor(part, requires_grad=True) for part in numbers]
+    assert mt.gradcheck(lambda x, w: FIRST_ORDER[name](mt, x, w).square(), leaves)
+
+
+def test_a_recorded_gradient_reads_the_arguments_and_refuses_their_change() -> None:
+    x = mt.rand(3, requires_grad=True)
+    y = x * 2.0
+    result = y.softmax(0)
+    y.add_(1.0)
+    with pytest.raises(errors.InPlaceError, match="'softmax' saved"):
+        mt.autograd.grad(result[0], x, create_graph=True)
+
+
 VIEWS: tuple[Callable[[Any], Any], ...] = (
     lambda y: y[0],
     lambda y: y[:, 1:],
