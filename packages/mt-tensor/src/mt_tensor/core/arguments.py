@@ -56,28 +56,28 @@ def as_integers(values: tuple[Any, ...], named: Any = None) -> tuple[int, ...]:
     return sizes
 
 
-def as_shape(extents: tuple[Any, ...], named: Any = None) -> Shape:
-    """Return the shape that extents make, in one of the ways of `as_integers`.
+def as_shape(given: tuple[Any, ...], named: Any = None) -> Shape:
+    """Return the shape that sizes make, given in one of the ways of `as_integers`.
 
     Raises:
-        ShapeError: an extent is negative.
-        TypeError: an extent is no integer, or they were given in both ways.
+        ShapeError: a size is negative.
+        TypeError: a size is no integer, or they were given in both ways.
     """
-    sizes = _unpacked(extents, named)
+    sizes = _unpacked(given, named)
     convert = False
-    for extent in sizes:
-        if extent.__class__ is not int:
-            convert = isinstance(extent, _INTEGERS) and not isinstance(extent, bool)
+    for size in sizes:
+        if size.__class__ is not int:
+            convert = isinstance(size, _INTEGERS) and not isinstance(size, bool)
             if not convert:
                 raise TypeError(f"{_NO_SHAPE}; {sizes} was given.")
-        if extent < 0:
+        if size < 0:
             raise ShapeError(f"{_NO_SHAPE}; {sizes} was given.")
     return tuple(map(int, sizes)) if convert else sizes
 
 
 def check_addressable(shape: Shape) -> None:
     """Raise ShapeError if tensors of a shape would have more elements than memory has places."""
-    size = size_of(shape) or size_of(extent or 1 for extent in shape)
+    size = size_of(shape) or size_of(size or 1 for size in shape)
     if size > sys.maxsize // 8:  # elements have up to eight bytes
         raise not_an_array(shape)
 
@@ -111,7 +111,7 @@ def check_floating(name: str, of: Any) -> None:
 
 
 def check_not_bool(name: str, of: Any, instead: str = "") -> None:
-    """Raise DTypeError if the elements of a tensor, or of a type, are truth values."""
+    """Raise DTypeError if the elements of a tensor, or of a dtype, are bools."""
     dtype: DType = getattr(of, "dtype", of)
     if dtype is bool_:
         raise DTypeError(

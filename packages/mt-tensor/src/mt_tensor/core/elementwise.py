@@ -2,7 +2,7 @@
 
 Each row becomes an operation that promotes its arguments to one dtype, broadcasts them, and gives
 one formula to the backend: forward, the value; backward, all wanted gradients at once, as
-`gradients.py` has it. Under `create_graph` each gradient is such an operation itself.
+`elementwise_gradients.py` has it. Under `create_graph` each gradient is such an operation itself.
 """
 
 from __future__ import annotations
@@ -247,7 +247,7 @@ _PLAIN_NUMBERS = {int, float}
 
 
 def check_on_bool(operator: Operator, dtype: DType) -> None:
-    """Raise DTypeError if an operator has no meaning on truth values."""
+    """Raise DTypeError if an operator has no meaning on bools."""
     rules = dtype_rules_of(operator)
     if dtype is bool_ and not rules.takes_bool:
         instead = rules.for_bool
@@ -278,7 +278,7 @@ def alike(value: Any, other: Any) -> Tensor | None:
 
 
 def constant(backend: TensorBackend, dtype: DType, value: Number) -> Tensor:
-    """Return a number as a 0-dimensional tensor, which nobody may change: it may be shared."""
+    """Return a number as a 0-dimensional tensor, which must not be changed: it may be shared."""
     if value or math.copysign(1.0, value) > 0.0:
         return shared_constant(backend, dtype, value)
     return _make(backend.full((), dtype, value), backend)  # -0.0, which equals 0.0, yet differs

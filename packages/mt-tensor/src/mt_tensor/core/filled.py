@@ -1,7 +1,7 @@
 """Tensors that are filled with a number, with random numbers, or not at all.
 
 `tensor` copies elements from the memory of the host; these are made by the backend itself. Evenly
-spaced numbers, other random ones and more are in the library.
+spaced numbers and other random ones are in `creation/` and `randomness/`.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from mt_tensor.core.strides import Shape, is_integer
 from mt_tensor.core.tensor import Tensor
 
 
-def new_shape(extents: tuple[Any, ...], named: Any = None) -> Shape:
+def new_shape(sizes: tuple[Any, ...], named: Any = None) -> Shape:
     """Return the shape of a new tensor; see `arguments.as_shape`.
 
     Raises:
-        ShapeError: an extent is negative, or there would be too many elements.
+        ShapeError: a size is negative, or there would be too many elements.
         TypeError: they were given in two ways.
     """
-    shape = as_shape(extents, named)
+    shape = as_shape(sizes, named)
     check_addressable(shape)
     return shape
 
@@ -70,7 +70,7 @@ def empty(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[Pl
     """Return a tensor with arbitrary elements, to be overwritten.
 
     Raises:
-        ShapeError: an extent is negative.
+        ShapeError: a size is negative.
     """
     return filled(new_shape(sizes, size), None, dtype_or_default(dtype), **options)
 
@@ -87,7 +87,7 @@ def full(
         size: the shape, as one sequence.
         fill_value: a number, or a tensor of one element.
         dtype: the element type; by default a tensor's own, float32 for a Python float, int64 for
-            an integer, bool for a truth value.
+            an integer, bool for a bool.
         **options: `backend` or `device`, and `requires_grad`; see `Placement`.
 
     Raises:

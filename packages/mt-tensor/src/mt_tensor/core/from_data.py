@@ -89,7 +89,7 @@ def tensor(
         data: a number, nested sequences of numbers, a NumPy array or scalar, or a tensor; arrays
             and tensors may stand in sequences, too.
         dtype: the element type; by default float32 for Python floats, int64 for integers, bool
-            for truth values, the own one of an array or tensor, and what these promote to where
+            for bools, the own one of an array or tensor, and what these promote to where
             they are mixed.
         backend: a backend or its name; by default a tensor's own, else the current one.
         requires_grad: whether a gradient is wanted.

@@ -2,7 +2,7 @@
 
 Views cannot show elements in any order and any number of times. For that there are the contract's
 `gather` and, backward, `scatter`, which adds up the gradients of an element that was read several
-times. All that the library has of indexing by tensors is made of these two.
+times. All indexing by tensors is made of these two.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def checked_index(name: str, x: Tensor, dim: int, index: Tensor) -> tuple[int, T
     if index.dtype is not int64:
         raise DTypeError(f"{name}() takes an index of int64; {index.dtype.name} was given.")
     if index.ndim != x.ndim or any(
-        wanted > extent and d != dim
-        for d, (wanted, extent) in enumerate(zip(index.shape, x.shape, strict=True))
+        wanted > size and d != dim
+        for d, (wanted, size) in enumerate(zip(index.shape, x.shape, strict=True))
     ):
         raise ShapeError(
             f"{name}() along dimension {dim}: an index of shape {index.shape} does not fit a "
@@ -76,10 +76,10 @@ def checked_index(name: str, x: Tensor, dim: int, index: Tensor) -> tuple[int, T
     return dim, in_range(index, x.shape[dim], (f"{name}()", f"dimension {dim}"))
 
 
-def in_range(index: Tensor, extent: int, where: tuple[str, str], negative: bool = False) -> Tensor:
+def in_range(index: Tensor, size: int, where: tuple[str, str], negative: bool = False) -> Tensor:
     """Return indices of which each is sure to be in range; see `TensorBackend.checked_indices`."""
     given = index._tensor
-    checked = index.backend.checked_indices(given, extent, where, negative)
+    checked = index.backend.checked_indices(given, size, where, negative)
     return index if checked is given else index._with(checked)
 
 

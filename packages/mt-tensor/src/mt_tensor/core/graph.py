@@ -3,7 +3,7 @@
 From backends to differentiation: stage 1's `History` and `backpropagate` serve tensors as they are,
 and here is what the history of a tensor adds. Edges lead to nodes, not to tensors: a computed
 tensor is represented by its `Node`, and only a leaf by itself. So a result that no gradient reads
-is freed as soon as nobody uses it, and a tensor that is changed in place gets another node, while
+is freed as soon as it is not used, and a tensor that is changed in place gets another node, while
 all that was computed from its old elements keeps the old one. Tensors follow in `tensor.py`.
 """
 

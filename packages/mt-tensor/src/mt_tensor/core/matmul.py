@@ -85,7 +85,7 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
             the right, and its dimension is dropped from the result. Batch dimensions broadcast.
 
     Raises:
-        ShapeError: an argument has no dimension, or the inner extents differ.
+        ShapeError: an argument has no dimension, or the inner sizes differ.
         IndexingError: the batch dimensions do not broadcast.
         DTypeError: the tensors are bool.
     """
@@ -103,10 +103,10 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
             f"matmul() needs at least one dimension on both sides; shapes {rows} and {columns} "
             "were given. Use * for a product with a number."
         )
-    inner = columns[-2:][0]  # of a vector the only extent
+    inner = columns[-2:][0]  # of a vector its only size
     if rows[-1] != inner:
         raise ShapeError(
-            f"matmul() cannot multiply shapes {rows} and {columns}: the inner extents {rows[-1]} "
+            f"matmul() cannot multiply shapes {rows} and {columns}: the inner sizes {rows[-1]} "
             f"and {inner} differ."
         )
     if len(rows) > 2 < len(columns) and rows[:-2] != columns[:-2]:

@@ -170,9 +170,9 @@ def overlaps(shape: Shape, strides: Strides) -> bool:
     slicing and permuting do; expanded dimensions and overlapping windows do not.
     """
     span = 0
-    for stride, extent in sorted(zip(map(abs, strides), shape, strict=True)):
-        if extent > 1:
+    for stride, size in sorted(zip(map(abs, strides), shape, strict=True)):
+        if size > 1:
             if stride <= span:
                 return True
-            span += stride * (extent - 1)
+            span += stride * (size - 1)
     return False

@@ -1,9 +1,9 @@
 """Basic indexing: `x[...]` by integers, slices, None and Ellipsis.
 
 Such a key only changes shape, strides and offset, and so gives a view, as the operations of
-`movement/views.py` do. A key that holds anything else (masks, lists, tensors of integers) names
-elements one by one, which `gather` reads: advanced indexing, in the library
-(`Tensor._advanced_index`). Storing into `x[...]`, a change in place, is the library's, too.
+`views.py` do. A key that holds anything else (masks, lists, tensors of integers) names
+elements one by one, which `gather` reads: advanced indexing (`indexing/subscripts.py`), which also
+stores into `x[...]`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Select(ViewFunction):
 
     @staticmethod
     def layout(layout: Layout, entries: Sequence[Any]) -> Layout:
-        extents, steps, offset = layout.shape, layout.strides, layout.offset
+        sizes, steps, offset = layout.shape, layout.strides, layout.offset
         shape: list[int] = []
         strides: list[int] = []
         dim = 0
@@ -40,18 +40,18 @@ class Select(ViewFunction):
                 shape.append(1)
                 strides.append(1)
                 continue
-            extent, stride = extents[dim], steps[dim]
+            size, stride = sizes[dim], steps[dim]
             if entry.__class__ is slice:
                 if entry != EVERYTHING:
-                    start, step, extent = _range_of(entry, extent)
+                    start, step, size = _range_of(entry, size)
                     offset += start * stride
                     stride *= step
-                shape.append(extent)
+                shape.append(size)
                 strides.append(stride)
             else:
-                offset += _from_zero(entry, dim, extent) * stride
+                offset += _from_zero(entry, dim, size) * stride
             dim += 1
-        shape += extents[dim:]
+        shape += sizes[dim:]
         if 0 in shape:
             offset = layout.offset  # there is no element, but an offset must lie in the storage
         return layout.like(tuple(shape), (*strides, *steps[dim:]), offset)
@@ -75,28 +75,28 @@ class Unselect(LinearFunction):
         return Select.apply(grad, entries)
 
 
-def _range_of(entry: slice, extent: int) -> tuple[int, int, int]:
+def _range_of(entry: slice, size: int) -> tuple[int, int, int]:
     """Return where a slice starts, its step and its length."""
     try:
-        start, stop, step = entry.indices(extent)
+        start, stop, step = entry.indices(size)
     except (TypeError, ValueError) as error:  # the latter of a step of 0
         kind = TypeError if isinstance(error, TypeError) else DomainError
         raise kind(f"{entry} cannot slice a tensor: {error}.") from None
     return start, step, len(range(start, stop, step))
 
 
-def _from_zero(entry: Any, dim: int, extent: int) -> int:
+def _from_zero(entry: Any, dim: int, size: int) -> int:
     """Return an integer of the key, counted from the front."""
     if not isinstance(entry, int | np.integer):
         raise IndexingError(
             f"a tensor cannot be indexed by {entry!r} of type {type(entry).__name__}: use "
             "integers, slices, None, ..., masks or tensors of integers."
         )
-    if not -extent <= entry < extent:
+    if not -size <= entry < size:
         raise IndexingError(
-            f"index {int(entry)} is out of range for dimension {dim} with {extent} element(s)."
+            f"index {int(entry)} is out of range for dimension {dim} with {size} element(s)."
         )
-    return int(entry) % extent
+    return int(entry) % size
 
 
 def in_full(entries: Sequence[Any], used: int, ndim: int) -> list[Any]:

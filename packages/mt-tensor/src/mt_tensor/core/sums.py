@@ -1,7 +1,7 @@
 """Reductions: sums and means over dimensions.
 
 Forward, a sum is the contract's `reduce`. Backward, every summand gets the gradient of the sum: it
-is repeated along the reduced dimensions, which is a view, like those of `movement/views.py`. Other
+is repeated along the reduced dimensions, which is a view, like those of `views.py`. Other
 reductions are made alike, in `reductions/`.
 """
 
@@ -174,7 +174,7 @@ def sum_to_size(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
         return self
     new = self.ndim - len(shape)
     aligned = zip(shape, self.shape[max(new, 0) :], strict=False)
-    if new < 0 or any(extent not in (1, own) for extent, own in aligned):
+    if new < 0 or any(size not in (1, own) for size, own in aligned):
         raise ShapeError(f"shape {shape} does not broadcast to {self.shape}, so no sum leads back.")
     dims = [d for d in range(self.ndim) if d < new or shape[d - new] != self.shape[d]]
     return (sum(self, dims, True) if dims else self).view(*shape)

@@ -41,9 +41,9 @@ _new = object.__new__
 VIEW = 2
 """What `_requires_grad` of a view is: "perhaps".
 
-A `ViewFunction` (`recording/linear.py`) sets it, for the tensor whose memory the view shows may be
+A `ViewFunction` (`linear.py`) sets it, for the tensor whose memory the view shows may be
 changed in place later, by something that is recorded. Whether a gradient is wanted of the view is
-then found out when somebody asks.
+then found out when it is needed.
 """
 
 CUSTOM_VIEW = 3
@@ -83,7 +83,7 @@ class Tensor(Methods):
     )
 
     _base: Tensor | None  # the tensor that this one is a view of
-    _fresh: bool  # whether it is a gradient that nobody else holds, which a leaf may keep; None in
+    _fresh: bool  # whether it is a gradient without another owner, which a leaf may keep; None in
     # a `Part`, which takes the place of a gradient for a while (part.py)
     _grad: Tensor | None
     _lock: Any  # what a thread must hold to change `_grad`; missing until it is first needed
@@ -91,7 +91,7 @@ class Tensor(Methods):
     _requires_grad: bool | int  # or VIEW, CUSTOM_VIEW, which count as true: see `requires_grad`
     _seen: int  # of a view: the version of its memory that `_node` belongs to
     _tensor: TensorData
-    _watch: Any  # who asked to see its gradient, None if nobody did: see `recording/hooks.py`
+    _watch: Any  # hooks on its gradient, or None: see `recording/hooks.py`
     backend: TensorBackend
     name: str | None
 
@@ -130,7 +130,7 @@ class Tensor(Methods):
 
     @property
     def shape(self) -> Shape:
-        """The extent of each dimension, a `Size`."""
+        """The size of each dimension, a `Size`."""
         return self._tensor.layout.sizes
 
     @property

@@ -1,8 +1,8 @@
 """Movement: other views of the same storage, and their inverses.
 
 Operations of the table compute each element by itself. These compute none. Forward, each is a
-`ViewFunction`, arithmetic on strides by the method of `TensorData` of the same name; backward, each
-is undone by another of them, or by the sum over what was repeated.
+`ViewFunction`, arithmetic on a layout; backward, each is undone by another of them, or by the sum
+over what was repeated.
 """
 
 from __future__ import annotations
@@ -77,38 +77,38 @@ def reshaped(x: Tensor, shape: Shape) -> Tensor:
 
 
 def squeeze_dims(x: Any, dims: tuple[int, ...]) -> Tensor:
-    """Drop dimensions of extent 1."""
-    return View.apply(x, tuple([extent for d, extent in enumerate(x.shape) if d not in dims]))
+    """Drop dimensions of size 1."""
+    return View.apply(x, tuple([size for d, size in enumerate(x.shape) if d not in dims]))
 
 
 def resolve_shape(shape: Shape, size: int) -> Shape:
     """Return `shape` with -1 replaced by what makes it hold `size` elements.
 
     Raises:
-        ShapeError: no number does, or more than one extent is negative.
+        ShapeError: no number does, or more than one size is negative.
     """
     if shape == (-1,):
         return (size,)
     if -1 not in shape and size_of(shape) == size and min(shape, default=0) >= 0:
         return shape
-    known = size_of(extent for extent in shape if extent != -1)
+    known = size_of(each for each in shape if each != -1)
     if shape.count(-1) == 1 and known > 0 and size % known == 0 and min(shape) == -1:
-        return tuple([size // known if extent == -1 else extent for extent in shape])
+        return tuple([size // known if each == -1 else each for each in shape])
     raise ShapeError(
-        f"{size} element(s) do not fit shape {shape}, whose extents are to hold as many; a single "
-        "-1 stands for what is missing."
+        f"{size} element(s) do not fit shape {shape}: its sizes must multiply to that number; a "
+        "single -1 stands for what is missing."
     )
 
 
 def view(self: Tensor, *shape: Any, size: Any = None, dtype: DType | None = None) -> Tensor:
-    """Return the same elements in another shape, sharing memory; one extent may be -1.
+    """Return the same elements in another shape, sharing memory; one size may be -1.
 
-    `x.view(dtype)` shows the same memory as elements of another type, bit for bit; that is a
-    subject of the library (`Tensor._reinterpreted`).
+    `x.view(dtype)` shows the same memory as elements of another type, bit for bit
+    (`movement/bits.py`).
 
     Raises:
         ShapeError: the number of elements differs, or the strides would need a copy.
-        DTypeError: truth values are to be made of other elements.
+        DTypeError: bools are to be made of other elements.
         TypeError: a shape and a type are given.
     """
     if dtype is not None or (shape and shape[0].__class__ is DType):
@@ -151,13 +151,12 @@ def mT(self: Tensor) -> Tensor:  # noqa: N802 - torch's name
 
 
 def expand(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
-    """Return a view in which extents of 1 are repeated; -1 keeps an extent."""
+    """Return a view in which sizes of 1 are repeated; -1 keeps an size."""
     sizes = as_integers(shape, size)
     if -1 in sizes:
         new = len(sizes) - self.ndim
         sizes = tuple(
-            self.shape[d - new] if extent == -1 and d >= new else extent
-            for d, extent in enumerate(sizes)
+            self.shape[d - new] if size == -1 and d >= new else size for d, size in enumerate(sizes)
         )
     if min(sizes, default=0) < 0:
         raise ShapeError(f"expand() was given {sizes} for shape {self.shape}.")
@@ -166,13 +165,13 @@ def expand(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
 
 @numpy_names
 def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
-    """Drop dimensions of extent 1: all of them, or those named that are."""
+    """Drop dimensions of size 1: all of them, or those named that are."""
     normal = normalize_dims(dim, self.ndim)
     return squeeze_dims(self, tuple([d for d in normal if self.shape[d] == 1]))
 
 
 @numpy_names
 def unsqueeze(self: Tensor, dim: int) -> Tensor:
-    """Return a view with a new dimension of extent 1 before `dim`."""
+    """Return a view with a new dimension of size 1 before `dim`."""
     d = normalize_dim(dim, self.ndim + 1)
     return View.apply(self, (*self.shape[:d], 1, *self.shape[d:]))
