@@ -17,7 +17,7 @@ from mt_nn.core.errors import SettingTypeError
 from mt_tensor import Tensor
 from mt_tensor.core.errors import DTypeError
 from mt_tensor.core.extensions import BLOCKS, EXTENSIONS
-from mt_tensor.core.function import require_tensors
+from mt_tensor.core.function import common_backend, require_tensors
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -73,12 +73,20 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     return operation
 
 
-def check_one_dtype(name: str, first: Tensor, *others: Tensor | None) -> None:
-    """Raise DTypeError unless all tensors have the dtype of the first, as torch requires here."""
-    dtype = first._tensor.layout.dtype
+def check_alike(name: str, first: Tensor, *others: Tensor | None) -> None:
+    """Raise unless all tensors have the dtype and the backend of the first; None is left out.
+
+    Raises:
+        DTypeError: the dtypes differ, which torch refuses here, too.
+        BackendMismatchError: the backends differ.
+    """
+    dtype, backend = first._tensor.layout.dtype, first.backend
     for other in others:
-        if other is not None and other._tensor.layout.dtype is not dtype:
-            raise DTypeError(
-                f"{name}() takes tensors of one dtype; {dtype.name}, {other.dtype.name} were "
-                "given. Convert with x.to(...)."
-            )
+        if other is not None:
+            if other._tensor.layout.dtype is not dtype:
+                raise DTypeError(
+                    f"{name}() takes tensors of one dtype; {dtype.name}, {other.dtype.name} were "
+                    "given. Convert with x.to(...)."
+                )
+            if other.backend is not backend:
+                common_backend(first, other)

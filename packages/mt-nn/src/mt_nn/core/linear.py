@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mt_nn.core.arguments import check_one_dtype, checked
+from mt_nn.core.arguments import check_alike, checked
 from mt_nn.core.errors import InputError
 from mt_nn.core.init import init_like_torch
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_tensor import Tensor, fused, zeros
-from mt_tensor.core.function import common_backend, require_tensors
+from mt_tensor.core.function import require_tensors
 from mt_tensor.core.strides import normalize_dim, size_of
 
 
@@ -49,8 +49,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
             f"linear() expects {weights[-1]} inputs in the last dimension; a tensor of shape "
             f"{input.shape} was given."
         )
-    check_one_dtype("linear", input, weight, bias)
-    common_backend(input, weight, bias)
+    check_alike("linear", input, weight, bias)
     return _linear(input, weight, bias)
 
 

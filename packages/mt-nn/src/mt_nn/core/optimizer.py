@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Literal
 
 from mt_autodiff import enable_grad, no_grad
+from mt_autodiff.core.mode import recording
 from mt_nn.core.errors import SettingError
 from mt_nn.core.extensions import RemovableHandle, check, extension
 from mt_tensor import Tensor
@@ -122,12 +123,16 @@ class Optimizer:
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        with no_grad():
+        before = recording.set(False)
+        try:
             for group in self.param_groups:
-                changing = [(x, x.grad) for x in group["params"] if x.grad is not None]
+                every = [(x, x.grad) for x in group["params"]]
+                changing = [(x, grad) for x, grad in every if grad is not None]
                 if changing:
                     with changing[0][0].backend.together():
                         self._update_each(changing, group)
+        finally:
+            recording.reset(before)
         return loss
 
     def _update_each(self, parameters: list[tuple[Tensor, Tensor]], group: dict[str, Any]) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from mt_nn.core.arguments import check_one_dtype, checked
+from mt_nn.core.arguments import check_alike, checked
 from mt_nn.errors import InputError
 from mt_tensor import Tensor
-from mt_tensor.extending import common_backend
 
 
 @checked
@@ -39,8 +38,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
             "bilinear() takes inputs of shapes (*batch, first) and (*batch, second), a weight of "
             f"shape (outputs, first, second) and a bias of shape (outputs,); {shapes} were given."
         )
-    check_one_dtype("bilinear", input1, input2, weight, bias)
-    common_backend(input1, input2, weight, bias)
+    check_alike("bilinear", input1, input2, weight, bias)
     outputs, first, second = weight.shape
     matrices = input1 @ weight.permute(1, 0, 2).reshape(first, outputs * second)
     mapped = matrices.unflatten(-1, (outputs, second)) @ input2.unsqueeze(-1)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mt_nn.core.arguments import check_one_dtype, checked
+from mt_nn.core.arguments import check_alike, checked
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
 from mt_tensor import Tensor, fuse_in_place, fused, no_grad, pad
@@ -416,7 +416,7 @@ def _check_last(name: str, input: Tensor, shape: Shape, *parameters: Tensor | No
             f"parameters of that shape; shape {input.shape} and {input.dtype.name}"
             f"{_shapes(*parameters)} were given."
         )
-    check_one_dtype(name, input, *parameters)
+    check_alike(name, input, *parameters)
 
 
 def _check_channels(name: str, input: Tensor, *others: Tensor | None) -> None:
@@ -428,7 +428,7 @@ def _check_channels(name: str, input: Tensor, *others: Tensor | None) -> None:
             f"shape (channels,); shape {input.shape} and {input.dtype.name}{_shapes(*others)} "
             "were given."
         )
-    check_one_dtype(name, input, *others)
+    check_alike(name, input, *others)
 
 
 def _check_both(name: str, running_mean: Tensor | None, running_var: Tensor | None) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
-from mt_nn.core.arguments import check_one_dtype
+from mt_nn.core.arguments import check_alike
 from mt_nn.core.settings import Sizes, integer, integers
 from mt_nn.core.windows import as_batch
 from mt_nn.errors import InputError, SettingError
@@ -17,7 +17,7 @@ from mt_nn.functional.convolution import CONVOLVE
 from mt_nn.functional.dimensions import over_dimensions
 from mt_nn.functional.shapes import pairs
 from mt_tensor import Tensor, fused, pad
-from mt_tensor.extending import Embed, Shape, common_backend
+from mt_tensor.extending import Embed, Shape
 
 Numbers = tuple[int, ...]
 
@@ -69,8 +69,7 @@ def conv_transpose(
     ]
     biases = None if bias is None else bias.shape
     _check_shapes(name, batch.shape, weight.shape, biases, *checked, groups=groups)
-    check_one_dtype(name, batch, weight, bias)
-    common_backend(batch, weight, bias)
+    check_alike(name, batch, weight, bias)
     out = _TRANSPOSE[dims](batch, weight, bias, *checked, groups)
     return out.squeeze(0) if input.ndim == dims + 1 else out
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mt_nn.core.arguments import check_one_dtype, checked
+from mt_nn.core.arguments import check_alike, checked
 from mt_nn.core.losses import REDUCTIONS, Reduction, check_floating, check_reduction
 from mt_nn.errors import InputError
 from mt_nn.losses.arguments import check_one_shape
@@ -42,7 +42,7 @@ def binary_cross_entropy(
     check_reduction(reduction)
     check_one_shape("binary_cross_entropy", input, target)
     check_floating("binary_cross_entropy", target)
-    check_one_dtype("binary_cross_entropy", input, target)
+    check_alike("binary_cross_entropy", input, target)
     _check_probabilities(input, target)
     return _reduced(_BinaryCrossEntropy.apply(input, target), weight, reduction)
 

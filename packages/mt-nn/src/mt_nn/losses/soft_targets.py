@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mt_nn.core.arguments import check_one_dtype
+from mt_nn.core.arguments import check_alike
 from mt_nn.core.errors import InputError, SettingError
 from mt_nn.core.extensions import extends
 from mt_nn.core.losses import (
@@ -97,7 +97,7 @@ def check_class_weights(name: str, input: Tensor, weight: Tensor | None) -> None
     """Raise unless there is one weight for each class, of the dtype of the scores."""
     if weight is not None:
         _check_count(name, input, weight)
-        check_one_dtype(name, input, weight)
+        check_alike(name, input, weight)
 
 
 def _check_count(name: str, input: Tensor, weight: Tensor) -> None:

@@ -82,7 +82,8 @@ class FusedKernel:
             for place, x in enumerate(arguments):
                 if isinstance(x, Tensor):
                     data = x._tensor
-                    version += data.version
+                    if data._version is not None:
+                        version += data._version[0]
                     if needs[place]:
                         inputs.append(x._node or x)
                     if self.reads is None or place in self.reads:

@@ -66,7 +66,8 @@ def update(
             arguments.append(data)
         elif data.layout.row_major and data.layout.shape == layout.shape:
             kinds.append("row")
-            arguments.append(data.array.reshape(-1))
+            array = getattr(data, "_array", None)  # missing until it is first needed
+            arguments.append((data.array if array is None else array).reshape(-1))
         elif data.layout.size == 1:
             kinds.append("number")
             arguments.append(data.array.reshape(()))
