@@ -9,7 +9,7 @@ of a hundred thousand operations would exceed Python's recursion limit.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Sequence
 from typing import Any, TypeVar
 
 from mt_autodiff.core.errors import CyclicGraphError
@@ -35,10 +35,10 @@ def topological_sort(variable: V, leaves: Container[Any] = ()) -> list[V]:
     while stack:
         current = stack[-1]
         state = on_path.get(current)
-        if state is None and not current.is_constant():
+        parents = tuple(current.parents) if state is None and current not in leaves else ()
+        if state is None and (parents or not current.is_constant()):
             on_path[current] = state = True
-            parents: Iterable[Any] = () if current in leaves else current.parents
-            for parent in reversed(tuple(parents)):  # the last one pushed is the first one visited
+            for parent in reversed(parents):  # the last one pushed is the first one visited
                 visited = on_path.get(parent)
                 if visited is None:
                     stack.append(parent)

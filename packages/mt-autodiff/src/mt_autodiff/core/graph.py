@@ -24,7 +24,7 @@ class Variable(Protocol):
         """The variables that this one was computed from."""
 
     def is_constant(self) -> bool:
-        """Whether no derivative with respect to this value is needed."""
+        """Whether no derivative is needed; asked only of a variable without parents."""
 
     def completed(self, derivative: Any) -> Any:
         """Return the derivative to continue with, once it is the sum over all uses.

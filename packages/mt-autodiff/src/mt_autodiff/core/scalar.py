@@ -84,8 +84,8 @@ class Scalar(Infix):
 
     @property
     def parents(self) -> Iterable[Scalar]:
-        """The Scalars that this one was computed from."""
-        return self.history.inputs if self.history else ()
+        """The Scalars that this one was computed from; none of a constant."""
+        return self.history.inputs if self.history and self.requires_grad else ()
 
     def is_leaf(self) -> bool:
         """Whether nothing recorded produced this Scalar."""
