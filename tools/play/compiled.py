@@ -16,6 +16,7 @@ from types import FrameType, FunctionType
 from typing import Any
 
 from mt_fast.core.kernel import Kernel
+from mt_tensor.core.plans import drop_plans
 
 RUN = Kernel.run.__code__
 
@@ -66,7 +67,10 @@ class Run:
         if self.parts == 1:
             return [range(self.units)]
         found: list[range] = []
-        names = {"prange": range, "kernel": lambda _, lo, hi, *rest: found.append(range(lo, hi))}
+        names = {
+            "prange": range,
+            "call_address": lambda _, lo, hi, *rest: found.append(range(lo, hi)),
+        }
         FunctionType(self.launch.__code__, names)(self.parts, self.units, 0, *self.arguments)
         return found
 
@@ -78,11 +82,13 @@ def kernels_of(computation: Callable[[], Any]) -> list[Ran]:
     def look(frame: FrameType) -> None:
         held = frame.f_locals
         for value in held.values():
-            if isinstance(value, Kernel):
-                found.setdefault(value, 0)
+            kernel = getattr(value, "kernel", value)  # that of a plan, or itself
+            if isinstance(kernel, Kernel):
+                found.setdefault(kernel, 0)
         if frame.f_code is RUN and held["parallel"]:
             found[held["self"]] = held["units"]
 
+    drop_plans()  # which would run without a frame that holds the kernel
     with _watched(look):
         computation()
     return [Ran(kernel, units) for kernel, units in found.items()]

@@ -64,6 +64,7 @@ def test_a_hundred_thousand_shapes_take_bounded_memory_and_equally_many_calls(ba
         finally:
             tracemalloc.stop()
         last = calls_of(compute, shapes[-MEASURED:], base, weight)
-    # What a signature leaves in a cache is a kilobyte at least; 9,000 would be beyond this.
-    assert after - before < 4 * 2**20
+    # A shape leaves several kilobytes in caches (layouts, plans, keys): 9,000 without a bound would
+    # take some thirty megabytes. Caches that are emptied when they are full are larger or smaller.
+    assert after - before < 12 * 2**20
     assert last == pytest.approx(first, rel=0.05)

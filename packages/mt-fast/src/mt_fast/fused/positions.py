@@ -19,7 +19,7 @@ from mt_fast.memory.arrays import array_of, pieces_of, shared, tensor_of
 from mt_operators import OPERATORS
 from mt_tensor import Tensor, TensorData, bool_
 from mt_tensor.backends.extending import row_major
-from mt_tensor.kernels.numpy import positions
+from mt_tensor.core.kernels import registered_kernel
 
 PART = 64
 """How many elements of a row are compared before looking whether one was it."""
@@ -63,7 +63,7 @@ _IN_ROWS, _OF_ROWS = Kernel.of(_first_in_rows), Kernel.of(_first_of_rows)
 
 def _position(name: str, operator: str) -> Callable[..., Tensor]:
     """Return a kernel for what finds the first place of what an operator chooses."""
-    chosen, by_numpy = OPERATORS[operator], positions.KERNELS[name]
+    chosen, by_numpy = OPERATORS[operator], registered_kernel("numpy", name)
 
     def kernel(x: Tensor, dim: int) -> Tensor:
         layout = x._tensor.layout

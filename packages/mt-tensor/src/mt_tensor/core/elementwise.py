@@ -96,6 +96,8 @@ class ElementwiseOperation:
     Attributes:
         operator: the row.
         arity: the number of its arguments.
+        looks_up: whether a call looks for a plan; the functions of rows with one or two arguments
+            have done so before (`rows.py`).
         plans: how each backend computes its value.
         planned: the functions for signatures that need nothing else.
         rules: its dtype rules.
@@ -104,6 +106,7 @@ class ElementwiseOperation:
 
     def __init__(self, operator: Operator) -> None:
         self.operator, self.arity = operator, operator.arity
+        self.looks_up = self.arity > 2 or OPERATORS.get(operator.name) is not operator
         self.plans = Plans(operator.value)
         self.rules = dtype_rules_of(operator)
         self.planned = SignaturePlans(self)
@@ -123,7 +126,7 @@ class ElementwiseOperation:
             raise TypeError(
                 f"{operator.name} takes {operator.arity} argument(s); {len(args)} were given."
             )
-        result = self._planned(args) if self.arity > 2 else None
+        result = self._planned(args) if self.looks_up else None
         if result is not None:
             return result
         backend = common_backend(*args)

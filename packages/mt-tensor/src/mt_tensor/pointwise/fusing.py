@@ -28,7 +28,6 @@ from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.dtypes import Array, DType, Number, bool_, float32
 from mt_tensor.core.elementwise import ElementwiseOperation
 from mt_tensor.core.layout import Layout
-from mt_tensor.core.rows import of_one, of_two
 from mt_tensor.core.strides import Shape
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
@@ -70,18 +69,12 @@ def fuse(function: F) -> F:
     def operation() -> ElementwiseOperation:
         return ElementwiseOperation(fused_operator(function, list(parameters)))
 
-    @functools.cache
-    def of_arguments(count: int) -> Callable[..., Tensor]:
-        general = operation()
-        planned = {1: of_one, 2: of_two}.get(count if count == len(parameters) else 0)
-        return planned(general, general) if planned else general
-
     @functools.wraps(function)
     def fused(*args: Any) -> Tensor:
         for arg in args:
             if isinstance(arg, Tensor) and arg.backend is SCRIBE:  # within another one
                 return function(*args)  # type: ignore[no-any-return]
-        return of_arguments(len(args))(*args)
+        return operation()(*args)
 
     _OPERATIONS[fused] = operation
     return fused  # type: ignore[return-value]
