@@ -35,7 +35,8 @@ def topological_sort(variable: V, leaves: Container[Any] = ()) -> list[V]:
     while stack:
         current = stack[-1]
         state = on_path.get(current)
-        parents = tuple(current.parents) if state is None and current not in leaves else ()
+        unmet = state is None and current not in leaves
+        parents: tuple[Any, ...] = tuple(current.parents) if unmet else ()
         if state is None and (parents or not current.is_constant()):
             on_path[current] = state = True
             for parent in reversed(parents):  # the last one pushed is the first one visited
