@@ -40,7 +40,7 @@ own_row(
     ((2, 0), (0, 3)),
     ((0, 2), (2, 3)),
     errors=(
-        (lambda x: x @ x, ShapeError, r"\(2, 3\) and \(2, 3\): the inner extents 3 and 2"),
+        (lambda x: x @ x, ShapeError, r"\(2, 3\) and \(2, 3\): the inner sizes 3 and 2"),
         (lambda x: x @ x.sum(), ShapeError, "at least one dimension"),
         (lambda x: (x > 0) @ (x > 0).T, DTypeError, "bool"),
         (
@@ -67,7 +67,7 @@ for _name in ("dot", "vdot"):
         *_VECTORS,
         errors=(
             (lambda x, n=_name: getattr(x, n)(x), ShapeError, "takes 1-D and 1-D tensors"),
-            (lambda x, n=_name: getattr(x[0], n)(x[1, :2]), ShapeError, "extents 3 and 2 differ"),
+            (lambda x, n=_name: getattr(x[0], n)(x[1, :2]), ShapeError, "sizes 3 and 2 differ"),
             (lambda x, n=_name: getattr(x[0], n)(1), TypeError, "takes tensors; 1"),
         ),
     )
@@ -299,7 +299,7 @@ row(
     ((2, 2), (2, 3), (3, 2)),
     differentiable=False,
     errors=(
-        (lambda x: x.addmm(x, x), ShapeError, "extents 3 and 2 differ"),
+        (lambda x: x.addmm(x, x), ShapeError, "sizes 3 and 2 differ"),
         (lambda x: x.addmm(x, x.T), ShapeError, "expand"),
         (lambda x: x.long().addmm(x.long(), x.long(), beta=0.5), ShapeError, "differ"),
         (
