@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from types import FrameType, FunctionType
 from typing import Any
 
+from mt_fast.core import reductions
 from mt_fast.core.kernel import Kernel
 from mt_tensor.core.plans import drop_plans
 
@@ -88,7 +89,8 @@ def kernels_of(computation: Callable[[], Any]) -> list[Ran]:
         if frame.f_code is RUN and held["parallel"]:
             found[held["self"]] = held["units"]
 
-    drop_plans()  # which would run without a frame that holds the kernel
+    drop_plans()  # which would run without a frame that holds the kernel, as would reductions
+    reductions.planned.cache_clear()
     with _watched(look):
         computation()
     return [Ran(kernel, units) for kernel, units in found.items()]

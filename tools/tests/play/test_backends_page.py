@@ -263,7 +263,7 @@ def test_a_reader_compares_backends_and_looks_at_kernels(reader: Reader) -> None
         reader.until(f"{ROWS}.some(row => row.startsWith({backend!r}))")
     assert not reader.holds(f"{ROWS}.some(row => row.includes('wrong'))")
     reader.press("cuda")
-    reader.sees("def tanh_float32_vector(")
+    reader.sees("def tanh_float32_contiguous(")
     reader.press("fast")
     reader.sees("def tanh_float32_flat(")
     reader.press("numpy")
