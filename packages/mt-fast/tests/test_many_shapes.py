@@ -24,8 +24,8 @@ def compute(shapes, base, weight):
     """Compute with tensors of these shapes, forward and backward."""
     for shape in shapes:
         size = 1
-        for extent in shape:
-            size *= extent
+        for each in shape:
+            size *= each
         x = base[:size].view(shape)
         (x * weight + x).sum().backward()
 

@@ -77,7 +77,7 @@ def error(gpu: Gpu, action: str, reason: str) -> KernelError:
         )
     if faults.first is None and any(code in reason for code in LASTING):
         faults.first = f"{action} ({reason}){_suspects(gpu)}"
-        gpu.pool = gpu.device.memory_resource  # whoever asks for memory is to notice
+        gpu.pool = gpu.device.memory_resource  # the next request for memory is to fail
     if faults.first is not None:
         return DeviceLostError(
             f"the GPU serves this process no more since {faults.first}. What was on it is lost: "

@@ -18,7 +18,7 @@ NO_MEMORY = "CUDA_ERROR_OUT_OF_MEMORY"
 
 
 def allocate_again(gpu: Gpu, size: int, count: int, dtype: DType) -> Any:
-    """Free what nobody needs, and try once more; return a buffer.
+    """Free unused memory, and try once more; return a buffer.
 
     Raises:
         OutOfMemoryError: there still is not enough.

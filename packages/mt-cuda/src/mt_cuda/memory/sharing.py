@@ -30,7 +30,7 @@ class GpuMemory(SharedMemory):
     def adopted(self, address: int, count: int, dtype: DType, owner: object) -> TensorData:
         """Return elements of somebody else's, in a storage that begins where one of ours could.
 
-        The storage may begin before them: memory comes in larger pieces, and nobody looks there.
+        The storage may begin before them: memory comes in larger pieces, only partly used.
         """
         before = address % ALIGNED
         offset = before // dtype.itemsize

@@ -53,7 +53,7 @@ class Shared:
     def _begun(self, at: Any) -> _Access:
         """Return the accesses to an element since the last barrier: there are none yet."""
         place = at if isinstance(at, tuple) else (at,)
-        if not all(0 <= i < extent for i, extent in zip(place, self._elements.shape, strict=True)):
+        if not all(0 <= i < size for i, size in zip(place, self._elements.shape, strict=True)):
             raise OutOfBoundsError(f"index {at} of shared memory {self._elements.shape}.")
         access = self._touched[at] = _Access(self._cuda.phase)
         return access
