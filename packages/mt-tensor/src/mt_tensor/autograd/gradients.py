@@ -8,6 +8,7 @@ from typing import Any
 from mt_autodiff import NoGradientError, derivatives, set_grad_enabled
 from mt_tensor.core.arguments import check_flags
 from mt_tensor.core.errors import DomainError, ShapeError
+from mt_tensor.core.tape import run_backward
 from mt_tensor.core.tensor import Tensor
 
 Tensors = Tensor | Sequence[Tensor]
@@ -76,9 +77,8 @@ def grad(
         for number, (output, start) in enumerate(zip(outputs, starts, strict=True)):
             last = number == len(outputs) - 1
             retain = keep or not last
-            for variable, gradient in derivatives(
-                output.variable, start, retain, (), wanted
-            ).items():
+            totals = run_backward(derivatives, output.variable, start, retain, (), wanted)
+            for variable, gradient in totals.items():
                 gradient._fresh = False  # the caller will have it
                 known = variable in found
                 found[variable] = found[variable] + gradient if known else gradient

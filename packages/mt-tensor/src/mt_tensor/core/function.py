@@ -27,6 +27,7 @@ from mt_tensor.core.graph import (
     version_of,
 )
 from mt_tensor.core.layout import Layout
+from mt_tensor.core.tape import ACTIVE, run_operation
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 
@@ -98,7 +99,10 @@ class Function:
         ctx.saved_values = ()
         recording.set(False)
         try:
-            returned = cls.forward(ctx, *args)
+            if ACTIVE.count:
+                returned = run_operation(cls.__name__, cls.forward, ctx, *args)
+            else:
+                returned = cls.forward(ctx, *args)
         finally:
             recording.set(enabled)
         if isinstance(returned, Tensor):

@@ -29,6 +29,7 @@ from mt_tensor.core.errors import BackendMismatchError, DomainError, DTypeError,
 from mt_tensor.core.extensions import EXTENSIONS
 from mt_tensor.core.graph import Node
 from mt_tensor.core.strides import Shape
+from mt_tensor.core.tape import ACTIVE, run_backward
 from mt_tensor.core.tensor_data import TensorData
 
 if TYPE_CHECKING:
@@ -345,11 +346,16 @@ class Tensor(Methods):
             check_flags(retain_graph=keep, create_graph=create_graph)
         start = self.starting_gradient(gradient)
         if inputs is None:
-            backpropagate(self.history or self, start, keep, create_graph)
+            arguments = (self.history or self, start, keep, create_graph)
+            if ACTIVE.count:
+                run_backward(backpropagate, *arguments)
+            else:
+                backpropagate(*arguments)
             return
         named = {x.variable: x for x in _tensors_to_differentiate(inputs)}
         with set_grad_enabled(create_graph):
-            for variable, total in derivatives(self.variable, start, keep, (), named).items():
+            found = run_backward(derivatives, self.variable, start, keep, (), named)
+            for variable, total in found.items():
                 named[variable]._store(total)
 
     def starting_gradient(self, gradient: Tensor | None) -> Tensor:
