@@ -90,22 +90,14 @@ def gather_slices(
         return None
     source = _contiguous(source, parallel)
     row, dtype, shape = _numbers(dim, index), source.layout.dtype, index.layout.shape
-    bits = f"u{dtype.itemsize}"
+    bits = movement.BITS[dtype.itemsize]
     pieces = _pieces(source, dim).view(bits)
-    outer, _, inner = pieces.shape
-    out = empty(shape, dtype.numpy)
-    result = out.view(bits).reshape(outer, row.size, inner)
-    if inner == 1:
-        _READ_ELEMENTS.run(
-            outer,
-            parallel,
-            pieces.reshape(outer, -1),
-            row.view(np.uint64),
-            result.reshape(outer, -1),
-        )
+    out = empty((pieces.shape[0], row.size, *pieces.shape[2:]), bits)
+    if pieces.ndim == 2:
+        _READ_ELEMENTS.run(len(pieces), parallel, pieces, row.view(np.uint64), out)
     else:
-        _READ_PIECES.run(outer * row.size, parallel, pieces, row, result)
-    return TensorData.of(out, row_major(shape, dtype))
+        _READ_PIECES.run(len(pieces) * row.size, parallel, pieces, row, out)
+    return TensorData.of(out.view(dtype.numpy).reshape(shape), row_major(shape, dtype))
 
 
 def add_slices(
@@ -117,13 +109,10 @@ def add_slices(
     source = _contiguous(source, parallel)
     row = _numbers(dim, index)
     parts, sums = _pieces(source, dim), _pieces(out, dim)
-    outer, size, inner = sums.shape
-    if inner == 1:
-        _ADD_ELEMENTS.run(
-            outer, parallel, parts.reshape(outer, -1), row.view(np.uint64), sums.reshape(outer, -1)
-        )
+    if sums.ndim == 2:
+        _ADD_ELEMENTS.run(len(sums), parallel, parts, row.view(np.uint64), sums)
     else:
-        _ADD_PIECES.run(outer * size, parallel, parts, row, sums)
+        _ADD_PIECES.run(sums.shape[0] * sums.shape[1], parallel, parts, row, sums)
     return True
 
 
@@ -137,14 +126,18 @@ def _contiguous(data: TensorData, parallel: bool) -> TensorData:
 
 
 def _pieces(data: TensorData, dim: int) -> Any:
-    """Return a contiguous view as an array of shape (outer, size, inner)."""
+    """Return a contiguous view as an array of shape (outer, size, inner); see below."""
     return data.array.reshape(_shape_of_pieces(data.layout.shape, dim))
 
 
 @functools.lru_cache(1024)
 def _shape_of_pieces(shape: Shape, dim: int) -> Shape:
-    """Return the shape (outer, size, inner) that a contiguous view is seen in."""
-    return size_of(shape[:dim]), shape[dim], size_of(shape[dim + 1 :])
+    """Return the shape (outer, size, inner) that a contiguous view is seen in.
+
+    Where slices have pieces of one element, it is (outer, size).
+    """
+    outer, inner = size_of(shape[:dim]), size_of(shape[dim + 1 :])
+    return (outer, shape[dim]) if inner == 1 else (outer, shape[dim], inner)
 
 
 SPECIAL_CASES.update(gather=gather_slices, scatter_add=add_slices)

@@ -29,7 +29,7 @@ REDUCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 def check_reduction(reduction: Reduction) -> None:
     """Raise SettingError unless `reduction` is the name of one."""
-    if reduction not in tuple(REDUCTIONS):
+    if reduction not in ("mean", "sum", "none"):
         raise SettingError(f"reduction must be 'mean', 'sum' or 'none'; got {reduction!r}.")
 
 
@@ -115,12 +115,13 @@ def for_one_sample(loss: Any, input: Tensor, target: Tensor, *settings: Any) -> 
 
 def check_classes(name: str, input: Tensor, target: Tensor) -> None:
     """Raise InputError unless scores and the correct classes fit each other."""
-    if input.ndim < 1 or not input.is_floating_point():
+    shape = input._tensor.layout.shape
+    if not shape or not input.is_floating_point():
         raise InputError(
             f"{name}() takes floating-point scores of shape (batch, classes, ...) or (classes,); "
             f"shape {input.shape} and {input.dtype.name} were given."
         )
-    if target.shape != (*input.shape[:1], *input.shape[2:])[input.ndim == 1 :]:
+    if target._tensor.layout.shape != (*shape[:1], *shape[2:])[len(shape) == 1 :]:
         raise InputError(
             f"{name}() takes scores of shape (batch, classes, ...) and targets of shape "
             f"(batch, ...); shapes {input.shape} and {target.shape} were given."

@@ -442,7 +442,10 @@ def _check_both(name: str, running_mean: Tensor | None, running_var: Tensor | No
 
 def _are(shape: tuple[int, ...], *tensors: Tensor | None) -> bool:
     """Return whether all tensors that are given have this shape."""
-    return all(tensor is None or tensor.shape == shape for tensor in tensors)
+    for tensor in tensors:
+        if tensor is not None and tensor._tensor.layout.shape != shape:
+            return False
+    return True
 
 
 def _shapes(*tensors: Tensor | None) -> str:

@@ -28,13 +28,14 @@ from mt_tensor.errors import DTypeError, ShapeError
 def _coordinates(x: Tensor) -> Tensor:
     """Return a row for each dimension, one for none, with where elements are that are not zero."""
     array = x._numbers()
-    return x._uploaded(np.array(np.nonzero(array if array.ndim else array.reshape(1))))
+    return x._uploaded(np.array((array if array.ndim else array.reshape(1)).nonzero()))
 
 
 def places_of(x: Tensor) -> list[Tensor]:
     """Return for each dimension where elements are that are not zero; for none as if for one."""
     coordinates = _coordinates(x.detach())
-    return [Select.apply(coordinates, (d,)) for d in range(coordinates.shape[0])]
+    data = coordinates._tensor
+    return [coordinates._with(Select.view(data, (d,))) for d in range(data.layout.shape[0])]
 
 
 @validate_call

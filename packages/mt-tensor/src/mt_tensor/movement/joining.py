@@ -8,9 +8,9 @@ from typing import Any
 from mt_tensor.core.conversion import cast
 from mt_tensor.core.dtypes import result_type
 from mt_tensor.core.function import Function, common_backend, require_tensors
-from mt_tensor.core.layout import row_major
+from mt_tensor.core.layout import Layout, row_major
 from mt_tensor.core.signatures import validate_call
-from mt_tensor.core.strides import Shape, normalize_dim
+from mt_tensor.core.strides import normalize_dim
 from mt_tensor.core.subscripts import Select
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
@@ -24,17 +24,17 @@ class Cat(Function):
     """Tensors joined along a dimension."""
 
     @staticmethod
-    def forward(ctx: Any, dim: int, shapes: Sequence[Shape], *parts: Tensor) -> Tensor:
-        ctx.dim, ctx.shapes = dim, shapes
+    def forward(ctx: Any, dim: int, layouts: Sequence[Layout], *parts: Tensor) -> Tensor:
+        ctx.dim, ctx.layouts = dim, layouts
         views = [part._tensor for part in parts]
-        if NOTHING in shapes:
+        if NOTHING in {layout.shape for layout in set(layouts)}:
             views = [data for data in views if data.layout.shape != NOTHING] or views
         return parts[0]._with(parts[0].backend.concatenate(views, dim))
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         before, grads, start = (slice(None),) * ctx.dim, [], 0
-        for shape in ctx.shapes:
+        for shape in [layout.shape for layout in ctx.layouts]:
             end = start + (0 if shape == NOTHING else shape[ctx.dim])
             part = Select.apply(grad, (*before, slice(start, end)))
             grads.append(part if part._tensor.layout.shape == shape else part.reshape(shape))
@@ -63,21 +63,13 @@ class Stack(Function):
         return None, *[Select.apply(grad, (*before, i)) for i in range(grad.shape[ctx.dim])]
 
 
-def _of_one_type(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
-    """Return tensors in the dtype that they are promoted to together."""
-    dtypes = {tensor._tensor.layout.dtype for tensor in tensors}
-    if len(dtypes) == 1:
-        return tensors
-    dtype = result_type(*tensors)
-    return [cast(tensor, dtype) for tensor in tensors]
-
-
-def check_list(name: str, tensors: Any) -> None:
-    """Check the tensors that are to be joined.
+def check_list(name: str, tensors: Any) -> list[Layout]:
+    """Check the tensors that are to be joined, and return their layouts.
 
     Raises:
         TypeError: this is no list or tuple of tensors.
         ShapeError: it is empty.
+        BackendMismatchError: the tensors belong to different backends.
     """
     if not isinstance(tensors, (list, tuple, Sequence)):  # in this order: the last takes longer
         raise TypeError(
@@ -86,6 +78,17 @@ def check_list(name: str, tensors: Any) -> None:
     if not tensors:
         raise ShapeError(f"{name}() needs at least one tensor; an empty list was given.")
     require_tensors(name, *tensors)
+    if len({tensor.backend for tensor in tensors}) > 1:
+        common_backend(*tensors)
+    return [tensor._tensor.layout for tensor in tensors]
+
+
+def _of_one_type(tensors: Sequence[Tensor], layouts: set[Layout]) -> Sequence[Tensor]:
+    """Return tensors of some layouts in the dtype that they are promoted to together."""
+    if len({layout.dtype for layout in layouts}) == 1:
+        return tensors
+    dtype = result_type(*tensors)
+    return [cast(tensor, dtype) for tensor in tensors]
 
 
 @validate_call
@@ -100,20 +103,18 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     Raises:
         ShapeError: no tensor was given, or the shapes differ in another dimension.
     """
-    check_list("cat", tensors)
-    common_backend(*tensors)
-    tensors = _of_one_type(tensors)
-    shapes = [tensor._tensor.layout.shape for tensor in tensors]
-    joined = [shape for shape in dict.fromkeys(shapes) if shape != NOTHING] or [NOTHING]
+    layouts = check_list("cat", tensors)
+    different = dict.fromkeys(layouts)  # most are one object
+    joined = [layout.shape for layout in different if layout.shape != NOTHING] or [NOTHING]
     dim = normalize_dim(dim, len(joined[0]))
     rests = {(len(shape), shape[:dim], shape[dim + 1 :]) for shape in joined}
     if len(rests) > 1 or () in joined:
-        given = ", ".join(str(shape) for shape in shapes if shape != NOTHING)
+        given = ", ".join(str(each.shape) for each in layouts if each.shape != NOTHING)
         raise ShapeError(
             f"cat() along dimension {dim} was given shapes {given}: they must have at least one "
             f"dimension and be equal in all others than {dim}."
         )
-    return Cat.apply(dim, shapes, *tensors)
+    return Cat.apply(dim, layouts, *_of_one_type(tensors, set(different)))
 
 
 @validate_call
@@ -123,14 +124,14 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     Raises:
         ShapeError: no tensor was given, or the shapes differ.
     """
-    check_list("stack", tensors)
-    common_backend(*tensors)
-    if len({tensor._tensor.layout.shape for tensor in tensors}) > 1:
+    layouts = set(check_list("stack", tensors))
+    if len({layout.shape for layout in layouts}) > 1:
         raise ShapeError(
             f"stack() was given shapes {', '.join(str(t.shape) for t in tensors)}: "
             "they must all be equal."
         )
-    return Stack.apply(normalize_dim(dim, tensors[0].ndim + 1), *_of_one_type(tensors))
+    ndim = len(tensors[0]._tensor.layout.shape) + 1
+    return Stack.apply(normalize_dim(dim, ndim), *_of_one_type(tensors, layouts))
 
 
 concat = concatenate = cat
