@@ -3,8 +3,8 @@
 # ruff: noqa: F401 - they are imported for what they register
 
 from mt_nn.data import collate, loading
-from mt_nn.functional import activation, convolution, pooling, shapes
 from mt_nn.hooks import modules, optimizers
+from mt_nn.layers import activation, convolution, dimensions, pooling
 from mt_nn.losses import soft_targets
 from mt_nn.optim import checks
 from mt_nn.optim import loading as loading_of_optimizers

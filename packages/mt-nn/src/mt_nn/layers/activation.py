@@ -1,25 +1,223 @@
 """Activations: functions between layers, most of them of each element by itself.
 
-Their formulas are those of the functions of their names, in `mt_nn.functional`. All return a tensor
-of the input's shape unless something else is said. With `inplace=True` the result is stored in the
-input.
+Those that are not here are mt-tensor's own, as are the formulas. All return a tensor of the input's
+shape unless something else is said. With `inplace=True` the result is stored in the input, which is
+returned; a leaf that requires grad cannot be changed so.
 """
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
-from mt_nn import functional
+import mt_tensor as mt
+from mt_nn.core.arguments import checked
+from mt_nn.core.extensions import extends
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
-from mt_nn.functional.activation import check_slopes
 from mt_nn.layers.function import FunctionLayer
 from mt_nn.utils.settings import number
-from mt_tensor import Tensor, full
-from mt_tensor.extending import require_tensors
+from mt_tensor import (
+    Tensor,
+    elementwise,
+    finfo,
+    full,
+    gelu,
+    glu,
+    hardshrink,
+    log_softmax,
+    logsigmoid,
+    prelu,
+    rand_like,
+    sigmoid,
+    softmax,
+    softmin,
+    softplus,
+    softshrink,
+    softsign,
+    tanh,
+    tanhshrink,
+    zeros_like,
+)
+from mt_tensor.extending import check_floating, require_tensors
+
+
+@extends("relu in place")
+def relu_in_place(input: Tensor) -> Tensor:
+    """Replace negative elements by 0, and return the input."""
+    return input.relu_()
+
+
+@checked
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """Return `input` where it is positive, and `alpha (exp(input / alpha) - 1)` elsewhere.
+
+    Raises:
+        DomainError: `alpha` is 0.
+    """
+    return input._computed("celu", alpha) if inplace else mt.celu(input, alpha)
+
+
+@checked
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """Return `input` where it is positive, and `alpha (exp(input) - 1)` elsewhere."""
+    return input._computed("elu", alpha) if inplace else mt.elu(input, alpha)
+
+
+@checked
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
+    """Return `input / 6 + 1 / 2` between 0 and 1."""
+    return input._computed("hardsigmoid") if inplace else mt.hardsigmoid(input)
+
+
+@checked
+def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
+    """Return `input hardsigmoid(input)`."""
+    return input._computed("hardswish") if inplace else mt.hardswish(input)
+
+
+@checked
+def hardtanh(
+    input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
+) -> Tensor:
+    """Return `input` between two bounds.
+
+    Raises:
+        DomainError: the bounds are in the wrong order.
+    """
+    if inplace:
+        return input._computed("hardtanh", min_val, max_val)
+    return mt.hardtanh(input, min_val, max_val)
+
+
+@checked
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+    """Return `input` where it is positive, and `negative_slope` times it elsewhere."""
+    if inplace:
+        return input._computed("leaky_relu", negative_slope)
+    return mt.leaky_relu(input, negative_slope)
+
+
+@checked
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
+    """Return `input tanh(log(1 + exp(input)))`."""
+    return input._computed("mish") if inplace else mt.mish(input)
+
+
+@checked
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
+    """Return `input` between 0 and 6."""
+    return input._computed("relu6") if inplace else mt.relu6(input)
+
+
+@checked
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
+    """Return elu, scaled so that mean 0 and variance 1 stay."""
+    return input._computed("selu") if inplace else mt.selu(input)
+
+
+@checked
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
+    """Return `input / (1 + exp(-input))`."""
+    return input._computed("silu") if inplace else mt.silu(input)
+
+
+@checked
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    """Return `input` where it is above the threshold, and `value` elsewhere."""
+    if inplace:
+        return input._computed("threshold", threshold, value)
+    return mt.threshold(input, threshold, value)
+
+
+# --- With random numbers ------------------------------------------------------------------------
+
+
+@checked
+def rrelu(
+    input: Tensor,
+    lower: float = 1.0 / 8,
+    upper: float = 1.0 / 3,
+    training: bool = False,
+    inplace: bool = False,
+) -> Tensor:
+    """Return `input` where it is positive, and a slope times it elsewhere.
+
+    After Xu et al., Empirical Evaluation of Rectified Activations in Convolutional Network, 2015.
+
+    Args:
+        input: any shape, of floating-point numbers.
+        lower: the smallest slope.
+        upper: the largest slope.
+        training: whether each element has a random slope between these; otherwise all have their
+            mean.
+        inplace: whether to store the result in the input.
+
+    Raises:
+        SettingError: `lower` is above `upper`, or one of them is not finite.
+    """
+    check_slopes(lower, upper)
+    if not training:
+        return leaky_relu(input, (lower + upper) / 2, inplace)
+    slopes = rand_like(input) * (upper - lower) + lower
+    if inplace:
+        return input._computed("leaky_relu", slopes)
+    return elementwise("leaky_relu", input, slopes)
+
+
+def check_slopes(lower: float, upper: float) -> None:
+    """Raise SettingError unless these can be the bounds of the slopes of `rrelu`."""
+    if not -math.inf < number("lower", lower) <= number("upper", upper) < math.inf:
+        raise SettingError(
+            f"lower must be at most upper, and both finite; got {lower} and {upper}."
+        )
+
+
+@checked
+def gumbel_softmax(
+    logits: Tensor,
+    tau: float = 1.0,
+    hard: bool = False,
+    eps: float = 1e-10,  # noqa: ARG001 - torch's place for it
+    dim: int = -1,
+) -> Tensor:
+    """Draw from classes in a way that can be differentiated.
+
+    It is `softmax((logits + noise) / tau)` with noise of the Gumbel distribution, `-log(-log(u))`
+    for even u (Jang, Gu and Poole, Categorical Reparameterization with Gumbel-Softmax, 2017).
+
+    Args:
+        logits: logarithms of what the probabilities are in proportion to, of any shape.
+        tau: the temperature: the lower, the closer to a choice of one class.
+        hard: whether to return that choice, ones and zeros, with the gradient of the soft one.
+        eps: without effect, as in torch.
+        dim: the dimension of the classes.
+
+    Returns:
+        The shape of `logits`; along `dim` it adds up to 1.
+
+    Raises:
+        SettingError: `tau` is not positive.
+        DTypeError: the logits are no floating-point numbers.
+        IndexingError: there is no such dimension.
+    """
+    if not tau > 0:
+        raise SettingError(f"tau must be positive; got {tau}.")
+    check_floating("gumbel_softmax", logits)
+    spacing = finfo(logits.dtype).eps / 2  # of even numbers from 0 to 1
+    even = rand_like(logits).clamp_min(spacing / 2)  # of 0 there is no logarithm
+    soft: Tensor = ((logits - (-even.log()).log()) / tau).softmax(dim)
+    if not hard:
+        return soft
+    chosen = soft.detach().argmax(dim, keepdim=True)
+    choice: Tensor = zeros_like(soft).scatter(dim, chosen, 1.0)
+    return choice + (soft - soft.detach())
+
+
+# --- Layers ---------------------------------------------------------------------------------------
 
 
 class _Activation(FunctionLayer):
@@ -49,67 +247,67 @@ class _InPlace(_Activation):
 class Hardsigmoid(_InPlace):
     """`input / 6 + 1 / 2` between 0 and 1."""
 
-    function = staticmethod(functional.hardsigmoid)
+    function = staticmethod(hardsigmoid)
 
 
 class Hardswish(_InPlace):
     """`input hardsigmoid(input)`."""
 
-    function = staticmethod(functional.hardswish)
+    function = staticmethod(hardswish)
 
 
 class Mish(_InPlace):
     """`input tanh(log(1 + exp(input)))`."""
 
-    function = staticmethod(functional.mish)
+    function = staticmethod(mish)
 
 
 class ReLU6(_InPlace):
     """The input between 0 and 6."""
 
-    function = staticmethod(functional.relu6)
+    function = staticmethod(relu6)
 
 
 class SELU(_InPlace):
     """`ELU`, scaled so that mean 0 and variance 1 stay."""
 
-    function = staticmethod(functional.selu)
+    function = staticmethod(selu)
 
 
 class SiLU(_InPlace):
     """`input / (1 + exp(-input))`, also called swish."""
 
-    function = staticmethod(functional.silu)
+    function = staticmethod(silu)
 
 
 class LogSigmoid(FunctionLayer):
     """`log(sigmoid(input))`, without overflow."""
 
-    function = staticmethod(functional.logsigmoid)
+    function = staticmethod(logsigmoid)
 
 
 class Sigmoid(FunctionLayer):
     """`1 / (1 + exp(-input))`."""
 
-    function = staticmethod(functional.sigmoid)
+    function = staticmethod(sigmoid)
 
 
 class Softsign(FunctionLayer):
     """`input / (1 + abs(input))`."""
 
-    function = staticmethod(functional.softsign)
+    function = staticmethod(softsign)
 
 
 class Tanh(FunctionLayer):
     """The hyperbolic tangent."""
 
-    function = staticmethod(functional.tanh)
+    function = staticmethod(tanh)
 
 
 class Tanhshrink(FunctionLayer):
     """`input - tanh(input)`."""
 
-    function = staticmethod(functional.tanhshrink)
+    function = staticmethod(tanhshrink)
 
 
 # --- With settings ------------------------------------------------------------------------------
@@ -118,7 +316,7 @@ class Tanhshrink(FunctionLayer):
 class CELU(_Activation):
     """`alpha (exp(input / alpha) - 1)` on the left of 0, and the input on the right."""
 
-    function = staticmethod(functional.celu)
+    function = staticmethod(celu)
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
@@ -128,7 +326,7 @@ class CELU(_Activation):
 class ELU(_Activation):
     """`alpha (exp(input) - 1)` on the left of 0, and the input on the right."""
 
-    function = staticmethod(functional.elu)
+    function = staticmethod(elu)
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
@@ -138,7 +336,7 @@ class ELU(_Activation):
 class GELU(_Activation):
     """The input times the share of the normal distribution below it; "tanh" is quicker."""
 
-    function = staticmethod(functional.gelu)
+    function = staticmethod(gelu)
 
     def __init__(self, approximate: str = "none") -> None:
         super().__init__()
@@ -148,7 +346,7 @@ class GELU(_Activation):
 class Hardshrink(_Activation):
     """The input, and 0 where it lies between `-lambd` and `lambd`."""
 
-    function = staticmethod(functional.hardshrink)
+    function = staticmethod(hardshrink)
 
     def __init__(self, lambd: float = 0.5) -> None:
         super().__init__()
@@ -158,7 +356,7 @@ class Hardshrink(_Activation):
 class LeakyReLU(_Activation):
     """`negative_slope input` on the left of 0, and the input on the right."""
 
-    function = staticmethod(functional.leaky_relu)
+    function = staticmethod(leaky_relu)
 
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
         super().__init__()
@@ -168,7 +366,7 @@ class LeakyReLU(_Activation):
 class Softplus(_Activation):
     """`log(1 + exp(beta input)) / beta`, and the input itself where they hardly differ."""
 
-    function = staticmethod(functional.softplus)
+    function = staticmethod(softplus)
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         super().__init__()
@@ -178,7 +376,7 @@ class Softplus(_Activation):
 class Softshrink(_Activation):
     """The input moved towards 0 by `lambd`, and 0 where it is nearer."""
 
-    function = staticmethod(functional.softshrink)
+    function = staticmethod(softshrink)
 
     def __init__(self, lambd: float = 0.5) -> None:
         super().__init__()
@@ -188,7 +386,7 @@ class Softshrink(_Activation):
 class Threshold(_Activation):
     """The input where it is above the threshold, and `value` elsewhere."""
 
-    function = staticmethod(functional.threshold)
+    function = staticmethod(threshold)
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
         super().__init__()
@@ -198,7 +396,7 @@ class Threshold(_Activation):
 class Hardtanh(_Activation):
     """The input between two bounds."""
 
-    function = staticmethod(functional.hardtanh)
+    function = staticmethod(hardtanh)
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
@@ -222,7 +420,7 @@ class RReLU(_Activation):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
-        return functional.rrelu(input, self.lower, self.upper, self.training, self.inplace)
+        return rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
 
 class PReLU(Module):
@@ -246,7 +444,7 @@ class PReLU(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
-        return functional.prelu(input, self.weight)
+        return prelu(input, self.weight)
 
     def extra_repr(self) -> str:
         """Show the settings."""
@@ -259,7 +457,7 @@ class PReLU(Module):
 class GLU(_Activation):
     """The first half of a dimension times the sigmoid of the second half."""
 
-    function = staticmethod(functional.glu)
+    function = staticmethod(glu)
 
     def __init__(self, dim: int = -1) -> None:
         super().__init__()
@@ -296,7 +494,7 @@ class LogSoftmax(_Normalized):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
-        return functional.log_softmax(input, self._along(input))
+        return log_softmax(input, self._along(input))
 
 
 class Softmax(_Normalized):
@@ -304,7 +502,7 @@ class Softmax(_Normalized):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
-        return functional.softmax(input, self._along(input))
+        return softmax(input, self._along(input))
 
 
 class Softmin(_Normalized):
@@ -312,7 +510,7 @@ class Softmin(_Normalized):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
-        return functional.softmin(input, self._along(input))
+        return softmin(input, self._along(input))
 
 
 class Softmax2d(Module):
@@ -330,4 +528,4 @@ class Softmax2d(Module):
                 "Softmax2d takes images of shape ([batch,] channels, height, width); shape "
                 f"{input.shape} was given."
             )
-        return functional.softmax(input, -3)
+        return softmax(input, -3)

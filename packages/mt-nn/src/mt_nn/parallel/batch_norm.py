@@ -9,8 +9,7 @@ from typing import Any
 
 import mt_operators
 from mt_nn.errors import InputError
-from mt_nn.functional.normalization import remember, scaled
-from mt_nn.layers.normalization import BatchNorm
+from mt_nn.layers.normalization import BatchNorm, remember, scaled
 from mt_nn.parallel.group import Group
 from mt_nn.parallel.packing import Packed, traveling
 from mt_nn.parallel.world import world

@@ -12,7 +12,7 @@ from mt_nn.core.dropout import Dropout
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.functional import linear
-from mt_nn.functional.causal import remembered_mask
+from mt_nn.layers.attention import remembered_mask
 from mt_nn.layers.dropout import Dropout1d
 from mt_nn.layers.embedding import Embedding
 from mt_nn.layers.normalization import LayerNorm
