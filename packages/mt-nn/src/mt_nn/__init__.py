@@ -199,8 +199,7 @@ if find_spec("mt_nn.layers") is not None:  # the core can be imported without th
     )
     from mt_nn.optim.amp import GradScaler
     from mt_nn.saving import load, save
-    from mt_nn.saving.checkpoint import load_checkpoint, save_checkpoint
-    from mt_nn.saving.folder import Checkpoints
+    from mt_nn.saving.checkpoint import Checkpoints, load_checkpoint, save_checkpoint
 
 __version__ = "0.1.0"
 

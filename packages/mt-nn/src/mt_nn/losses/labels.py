@@ -7,7 +7,7 @@ from typing import Any
 from mt_nn.core.arguments import check_alike, checked
 from mt_nn.core.losses import REDUCTIONS, Reduction, check_floating, check_reduction
 from mt_nn.errors import InputError
-from mt_nn.losses.arguments import check_one_shape
+from mt_nn.losses.differences import check_one_shape
 from mt_tensor import Function, Tensor, fuse, stack
 from mt_tensor.extending import as_one_call
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mt_nn.core.arguments import checked
 from mt_nn.core.losses import REDUCTIONS, Reduction, check_classes, check_reduction, for_one_sample
 from mt_nn.errors import InputError, SettingError
-from mt_nn.losses.arguments import check_one_shape
+from mt_nn.losses.differences import check_one_shape
 from mt_nn.losses.soft_targets import check_class_weights
 from mt_tensor import Tensor, arange, ones
 from mt_tensor.extending import as_one_call

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from mt_nn.core.settings import integer
 from mt_nn.errors import SettingError
-from mt_nn.saving.folder import Checkpoints
+from mt_nn.saving.checkpoint import Checkpoints
 from mt_nn.train.trainer import Callback, Trainer, monitored
 
 
