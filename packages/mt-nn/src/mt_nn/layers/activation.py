@@ -236,9 +236,7 @@ class _Activation(FunctionLayer):
 class _InPlace(_Activation):
     """An activation of which `inplace` is the only setting."""
 
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
+    inplace: bool = False
 
 
 # --- Without other settings ---------------------------------------------------------------------
@@ -317,92 +315,76 @@ class CELU(_Activation):
     """`alpha (exp(input / alpha) - 1)` on the left of 0, and the input on the right."""
 
     function = staticmethod(celu)
-
-    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        super().__init__()
-        self.alpha, self.inplace = alpha, inplace
+    alpha: float = 1.0
+    inplace: bool = False
 
 
 class ELU(_Activation):
     """`alpha (exp(input) - 1)` on the left of 0, and the input on the right."""
 
     function = staticmethod(elu)
-
-    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        super().__init__()
-        self.alpha, self.inplace = alpha, inplace
+    alpha: float = 1.0
+    inplace: bool = False
 
 
 class GELU(_Activation):
     """The input times the share of the normal distribution below it; "tanh" is quicker."""
 
     function = staticmethod(gelu)
-
-    def __init__(self, approximate: str = "none") -> None:
-        super().__init__()
-        self.approximate = approximate
+    approximate: str = "none"
 
 
 class Hardshrink(_Activation):
     """The input, and 0 where it lies between `-lambd` and `lambd`."""
 
     function = staticmethod(hardshrink)
-
-    def __init__(self, lambd: float = 0.5) -> None:
-        super().__init__()
-        self.lambd = lambd
+    lambd: float = 0.5
 
 
 class LeakyReLU(_Activation):
     """`negative_slope input` on the left of 0, and the input on the right."""
 
     function = staticmethod(leaky_relu)
-
-    def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
-        super().__init__()
-        self.negative_slope, self.inplace = negative_slope, inplace
+    negative_slope: float = 0.01
+    inplace: bool = False
 
 
 class Softplus(_Activation):
     """`log(1 + exp(beta input)) / beta`, and the input itself where they hardly differ."""
 
     function = staticmethod(softplus)
-
-    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
-        super().__init__()
-        self.beta, self.threshold = beta, threshold
+    beta: float = 1.0
+    threshold: float = 20.0
 
 
 class Softshrink(_Activation):
     """The input moved towards 0 by `lambd`, and 0 where it is nearer."""
 
     function = staticmethod(softshrink)
-
-    def __init__(self, lambd: float = 0.5) -> None:
-        super().__init__()
-        self.lambd = lambd
+    lambd: float = 0.5
 
 
 class Threshold(_Activation):
     """The input where it is above the threshold, and `value` elsewhere."""
 
     function = staticmethod(threshold)
-
-    def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
-        super().__init__()
-        self.threshold, self.value, self.inplace = threshold, value, inplace
+    threshold: float
+    value: float
+    inplace: bool = False
 
 
 class Hardtanh(_Activation):
     """The input between two bounds."""
 
     function = staticmethod(hardtanh)
+    min_val: float = -1.0
+    max_val: float = 1.0
+    inplace: bool = False
 
-    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
-        super().__init__()
-        if not number("min_val", min_val) < number("max_val", max_val):
-            raise SettingError(f"min_val must be below max_val; got {min_val} and {max_val}.")
-        self.min_val, self.max_val, self.inplace = min_val, max_val, inplace
+    def _check(self) -> None:
+        low, high = self.min_val, self.max_val
+        if not number("min_val", low) < number("max_val", high):
+            raise SettingError(f"min_val must be below max_val; got {low} and {high}.")
 
 
 class RReLU(_Activation):
@@ -411,12 +393,12 @@ class RReLU(_Activation):
     In training mode each element has a random slope from `lower` to `upper`, otherwise their mean.
     """
 
-    def __init__(
-        self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False
-    ) -> None:
-        super().__init__()
-        check_slopes(lower, upper)
-        self.lower, self.upper, self.inplace = lower, upper, inplace
+    lower: float = 1.0 / 8
+    upper: float = 1.0 / 3
+    inplace: bool = False
+
+    def _check(self) -> None:
+        check_slopes(self.lower, self.upper)
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
@@ -458,10 +440,7 @@ class GLU(_Activation):
     """The first half of a dimension times the sigmoid of the second half."""
 
     function = staticmethod(glu)
-
-    def __init__(self, dim: int = -1) -> None:
-        super().__init__()
-        self.dim = dim
+    dim: int = -1
 
 
 class _Normalized(_Activation):
@@ -472,9 +451,7 @@ class _Normalized(_Activation):
             and otherwise the second, with a warning, for it is rarely what is meant.
     """
 
-    def __init__(self, dim: int | None = None) -> None:
-        super().__init__()
-        self.dim = dim
+    dim: int | None = None
 
     def _along(self, input: Tensor) -> int:
         """Return the dimension."""

@@ -103,10 +103,7 @@ class _AdaptiveAvgPool(FunctionLayer):
     """What the means share: the size of the output; None, in it or for it, for the input's."""
 
     shown = ("output_size",)
-
-    def __init__(self, output_size: OutputSize) -> None:
-        super().__init__()
-        self.output_size = output_size
+    output_size: OutputSize
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPool):
@@ -131,10 +128,8 @@ class _AdaptiveMaxPool(FunctionLayer):
     """What the largest elements share: the size of the output, and whether places are wanted."""
 
     shown = ("output_size",)
-
-    def __init__(self, output_size: OutputSize, return_indices: bool = False) -> None:
-        super().__init__()
-        self.output_size, self.return_indices = output_size, return_indices
+    output_size: OutputSize
+    return_indices: bool = False
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPool):

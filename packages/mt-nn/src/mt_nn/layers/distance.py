@@ -12,10 +12,8 @@ class CosineSimilarity(FunctionLayer):
     """The cosine of the angle between vectors; see `mt_nn.functional.cosine_similarity`."""
 
     function = staticmethod(functional.cosine_similarity)
-
-    def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
-        super().__init__()
-        self.dim, self.eps = dim, eps
+    dim: int = 1
+    eps: float = 1e-8
 
 
 class PairwiseDistance(Module):

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import ClassVar
-
 from mt_nn.core.arguments import checked
 from mt_nn.core.settings import Sizes, integers
 from mt_nn.core.windows import as_batch, windows
@@ -115,34 +112,21 @@ def _settings(*given: Sizes) -> tuple[tuple[int, ...], ...]:
 class Unfold(FunctionLayer):
     """All windows of images, each as a column; see `mt_nn.functional.unfold`."""
 
+    function = staticmethod(unfold)
     shown = ("kernel_size", "dilation", "padding", "stride")
-
-    function: ClassVar[Callable[..., Tensor]] = staticmethod(unfold)
-
-    def __init__(
-        self, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
-    ) -> None:
-        super().__init__()
-        self.kernel_size, self.dilation = kernel_size, dilation
-        self.padding, self.stride = padding, stride
+    kernel_size: Sizes
+    dilation: Sizes = 1
+    padding: Sizes = 0
+    stride: Sizes = 1
 
 
-class Fold(Unfold):
+class Fold(FunctionLayer):
     """Windows laid back to where `Unfold` took them from; see `mt_nn.functional.fold`."""
 
     function = staticmethod(fold)
-
-    def __init__(
-        self,
-        output_size: Sizes,
-        kernel_size: Sizes,
-        dilation: Sizes = 1,
-        padding: Sizes = 0,
-        stride: Sizes = 1,
-    ) -> None:
-        super().__init__(kernel_size, dilation, padding, stride)
-        self.output_size = output_size
-
-    def extra_repr(self) -> str:
-        """Show the settings."""
-        return f"output_size={self.output_size}, {super().extra_repr()}"
+    shown = ("output_size", "kernel_size", "dilation", "padding", "stride")
+    output_size: Sizes
+    kernel_size: Sizes
+    dilation: Sizes = 1
+    padding: Sizes = 0
+    stride: Sizes = 1

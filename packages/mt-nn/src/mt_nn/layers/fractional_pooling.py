@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 
-from mt_nn.core.module import Module
 from mt_nn.core.settings import Sizes, integers
 from mt_nn.core.windows import as_batch
 from mt_nn.errors import InputError, SettingError
 from mt_nn.layers.dimensions import check_not_empty, over_dimensions
+from mt_nn.layers.function import FunctionLayer
 from mt_nn.utils.settings import number
 from mt_tensor import Tensor, no_grad, rand, tensor
 from mt_tensor.extending import Array
@@ -141,7 +140,7 @@ def _taps(drawn: Array, extent: int, window: int, outputs: int) -> Array:
 # --- Layers ---------------------------------------------------------------------------------------
 
 
-class _FractionalMaxPool(Module):
+class _FractionalMaxPool(FunctionLayer):
     """What both share: their settings.
 
     Args:
@@ -153,29 +152,17 @@ class _FractionalMaxPool(Module):
     """
 
     dims: ClassVar[int]
-    function: ClassVar[Callable[..., Any]]
+    kernel_size: Sizes
+    output_size: Sizes | None = None
+    output_ratio: Ratios | None = None
+    return_indices: bool = False
+    _random_samples: Tensor | None = None
 
-    def __init__(
-        self,
-        kernel_size: Sizes,
-        output_size: Sizes | None = None,
-        output_ratio: Ratios | None = None,
-        return_indices: bool = False,
-        _random_samples: Tensor | None = None,
-    ) -> None:
-        super().__init__()
-        check_ratio(type(self).__name__, self.dims, output_size, output_ratio)
-        self.kernel_size = integers("kernel_size", kernel_size, self.dims, 1)
-        self.output_size, self.output_ratio = output_size, output_ratio
-        if output_size is not None:
-            self.output_size = integers("output_size", output_size, self.dims, 1)
-        self.return_indices = return_indices
-        self.register_buffer("_random_samples", _random_samples)
-
-    def forward(self, input: Tensor) -> Any:
-        """Return shape (batch, channels, *output_size), and where the elements were."""
-        settings = (self.output_size, self.output_ratio, self.return_indices)
-        return self.function(input, self.kernel_size, *settings, self._random_samples)
+    def _check(self) -> None:
+        check_ratio(type(self).__name__, self.dims, self.output_size, self.output_ratio)
+        self.kernel_size = integers("kernel_size", self.kernel_size, self.dims, 1)
+        if self.output_size is not None:
+            self.output_size = integers("output_size", self.output_size, self.dims, 1)
 
     def extra_repr(self) -> str:
         """Show the settings."""

@@ -13,6 +13,7 @@ from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
+from mt_nn.layers.function import FunctionLayer
 from mt_tensor import Tensor, fuse_in_place, fused, no_grad, ones, pad, tensor, zeros
 from mt_tensor.extending import Shape, common_backend, normalize_dims, require_tensors, wide
 
@@ -789,7 +790,7 @@ class RMSNorm(Module):
 # --- Over neighbouring channels -----------------------------------------------------------------
 
 
-class LocalResponseNorm(Module):
+class LocalResponseNorm(FunctionLayer):
     """Elements divided by what their neighbours amount to; see `local_response_norm`.
 
     Args:
@@ -799,14 +800,14 @@ class LocalResponseNorm(Module):
         k: added to the denominator, so that it is not 0.
     """
 
-    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
-        super().__init__()
-        self.size = integer("size", size, 1)
-        self.alpha, self.beta, self.k = alpha, beta, k
+    function = staticmethod(local_response_norm)
+    size: int
+    alpha: float = 1e-4
+    beta: float = 0.75
+    k: float = 1.0
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape, (batch, channels, *rest)."""
-        return local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+    def _check(self) -> None:
+        self.size = integer("size", self.size, 1)
 
     def extra_repr(self) -> str:
         """Show the settings."""

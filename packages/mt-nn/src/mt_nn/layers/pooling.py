@@ -336,21 +336,15 @@ class AvgPool(FunctionLayer):
     """Base of the layers of mean pooling; the arguments are those of `avg_pool2d`."""
 
     shown = ("kernel_size", "stride", "padding")
+    kernel_size: Sizes
+    stride: Sizes | None = None
+    padding: Sizes = 0
+    ceil_mode: bool = False
+    count_include_pad: bool = True
+    divisor_override: int | None = None
 
-    def __init__(
-        self,
-        kernel_size: Sizes,
-        stride: Sizes | None = None,
-        padding: Sizes = 0,
-        ceil_mode: bool = False,
-        count_include_pad: bool = True,
-        divisor_override: int | None = None,
-    ) -> None:
-        super().__init__()
-        self.kernel_size = kernel_size
-        self.stride = kernel_size if stride is None else stride
-        self.padding, self.ceil_mode = padding, ceil_mode
-        self.count_include_pad, self.divisor_override = count_include_pad, divisor_override
+    def _check(self) -> None:
+        self.stride = self.kernel_size if self.stride is None else self.stride
 
 
 class AvgPool2d(AvgPool):
@@ -362,23 +356,19 @@ class AvgPool2d(AvgPool):
 class AvgPool1d(FunctionLayer):
     """The mean of each window of signals; see `AvgPool2d`."""
 
-    shown = ("kernel_size", "stride", "padding")
-
     function = staticmethod(avg_pool1d)
+    shown = ("kernel_size", "stride", "padding")
+    kernel_size: Sizes
+    stride: Sizes | None = None
+    padding: Sizes = 0
+    ceil_mode: bool = False
+    count_include_pad: bool = True
 
-    def __init__(
-        self,
-        kernel_size: Sizes,
-        stride: Sizes | None = None,
-        padding: Sizes = 0,
-        ceil_mode: bool = False,
-        count_include_pad: bool = True,
-    ) -> None:
-        super().__init__()
-        self.kernel_size = integers("kernel_size", kernel_size, 1, 1)
-        self.stride = integers("stride", kernel_size if stride is None else stride, 1, 1)
-        self.padding = integers("padding", padding, 1, 0)
-        self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
+    def _check(self) -> None:
+        self.kernel_size = integers("kernel_size", self.kernel_size, 1, 1)
+        stride = self.kernel_size if self.stride is None else self.stride
+        self.stride = integers("stride", stride, 1, 1)
+        self.padding = integers("padding", self.padding, 1, 0)
 
 
 class AvgPool3d(AvgPool):
@@ -398,17 +388,10 @@ class _LPPool(FunctionLayer):
     """
 
     shown = ("norm_type", "kernel_size", "stride", "ceil_mode")
-
-    def __init__(
-        self,
-        norm_type: float,
-        kernel_size: Sizes,
-        stride: Sizes | None = None,
-        ceil_mode: bool = False,
-    ) -> None:
-        super().__init__()
-        self.norm_type, self.kernel_size = norm_type, kernel_size
-        self.stride, self.ceil_mode = stride, ceil_mode
+    norm_type: float
+    kernel_size: Sizes
+    stride: Sizes | None = None
+    ceil_mode: bool = False
 
 
 class LPPool1d(_LPPool):

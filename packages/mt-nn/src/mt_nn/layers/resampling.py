@@ -402,19 +402,14 @@ class Upsample(FunctionLayer):
     """
 
     function = staticmethod(interpolate)
+    size: Sizes | None = None
+    scale_factor: Factors | None = None
+    mode: str = "nearest"
+    align_corners: bool | None = None
+    recompute_scale_factor: bool | None = None
 
-    def __init__(
-        self,
-        size: Sizes | None = None,
-        scale_factor: Factors | None = None,
-        mode: str = "nearest",
-        align_corners: bool | None = None,
-        recompute_scale_factor: bool | None = None,
-    ) -> None:
-        super().__init__()
-        self.size, self.mode, self.align_corners = size, mode, align_corners
-        self.scale_factor = _as_floats(scale_factor)
-        self.recompute_scale_factor = recompute_scale_factor
+    def _check(self) -> None:
+        self.scale_factor = _as_floats(self.scale_factor)
 
     def extra_repr(self) -> str:
         """Show the settings."""
@@ -447,34 +442,31 @@ class UpsamplingBilinear2d(Upsample):
 class PixelShuffle(FunctionLayer):
     """Channels laid out as blocks of pixels; see `mt_nn.functional.pixel_shuffle`."""
 
-    shown = ("upscale_factor",)
-
     function = staticmethod(pixel_shuffle)
+    shown = ("upscale_factor",)
+    upscale_factor: int
 
-    def __init__(self, upscale_factor: int) -> None:
-        super().__init__()
-        self.upscale_factor = integer("upscale_factor", upscale_factor, 1)
+    def _check(self) -> None:
+        self.upscale_factor = integer("upscale_factor", self.upscale_factor, 1)
 
 
 class PixelUnshuffle(FunctionLayer):
     """Channels made of the pixels of each block; see `mt_nn.functional.pixel_unshuffle`."""
 
-    shown = ("downscale_factor",)
-
     function = staticmethod(pixel_unshuffle)
+    shown = ("downscale_factor",)
+    downscale_factor: int
 
-    def __init__(self, downscale_factor: int) -> None:
-        super().__init__()
-        self.downscale_factor = integer("downscale_factor", downscale_factor, 1)
+    def _check(self) -> None:
+        self.downscale_factor = integer("downscale_factor", self.downscale_factor, 1)
 
 
 class ChannelShuffle(FunctionLayer):
     """One channel of each group in turn; see `mt_nn.functional.channel_shuffle`."""
 
-    shown = ("groups",)
-
     function = staticmethod(channel_shuffle)
+    shown = ("groups",)
+    groups: int
 
-    def __init__(self, groups: int) -> None:
-        super().__init__()
-        self.groups = integer("groups", groups, 1)
+    def _check(self) -> None:
+        self.groups = integer("groups", self.groups, 1)
