@@ -24,6 +24,7 @@ from mt_tensor.testing import (
     searching,
 )
 from mt_tensor.testing.specs import (
+    BAD_CALLS,
     FLOATS,
     PROMOTION,
     TENSOR_SPECS,
@@ -52,6 +53,7 @@ SUBJECTS = (
 """The modules that hold the rows."""
 
 __all__ = [
+    "BAD_CALLS",
     "FLOATS",
     "PROMOTION",
     "SUBJECTS",

@@ -21,7 +21,7 @@ from mt_tensor.testing.linalg import (
     positive_array,
     varied,
 )
-from mt_tensor.testing.specs import row, single
+from mt_tensor.testing.specs import refused, row, single
 
 _row = partial(row, dtypes="wide float")
 """A row of an operation on float32 and float64, as most of linear algebra is."""
@@ -61,24 +61,20 @@ for _upper in (False, True):
             else np.linalg.cholesky(positive_array(x))
         ),
         *SQUARE,
-        errors=(
-            (lambda x: mt.linalg.cholesky(-x @ x.T), LinAlgError, "not positive definite"),
-            not_square("cholesky"),
-            not_floating("cholesky"),
-        ),
     )
+refused("cholesky", lambda x: mt.linalg.cholesky(-x @ x.T), LinAlgError, "not positive definite")
+not_square("cholesky")
+not_floating("cholesky")
 _row(
     "eigh",
     # The signs of eigenvectors are open: only what does not vary with them is compared.
     lambda x: _recomposed(mt.linalg.eigh(positive(x)), lambda values: values.exp()),
     lambda x: _recomposed(np.linalg.eigh(positive_array(x)), np.exp),
     *single((2, 2), (2, 3, 2)),
-    errors=(
-        not_square("eigh"),
-        not_floating("eigh"),
-        (lambda x: mt.linalg.eigh(x @ x.T, "M"), DomainError, "'M' was given"),
-    ),
 )
+not_square("eigh")
+not_floating("eigh")
+refused("eigh", lambda x: mt.linalg.eigh(x @ x.T, "M"), DomainError, "'M' was given")
 for _triangle in ("L", "U"):
     _row(
         "eigvalsh",
@@ -86,8 +82,8 @@ for _triangle in ("L", "U"):
         lambda x, uplo=_triangle: np.linalg.eigvalsh(leaning_array(x), uplo),
         *single((2, 2), (1, 1)),
         differentiable=False,
-        errors=(not_square("eigvalsh"),),
     )
+not_square("eigvalsh")
 _row(
     "eigvalsh",
     lambda x: mt.linalg.eigvalsh(positive(x)),
@@ -101,25 +97,17 @@ _row(
     lambda x: _swapped(mt.linalg.svd(varied(x), full_matrices=False)),
     lambda x: _swapped(np.linalg.svd(varied(x), full_matrices=False)),
     *single((2, 3), (3, 2), (2, 2), (2, 2, 3)),
-    errors=(
-        (lambda x: mt.linalg.svd(x[0]), ShapeError, "takes matrices"),
-        not_floating("svd"),
-    ),
 )
-_row(
-    "svd",
-    lambda x: _from_full(mt.linalg.svd(x), x),
-    lambda x: x,
-    *OBLONG,
-    differentiable=False,
-)
+refused("svd", lambda x: mt.linalg.svd(x[0]), ShapeError, "takes matrices")
+not_floating("svd")
+_row("svd", lambda x: _from_full(mt.linalg.svd(x), x), lambda x: x, *OBLONG, differentiable=False)
 _row(
     "svdvals",
     lambda x: mt.linalg.svdvals(varied(x)),
     lambda x: np.linalg.svd(varied(x), compute_uv=False),
     *OBLONG,
-    errors=(not_floating("svdvals"),),
 )
+not_floating("svdvals")
 
 
 for _mode in ("reduced", "complete"):
@@ -130,11 +118,9 @@ for _mode in ("reduced", "complete"):
         *OBLONG,
         ((4, 2),),
         differentiable=False,
-        errors=(
-            (lambda x, mode=_mode: mt.linalg.qr(x[0], mode), ShapeError, "takes matrices"),
-            (lambda x: mt.linalg.qr(x, "half"), DomainError, "'half' was given"),
-        ),
     )
+    refused("qr", lambda x, mode=_mode: mt.linalg.qr(x[0], mode), ShapeError, "takes matrices")
+refused("qr", lambda x: mt.linalg.qr(x, "half"), DomainError, "'half' was given")
 _row(
     "qr",
     lambda x: _times(mt.linalg.qr(varied(x))),

@@ -9,7 +9,7 @@ import numpy as np
 import mt_tensor as mt
 from mt_tensor.core.dtypes import Array
 from mt_tensor.errors import DomainError, DTypeError, IndexingError, ShapeError
-from mt_tensor.testing.specs import MATRIX, WITH_EMPTY, row, single
+from mt_tensor.testing.specs import MATRIX, WITH_EMPTY, refused, row, single
 
 # --- Joined -------------------------------------------------------------------------------------
 
@@ -31,11 +31,9 @@ row(
     ((3,), (3, 2)),
     ((), ()),
     ((0,), (0,)),
-    errors=(
-        (lambda x: mt.column_stack([]), ShapeError, "at least one tensor"),
-        (lambda x: mt.column_stack([x, x.T]), ShapeError, "equal in all others"),
-    ),
 )
+refused("column_stack", lambda x: mt.column_stack([]), ShapeError, "at least one tensor")
+refused("column_stack", lambda x: mt.column_stack([x, x.T]), ShapeError, "equal in all others")
 row(
     "dstack",
     lambda x, y: mt.dstack((x, y)),
@@ -43,8 +41,8 @@ row(
     ((3,), (1, 3)),
     ((), ()),
     ((2, 3), (2, 3, 2)),
-    errors=((lambda x: mt.dstack([x, x[0]]), ShapeError, "equal in all others"),),
 )
+refused("dstack", lambda x: mt.dstack([x, x[0]]), ShapeError, "equal in all others")
 row("atleast_3d", mt.atleast_3d, np.atleast_3d, *WITH_EMPTY)
 
 
@@ -65,8 +63,8 @@ row(
     ((2, 3), (1, 2), (2,)),
     ((), (2, 2)),
     ((2, 0), (0, 2), (1, 1)),
-    errors=((lambda x: mt.block_diag(x[None]), ShapeError, "up to two dimensions"),),
 )
+refused("block_diag", lambda x: mt.block_diag(x[None]), ShapeError, "up to two dimensions")
 row(
     "cartesian_prod",
     mt.cartesian_prod,
@@ -79,10 +77,10 @@ row(
     ((3,), (2,)),
     ((2,), (1,), (2,)),
     ((2,), (0,)),
-    errors=(
-        (mt.cartesian_prod, ShapeError, "takes 1-D tensors"),
-        (lambda x: mt.cartesian_prod(x[0], x[0].long()), DTypeError, "float32, int64"),
-    ),
+)
+refused("cartesian_prod", mt.cartesian_prod, ShapeError, "takes 1-D tensors")
+refused(
+    "cartesian_prod", lambda x: mt.cartesian_prod(x[0], x[0].long()), DTypeError, "float32, int64"
 )
 _CHOICES = single((4,), (2,), (0,))
 for _r, _again in ((2, False), (3, True), (1, False), (5, False)):
@@ -95,11 +93,9 @@ for _r, _again in ((2, False), (3, True), (1, False), (5, False)):
             )
         ).reshape(-1, r),
         *_CHOICES,
-        errors=(
-            (mt.combinations, ShapeError, "takes a 1-D tensor"),
-            (lambda x: mt.combinations(x[0], -1), DomainError, "-1 was given"),
-        ),
     )
+refused("combinations", mt.combinations, ShapeError, "takes a 1-D tensor")
+refused("combinations", lambda x: mt.combinations(x[0], -1), DomainError, "-1 was given")
 
 # --- Taken apart --------------------------------------------------------------------------------
 
@@ -108,51 +104,31 @@ row(
     lambda x: x.hsplit(2)[1],
     lambda x: np.hsplit(x, 2)[1],
     *single((2, 4), (4,), (3, 2, 1)),
-    errors=(
-        (lambda x: x.hsplit(2), ShapeError, "2 of 3"),
-        (lambda x: x.hsplit(0), DomainError, "integer from 1 on; 0"),
-        (lambda x: x.sum().hsplit(1), ShapeError, r"at least 1 dimension\(s\)"),
-    ),
 )
+refused("hsplit", lambda x: x.hsplit(2), ShapeError, "2 of 3")
+refused("hsplit", lambda x: x.hsplit(0), DomainError, "integer from 1 on; 0")
+refused("hsplit", lambda x: x.sum().hsplit(1), ShapeError, r"at least 1 dimension\(s\)")
 row("hsplit", lambda x: x.hsplit([1, 2])[1], lambda x: np.hsplit(x, [1, 2])[1], *MATRIX)
+row("vsplit", lambda x: x.vsplit(2)[1], lambda x: np.vsplit(x, 2)[1], *single((2, 3), (4, 1)))
+refused("vsplit", lambda x: x[0].vsplit(1), ShapeError, r"at least 2 dimension\(s\)")
+row("dsplit", lambda x: x.dsplit((1,))[1], lambda x: np.dsplit(x, (1,))[1], ((2, 1, 3),))
+refused("dsplit", lambda x: x.dsplit(1), ShapeError, r"at least 3 dimension\(s\)")
 row(
-    "vsplit",
-    lambda x: x.vsplit(2)[1],
-    lambda x: np.vsplit(x, 2)[1],
-    *single((2, 3), (4, 1)),
-    errors=((lambda x: x[0].vsplit(1), ShapeError, r"at least 2 dimension\(s\)"),),
+    "split_with_sizes", lambda x: x.split_with_sizes([1, 0, 2], 1)[2], lambda x: x[:, 1:], ((2, 3),)
 )
-row(
-    "dsplit",
-    lambda x: x.dsplit((1,))[1],
-    lambda x: np.dsplit(x, (1,))[1],
-    ((2, 1, 3),),
-    errors=((lambda x: x.dsplit(1), ShapeError, r"at least 3 dimension\(s\)"),),
-)
-row(
-    "split_with_sizes",
-    lambda x: x.split_with_sizes([1, 0, 2], 1)[2],
-    lambda x: x[:, 1:],
-    ((2, 3),),
-    errors=((lambda x: x.split_with_sizes([1, 2]), ShapeError, "must add up to 2"),),
-)
-row(
-    "narrow_copy",
-    lambda x: x.narrow_copy(0, -3, 2),
-    lambda x: x[-3:-1],
-    *single((4, 2), (3,)),
-    errors=((lambda x: x.narrow_copy(0, -3, 2), IndexingError, "does not lie in"),),
-)
+refused("split_with_sizes", lambda x: x.split_with_sizes([1, 2]), ShapeError, "must add up to 2")
+row("narrow_copy", lambda x: x.narrow_copy(0, -3, 2), lambda x: x[-3:-1], *single((4, 2), (3,)))
+refused("narrow_copy", lambda x: x.narrow_copy(0, -3, 2), IndexingError, "does not lie in")
 row("narrow", lambda x: x.narrow(-1, -2, 2), lambda x: x[..., -2:], *single((4, 2), (3,)))
 row(
     "unravel_index",
     lambda x: mt.stack(mt.unravel_index(x.reshape(-1).argsort(), (2, 0 * x.numel() + 3, 4))),
     lambda x: np.stack(np.unravel_index(np.argsort(x, None), (2, 3, 4))),
     *single((2, 3), (5,), (0,)),
-    errors=(
-        (lambda x: mt.unravel_index(x, (9,)), DTypeError, "integers; float32"),
-        (lambda x: mt.unravel_index(x.long(), (2, 3)), IndexingError, "with 6 element"),
-        (lambda x: mt.unravel_index(x.long(), (2, -3)), ShapeError, "non-negative"),
-    ),
     dtypes="index",
 )
+refused("unravel_index", lambda x: mt.unravel_index(x, (9,)), DTypeError, "integers; float32")
+refused(
+    "unravel_index", lambda x: mt.unravel_index(x.long(), (2, 3)), IndexingError, "with 6 element"
+)
+refused("unravel_index", lambda x: mt.unravel_index(x.long(), (2, -3)), ShapeError, "non-negative")

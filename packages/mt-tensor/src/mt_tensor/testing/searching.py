@@ -6,7 +6,7 @@ import numpy as np
 
 import mt_tensor as mt
 from mt_tensor.errors import DomainError, DTypeError, IndexingError, ShapeError
-from mt_tensor.testing.specs import MATRIX, WITH_EMPTY, row
+from mt_tensor.testing.specs import MATRIX, WITH_EMPTY, refused, row
 
 # --- Areas under curves -------------------------------------------------------------------------
 
@@ -16,15 +16,13 @@ for _name in ("trapezoid", "trapz"):
         lambda y, n=_name: getattr(mt, n)(y, dx=0.5, dim=0),
         lambda y: np.trapezoid(y, dx=0.5, axis=0),
         *MATRIX,
-        errors=(
-            (lambda x: mt.trapezoid(x.sum()), IndexingError, "at least one dimension"),
-            (lambda x: mt.trapezoid(x > 0), DTypeError, "not defined on bool"),
-            (lambda x: mt.trapezoid(x, x[0, :2]), ShapeError, r"each of 3 points; .*\(2,\)"),
-            (lambda x: mt.trapezoid(x, x.sum()), ShapeError, r"trapezoid\(\) takes a place"),
-            (lambda x: mt.trapezoid(x, x, dx=1), TypeError, "not both"),
-        ),
         dtypes="real number",
     )
+    refused(_name, lambda x: mt.trapezoid(x.sum()), IndexingError, "at least one dimension")
+    refused(_name, lambda x: mt.trapezoid(x > 0), DTypeError, "not defined on bool")
+    refused(_name, lambda x: mt.trapezoid(x, x[0, :2]), ShapeError, r"each of 3 points; .*\(2,\)")
+    refused(_name, lambda x: mt.trapezoid(x, x.sum()), ShapeError, r"trapezoid\(\) takes a place")
+    refused(_name, lambda x: mt.trapezoid(x, x, dx=1), TypeError, "not both")
 row(
     "trapezoid",
     lambda y, x: mt.trapezoid(y, x, dim=0),
@@ -61,15 +59,6 @@ for _right in (False, True):
         ((5,), (2, 3)),
         ((4,), ()),
         ((0,), (2,)),
-        errors=(
-            (lambda x: mt.searchsorted(x, x[0]), ShapeError, r"\(2, 3\) and \(3,\)"),
-            (lambda x: mt.searchsorted(x > 0, x > 0), DTypeError, "not defined on bool"),
-            (lambda x: mt.searchsorted(x, x, side="up"), DomainError, "'up' was given"),
-            (lambda x: mt.searchsorted(x, x, side="left", right=True), DomainError, "'left'"),
-            (lambda x: mt.searchsorted(x, x, sorter=x), DTypeError, "sorter of int64; float32"),
-            (lambda x: mt.searchsorted(x, x, sorter=x[0].long()), ShapeError, r"\(3,\) was given"),
-            (lambda x: mt.searchsorted(x, x, sorter=x.long()), IndexingError, "out of range"),
-        ),
         dtypes="index of numbers",
     )
     row(
@@ -79,12 +68,31 @@ for _right in (False, True):
         ((2, 3), (5,)),
         ((), (4,)),
         ((3,), (0,)),
-        errors=(
-            (lambda x: mt.bucketize(x, x), ShapeError, "takes 1-D boundaries"),
-            (lambda x: mt.bucketize(x > 0, x[0] > 0), DTypeError, "not defined on bool"),
-        ),
         dtypes="index of numbers",
     )
+refused("searchsorted", lambda x: mt.searchsorted(x, x[0]), ShapeError, r"\(2, 3\) and \(3,\)")
+refused("searchsorted", lambda x: mt.searchsorted(x > 0, x > 0), DTypeError, "not defined on bool")
+refused("searchsorted", lambda x: mt.searchsorted(x, x, side="up"), DomainError, "'up' was given")
+refused(
+    "searchsorted", lambda x: mt.searchsorted(x, x, side="left", right=True), DomainError, "'left'"
+)
+refused(
+    "searchsorted",
+    lambda x: mt.searchsorted(x, x, sorter=x),
+    DTypeError,
+    "sorter of int64; float32",
+)
+refused(
+    "searchsorted",
+    lambda x: mt.searchsorted(x, x, sorter=x[0].long()),
+    ShapeError,
+    r"\(3,\) was given",
+)
+refused(
+    "searchsorted", lambda x: mt.searchsorted(x, x, sorter=x.long()), IndexingError, "out of range"
+)
+refused("bucketize", lambda x: mt.bucketize(x, x), ShapeError, "takes 1-D boundaries")
+refused("bucketize", lambda x: mt.bucketize(x > 0, x[0] > 0), DTypeError, "not defined on bool")
 row(
     "searchsorted",
     lambda x, y: mt.searchsorted(x, y, sorter=x.argsort(-1), side="right"),
@@ -101,12 +109,10 @@ row(
     ((2, 3), (4,)),
     ((), (2, 2)),
     ((0, 2), (3,)),
-    errors=(
-        (lambda x: mt.isin(x > 0, x), DTypeError, "not defined on bool"),
-        (lambda x: mt.isin(1, 2), TypeError, "takes tensors; 2"),
-    ),
     dtypes="truth of numbers",
 )
+refused("isin", lambda x: mt.isin(x > 0, x), DTypeError, "not defined on bool")
+refused("isin", lambda x: mt.isin(1, 2), TypeError, "takes tensors; 2")
 row(
     "isin",
     lambda x: mt.isin(x, 2, invert=True),
