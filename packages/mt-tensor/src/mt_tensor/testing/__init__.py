@@ -10,18 +10,14 @@ from __future__ import annotations
 
 # Importing a subject enters its rows.
 from mt_tensor.testing import (
-    distances,
-    factors,
     in_place,
     indexing,
-    joining,
     linalg,
     movement,
     order,
     pointwise,
     products,
     reductions,
-    searching,
 )
 from mt_tensor.testing.specs import (
     BAD_CALLS,
@@ -40,13 +36,9 @@ SUBJECTS = (
     pointwise,
     reductions,
     order,
-    searching,
     products,
-    distances,
     linalg,
-    factors,
     movement,
-    joining,
     indexing,
     in_place,
 )
