@@ -38,9 +38,17 @@ from mt_nn.layers.adaptive_pooling import (
     adaptive_max_pool1d,
     adaptive_max_pool2d,
     adaptive_max_pool3d,
+    fractional_max_pool2d,
+    fractional_max_pool3d,
 )
 from mt_nn.layers.attention import scaled_dot_product_attention
-from mt_nn.layers.convolution import conv1d, conv3d
+from mt_nn.layers.convolution import (
+    conv1d,
+    conv3d,
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+)
 from mt_nn.layers.dropout import (
     alpha_dropout,
     drop_path,
@@ -51,7 +59,6 @@ from mt_nn.layers.dropout import (
 )
 from mt_nn.layers.embedding import embedding, embedding_bag
 from mt_nn.layers.folding import fold, unfold
-from mt_nn.layers.fractional_pooling import fractional_max_pool2d, fractional_max_pool3d
 from mt_nn.layers.linear import bilinear
 from mt_nn.layers.normalization import (
     batch_norm,
@@ -72,19 +79,21 @@ from mt_nn.layers.pooling import (
     lp_pool3d,
     max_pool1d,
     max_pool3d,
+    max_unpool1d,
+    max_unpool2d,
+    max_unpool3d,
 )
 from mt_nn.layers.resampling import channel_shuffle, interpolate, pixel_shuffle, pixel_unshuffle
-from mt_nn.layers.transposed import conv_transpose1d, conv_transpose2d, conv_transpose3d
-from mt_nn.layers.unpooling import max_unpool1d, max_unpool2d, max_unpool3d
 from mt_nn.losses.differences import huber_loss, l1_loss, mse_loss, smooth_l1_loss
 from mt_nn.losses.labels import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
+    multi_margin_loss,
+    multilabel_margin_loss,
     multilabel_soft_margin_loss,
     soft_margin_loss,
 )
 from mt_nn.losses.likelihoods import gaussian_nll_loss, kl_div, poisson_nll_loss
-from mt_nn.losses.margins import multi_margin_loss, multilabel_margin_loss
 from mt_nn.losses.sequences import ctc_loss
 from mt_nn.losses.similarities import (
     cosine_embedding_loss,

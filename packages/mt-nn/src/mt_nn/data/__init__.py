@@ -9,7 +9,9 @@ from mt_nn.data.datasets import (
     ConcatDataset,
     IterableDataset,
     Subset,
+    SubsetRandomSampler,
     TransformedDataset,
+    WeightedRandomSampler,
     random_split,
 )
 from mt_nn.data.downloads.download import download
@@ -34,7 +36,6 @@ from mt_nn.data.formats.texts import (
     read_sst2,
     read_text,
 )
-from mt_nn.data.samplers import SubsetRandomSampler, WeightedRandomSampler
 from mt_nn.data.vocabulary import BPTTWindows, Vocabulary, batchify, tokenize
 
 # fmt: off

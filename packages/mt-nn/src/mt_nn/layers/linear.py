@@ -1,4 +1,4 @@
-"""A bilinear map of two inputs, and a layer that splits a dimension."""
+"""Bilinear maps, dimensions that are split, and layers that compare vectors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingTypeError
-from mt_tensor import Tensor, unflatten, zeros
+from mt_nn.layers.function import FunctionLayer
+from mt_tensor import Tensor, cosine_similarity, pairwise_distance, unflatten, zeros
 
 
 @checked
@@ -121,3 +122,26 @@ class Unflatten(Module):
     def extra_repr(self) -> str:
         """Show the settings."""
         return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
+
+
+# --- How alike vectors are, and how far apart -----------------------------------------------------
+
+
+class CosineSimilarity(FunctionLayer):
+    """The cosine of the angle between vectors; see `mt_nn.functional.cosine_similarity`."""
+
+    function = staticmethod(cosine_similarity)
+    dim: int = 1
+    eps: float = 1e-8
+
+
+class PairwiseDistance(Module):
+    """The norm of the differences of vectors; see `mt_nn.functional.pairwise_distance`."""
+
+    def __init__(self, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> None:
+        super().__init__()
+        self.norm, self.eps, self.keepdim = p, eps, keepdim
+
+    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
+        """Return the shape of the inputs, broadcast, without the last dimension."""
+        return pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)

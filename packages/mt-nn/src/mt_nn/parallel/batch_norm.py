@@ -10,8 +10,8 @@ from typing import Any
 import mt_operators
 from mt_nn.errors import InputError
 from mt_nn.layers.normalization import BatchNorm, remember, scaled
+from mt_nn.parallel.averaging import Packed, traveling
 from mt_nn.parallel.group import Group, world
-from mt_nn.parallel.packing import Packed, traveling
 from mt_tensor import Function, Tensor, cat, empty_like, tensor
 from mt_tensor.extending import wide
 

@@ -4,9 +4,8 @@ It is imported by whoever trains, and not by `import mt_nn`.
 """
 
 from mt_nn.core.lenet import LeNet
-from mt_nn.train.callbacks import EarlyStopping, SaveCheckpoints
+from mt_nn.train.callbacks import CSVLog, EarlyStopping, JSONLinesLog, ProgressBar, SaveCheckpoints
 from mt_nn.train.history import History, draw_curves
-from mt_nn.train.logs import CSVLog, JSONLinesLog, ProgressBar
 from mt_nn.train.metrics import (
     F1,
     Accuracy,
