@@ -120,7 +120,10 @@ class _CrossEntropy(FusedKernel):
         """
         x, classes, ignored, reduction = arguments
         scores, target = _rows(x), array_of(classes).reshape(-1)
-        losses, logarithms = np.empty(len(scores), scores.dtype), np.empty(len(scores), scores.dtype)
+        losses, logarithms = (
+            np.empty(len(scores), scores.dtype),
+            np.empty(len(scores), scores.dtype),
+        )
         wrong = np.zeros(1, np.bool_)
         of_scores = empty_like(scores) if needs[0] else scores[:0]
         count = _counted(target, ignored) if reduction == "mean" else 1

@@ -14,7 +14,7 @@ from mt_nn.core.losses import (
     for_one_sample,
     reduced,
 )
-from mt_nn.losses.arguments import check_floating
+from mt_nn.losses.differences import check_floating
 from mt_tensor import Tensor
 
 

@@ -1,9 +1,12 @@
-"""Checks of the shapes that convolution and pooling take."""
+"""Functions for signals, images and volumes: one definition of three; checks of shapes."""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from mt_nn.core.arguments import checked
 from mt_nn.core.errors import InputError, SettingError
 from mt_nn.core.extensions import extends
 from mt_tensor.extending import Shape
@@ -81,3 +84,27 @@ def pairs(before: tuple[int, ...], after: tuple[int, ...]) -> list[int]:
     """Return the padding before and after each dimension as `mt_tensor.pad` takes it."""
     both = zip(reversed(before), reversed(after), strict=True)
     return [number for pair in both for number in pair]
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def over_dimensions(
+    function: Callable[Concatenate[int, P], R],
+) -> tuple[Callable[P, R], Callable[P, R], Callable[P, R]]:
+    """Return versions of a function for one, two and three dimensions, all of them `checked`.
+
+    Their names end in "1d", "2d" and "3d".
+
+    Args:
+        function: takes the number of dimensions as its first argument.
+    """
+
+    def over(dims: int) -> Callable[P, R]:
+        one: Any = functools.partial(function, dims)
+        one.__name__ = one.__qualname__ = f"{function.__name__}{dims}d"
+        one.__module__, one.__doc__ = function.__module__, function.__doc__
+        return checked(one)
+
+    return over(1), over(2), over(3)

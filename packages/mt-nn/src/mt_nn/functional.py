@@ -16,7 +16,7 @@ from mt_nn.core.linear import linear
 from mt_nn.core.losses import accuracy, cross_entropy
 from mt_nn.core.pooling import max_pool2d
 from mt_nn.core.windows import windows
-from mt_nn.functional.activation import (
+from mt_nn.layers.activation import (
     celu,
     elu,
     gumbel_softmax,
@@ -31,18 +31,25 @@ from mt_nn.functional.activation import (
     silu,
     threshold,
 )
-from mt_nn.functional.adaptive_pooling import (
+from mt_nn.layers.adaptive_pooling import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
     adaptive_avg_pool3d,
     adaptive_max_pool1d,
     adaptive_max_pool2d,
     adaptive_max_pool3d,
+    fractional_max_pool2d,
+    fractional_max_pool3d,
 )
-from mt_nn.functional.attention import scaled_dot_product_attention
-from mt_nn.functional.bilinear import bilinear
-from mt_nn.functional.convolution import conv1d, conv3d
-from mt_nn.functional.dropouts import (
+from mt_nn.layers.attention import scaled_dot_product_attention
+from mt_nn.layers.convolution import (
+    conv1d,
+    conv3d,
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+)
+from mt_nn.layers.dropout import (
     alpha_dropout,
     drop_path,
     dropout1d,
@@ -50,10 +57,10 @@ from mt_nn.functional.dropouts import (
     dropout3d,
     feature_alpha_dropout,
 )
-from mt_nn.functional.embedding import embedding, embedding_bag
-from mt_nn.functional.folding import fold, unfold
-from mt_nn.functional.fractional_pooling import fractional_max_pool2d, fractional_max_pool3d
-from mt_nn.functional.normalization import (
+from mt_nn.layers.embedding import embedding, embedding_bag
+from mt_nn.layers.folding import fold, unfold
+from mt_nn.layers.linear import bilinear
+from mt_nn.layers.normalization import (
     batch_norm,
     group_norm,
     instance_norm,
@@ -62,8 +69,8 @@ from mt_nn.functional.normalization import (
     normalize,
     rms_norm,
 )
-from mt_nn.functional.padding import pad
-from mt_nn.functional.pooling import (
+from mt_nn.layers.padding import pad
+from mt_nn.layers.pooling import (
     avg_pool1d,
     avg_pool2d,
     avg_pool3d,
@@ -72,20 +79,21 @@ from mt_nn.functional.pooling import (
     lp_pool3d,
     max_pool1d,
     max_pool3d,
+    max_unpool1d,
+    max_unpool2d,
+    max_unpool3d,
 )
-from mt_nn.functional.rearranging import channel_shuffle, pixel_shuffle, pixel_unshuffle
-from mt_nn.functional.resampling import interpolate
-from mt_nn.functional.transposed import conv_transpose1d, conv_transpose2d, conv_transpose3d
-from mt_nn.functional.unpooling import max_unpool1d, max_unpool2d, max_unpool3d
+from mt_nn.layers.resampling import channel_shuffle, interpolate, pixel_shuffle, pixel_unshuffle
 from mt_nn.losses.differences import huber_loss, l1_loss, mse_loss, smooth_l1_loss
 from mt_nn.losses.labels import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
+    multi_margin_loss,
+    multilabel_margin_loss,
     multilabel_soft_margin_loss,
     soft_margin_loss,
 )
 from mt_nn.losses.likelihoods import gaussian_nll_loss, kl_div, poisson_nll_loss
-from mt_nn.losses.margins import multi_margin_loss, multilabel_margin_loss
 from mt_nn.losses.sequences import ctc_loss
 from mt_nn.losses.similarities import (
     cosine_embedding_loss,
