@@ -10,9 +10,7 @@ from importlib.util import find_spec as _find_spec
 from mt_autodiff import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from mt_operators import OPERATORS as _OPERATORS
 from mt_operators import Operator as _Operator
-from mt_tensor.core.devices import device
-from mt_tensor.core.from_data import tensor
-from mt_tensor.core.filled import empty, full, ones, rand, zeros
+from mt_tensor.core.creation import rand, tensor, zeros
 from mt_tensor.core.in_place import fuse_in_place
 from mt_tensor.core.generator import Generator, default_generator, manual_seed
 from mt_tensor.core.dtypes import (
@@ -86,7 +84,6 @@ from mt_tensor.core.matmul import matmul
 from mt_tensor.core.named import fused
 from mt_tensor.core.function import Function
 from mt_tensor.core.sums import mean, sum as sum
-from mt_tensor.core.size import Size
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.core import methods as _core_methods  # noqa: F401 - registers the methods of `Tensor`
@@ -101,6 +98,8 @@ from mt_tensor.core.kernels import register_kernels as _register_kernels
 
 # What lies beside the core. The core works without it: `hatch run core:prove` deletes it.
 if _find_spec("mt_tensor.methods") is not None:
+    from mt_tensor.size import Size
+    from mt_tensor.backends.devices import device
     import mt_tensor.emulation.bfloat16  # each of these registers in the core's tables
     import mt_tensor.large_arrays.blocks
     import mt_tensor.large_arrays.formulas
@@ -118,6 +117,7 @@ if _find_spec("mt_tensor.methods") is not None:
         gradgradcheck,
     )
     from mt_tensor.creation.from_arrays import from_numpy
+    from mt_tensor.creation.from_numbers import empty, full, ones
     from mt_tensor.creation.from_rules import (
         arange,
         eye,

@@ -66,11 +66,7 @@ from mt_tensor.core.function import (
 )
 
 # Where elements are: the arguments `backend=` and `device=`.
-from mt_tensor.core.devices import (
-    Backend as Backend,
-    Device as Device,
-    place as place,
-)
+from mt_tensor.core.registry import Backend as Backend, Device as Device, place as place
 
 # Making an operation, beside `Function`, `fuse` and `fused`: kernels, and useful steps.
 from mt_tensor.core.kernels import register_kernels as register_kernels

@@ -27,9 +27,10 @@ from mt_tensor.core.dtypes import (
     int64,
     uint8,
 )
+from mt_tensor.core.extensions import register_method, register_methods
 from mt_tensor.core.methods import CoreMethods, attribute
-from mt_tensor.core.tensor import Tensor, register_method, register_methods
-from mt_tensor.creation import from_tensors
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.creation import from_numbers, from_tensors, sequences  # noqa: F401
 from mt_tensor.exchange import (  # noqa: F401
     array_operands,
     copying,
@@ -96,6 +97,8 @@ class Methods(CoreMethods):
     """The table that `register_methods` reads."""
 
     __slots__ = ()
+
+    _initialize = from_numbers._initialize
 
     # --- Construction, and what hooks and gradients need ------------------------------------------
 
@@ -658,16 +661,16 @@ class Methods(CoreMethods):
     zero_ = in_place.zero_
 
 
-register_methods(Methods)
+register_methods(Tensor, Methods)
 
 
 def _register_row(row: Operator) -> None:
     """Register the methods of a row that a program has added to the operator table."""
     for name in (row.name, *row.aliases):
         if name not in vars(Tensor):
-            register_method(name, rows.FUNCTIONS[name])
+            register_method(Tensor, name, rows.FUNCTIONS[name])
         if dtype_rules_of(row).in_place and f"{name}_" not in vars(Tensor):
-            register_method(f"{name}_", changing(rows.FUNCTIONS[row.name]))
+            register_method(Tensor, f"{name}_", changing(rows.FUNCTIONS[row.name]))
 
 
 OPERATORS.for_each(_register_row, taken=vars(Tensor).__contains__)

@@ -15,8 +15,8 @@ from mt_nn.core.parameter import Parameter
 from mt_operators import IncompatibleKeys
 from mt_operators.core.parameter import Holder
 from mt_tensor import bfloat16, float16, float32, float64
-from mt_tensor.core.devices import Backend, Device
 from mt_tensor.core.in_place import overwrite
+from mt_tensor.core.registry import Backend, Device
 
 Hook = Callable[..., Any]
 

@@ -15,6 +15,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 EXTENSIONS: dict[str, Callable[..., Any]] = {}
 """Functions by name:
 
+- `shape for users(shape)`: return a shape as an `mt_tensor.Size`;
+- `backend of a device(where, own)`: return the backend that an argument `device=` chooses for
+  elements that are on the backend `own` now;
+- `nested sequences(data, dtype)`: return the numbers of `tensor(data)` and their common dtype;
+  sequences may hold arrays and tensors, and integers must be in range;
 - `refresh a view(x)`: give a view a node for what it shows since its memory was changed in place;
 - `base of a result(x, args)`: take note of the argument of a Function whose memory a result shares;
 - `argument under autocast(name, value)`: convert an argument of the operation called `name`;
@@ -41,6 +46,28 @@ def extends(name: str) -> Callable[[F], F]:
         return function
 
     return register
+
+
+def register_methods(owner: type, table: type) -> None:
+    """Give a class the methods and properties in the body of another one; see `methods.py`.
+
+    Raises:
+        TypeError: it has one of this name. Nothing is ever replaced.
+    """
+    for name, method in vars(table).items():
+        if callable(method) or isinstance(method, property):
+            register_method(owner, name, method)
+
+
+def register_method(owner: type, name: str, method: Any) -> None:
+    """Give a class a method: a function whose first argument is the instance, or a property.
+
+    Raises:
+        TypeError: it has one of this name. Nothing is ever replaced.
+    """
+    if name in vars(owner):
+        raise TypeError(f"{owner.__name__} already has a method {name!r}: choose another name.")
+    setattr(owner, name, method)
 
 
 class Blocks:

@@ -14,7 +14,6 @@ from mt_tensor.core import (
     accumulation,
     arithmetic,
     conversion,
-    filled,
     gathering,
     rows,
     subscripts,
@@ -23,7 +22,8 @@ from mt_tensor.core import (
     windows,
 )
 from mt_tensor.core import matmul as products
-from mt_tensor.core.tensor import Tensor, register_methods
+from mt_tensor.core.extensions import register_methods
+from mt_tensor.core.tensor import Tensor
 
 Value = TypeVar("Value")
 
@@ -49,7 +49,6 @@ class CoreMethods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
 
     # --- What the class itself calls --------------------------------------------------------------
 
-    _initialize = filled._initialize
     _alone = accumulation._alone
     add_to_grad = accumulation.add_to_grad
 
@@ -157,4 +156,4 @@ class CoreMethods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
     matmul = products.matmul
 
 
-register_methods(CoreMethods)
+register_methods(Tensor, CoreMethods)

@@ -7,7 +7,7 @@ backend that the storage belongs to. It is a `Variable` of stage 1, and is diffe
 The class says what a tensor is. What can be done with it are operations: functions in the files
 that follow, which import `Tensor` from here; `methods.py` lists those that are its methods. Some
 serve the class itself: adding to `grad` (`add_to_grad`, `accumulation.py`) and the constructor
-(`_initialize`, `filled.py`).
+(`_initialize`, `creation/from_numbers.py`).
 """
 
 from __future__ import annotations
@@ -414,25 +414,3 @@ def _tensors_to_differentiate(inputs: Any) -> tuple[Tensor, ...]:
                 "for it: call requires_grad_() on it before computing the outputs."
             )
     return tensors
-
-
-def register_methods(table: type) -> None:
-    """Give `Tensor` the methods and properties in the body of a class; see `methods.py`.
-
-    Raises:
-        TypeError: `Tensor` has one of this name. Nothing is ever replaced.
-    """
-    for name, method in vars(table).items():
-        if callable(method) or isinstance(method, property):
-            register_method(name, method)
-
-
-def register_method(name: str, method: Any) -> None:
-    """Give `Tensor` a method: a function whose first argument is the tensor, or a property.
-
-    Raises:
-        TypeError: `Tensor` has one of this name. Nothing is ever replaced.
-    """
-    if name in vars(Tensor):
-        raise TypeError(f"Tensor already has a method {name!r}: choose another name.")
-    setattr(Tensor, name, method)

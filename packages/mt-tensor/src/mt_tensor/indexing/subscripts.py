@@ -19,8 +19,8 @@ from mt_tensor.core.gathering import in_range
 from mt_tensor.core.strides import Shape, shape_broadcast, size_of, strides_from_shape
 from mt_tensor.core.subscripts import EVERYTHING, Select, basic_view, in_full
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.core.tensor_data import positions
 from mt_tensor.errors import IndexingError, ShapeError
+from mt_tensor.exchange.storages import positions
 from mt_tensor.indexing.finding import places_of
 from mt_tensor.indexing.scattering import Scatter
 from mt_tensor.indexing.slices import (

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mt_tensor.checks import validate_call
 from mt_tensor.core.conversion import cast
 from mt_tensor.core.dtypes import result_type
 from mt_tensor.core.function import Function, common_backend, require_tensors
 from mt_tensor.core.layout import row_major
-from mt_tensor.core.signatures import validate_call
 from mt_tensor.core.strides import Shape, normalize_dim
 from mt_tensor.core.subscripts import Select
 from mt_tensor.core.tensor import Tensor

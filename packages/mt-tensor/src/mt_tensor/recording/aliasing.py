@@ -25,8 +25,9 @@ from mt_tensor.core.graph import Node
 from mt_tensor.core.linear import LinearFunction
 from mt_tensor.core.strides import size_of
 from mt_tensor.core.tensor import CUSTOM_VIEW, VIEW, Tensor
-from mt_tensor.core.tensor_data import TensorData, positions
+from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.core.views import reshaped
+from mt_tensor.exchange.storages import positions
 
 
 class Stored(Function):
