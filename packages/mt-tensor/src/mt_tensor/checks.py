@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from mt_tensor.core.arguments import Function, check_flags, parameters_of, renamed
 from mt_tensor.core.extensions import BLOCKS, EXTENSIONS
-from mt_tensor.core.function import require_tensors
+from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.strides import Shape, normalize_dim
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DomainError, DTypeError, IndexingError

@@ -15,9 +15,9 @@ from mt_operators import Formula, Operator
 from mt_operators.core.row import zero
 from mt_tensor.backends import TensorBackend, get_backend
 from mt_tensor.core.dtypes import Number, result_type
-from mt_tensor.core.function import common_backend, require_tensors
 from mt_tensor.core.layout import row_major
 from mt_tensor.core.matmul import matmul
+from mt_tensor.core.operands import common_backend, require_tensors
 from mt_tensor.core.strides import Index, normalize_dim, shape_broadcast
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import BackendMismatchError

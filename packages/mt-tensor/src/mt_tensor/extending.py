@@ -60,7 +60,7 @@ from mt_tensor.checks import (
     check_choice as check_choice,
     check_same_dtype as check_same_dtype,
 )
-from mt_tensor.core.function import (
+from mt_tensor.core.operands import (
     common_backend as common_backend,
     require_tensors as require_tensors,
 )

@@ -16,7 +16,7 @@ from mt_tensor.autograd.gradients import grad
 from mt_tensor.checks import validate_call
 from mt_tensor.core.creation import tensor
 from mt_tensor.core.dtypes import Array, float64
-from mt_tensor.core.function import require_tensors
+from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DTypeError
 

@@ -105,46 +105,15 @@ class CoreMethods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
 
     # --- The operator table -----------------------------------------------------------------------
 
-    abs = rows.abs
-    absolute = rows.abs
-    cos = rows.cos
-    eq = rows.eq
     exp = rows.exp
     expit = rows.sigmoid
-    ge = rows.ge
-    greater = rows.gt
-    greater_equal = rows.ge
-    gt = rows.gt
-    id = rows.id
-    inv = rows.inv
-    is_close = rows.is_close
-    isfinite = rows.isfinite
-    isinf = rows.isinf
     isnan = rows.isnan
-    le = rows.le
-    less = rows.lt
-    less_equal = rows.le
     log = rows.log
     logical_and = rows.logical_and
-    logical_not = rows.logical_not
     logical_or = rows.logical_or
-    logical_xor = rows.logical_xor
-    lt = rows.lt
     maximum = rows.maximum
-    minimum = rows.minimum
-    mul = rows.mul
-    multiply = rows.mul
-    ne = rows.ne
-    neg = rows.neg
-    negative = rows.neg
-    not_equal = rows.ne
-    reciprocal = rows.inv
     relu = rows.relu
-    rsqrt = rows.rsqrt
-    sgn = rows.sign
     sigmoid = rows.sigmoid
-    sign = rows.sign
-    sin = rows.sin
     sqrt = rows.sqrt
     tanh = rows.tanh
 

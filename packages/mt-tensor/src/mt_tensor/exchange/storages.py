@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.core.dtypes import Array, DType, as_dtype
+from mt_tensor.core.dtypes import DType, as_dtype
 from mt_tensor.core.errors import DTypeError, ShapeError
 from mt_tensor.core.extensions import extends, register_methods
 from mt_tensor.core.strides import Shape, Strides, shape_broadcast, size_of, strides_from_shape
@@ -80,11 +80,3 @@ class StorageMethods:
 
 
 register_methods(TensorData, StorageMethods)
-
-
-def positions(shape: Shape, strides: Strides, offset: int = 0) -> Array:
-    """Return the position in the storage of each element of a view, in an array of its shape."""
-    result = np.full((1,) * len(shape), offset, np.int64)
-    for dim, (size, stride) in enumerate(zip(shape, strides, strict=True)):
-        result = result + (np.arange(size) * stride).reshape(-1, *(1,) * (len(shape) - dim - 1))
-    return result

@@ -9,14 +9,15 @@ import numpy as np
 
 from mt_tensor.backends.devices import HOST
 from mt_tensor.checks import validate_call
-from mt_tensor.core.function import Function, common_backend
 from mt_tensor.core.gathering import Collect, Gather, in_range
 from mt_tensor.core.layout import REMEMBERED, Layout, layout_of
+from mt_tensor.core.operands import common_backend
 from mt_tensor.core.strides import Shape, normalize_dim
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import DTypeError, IndexingError
 from mt_tensor.movement.joining import stack
+from mt_tensor.recording.functions import Function
 
 
 class GatherSlices(Function):

@@ -15,11 +15,11 @@ from mt_autodiff.core.mode import recording
 from mt_tensor.checks import check_choice, validate_call
 from mt_tensor.core.dtypes import Array
 from mt_tensor.core.elementwise import elementwise
-from mt_tensor.core.function import Function
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.linalg.lapack import check_matrices, finite, lapack
 from mt_tensor.linalg.systems import Solve
 from mt_tensor.movement.joining import cat
+from mt_tensor.recording.functions import Function
 
 # --- Cholesky: A = L L^T ------------------------------------------------------------------------
 

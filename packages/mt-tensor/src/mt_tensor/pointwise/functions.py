@@ -15,7 +15,7 @@ from mt_tensor.checks import check_same_dtype, validate_call
 from mt_tensor.core.arguments import as_integer, check_floating, check_not_bool
 from mt_tensor.core.dtypes import DType, Number, as_number, plain, result_type
 from mt_tensor.core.elementwise import ElementwiseOperation, check_on_bool, elementwise
-from mt_tensor.core.function import require_tensors
+from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.rows import FUNCTIONS, Operand
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DomainError, DTypeError

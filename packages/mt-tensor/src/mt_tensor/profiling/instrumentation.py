@@ -17,12 +17,12 @@ from typing import Any
 import mt_tensor
 from mt_autodiff.core.backpropagation import walk
 from mt_tensor.core.elementwise import ElementwiseOperation
-from mt_tensor.core.function import Function
 from mt_tensor.core.graph import Node
 from mt_tensor.core.rows import FUNCTIONS
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.kernels.fused import FusedKernel
 from mt_tensor.pointwise.fusing_in_place import Change
+from mt_tensor.recording.functions import Function
 
 Name = Callable[[tuple[Any, ...]], str]
 """What an operation is called, by the arguments of the function that runs it."""

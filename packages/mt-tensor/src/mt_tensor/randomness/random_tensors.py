@@ -15,8 +15,8 @@ from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.conversion import cast
 from mt_tensor.core.creation import Placement, dtype_or_default, from_values, new_shape, rand
 from mt_tensor.core.dtypes import DType, as_dtype, as_number, float64, int64
-from mt_tensor.core.function import common_backend
 from mt_tensor.core.generator import Generator, drawing, manual_seed
+from mt_tensor.core.operands import common_backend
 from mt_tensor.core.registry import Backend, Device, place
 from mt_tensor.core.strides import Shape, shape_broadcast
 from mt_tensor.core.tensor import Tensor
