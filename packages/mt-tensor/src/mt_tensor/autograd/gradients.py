@@ -9,6 +9,7 @@ from mt_autodiff import NoGradientError, derivatives, set_grad_enabled
 from mt_tensor.core.arguments import check_flags
 from mt_tensor.core.errors import DomainError, ShapeError
 from mt_tensor.core.extensions import extends
+from mt_tensor.core.tape import run_backward
 from mt_tensor.core.tensor import Tensor
 
 Tensors = Tensor | Sequence[Tensor]
@@ -77,9 +78,8 @@ def grad(
         for number, (output, start) in enumerate(zip(outputs, starts, strict=True)):
             last = number == len(outputs) - 1
             retain = keep or not last
-            for variable, gradient in derivatives(
-                output.variable, start, retain, (), wanted
-            ).items():
+            totals = run_backward(derivatives, output.variable, start, retain, (), wanted)
+            for variable, gradient in totals.items():
                 gradient._fresh = False  # the caller will have it
                 known = variable in found
                 found[variable] = found[variable] + gradient if known else gradient
@@ -166,7 +166,8 @@ def backward_to_inputs(
     """
     named = {x.variable: x for x in _tensors_to_differentiate(inputs)}
     with set_grad_enabled(create_graph):
-        for variable, total in derivatives(tensor.variable, start, retain_graph, (), named).items():
+        found = run_backward(derivatives, tensor.variable, start, retain_graph, (), named)
+        for variable, total in found.items():
             named[variable]._store(total)
 
 

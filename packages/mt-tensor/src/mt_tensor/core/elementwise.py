@@ -72,7 +72,7 @@ class SignaturePlans(Cache):
             dtypes = {dtype for dtype in dtypes if not dtype.is_narrow}
         return dtypes
 
-    def __missing__(self, key: tuple[Any, ...]) -> Callable[..., Any] | None:
+    def make(self, key: tuple[Any, ...]) -> Callable[..., Any] | None:
         """Plan a signature.
 
         Raises:
@@ -87,12 +87,12 @@ class SignaturePlans(Cache):
             or any(layout.dtype is not dtype for layout in of_one_dtype)
             or (chooses and layouts[0].dtype is not bool_)
         ):
-            return self.keep(key, None)  # type: ignore[no-any-return]
+            return None
         for layout in layouts[1:]:
             if layout.shape != shape:
                 shape = shape_broadcast(shape, layout.shape)
         out = row_major(shape, bool_ if self.operator.result == "bool" else dtype)
-        return self.keep(key, self.plans[backend, out, *layouts])  # type: ignore[no-any-return]
+        return self.plans[backend, out, *layouts]  # type: ignore[no-any-return]
 
 
 class ElementwiseOperation:
@@ -275,20 +275,28 @@ def alike(value: Any, other: Any) -> Tensor | None:
         fits = dtype is not bool_ and -(2**53) < value < 2**53  # else a float would be another
     if not fits or (dtype.is_narrow and not is_exact(value, dtype)):
         return None
-    return (shared_constant if value else constant)(other.backend, dtype, value)
+    key = (other.backend, dtype, value)
+    return _CONSTANTS[key] if value else constant(*key)
 
 
 def constant(backend: TensorBackend, dtype: DType, value: Number) -> Tensor:
     """Return a number as a 0-dimensional tensor, which must not be changed: it may be shared."""
+    key = (backend, dtype, value)
     if value or math.copysign(1.0, value) > 0.0:
-        return shared_constant(backend, dtype, value)
-    return _make(backend.full((), dtype, value), backend)  # -0.0, which equals 0.0, yet differs
+        return _CONSTANTS[key]  # type: ignore[no-any-return]
+    return _CONSTANTS.make(key)  # of -0.0, which equals 0.0, yet differs
 
 
-@functools.lru_cache(maxsize=512)
-def shared_constant(backend: TensorBackend, dtype: DType, value: Number) -> Tensor:
-    """Return a number other than -0.0 likewise, the same tensor each time."""
-    return _make(backend.full((), dtype, value), backend)
+class Constants(Cache):
+    """Numbers as tensors, by backend, dtype and value: the same tensor each time."""
+
+    def make(self, key: tuple[TensorBackend, DType, Number]) -> Tensor:
+        """Return a number as a 0-dimensional tensor."""
+        backend, dtype, value = key
+        return _make(backend.full((), dtype, value), backend)
+
+
+_CONSTANTS = Constants()
 
 
 OPERATIONS: dict[str, ElementwiseOperation] = {}

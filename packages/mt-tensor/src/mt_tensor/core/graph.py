@@ -18,6 +18,7 @@ from mt_tensor.core.dtypes import DType
 from mt_tensor.core.errors import InPlaceError
 from mt_tensor.core.layout import Layout
 from mt_tensor.core.strides import Shape
+from mt_tensor.core.tape import ACTIVE, run_operation
 from mt_tensor.core.tensor_data import TensorData
 
 _new = object.__new__
@@ -114,7 +115,10 @@ class Node(History):
         for data in saved:
             if data._version is not None and version_of(saved) != self.version:
                 raise changed_in_place(repr(self.name))
-        gradients = rule.vjp(self, inputs, ctx, derivative, needed)
+        if ACTIVE.count:
+            gradients = run_operation(self.name, rule.vjp, self, inputs, ctx, derivative, needed)
+        else:
+            gradients = rule.vjp(self, inputs, ctx, derivative, needed)
         if not retain_graph:
             self.last_fn = None
             self.ctx = self.inputs = self.saved = ()

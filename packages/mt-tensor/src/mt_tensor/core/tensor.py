@@ -27,6 +27,7 @@ from mt_tensor.core.errors import DTypeError, ShapeError
 from mt_tensor.core.extensions import EXTENSIONS
 from mt_tensor.core.graph import Node
 from mt_tensor.core.strides import Shape
+from mt_tensor.core.tape import ACTIVE, run_backward
 from mt_tensor.core.tensor_data import TensorData
 
 if TYPE_CHECKING:
@@ -320,7 +321,11 @@ class Tensor(Methods):
             check_flags(retain_graph=keep, create_graph=create_graph)
         start = self.starting_gradient(gradient)
         if inputs is None:
-            backpropagate(self.history or self, start, keep, create_graph)
+            arguments = (self.history or self, start, keep, create_graph)
+            if ACTIVE.count:
+                run_backward(backpropagate, *arguments)
+            else:
+                backpropagate(*arguments)
             return
         EXTENSIONS["backward to inputs"](self, start, keep, create_graph, inputs)
 

@@ -12,6 +12,7 @@ from mt_autodiff import AutodiffError, GradientError, GraphFreedError, derivativ
 from mt_autodiff.core.mode import recording
 from mt_tensor.core.graph import Node, record
 from mt_tensor.core.layout import row_major
+from mt_tensor.core.tape import capturing
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileError, TensorError
 from mt_tensor.programs.addresses import Addresses
@@ -22,7 +23,6 @@ from mt_tensor.programs.source import Source
 from mt_tensor.programs.structure import leaves_in
 from mt_tensor.programs.writing import Writer
 from mt_tensor.recording.functions import elements_of
-from mt_tensor.recording.one_call import NOW
 
 
 class ProgramRule:
@@ -61,9 +61,10 @@ class BorderRule:
         Raises:
             CompileError: the function that is captured calls `backward()` itself.
         """
-        if NOW.writer is not None:
+        writer = capturing()
+        if isinstance(writer, Writer):
             raise CompileError(
-                f"backward() in {NOW.writer.name} goes on to what an argument was computed from, "
+                f"backward() in {writer.name} goes on to what an argument was computed from, "
                 "which no program knows: pass detach() of it, or compile what computes it, too."
             )
         return [grad]
@@ -163,7 +164,7 @@ def _one(
     backend = result.backend
     ones = backend.full(result.shape, result.dtype, 1)
     ones = backend.copy(ones, row_major(ones.shape, ones.dtype))
-    own = Writer(f"gradient of {name}", writer.backends)
+    own = Writer(f"gradient of {name}")
     own.storages = writer.storages
     seed = own.storages.memory(ones, False)
     before = recording.set(False)

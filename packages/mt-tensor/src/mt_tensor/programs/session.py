@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.core.generator import current_generator
-from mt_tensor.core.registry import created, current_backend
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileError
 from mt_tensor.mixed_precision.precision import asked
@@ -81,10 +80,7 @@ class Session:
             Undecided: it asked which number a varying one is.
         """
         taken = self._stand_ins()
-        known = created()
-        backends = [each.backend for each in taken if isinstance(each, Tensor)]
-        backends += [tensor.backend for tensor, _ in self.picture.tensors.values()]
-        writer = self.writer = Writer(self.name, (current_backend(), *backends, *known))
+        writer = self.writer = Writer(self.name)
         leaves = iter(taken)
         whole = exchanged_leaves((self.given.args, self.given.kwargs), lambda _: next(leaves))
         args, kwargs = whole
@@ -106,8 +102,6 @@ class Session:
         try:
             gradients = derivatives_written(self.name, taken, result, writer, addresses)
             numbers = self.numbers, self._numbers_stored(), self.answers
-            if len(created()) > len(known):
-                raise Reason("a backend is asked for the first time")
             self.written = written(
                 self.name, self.given, result, writer, addresses, numbers, gradients
             )

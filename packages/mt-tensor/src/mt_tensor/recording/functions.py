@@ -22,6 +22,7 @@ from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.errors import DTypeError
 from mt_tensor.core.graph import Node, changed_in_place, new_node, record, version_of
 from mt_tensor.core.layout import Layout
+from mt_tensor.core.tape import ACTIVE, run_operation
 from mt_tensor.core.tensor import CUSTOM_VIEW, Tensor
 from mt_tensor.core.tensor_data import TensorData
 
@@ -93,7 +94,10 @@ class Function:
         ctx.saved_values = ()
         recording.set(False)
         try:
-            returned = cls.forward(ctx, *args)
+            if ACTIVE.count:
+                returned = run_operation(cls.__name__, cls.forward, ctx, *args)
+            else:
+                returned = cls.forward(ctx, *args)
         finally:
             recording.set(enabled)
         if isinstance(returned, Tensor):
