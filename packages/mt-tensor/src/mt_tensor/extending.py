@@ -59,17 +59,13 @@ from mt_tensor.checks import (
     check_choice as check_choice,
     check_same_dtype as check_same_dtype,
 )
-from mt_tensor.core.function import (
+from mt_tensor.core.operands import (
     common_backend as common_backend,
     require_tensors as require_tensors,
 )
 
 # Where elements are: the arguments `backend=` and `device=`.
-from mt_tensor.core.devices import (
-    Backend as Backend,
-    Device as Device,
-    place as place,
-)
+from mt_tensor.core.registry import Backend as Backend, Device as Device, place as place
 
 # Making an operation, beside `Function`, `fuse` and `fused`: kernels, and useful steps.
 from mt_tensor.core.kernels import register_kernels as register_kernels

@@ -15,7 +15,7 @@ from mt_nn.core.errors import InputError, SettingError
 from mt_nn.core.extensions import extension
 from mt_tensor import Tensor, elementwise, fused
 from mt_tensor.core.conversion import cast
-from mt_tensor.core.function import common_backend
+from mt_tensor.core.operands import common_backend
 from mt_tensor.core.sums import fold
 
 Reduction = Literal["mean", "sum", "none"]

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from mt_nn.core.module import Module
 from mt_tensor import DType, Tensor
-from mt_tensor.core.devices import Backend, Device
+from mt_tensor.extending import Backend, Device
 
 M = TypeVar("M", bound=Module)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 from typing import Any, Protocol
 
-from mt_autodiff import GradientError, History
+from mt_autodiff import History
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.dtypes import DType
 from mt_tensor.core.errors import InPlaceError
@@ -193,32 +193,3 @@ def changed_in_place(what: str) -> InPlaceError:
         f"a tensor that {what} saved for its gradient has been changed in place since, so that the "
         "gradient would be wrong: change a clone() of it, or call backward() first."
     )
-
-
-def fitting(gradient: Any, variable: Any, name: str | None = None) -> Any:
-    """Return a gradient as one of `variable`, converted to its dtype.
-
-    Args:
-        gradient: what was returned.
-        variable: a Node, or a leaf.
-        name: the operation whose backward returned it; None for a hook.
-
-    Raises:
-        GradientError: it is no tensor, or has another shape or backend than the variable.
-    """
-    data = getattr(gradient, "_tensor", None)
-    if data is None or gradient.backend is not variable.backend:
-        raise GradientError(
-            f"{_origin(name)} returned {gradient!r} as a gradient; it must be a tensor of backend "
-            f"{variable.backend.name!r}, like the tensor that it belongs to."
-        )
-    if data.shape != variable.shape:
-        raise GradientError(
-            f"{_origin(name)} returned a gradient of shape {data.shape} for a tensor of shape "
-            f"{variable.shape}; it must have the shape of the tensor."
-        )
-    return gradient if data.dtype is variable.dtype else gradient._cast(variable.dtype)
-
-
-def _origin(name: str | None) -> str:
-    return "a hook" if name is None else f"the backward of {name!r}"

@@ -15,7 +15,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec
 
-from mt_tensor.core.function import require_tensors
+from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.tape import ACTIVE, run_operation
 from mt_tensor.core.tensor import Tensor
 

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from mt_tensor.core.arguments import as_integer
-from mt_tensor.core.devices import Backend, Device
+from mt_tensor.core.creation import Placement, dtype_or_default, filled, from_values, new_shape
 from mt_tensor.core.dtypes import (
     Array,
     DType,
@@ -19,11 +19,11 @@ from mt_tensor.core.dtypes import (
     get_default_dtype,
     int64,
 )
-from mt_tensor.core.filled import dtype_or_default, filled, new_shape, one_number
-from mt_tensor.core.from_data import Placement, from_values
 from mt_tensor.core.named import fused
+from mt_tensor.core.registry import Backend, Device
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import not_an_array
+from mt_tensor.creation.from_numbers import one_number
 from mt_tensor.errors import DTypeError, ShapeError
 
 # --- Evenly spaced ------------------------------------------------------------------------------

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mt_tensor.checks import validate_call
 from mt_tensor.core.conversion import cast
 from mt_tensor.core.dtypes import result_type
-from mt_tensor.core.function import Function, common_backend, require_tensors
 from mt_tensor.core.layout import Layout, row_major
-from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.operands import common_backend, require_tensors
 from mt_tensor.core.strides import normalize_dim
 from mt_tensor.core.subscripts import Select
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import ShapeError
+from mt_tensor.recording.functions import Function
 
 NOTHING = (0,)
 """The shape that is passed over among others."""

@@ -10,7 +10,6 @@ from typing import Any
 
 from mt_autodiff import AutodiffError, GradientError, GraphFreedError, derivatives
 from mt_autodiff.core.mode import recording
-from mt_tensor.core.function import elements_of
 from mt_tensor.core.graph import Node, record
 from mt_tensor.core.layout import row_major
 from mt_tensor.core.tape import capturing
@@ -24,6 +23,7 @@ from mt_tensor.programs.program import Box, Memory, Program, View
 from mt_tensor.programs.source import Source
 from mt_tensor.programs.structure import leaves_in
 from mt_tensor.programs.writing import Writer
+from mt_tensor.recording.functions import elements_of
 
 
 class ProgramRule:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from mt_tensor.core.dtypes import DType
-from mt_tensor.core.size import Size
 from mt_tensor.core.tensor import Tensor
+from mt_tensor.size import Size
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), DType, Size)
 """Leaves that never change, and are equal where they are the same."""
