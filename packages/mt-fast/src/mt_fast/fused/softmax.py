@@ -109,12 +109,14 @@ def _along(dim: int, kernel: Kernel, *tensors: Tensor) -> Tensor:
     first = tensors[0]
     last = dim in (-1, len(first._tensor.layout.shape) - 1)
     rows: list[Array] = []
+    shape: tuple[int, ...] = ()
     for tensor in tensors:
         array = array_of(tensor) if last else _swapped(tensor._tensor.array, dim)
-        rows.append(array.reshape(-1, array.shape[-1]))
+        shape = array.shape
+        rows.append(array.reshape(-1, shape[-1]))
     out = empty_like(rows[0])
     kernel.run(len(out), shared(out.size, first), *rows, out)
-    result = out.reshape(array.shape)
+    result = out.reshape(shape)
     return tensor_of(result if last else _swapped(result, dim), first)
 
 

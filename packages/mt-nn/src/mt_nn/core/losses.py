@@ -121,7 +121,7 @@ def check_classes(name: str, input: Tensor, target: Tensor) -> None:
             f"{name}() takes floating-point scores of shape (batch, classes, ...) or (classes,); "
             f"shape {input.shape} and {input.dtype.name} were given."
         )
-    if target._tensor.layout.shape != (*shape[:1], *shape[2:])[len(shape) == 1 :]:
+    if target._tensor.layout.shape != (shape[:1] + shape[2:] if len(shape) > 1 else ()):
         raise InputError(
             f"{name}() takes scores of shape (batch, classes, ...) and targets of shape "
             f"(batch, ...); shapes {input.shape} and {target.shape} were given."
@@ -131,7 +131,8 @@ def check_classes(name: str, input: Tensor, target: Tensor) -> None:
             f"targets are class numbers of int64; {target.dtype.name} was given. Convert with "
             "target.long()."
         )
-    common_backend(input, target)
+    if target.backend is not input.backend:
+        common_backend(input, target)
 
 
 @checked

@@ -71,7 +71,8 @@ def checked_1d_index(name: str, input: Tensor, dim: int, index: Tensor) -> tuple
         DTypeError: it is not an integer tensor.
         IndexingError: it is not 1-D, an index is out of range, or `input` is 0-D.
     """
-    common_backend(input, index)
+    if index.backend is not input.backend:
+        common_backend(input, index)
     shape = input._tensor.layout.shape
     if index.ndim != 1:
         raise IndexingError(f"{name}() takes a 1-D index; shape {index.shape} was given.")

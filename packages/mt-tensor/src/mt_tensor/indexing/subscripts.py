@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import EllipsisType
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -34,12 +34,8 @@ _AS_TENSORS = (bool, np.bool_, list, tuple, range, np.ndarray)
 """What stands for a tensor in an index."""
 
 
-class Pick(NamedTuple):
-    """A dimension, and the tensor of int64 that names elements of it, counted from the front."""
-
-    dim: int
-    indices: Tensor
-
+Pick: TypeAlias = tuple[int, Tensor]
+"""A dimension, and the tensor of int64 that names elements of it, counted from the front."""
 
 # --- Reading the key ----------------------------------------------------------------------------
 
@@ -103,25 +99,25 @@ def _resolve(x: Tensor, key: Any) -> tuple[Tensor, list[Pick]]:
     if named != len(shape) or EllipsisType in map(type, entries):
         entries = in_full(entries, named, len(shape))
     plain: list[Any] = []
-    picks = []
+    picks: list[Pick] = []
     dim, seen = 0, 0  # of the tensor, and of the view
     for entry in entries:
-        used = _dims_used(entry)
         if isinstance(entry, Tensor):
-            indices = (
-                _mask_positions(entry, shape[dim : dim + used], dim)
-                if _is_mask(entry)
-                else [_from_the_front(entry, shape[dim], dim)]
-            )
+            if _is_mask(entry):
+                used = len(entry._tensor.layout.shape)
+                indices = _mask_positions(entry, shape[dim : dim + used], dim)
+            else:
+                used, indices = 1, [_from_the_front(entry, shape[dim], dim)]
             for index in indices:
-                picks.append(Pick(seen, index))
+                picks.append((seen, index))
                 seen += 1
             # A mask without dimensions picks from a new one.
             plain += [EVERYTHING] * used if used else [None]
+            dim += used
         else:
             plain.append(entry)
             seen += entry is None or isinstance(entry, slice)
-        dim += used
+            dim += entry is not None
     if picks and plain == [EVERYTHING] * len(shape):
         return x, picks
     return Select.apply(x, plain), picks
@@ -155,7 +151,7 @@ def _neighbours(x: Tensor, picks: list[Pick]) -> tuple[Tensor, int]:
     They stay where they are if they are neighbours already, and otherwise come to the front; the
     dimensions of the indices take their place in the result. This is NumPy's rule, and torch's.
     """
-    dims = [pick.dim for pick in picks]
+    dims = [dim for dim, _ in picks]
     first = dims[0]
     if dims == list(range(first, first + len(dims))):
         return x, first
@@ -164,16 +160,16 @@ def _neighbours(x: Tensor, picks: list[Pick]) -> tuple[Tensor, int]:
 
 def _common_shape(picks: list[Pick]) -> Shape:
     shape: Shape = ()
-    for pick in picks:
-        shape = shape_broadcast(shape, pick.indices.shape)
+    for _, indices in picks:
+        shape = shape_broadcast(shape, indices.shape)
     return shape
 
 
 def _offsets(picks: list[Pick], strides: tuple[int, ...]) -> Tensor:
     """Return, broadcast together, each index times the stride of its dimension, added up."""
     terms = [
-        pick.indices if stride == 1 else pick.indices * stride
-        for pick, stride in zip(picks, strides, strict=True)
+        indices if stride == 1 else indices * stride
+        for (_, indices), stride in zip(picks, strides, strict=True)
     ]
     return sum(terms[1:], terms[0])
 
@@ -181,7 +177,8 @@ def _offsets(picks: list[Pick], strides: tuple[int, ...]) -> Tensor:
 def _pick(x: Tensor, picks: list[Pick]) -> Tensor:
     """Return a copy of the elements that indices name."""
     if len(picks) == 1:
-        return GatherSlices.apply(x, picks[0].indices, picks[0].dim)
+        ((dim, index),) = picks
+        return GatherSlices.apply(x, index, dim)
     x, first = _neighbours(x, picks)
     last = first + len(picks) - 1
     offsets = _offsets(picks, strides_from_shape(x.shape[first : last + 1]))
