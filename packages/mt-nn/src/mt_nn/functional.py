@@ -13,7 +13,7 @@ from mt_nn.core.activation import relu
 from mt_nn.core.convolution import conv2d
 from mt_nn.core.dropout import dropout
 from mt_nn.core.linear import linear
-from mt_nn.core.losses import accuracy, cross_entropy, nll_loss
+from mt_nn.core.losses import accuracy, cross_entropy
 from mt_nn.core.pooling import max_pool2d
 from mt_nn.core.windows import windows
 from mt_nn.layers.activation import (
@@ -102,6 +102,7 @@ from mt_nn.losses.similarities import (
     triplet_margin_loss,
     triplet_margin_with_distance_loss,
 )
+from mt_nn.losses.soft_targets import nll_loss
 from mt_tensor import (
     cosine_similarity,
     gelu,

@@ -17,7 +17,7 @@ from mt_nn.core.errors import SettingTypeError
 from mt_tensor import Tensor
 from mt_tensor.core.errors import DTypeError
 from mt_tensor.core.extensions import BLOCKS, EXTENSIONS
-from mt_tensor.core.function import common_backend, require_tensors
+from mt_tensor.core.operands import common_backend, require_tensors
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -59,9 +59,9 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def operation(*args: P.args, **kwargs: P.kwargs) -> R:
-        for number, (value, kind) in enumerate(zip(args, types)):  # noqa: B905 - some have defaults
+        for name, value, kind in zip(names, args, types):  # noqa: B905 - some have defaults
             if not isinstance(value, kind):
-                refuse(names[number], value)
+                refuse(name, value)
         for name, value in kwargs.items():
             if not isinstance(value, by_name.get(name, object)):
                 refuse(name, value)

@@ -446,7 +446,8 @@ def _check_both(name: str, running_mean: Tensor | None, running_var: Tensor | No
 
 def _are(shape: tuple[int, ...], *tensors: Tensor | None) -> bool:
     """Return whether all tensors that are given have this shape."""
-    return all(tensor is None or tensor.shape == shape for tensor in tensors)
+    shapes = [each._tensor.layout.shape for each in tensors if each is not None]
+    return shapes == [shape] * len(shapes)
 
 
 def _shapes(*tensors: Tensor | None) -> str:

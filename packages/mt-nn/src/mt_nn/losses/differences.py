@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from mt_nn.core.arguments import checked
-from mt_nn.core.losses import REDUCTIONS, Reduction, check_floating, check_reduction
+from mt_nn.core.losses import REDUCTIONS, Reduction, check_reduction
 from mt_nn.errors import InputError, SettingError
 from mt_tensor import Tensor, elementwise, fuse
+
+
+def check_floating(name: str, *tensors: Tensor) -> None:
+    """Raise InputError unless all tensors are floating-point."""
+    for tensor in tensors:
+        if not tensor.is_floating_point():
+            raise InputError(
+                f"{name}() takes floating-point tensors; {tensor.dtype.name} was given. Convert "
+                "with x.float()."
+            )
 
 
 def check_one_shape(name: str, input: Tensor, target: Tensor) -> None:

@@ -9,12 +9,11 @@ from mt_nn.core.losses import (
     REDUCTIONS,
     Reduction,
     check_classes,
-    check_floating,
     check_reduction,
     for_one_sample,
 )
 from mt_nn.errors import InputError, SettingError
-from mt_nn.losses.differences import check_one_shape
+from mt_nn.losses.differences import check_floating, check_one_shape
 from mt_nn.losses.soft_targets import check_class_weights
 from mt_tensor import Function, Tensor, arange, fuse, ones, stack
 from mt_tensor.extending import as_one_call

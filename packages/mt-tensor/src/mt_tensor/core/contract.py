@@ -38,10 +38,12 @@ divided by zero may become any number, as tensors refuse it before. Sums of floa
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Protocol, Self
+from types import FunctionType
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -49,10 +51,13 @@ from mt_operators import Formula, Operator
 from mt_tensor.core.casting import cast_array, element
 from mt_tensor.core.dtypes import NARROW, Array, DType, Number, bool_, float64, int64
 from mt_tensor.core.errors import IndexingError
+from mt_tensor.core.extensions import ACTIVE, EXTENSIONS
 from mt_tensor.core.kernels import registered_kernel
 from mt_tensor.core.layout import Layout, row_major
 from mt_tensor.core.strides import Shape, shape_broadcast
 from mt_tensor.core.tensor_data import TensorData
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class PlannedRun(Protocol):
@@ -73,6 +78,27 @@ class PlannedRun(Protocol):
         """
 
 
+def on_tape(method: Method) -> Method:
+    """Return a method of a backend whose calls an active tape sees (`mt_tensor/tape.py`).
+
+    A tape belongs to a profiler, or to what records programs. Without one the method runs at once.
+    """
+    name = method.__name__
+
+    @functools.wraps(method)
+    def call(self: Any, *arguments: Any, **options: Any) -> Any:
+        if not ACTIVE.count:
+            return method(self, *arguments, **options)
+        return EXTENSIONS["call on tape"](self, name, method.__get__(self), arguments, options)
+
+    @functools.wraps(method)
+    def elementwise(self: Any, formula: Formula) -> Any:
+        run = method(self, formula)
+        return EXTENSIONS["elementwise on tape"](self, formula, run) if ACTIVE.count else run
+
+    return elementwise if name == "elementwise" else call  # type: ignore[return-value]
+
+
 class TensorBackend(ABC):
     """One place where tensors live. There is one instance per name in a process.
 
@@ -83,6 +109,13 @@ class TensorBackend(ABC):
 
     name: str
     device: str = "cpu"
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let the tape see the calls of what a backend implements; see `on_tape`."""
+        super().__init_subclass__(**options)
+        for name in ON_TAPE & vars(cls).keys():
+            if isinstance(vars(cls)[name], FunctionType):
+                setattr(cls, name, on_tape(vars(cls)[name]))
 
     # --- Holding data ---------------------------------------------------------------------------
 
@@ -211,6 +244,7 @@ class TensorBackend(ABC):
 
     # --- What follows from the primitives -------------------------------------------------------
 
+    @on_tape
     def concatenate(self, parts: Sequence[TensorData], dim: int) -> TensorData:
         """Return views of one dtype, whose shapes differ in `dim` only, one after the other."""
         first = parts[0]
@@ -222,12 +256,14 @@ class TensorBackend(ABC):
             starts[dim] += part.shape[dim]
         return out
 
+    @on_tape
     def full(self, shape: Shape, dtype: DType, value: Number) -> TensorData:
         """Return a new contiguous view in which every element is `value`."""
         with np.errstate(over="ignore"):
             number = self.from_host(np.asarray(element(value, dtype), dtype.numpy))
         return self.copy(number.expand(shape), row_major(shape, dtype))
 
+    @on_tape
     def random(self, numbers: np.random.Generator, shape: Shape, dtype: DType) -> TensorData:
         """Return a new contiguous view of uniform random numbers from 0 to below 1.
 
@@ -247,6 +283,7 @@ class TensorBackend(ABC):
             drawn = np.floor(drawn / spacing) * spacing
         return self.from_host(cast_array(drawn, dtype))
 
+    @on_tape
     def checked_indices(
         self, index: TensorData, size: int, where: tuple[str, str], negative: bool = False
     ) -> TensorData:
@@ -307,6 +344,7 @@ class TensorBackend(ABC):
 
     # --- Optional -------------------------------------------------------------------------------
 
+    @on_tape
     def kernel(self, name: str) -> Any:
         """Return this backend's kernel for a named operation, or None.
 
@@ -347,6 +385,13 @@ class TensorBackend(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
+
+
+ON_TAPE = {
+    "empty", "from_host", "to_host", "elementwise", "reduce", "matmul", "gather", "scatter", "copy",
+    "concatenate", "full", "random", "checked_indices", "kernel",
+}  # fmt: skip
+"""The methods that compute, hold or look up something for a program."""
 
 
 def index_error(where: tuple[str, str], index: int, size: int) -> IndexingError:

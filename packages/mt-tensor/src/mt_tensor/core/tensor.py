@@ -5,30 +5,30 @@ backend that the storage belongs to. It is a `Variable` of stage 1, and is diffe
 1's `backpropagate`, unchanged. Its names, arguments and rules are torch's.
 
 The class says what a tensor is. What can be done with it are operations: functions in the files
-that follow, which import `Tensor` from here; `methods.py` lists those that are its methods. Some
-serve the class itself: adding to `grad` (`add_to_grad`, `accumulation.py`) and the constructor
-(`_initialize`, `filled.py`).
+that follow, which import `Tensor` from here; `methods.py` lists those that are its methods.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+import threading
+from collections.abc import Container, Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 from mt_autodiff import (
     GradientError,
     NoGradientError,
     backpropagate,
-    derivatives,
-    set_grad_enabled,
 )
+from mt_autodiff.core.mode import recording
+from mt_operators import OPERATORS
 from mt_tensor.core.arguments import check_flags
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.dtypes import DType, Number
-from mt_tensor.core.errors import BackendMismatchError, DomainError, DTypeError, ShapeError
-from mt_tensor.core.extensions import EXTENSIONS
+from mt_tensor.core.errors import DTypeError, InPlaceError, ShapeError
+from mt_tensor.core.extensions import ACTIVE, EXTENSIONS
 from mt_tensor.core.graph import Node
-from mt_tensor.core.strides import Shape
+from mt_tensor.core.plans import Plans
+from mt_tensor.core.strides import Shape, overlaps
 from mt_tensor.core.tensor_data import TensorData
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ else:
     Methods = object
 
 _new = object.__new__
+_ADD = Plans(OPERATORS["add"].value)
+_making_locks = threading.Lock()
 
 VIEW = 2
 """What `_requires_grad` of a view is: "perhaps".
@@ -55,7 +57,7 @@ place: recording or differentiating it then is an error.
 
 
 class Tensor(Methods):
-    """A multi-dimensional array of one element type; make one with `mt_tensor.tensor(...)`.
+    """A multi-dimensional array of one dtype; make one with `mt_tensor.tensor(...)`.
 
     As in torch, `Tensor(2, 3)` is of the default dtype, has this shape and arbitrary elements, and
     `Tensor([2, 3])` has these elements.
@@ -95,7 +97,7 @@ class Tensor(Methods):
     backend: TensorBackend
     name: str | None
 
-    __array_priority__ = 1000.0  # `array * tensor` asks the tensor
+    __array_priority__ = 1000.0  # `array * tensor` calls `tensor.__rmul__`
 
     def __init__(self, *sizes_or_data: Any) -> None:
         self._initialize(sizes_or_data)
@@ -135,7 +137,7 @@ class Tensor(Methods):
 
     @property
     def dtype(self) -> DType:
-        """The element type."""
+        """The dtype of the elements."""
         return self._tensor.layout.dtype
 
     @property
@@ -180,7 +182,7 @@ class Tensor(Methods):
         node = self.history
         return self if node is None else node
 
-    # --- What backpropagation asks of a leaf (stage 1's Variable) -------------------------------
+    # --- As a leaf of the graph: what backpropagation calls (stage 1's Variable) ----------------
 
     unique_id = property(id, doc="A number that no other living tensor has.")
 
@@ -224,11 +226,44 @@ class Tensor(Methods):
         return derivative
 
     def _store(self, derivative: Any) -> None:
-        """Add to `grad`, and tell those who wait for it."""
+        """Add to `grad`, and call the hooks that wait for it."""
         if self._watch is None:
             self.add_to_grad(derivative)
         else:
             self._watch.accumulate(self, derivative)
+
+    def add_to_grad(self, derivative: Tensor) -> None:
+        """Add a gradient to what is stored: of a leaf in its memory, unless that is recorded."""
+        try:
+            lock = self._lock
+        except AttributeError:
+            lock = self._alone()
+        with lock:
+            grad = self._grad
+            if grad is not None:
+                if self._node is None and not recording.get():
+                    _add_in_place(grad, derivative)
+                else:
+                    self._grad = grad + derivative
+            elif recording.get():
+                self._grad = derivative.clone()
+            elif derivative._fresh:
+                derivative._fresh = False
+                self._grad = derivative
+            else:  # a copy, for the gradient may share its memory with that of another leaf
+                data, backend = derivative._tensor, self.backend
+                self._grad = Tensor._make(backend.copy(data, data.layout.contiguous), backend)
+
+    def _alone(self) -> threading.RLock:
+        """Return what a thread must hold while it changes `_grad`, or the node of a view."""
+        try:
+            lock: threading.RLock = self._lock
+        except AttributeError:
+            with _making_locks:
+                if not hasattr(self, "_lock"):
+                    self._lock = threading.RLock()
+            lock = self._lock
+        return lock
 
     def chain_rule(
         self, derivative: Any, needed: Container[Any] | None = None, retain_graph: bool = True
@@ -264,36 +299,13 @@ class Tensor(Methods):
 
     @grad.setter
     def grad(self, grad: Tensor | None) -> None:
-        if grad is not None:
-            self._check_gradient(grad)
+        if grad is not None and "check of a gradient" in EXTENSIONS:
+            EXTENSIONS["check of a gradient"](self, grad)
         self._grad = grad
 
     @grad.deleter
     def grad(self) -> None:
         self._grad = None
-
-    def _check_gradient(self, grad: Any) -> None:
-        """Raise unless a tensor could be the gradient of this one."""
-        if not isinstance(grad, Tensor):
-            raise TypeError(
-                f"grad is a tensor or None; {grad!r} of type {type(grad).__name__} was given."
-            )
-        if grad is self:
-            raise GradientError("a tensor cannot be its own gradient: clone() it first.")
-        if grad.shape != self.shape:
-            raise ShapeError(
-                f"grad has shape {grad.shape}; it must have the tensor's, {self.shape}."
-            )
-        if grad.dtype is not self.dtype:
-            raise DTypeError(
-                f"grad is {grad.dtype.name}; it must be {self.dtype.name}, like the tensor. "
-                "Convert it with grad.to(x.dtype)."
-            )
-        if grad.backend is not self.backend:
-            raise BackendMismatchError(
-                f"grad is on backend {grad.backend.name!r}; it must be on that of the tensor, "
-                f"{self.backend.name!r}. Move it with grad.to(x.backend)."
-            )
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Set whether a gradient is wanted, and return self.
@@ -345,12 +357,13 @@ class Tensor(Methods):
             check_flags(retain_graph=keep, create_graph=create_graph)
         start = self.starting_gradient(gradient)
         if inputs is None:
-            backpropagate(self.history or self, start, keep, create_graph)
+            arguments = (self.history or self, start, keep, create_graph)
+            if ACTIVE.count:
+                EXTENSIONS["backward on tape"](backpropagate, *arguments)
+            else:
+                backpropagate(*arguments)
             return
-        named = {x.variable: x for x in _tensors_to_differentiate(inputs)}
-        with set_grad_enabled(create_graph):
-            for variable, total in derivatives(self.variable, start, keep, (), named).items():
-                named[variable]._store(total)
+        EXTENSIONS["backward to inputs"](self, start, keep, create_graph, inputs)
 
     def starting_gradient(self, gradient: Tensor | None) -> Tensor:
         """Return what a backward from this tensor starts with: `gradient`, or 1 if it is None.
@@ -391,48 +404,20 @@ class Tensor(Methods):
         return self._with(self._tensor)
 
 
-def _tensors_to_differentiate(inputs: Any) -> tuple[Tensor, ...]:
-    """Return the tensors that `backward(inputs=...)` was given, one or several.
+def _add_in_place(grad: Tensor, derivative: Tensor) -> None:
+    """Add a tensor of the same shape and dtype to a gradient, in its memory.
 
     Raises:
-        TypeError: one is no tensor.
-        DomainError: there is none.
-        NoGradientError: nothing was recorded for one of them.
+        InPlaceError: the gradient repeats elements, as `ones(1).expand(3)` does.
     """
-    tensors = tuple(inputs) if isinstance(inputs, Sequence) else (inputs,)
-    if not tensors:
-        raise DomainError("inputs of backward() name a tensor; None stands for all leaves.")
-    for tensor in tensors:
-        if not isinstance(tensor, Tensor):
-            raise TypeError(
-                "inputs must be a tensor or a sequence of tensors; "
-                f"{tensor!r} of type {type(tensor).__name__} was given."
-            )
-        if not tensor.requires_grad:
-            raise NoGradientError(
-                f"an input of shape {tensor.shape} does not require grad, so nothing was recorded "
-                "for it: call requires_grad_() on it before computing the outputs."
-            )
-    return tensors
-
-
-def register_methods(table: type) -> None:
-    """Give `Tensor` the methods and properties in the body of a class; see `methods.py`.
-
-    Raises:
-        TypeError: `Tensor` has one of this name. Nothing is ever replaced.
-    """
-    for name, method in vars(table).items():
-        if callable(method) or isinstance(method, property):
-            register_method(name, method)
-
-
-def register_method(name: str, method: Any) -> None:
-    """Give `Tensor` a method: a function whose first argument is the tensor, or a property.
-
-    Raises:
-        TypeError: `Tensor` has one of this name. Nothing is ever replaced.
-    """
-    if name in vars(Tensor):
-        raise TypeError(f"Tensor already has a method {name!r}: choose another name.")
-    setattr(Tensor, name, method)
+    data, added, backend = grad._tensor, derivative._tensor, grad.backend
+    layout = data.layout
+    if not layout.row_major and overlaps(layout.shape, layout.strides):
+        raise InPlaceError(
+            f"grad has shape {layout.shape} and strides {layout.strides}, which repeat elements: "
+            "no gradient can be added to it. Assign a clone() of it."
+        )
+    if backend.same_memory(data.storage, added.storage):
+        added = backend.copy(added, added.layout.contiguous)
+    _ADD.change(backend, (data,), data, added)
+    data.bump_version()

@@ -11,12 +11,11 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from mt_tensor.core.arguments import as_integers
+from mt_tensor.core.arguments import as_integers, numpy_names
 from mt_tensor.core.dtypes import DType
 from mt_tensor.core.errors import ShapeError
 from mt_tensor.core.layout import Layout
 from mt_tensor.core.linear import ViewFunction
-from mt_tensor.core.signatures import numpy_names
 from mt_tensor.core.strides import Shape, normalize_dim, normalize_dims, size_of
 from mt_tensor.core.tensor import Tensor
 
@@ -57,7 +56,7 @@ class View(ViewFunction):
 
 
 class Expand(ViewFunction):
-    """Extents of 1 repeated, and new dimensions in front."""
+    """Sizes of 1 repeated, and new dimensions in front."""
 
     @staticmethod
     @remember
@@ -151,7 +150,7 @@ def mT(self: Tensor) -> Tensor:  # noqa: N802 - torch's name
 
 
 def expand(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
-    """Return a view in which sizes of 1 are repeated; -1 keeps an size."""
+    """Return a view in which sizes of 1 are repeated; -1 keeps a size."""
     sizes = as_integers(shape, size)
     if -1 in sizes:
         new = len(sizes) - self.ndim
@@ -173,5 +172,6 @@ def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
 @numpy_names
 def unsqueeze(self: Tensor, dim: int) -> Tensor:
     """Return a view with a new dimension of size 1 before `dim`."""
-    d = normalize_dim(dim, self.ndim + 1)
-    return View.apply(self, (*self.shape[:d], 1, *self.shape[d:]))
+    shape = self._tensor.layout.shape
+    d = normalize_dim(dim, len(shape) + 1)
+    return View.apply(self, (*shape[:d], 1, *shape[d:]))

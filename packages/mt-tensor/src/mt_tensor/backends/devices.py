@@ -1,4 +1,4 @@
-"""Devices: torch's word for where elements are, in terms of backends.
+"""The class `device`: torch's word for where elements are, in terms of backends.
 
 Programs for torch choose a device. Several backends may keep their elements on one: those of
 `numpy`, `simple` and `fast` are in the memory of this machine, "cpu". A tensor that is on the CPU
@@ -7,10 +7,9 @@ stays on its backend there; a new one belongs to the current backend.
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.errors import UnknownBackendError
+from mt_tensor.core.extensions import extends
 from mt_tensor.core.registry import DEFAULT, current_backend, get_backend
 
 HOST = "cpu"
@@ -84,31 +83,9 @@ class device:  # noqa: N801 - torch's name
         return f"device(type={self.type!r}{index})"
 
 
-Device: TypeAlias = "str | device | TensorBackend | None"
-"""The argument `device=`: a device, or its name or backend."""
-
-Backend: TypeAlias = "str | TensorBackend | None"
-"""The argument `backend=`: a backend or its name; None for the current one."""
-
-
-def place(backend: Backend, where: Device, own: TensorBackend | None = None) -> TensorBackend:
-    """Return the backend that arguments `backend=` and `device=` choose.
-
-    Args:
-        backend: the one argument.
-        where: the other one.
-        own: the backend of the elements now, which is the default; it may be on that device.
-
-    Raises:
-        TypeError: both were given.
-        UnknownBackendError: there is no such backend or device.
-    """
-    if where is None:
-        if own is not None and (backend is None or backend is own):
-            return own
-        return get_backend(backend)
-    if backend is not None:
-        raise TypeError(f"a place was given twice, as backend={backend!r} and device={where!r}.")
+@extends("backend of a device")
+def backend_of(where: str | device | TensorBackend, own: TensorBackend | None) -> TensorBackend:
+    """Return the backend that a device chooses for elements which are on the backend `own` now."""
     chosen = device(where)
     if own is not None and own.device == chosen.type and chosen._backend is None:
         return own

@@ -1,17 +1,11 @@
-"""Tensors that are filled with a number, with random numbers, or not at all.
-
-`tensor` copies elements from the memory of the host; these are made by the backend itself. Evenly
-spaced numbers and other random ones are in `creation/` and `randomness/`.
-"""
+"""Tensors of one number, or of arbitrary elements; see `core/creation.py`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, Unpack
 
-from mt_tensor.core.arguments import as_shape, check_addressable, check_floating
-from mt_tensor.core.contract import TensorBackend
-from mt_tensor.core.devices import Backend, Device, place
+from mt_tensor.core.creation import Placement, dtype_or_default, filled, new_shape, tensor
 from mt_tensor.core.dtypes import (
     DType,
     Number,
@@ -21,49 +15,14 @@ from mt_tensor.core.dtypes import (
     type_of_number,
 )
 from mt_tensor.core.errors import ShapeError
-from mt_tensor.core.from_data import Placement, new_leaf, tensor
-from mt_tensor.core.generator import Generator, drawing
-from mt_tensor.core.strides import Shape, is_integer
+from mt_tensor.core.registry import Backend
+from mt_tensor.core.strides import is_integer
 from mt_tensor.core.tensor import Tensor
-
-
-def new_shape(sizes: tuple[Any, ...], named: Any = None) -> Shape:
-    """Return the shape of a new tensor; see `arguments.as_shape`.
-
-    Raises:
-        ShapeError: a size is negative, or there would be too many elements.
-        TypeError: they were given in two ways.
-    """
-    shape = as_shape(sizes, named)
-    check_addressable(shape)
-    return shape
-
-
-def dtype_or_default(dtype: Any) -> DType:
-    """Return the element type that was asked for, or the default."""
-    return get_default_dtype() if dtype is None else as_dtype(dtype)
 
 
 def one_number(name: str, value: Any) -> Number:
     """Return a number, which may be the only element of a tensor."""
     return as_number(name, value.item() if isinstance(value, Tensor) else value)
-
-
-def filled(
-    shape: Shape,
-    value: Number | None,
-    dtype: DType,
-    backend: Backend = None,
-    requires_grad: bool = False,
-    device: Device = None,
-) -> Tensor:
-    """Return a tensor of a shape that has been checked, filled with a number that fits.
-
-    None leaves the elements arbitrary.
-    """
-    chosen = place(backend, device)
-    data = chosen.empty(shape, dtype) if value is None else chosen.full(shape, dtype, value)
-    return new_leaf(data, chosen, requires_grad)
 
 
 def empty(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[Placement]) -> Tensor:
@@ -104,41 +63,9 @@ def full(
     return filled(new_shape(tuple(size)), kind.checked(number), kind, **options)
 
 
-def zeros(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[Placement]) -> Tensor:
-    """Return a tensor of zeros, by default of float32."""
-    return filled(new_shape(sizes, size), 0, dtype_or_default(dtype), **options)
-
-
 def ones(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[Placement]) -> Tensor:
     """Return a tensor of ones, by default of float32."""
     return filled(new_shape(sizes, size), 1, dtype_or_default(dtype), **options)
-
-
-def unit(generator: Generator | None, shape: Shape, dtype: DType, backend: TensorBackend) -> Tensor:
-    """Return numbers from 0 to below 1: multiples of the spacing below 1, so none rounds to 1."""
-    with drawing(generator) as numbers:
-        return Tensor._make(backend.random(numbers, shape, dtype), backend)
-
-
-def rand(
-    *sizes: Any,
-    size: Any = None,
-    generator: Generator | None = None,
-    dtype: Any = None,
-    backend: Backend = None,
-    device: Device = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """Return random numbers, uniform from 0 (included) to 1 (excluded), by default of float32.
-
-    Raises:
-        ShapeError: a size is negative.
-        DTypeError: the dtype is not floating-point.
-    """
-    kind, shape = dtype_or_default(dtype), new_shape(sizes, size)
-    check_floating("rand", kind)
-    numbers = unit(generator, shape, kind, place(backend, device))
-    return numbers if requires_grad is False else numbers.requires_grad_(requires_grad)
 
 
 def of_sizes_or_data(arguments: tuple[Any, ...], dtype: DType, backend: Backend = None) -> Tensor:

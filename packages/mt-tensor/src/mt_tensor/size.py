@@ -11,6 +11,8 @@ import operator
 from collections.abc import Iterable
 from typing import Any, SupportsIndex
 
+from mt_tensor.core.extensions import extends
+
 _new = tuple.__new__
 _get_item = tuple.__getitem__
 
@@ -56,6 +58,7 @@ def _as_size(value: Any) -> Any:
     return _new(Size, value) if value.__class__ is tuple else value
 
 
+@extends("shape for users")
 def size_from(shape: tuple[int, ...]) -> Size:
     """Return a tuple of integers as a Size, unchecked."""
     return _new(Size, shape)

@@ -5,7 +5,9 @@ operation: `forward` computes, `backward` turns the gradient of the result into 
 inputs. Backward is written with tensor operations, so that it can itself be recorded and
 differentiated (`create_graph=True`).
 
-A Function may return several results: `recording/several_results.py` records them.
+A Function with one result has one node, as every operation has. One with several results has a
+node for each of them, whose gradients meet in the node of the call: there they are added up like
+any gradients, as `PartialGradients`, and `backward` gets all of them.
 """
 
 from __future__ import annotations
@@ -14,21 +16,16 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import Any
 
-from mt_autodiff import Context
+from mt_autodiff import Context, GradientError
 from mt_autodiff.core.mode import recording
 from mt_tensor.core.contract import TensorBackend
-from mt_tensor.core.errors import BackendMismatchError, DTypeError
-from mt_tensor.core.extensions import EXTENSIONS
-from mt_tensor.core.graph import (
-    Node,
-    changed_in_place,
-    fitting,
-    record,
-    version_of,
-)
+from mt_tensor.core.errors import DTypeError
+from mt_tensor.core.extensions import ACTIVE
+from mt_tensor.core.graph import Node, changed_in_place, new_node, record, version_of
 from mt_tensor.core.layout import Layout
-from mt_tensor.core.tensor import Tensor
+from mt_tensor.core.tensor import CUSTOM_VIEW, Tensor
 from mt_tensor.core.tensor_data import TensorData
+from mt_tensor.tape import run_operation
 
 
 class Function:
@@ -98,7 +95,10 @@ class Function:
         ctx.saved_values = ()
         recording.set(False)
         try:
-            returned = cls.forward(ctx, *args)
+            if ACTIVE.count:
+                returned = run_operation(cls.__name__, cls.forward, ctx, *args)
+            else:
+                returned = cls.forward(ctx, *args)
         finally:
             recording.set(enabled)
         if isinstance(returned, Tensor):
@@ -115,7 +115,7 @@ class Function:
             if not is_constant(ctx, returned):
                 record(result, cls, cls.__name__, variables_of(args, needs), ctx)
             return with_base(result, args)
-        return EXTENSIONS["several results"](cls, ctx, returned, args, needs)  # type: ignore[no-any-return]
+        return record_several(cls, ctx, returned, args, needs)  # type: ignore[no-any-return]
 
     @classmethod
     def vjp(cls, node: Node, inputs: Any, ctx: Any, grad: Any, needed: Any) -> Sequence[Any]:
@@ -189,11 +189,110 @@ def unaliased(result: Tensor, args: tuple[Any, ...]) -> Tensor:
     return result.detach() if True in [result is arg for arg in args] else result
 
 
-def with_base(result: Tensor, args: tuple[Any, ...]) -> Tensor:
+def with_base(result: Tensor, args: Sequence[Any]) -> Tensor:
     """Return a result that knows which argument it is a view of, if it shares its memory."""
-    if result._tensor._version is not None and "base of a result" in EXTENSIONS:
-        EXTENSIONS["base of a result"](result, args)
+    data = result._tensor
+    shared = data._version
+    if shared is None or not data.dtype.is_floating_point:
+        return result
+    if True in [result is arg for arg in args]:
+        return result  # an argument as it was, which is no view of itself
+    result._base = None
+    for arg in args:
+        if isinstance(arg, Tensor) and arg._tensor._version is shared:
+            result._base = arg if arg._base is None else arg._base
+            result._seen = shared[0]
+            if recording.get():
+                result._requires_grad = CUSTOM_VIEW
+            break
     return result
+
+
+# --- Several results -----------------------------------------------------------------------------
+
+
+def record_several(
+    function: type[Function],
+    ctx: TensorContext,
+    returned: Any,
+    args: tuple[Any, ...],
+    needs: tuple[bool, ...],
+) -> Any:
+    """Return several results of a Function, each recorded if it can have a gradient.
+
+    Raises:
+        TypeError: `returned` is no tuple of tensors.
+    """
+    if not isinstance(returned, tuple) or not all(isinstance(x, Tensor) for x in returned):
+        raise TypeError(
+            f"forward of {function.__name__} returned {returned!r}; return a tensor, or a tuple of "
+            "tensors."
+        )
+    if True not in needs:
+        return tuple([with_base(each, args) for each in returned])
+    results = tuple([unaliased(each, args) for each in returned])
+    first = results[0]
+    call = new_node(
+        function,
+        function.__name__,
+        variables_of(args, needs),
+        ctx,
+        first._tensor.layout,
+        first.backend,
+    )
+    ctx._results = [each._tensor.layout for each in results]
+    for place, (result, own) in enumerate(zip(results, returned, strict=True)):
+        if result.dtype.is_floating_point and not is_constant(ctx, own):
+            record(result, _RESULT, function.__name__, (call,), place)
+        with_base(result, args)
+    return results
+
+
+class PartialGradients:
+    """The gradients of some results of one call, on their way to its node.
+
+    Attributes:
+        by_place: for the position of a result, its gradient.
+    """
+
+    __slots__ = ("_fresh", "by_place")
+
+    def __init__(self, by_place: dict[int, Any]) -> None:
+        self.by_place = by_place
+        self._fresh: bool | None = None  # what a node looks at, see `Node.completed`
+
+    def __add__(self, other: PartialGradients) -> PartialGradients:
+        """Return the gradients of both."""
+        both = dict(self.by_place)
+        for place, gradient in other.by_place.items():
+            both[place] = both[place] + gradient if place in both else gradient
+        return PartialGradients(both)
+
+    def _whole(self) -> PartialGradients:
+        return self
+
+    def of(self, ctx: Any, backend: TensorBackend) -> list[Any]:
+        """Return a gradient for each result of a call: zeros or None where none arrived."""
+        zeros = getattr(ctx, "_materialize", True)
+        return [
+            self.by_place[place]
+            if place in self.by_place
+            else Tensor._make(backend.full(layout.shape, layout.dtype, 0), backend)
+            if zeros
+            else None
+            for place, layout in enumerate(ctx._results)
+        ]
+
+
+class _Result:
+    """The rule of one of several results: its gradient goes to its place in the call."""
+
+    def vjp(self, node: Node, inputs: Any, ctx: Any, grad: Any, needed: Any) -> Sequence[Any]:
+        """Return the gradient of the call."""
+        return (PartialGradients({ctx: grad}),)
+
+
+_RESULT = _Result()
 
 
 def elements_of(values: Iterable[Any]) -> list[TensorData]:
@@ -202,29 +301,30 @@ def elements_of(values: Iterable[Any]) -> list[TensorData]:
     return [data for data in found if isinstance(data, TensorData)]
 
 
-def require_tensors(name: str, *values: Any) -> None:
-    """Raise TypeError unless all values are tensors."""
-    for value in values:
-        if not isinstance(value, Tensor):
-            raise TypeError(
-                f"{name}() takes tensors; {value!r} of type {type(value).__name__} was given. Make "
-                "it one with mt_tensor.tensor(...)."
-            )
+def fitting(gradient: Any, variable: Any, name: str | None = None) -> Any:
+    """Return a gradient as one of `variable`, converted to its dtype.
 
-
-def common_backend(*args: Any) -> TensorBackend | None:
-    """Return the backend of all tensors among `args`; None if there is no tensor.
+    Args:
+        gradient: what was returned.
+        variable: a Node, or a leaf.
+        name: the operation whose backward returned it; None for a hook.
 
     Raises:
-        BackendMismatchError: they belong to different backends.
+        GradientError: it is no tensor, or has another shape or backend than the variable.
     """
-    backend: TensorBackend | None = None
-    for arg in args:
-        if isinstance(arg, Tensor):
-            if backend is not None and arg.backend is not backend:
-                raise BackendMismatchError(
-                    f"tensors of backends {backend.name!r} and {arg.backend.name!r} meet in one "
-                    f"operation: move one of them, for example with x.to({backend.name!r})."
-                )
-            backend = arg.backend
-    return backend
+    data = getattr(gradient, "_tensor", None)
+    if data is None or gradient.backend is not variable.backend:
+        raise GradientError(
+            f"{_origin(name)} returned {gradient!r} as a gradient; it must be a tensor of backend "
+            f"{variable.backend.name!r}, like the tensor that it belongs to."
+        )
+    if data.shape != variable.shape:
+        raise GradientError(
+            f"{_origin(name)} returned a gradient of shape {data.shape} for a tensor of shape "
+            f"{variable.shape}; it must have the shape of the tensor."
+        )
+    return gradient if data.dtype is variable.dtype else gradient._cast(variable.dtype)
+
+
+def _origin(name: str | None) -> str:
+    return "a hook" if name is None else f"the backward of {name!r}"
