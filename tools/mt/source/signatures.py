@@ -38,6 +38,8 @@ def _arguments(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
 def made_with(made: Class) -> str:
     """Return the arguments with which a class is called."""
     line = _line_of(made)
+    if (declared := _declared(line)) is not None:
+        return declared
     for owners, name in itertools.product((line[:1], line[1:]), ("__new__", "__init__")):
         for owner in owners:
             maker = _member(owner, name)
@@ -47,6 +49,34 @@ def made_with(made: Class) -> str:
                 fields = [field for each in reversed(_line_of(owner)) for field in _fields(each)]
                 return f"({', '.join(fields)})"
     return "()" if all(_is_known(owner) for owner in line) else ""
+
+
+def _declared(line: Sequence[Class]) -> str | None:
+    """Return the arguments that classes declare below one that is marked `dataclass_transform`.
+
+    It is None if there is no such class, or one below it has a constructor of its own.
+    """
+    marked = [place for place, owner in enumerate(line) if _is_marked(owner)]
+    below = line[: marked[0]] if marked else []
+    if not marked or any(_member(owner, "__init__") for owner in below):
+        return None
+    arguments: dict[str, tuple[bool, str]] = {}
+    for owner in reversed(below):
+        by_name = False
+        for name, kind, field in _annotated(owner):
+            if kind == "KW_ONLY":
+                by_name = True
+            else:
+                arguments[name] = by_name, field
+    in_order = [field for by_name, field in arguments.values() if not by_name]
+    by_name_only = [field for by_name, field in arguments.values() if by_name]
+    return f"({', '.join([*in_order, *['*'][: len(by_name_only)], *by_name_only])})"
+
+
+def _is_marked(owner: Class) -> bool:
+    """Return whether classes below this one are made with what they declare."""
+    marks = owner.node.decorator_list if isinstance(owner.node, ast.ClassDef) else []
+    return any("dataclass_transform" in ast.unparse(mark) for mark in marks)
 
 
 def _line_of(made: Class) -> list[Class]:
@@ -74,12 +104,19 @@ def _has_fields(owner: Class) -> bool:
 
 def _fields(owner: Class) -> Iterator[str]:
     """Yield the fields of a class as arguments."""
-    for statement in _body(owner) if _has_fields(owner) else ():
+    for _, _, field in _annotated(owner) if _has_fields(owner) else ():
+        if "init=False" not in field:
+            yield field
+
+
+def _annotated(owner: Class) -> Iterator[tuple[str, str, str]]:
+    """Yield name, annotation and argument of each annotated name that is no `ClassVar`."""
+    for statement in _body(owner):
         if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-            kind = ast.unparse(statement.annotation)
+            name, kind = statement.target.id, ast.unparse(statement.annotation)
             default = "" if statement.value is None else f"={ast.unparse(statement.value)}"
-            if not kind.startswith("ClassVar") and "init=False" not in default:
-                yield f"{statement.target.id}: {kind}{default}"
+            if not kind.startswith("ClassVar"):
+                yield name, kind, f"{name}: {kind}{default}"
 
 
 def _is_known(owner: Class) -> bool:

@@ -19,7 +19,8 @@ from mt_nn.errors import InputError, SettingError
 from mt_nn.files.writing import write_atomically
 from mt_nn.functional import cross_entropy, softmax
 from mt_nn.jobs.job import Job, Parts, Settings
-from mt_nn.parallel.group import Group, world
+from mt_nn.parallel.group import Group
+from mt_nn.parallel.world import world
 from mt_nn.train.trainer import Callback, Trainer
 from mt_nn.utils.modes import evaluation
 from mt_operators import Module

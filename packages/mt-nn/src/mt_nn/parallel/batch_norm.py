@@ -11,7 +11,8 @@ import mt_operators
 from mt_nn.errors import InputError
 from mt_nn.layers.normalization import BatchNorm, remember, scaled
 from mt_nn.parallel.averaging import Packed, traveling
-from mt_nn.parallel.group import Group, world
+from mt_nn.parallel.group import Group
+from mt_nn.parallel.world import world
 from mt_tensor import Function, Tensor, cat, empty_like, tensor
 from mt_tensor.extending import wide
 

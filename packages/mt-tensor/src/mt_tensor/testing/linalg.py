@@ -196,8 +196,11 @@ row(
     dtypes="float",
 )
 refused(
-    "vector_norm", lambda x: mt.linalg.vector_norm(x, "fro"), TypeError, "ord is a number; 'fro'"
-)  # type: ignore[arg-type]
+    "vector_norm",
+    lambda x: mt.linalg.vector_norm(x, "fro"),  # type: ignore[arg-type]
+    TypeError,
+    "ord is a number; 'fro'",
+)
 refused("vector_norm", lambda x: mt.linalg.vector_norm(x[:0], np.inf), IndexingError, "no elements")
 row(
     "vector_norm",

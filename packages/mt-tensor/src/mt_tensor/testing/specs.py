@@ -90,7 +90,7 @@ class BadCall(NamedTuple):
     """
 
     name: str
-    call: Callable[[Any], Any]
+    call: Callable[..., Any]
     error: type[Exception]
     message: str
 
@@ -99,7 +99,7 @@ BAD_CALLS: list[BadCall] = []
 """Calls that must raise an error; an operation may have several."""
 
 
-def refused(name: str, call: Callable[[Any], Any], error: type[Exception], message: str) -> None:
+def refused(name: str, call: Callable[..., Any], error: type[Exception], message: str) -> None:
     """Add a call to `BAD_CALLS`."""
     BAD_CALLS.append(BadCall(name, call, error, message))
 

@@ -1,0 +1,31 @@
+"""`world()`: the group of all ranks of this program, or that of one which runs alone."""
+
+from __future__ import annotations
+
+import functools
+import os
+
+from mt_nn.errors import MissingPackageError
+from mt_nn.parallel.group import Group
+
+STARTED_BY_MPI = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK")
+"""Environment variables that a process has which MPI has started."""
+
+
+@functools.cache
+def world() -> Group:
+    """Return the group of all ranks of this program.
+
+    Raises:
+        MissingPackageError: MPI has started the program, but mpi4py is not installed.
+        RankError: the ranks run other versions of Python, NumPy or these packages.
+    """
+    if not any(name in os.environ for name in STARTED_BY_MPI):
+        return Group()
+    try:
+        from mt_nn.parallel.mpi import all_ranks
+    except ImportError as error:
+        raise MissingPackageError(
+            "this program was started by MPI, which takes mpi4py: pip install 'mt-nn[mpi]'"
+        ) from error
+    return all_ranks()
