@@ -8,10 +8,9 @@ from typing import Any
 from mt_fast.fused.attention import ATTENTION
 from mt_fast.fused.ctc import CTC
 from mt_fast.fused.gated import GLU
-from mt_fast.fused.groups import GROUP_NORM
 from mt_fast.fused.linear import LINEAR
 from mt_fast.fused.losses import CROSS_ENTROPY
-from mt_fast.fused.normalization import BATCH_NORM, LAYER_NORM, RMS_NORM
+from mt_fast.fused.normalization import BATCH_NORM, GROUP_NORM, LAYER_NORM, RMS_NORM
 from mt_fast.fused.padding import PAD
 from mt_fast.fused.pooling import MAX_POOL, MEAN_POOL, max_places
 from mt_fast.fused.positions import ARGMAX, ARGMIN
