@@ -46,7 +46,9 @@ def main() -> None:
     """Answer until the input ends."""
     which, threads = sys.argv[1], int(sys.argv[2])
     side = None if which == "jax" else library(which, threads)
-    wait = side.tensors.get_backend().synchronize if which.startswith("mt_") else _no_wait
+    wait = _no_wait
+    if side is not None and which.startswith("mt_tensor"):
+        wait = side.tensors.get_backend().synchronize
     programs: dict[str, tuple[Program, int]] = {}
     for line in sys.stdin:
         name = line.rstrip("\n")

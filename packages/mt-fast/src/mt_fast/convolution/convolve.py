@@ -436,7 +436,8 @@ def _gradient_plan(
     ]
     (top, down, height), (left, across, width) = (_common(phases[d]) for d in range(2))
     extents = (max((phase.extent for phase in phases[d]), default=0) for d in range(2))
-    windows = Windows(rows, columns, *extents, height, width, 1, 1, -top, -left, down, across)
+    movement = (height, width, 1, 1, -top, -left, down, across)
+    windows = Windows._make((rows, columns, *extents, *movement))
     size = image[0] * image[1]
     parts, taps = [], []
     for vertical, horizontal in itertools.product(*phases):
