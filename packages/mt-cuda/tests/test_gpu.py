@@ -1,14 +1,11 @@
 """The real machine: its bookkeeping on a pretended driver, its limits on a real GPU."""
 
-import re
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_cuda import Simulator, bench
-from mt_cuda.bench.rates import Bench
 from mt_cuda.core import gpu
 from mt_cuda.core.compiler import compile_kernel
 from mt_cuda.core.elements import operand
@@ -89,80 +86,6 @@ def test_ways_to_launch_are_remembered_in_limits(pretend, monkeypatch):
     assert len(machine._configs) <= 2
 
 
-class TimedSimulator(Simulator):
-    """A simulator that answers the benchmark's questions, and counts launches."""
-
-    launched = 0
-
-    def launch(self, *arguments):
-        self.launched += 1
-        super().launch(*arguments)
-
-    def mark(self):
-        return 0.0
-
-    def between(self, before, after):
-        return 1e-9
-
-    def copy_memory(self, source, target):
-        target.elements[:] = source.elements
-
-
-def test_the_benchmark_measures_everything(capsys, monkeypatch):
-    measured = Bench(machine := TimedSimulator(), runs=2, events=machine)
-    reduce, folds = measured.ops.reduce, set()
-
-    def noted(operator, source, dims):
-        out = reduce(operator, source, dims)
-        folds.add((dims, out.shape))
-        return out
-
-    monkeypatch.setattr(measured.ops, "reduce", noted)
-    measured.memory(64)
-    assert folds == {((0, 1), ()), ((1,), (8,)), ((0,), (8,))}
-    measured.rows(64)
-    measured.products((4,))
-    before = machine.launched
-    measured.launches(3)
-    assert machine.launched >= before + 3
-    *rates, operation, allocation = capsys.readouterr().out.splitlines()
-    # In a billionth of a second as many GB/s as bytes, and GFLOP/s as operations.
-    assert [" ".join(line.split()) for line in rates] == [
-        "copy by the driver 512 GB/s",
-        "map: neg 512 GB/s 100.0 % of copy",
-        "map: tanh 512 GB/s 100.0 % of copy",
-        "zip: add 768 GB/s 150.0 % of copy",
-        "fused backward: mul 1280 GB/s 250.0 % of copy",
-        "strided: copy of a transpose 512 GB/s 100.0 % of copy",
-        "broadcast: matrix + row 512 GB/s 100.0 % of copy",
-        "sum all 256 GB/s 50.0 % of copy",
-        "sum over rows 256 GB/s 50.0 % of copy",
-        "sum over columns 256 GB/s 50.0 % of copy",
-        "softmax 512 GB/s 100.0 % of copy",
-        "layer norm 512 GB/s 100.0 % of copy",
-        "matmul 4 x 4 128 GFLOP/s",
-    ]
-    for line, what in ((operation, "operation"), (allocation, "allocation")):
-        assert line.startswith(f"host time of one {what} ")
-        assert line.endswith(" µs")
-
-
-def test_the_benchmark_measures_the_steps_that_others_offer(capsys, monkeypatch):
-    made = []
-
-    def make():
-        weights = mt.ones(3)
-        made.append(weights)
-        return lambda: weights.add_(1)
-
-    monkeypatch.setattr("mt_cuda.bench.rates.steps", lambda: {"tiny": make})
-    Bench(machine := TimedSimulator(), runs=2, events=machine).steps()
-    (line,) = capsys.readouterr().out.splitlines()
-    assert re.fullmatch(r"step tiny +\d+\.\d\d ms    \d+\.\d\d ms of the host", line)
-    assert made[0].backend.name == "cuda"
-    assert made[0].tolist() == [6, 6, 6]  # three to begin with, and two that are timed
-
-
 # --- On a GPU -----------------------------------------------------------------------------------
 
 
@@ -219,9 +142,3 @@ def test_another_thread_may_compute(gpu_ops):
     thread.start()
     thread.join()
     assert results == [10.0]
-
-
-@pytest.mark.gpu
-def test_the_benchmark_runs(gpu_ops, capsys):
-    assert bench.main(["--size", "1", "--runs", "3"]) == 0
-    assert "GFLOP/s" in capsys.readouterr().out

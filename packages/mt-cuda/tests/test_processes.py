@@ -108,13 +108,6 @@ print((mt.tensor([1.0]) + 1).tolist())
     assert rest == "[2.0]"
 
 
-def test_the_benchmark_refuses_politely():
-    run = python("-m", "mt_cuda.bench", **NO_DEVICE)
-    assert run.returncode == 1
-    assert run.stderr.startswith("nothing to measure: ")
-    assert "Traceback" not in run.stderr
-
-
 @pytest.mark.parametrize(
     ("hide", "reason"),
     [

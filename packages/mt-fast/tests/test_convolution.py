@@ -16,7 +16,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from mt_fast.convolution import convolve as convolution
 from mt_fast.convolution import small_images
 from mt_fast.convolution import windows as buffers
-from mt_fast.convolution.convolve import bias_gradient
+from mt_fast.convolution.convolve import Settings, bias_gradient
 from mt_fast.convolution.small_images import convolve, image_gradient, kernel_gradient
 
 Pair = tuple[int, int]
@@ -40,9 +40,9 @@ class Case:
     groups: int = 1
 
     @property
-    def settings(self) -> tuple[Pair, Pair, Pair, int]:
+    def settings(self) -> Settings:
         """What the functions take last."""
-        return self.stride, self.padding, self.dilation, self.groups
+        return Settings(self.stride, self.padding, self.dilation, self.groups)
 
     def arrays(self, dtype: Any, seed: int = 0) -> tuple[Any, Any, Any]:
         """Return images, kernels and a bias."""
@@ -122,12 +122,12 @@ def check(case: Case, dtype: Any) -> None:
     grad = case.grad(dtype)
     given_arrays = [array.copy() for array in (images, kernels, bias, grad)]
     expected = oracle(case, images, kernels, bias)
-    assert_close(convolve(images, kernels, bias, *case.settings), expected, dtype)
+    assert_close(convolve(images, kernels, bias, case.settings), expected, dtype)
     without = oracle(case, images, kernels, 0 * bias)
-    assert_close(convolve(images, kernels, None, *case.settings), without, dtype)
-    found = image_gradient(grad, kernels, case.image, *case.settings)
+    assert_close(convolve(images, kernels, None, case.settings), without, dtype)
+    found = image_gradient(grad, kernels, case.image, case.settings)
     assert_close(found, image_oracle(case, grad, kernels), dtype)
-    found = kernel_gradient(grad, images, case.kernel, *case.settings)
+    found = kernel_gradient(grad, images, case.kernel, case.settings)
     assert_close(found, kernel_oracle(case, grad, images), dtype)
     assert_close(bias_gradient(grad), grad.astype(np.float64).sum((0, 2, 3)), dtype)
     for before, after in zip(given_arrays, (images, kernels, bias, grad), strict=True):
@@ -282,13 +282,13 @@ def test_nan_and_infinity_go_where_windows_take_them(value: float, name: str, pl
         changed.reshape(-1)[place] = value
         x, w, g = (changed if array is spoilt else array for array in (images, kernels, grad))
         if spoilt is not grad:
-            found = convolve(x, w, bias, *case.settings)
+            found = convolve(x, w, bias, case.settings)
             assert_close(found, oracle(case, x, w, bias), np.float32)
         if spoilt is not kernels:
-            found = kernel_gradient(g, x, case.kernel, *case.settings)
+            found = kernel_gradient(g, x, case.kernel, case.settings)
             assert_close(found, kernel_oracle(case, g, x), np.float32)
         if spoilt is not images:
-            found = image_gradient(g, w, case.image, *case.settings)
+            found = image_gradient(g, w, case.image, case.settings)
             assert_close(found, image_oracle(case, g, w), np.float32)
 
 
@@ -303,10 +303,10 @@ def test_what_lies_behind_the_arrays_is_not_read() -> None:
         return longer[: array.size].reshape(array.shape)
 
     x, w, b, g = map(followed_by_nan, (images, kernels, bias, grad))
-    assert_close(convolve(x, w, b, *case.settings), oracle(case, images, kernels, bias), np.float32)
-    found = kernel_gradient(g, x, case.kernel, *case.settings)
+    assert_close(convolve(x, w, b, case.settings), oracle(case, images, kernels, bias), np.float32)
+    found = kernel_gradient(g, x, case.kernel, case.settings)
     assert_close(found, kernel_oracle(case, grad, images), np.float32)
-    found = image_gradient(g, w, case.image, *case.settings)
+    found = image_gradient(g, w, case.image, case.settings)
     assert_close(found, image_oracle(case, grad, kernels), np.float32)
 
 
@@ -334,9 +334,9 @@ def test_the_same_threads_give_the_same_bits() -> None:
 
     def run() -> list[bytes]:
         return [
-            convolve(images, kernels, bias, *case.settings).tobytes(),
-            image_gradient(grad, kernels, case.image, *case.settings).tobytes(),
-            kernel_gradient(grad, images, case.kernel, *case.settings).tobytes(),
+            convolve(images, kernels, bias, case.settings).tobytes(),
+            image_gradient(grad, kernels, case.image, case.settings).tobytes(),
+            kernel_gradient(grad, images, case.kernel, case.settings).tobytes(),
             bias_gradient(grad).tobytes(),
         ]
 

@@ -20,22 +20,24 @@ WARM_UP = 1 / 3
 caches and the processors."""
 
 
-def seconds(program: Program, runs: int, duration: float) -> float:
-    """Return the time of one of several runs."""
+def seconds(program: Program, runs: int, duration: float, wait: Program) -> float:
+    """Return the time of one of several runs; `wait` waits until a device has done all."""
     began = time.perf_counter()
     while time.perf_counter() - began < WARM_UP * duration:
         program()
+    wait()
     began = time.perf_counter()
     for _ in range(runs):
         program()
+    wait()
     return (time.perf_counter() - began) / runs
 
 
-def runs_needed(program: Program, duration: float) -> int:
+def runs_needed(program: Program, duration: float, wait: Program) -> int:
     """Return how many runs last so long, after a first run that compiles what is needed."""
     program()
     runs = 1
-    while seconds(program, runs, duration) * runs < duration:
+    while seconds(program, runs, duration, wait) * runs < duration:
         runs *= 2
     return runs
 
@@ -44,6 +46,9 @@ def main() -> None:
     """Answer until the input ends."""
     which, threads = sys.argv[1], int(sys.argv[2])
     side = None if which == "jax" else library(which, threads)
+    wait = _no_wait
+    if side is not None and which.startswith("mt_tensor"):
+        wait = side.tensors.get_backend().synchronize
     programs: dict[str, tuple[Program, int]] = {}
     for line in sys.stdin:
         name = line.rstrip("\n")
@@ -53,8 +58,12 @@ def main() -> None:
         duration = WORKLOADS[name].duration
         if name not in programs:
             program = in_jax.STEPS[name]() if side is None else _program(name, side)
-            programs[name] = program, runs_needed(program, duration)
-        print(json.dumps(seconds(*programs[name], duration)), flush=True)
+            programs[name] = program, runs_needed(program, duration, wait)
+        print(json.dumps(seconds(*programs[name], duration, wait)), flush=True)
+
+
+def _no_wait() -> None:
+    """Return at once: the work is done when the program returns."""
 
 
 def _peak() -> int:

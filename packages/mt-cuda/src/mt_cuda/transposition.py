@@ -14,10 +14,10 @@ from mt_cuda.core.elements import operand, stored_type
 from mt_cuda.core.kernel import Kernel, define, numbers
 from mt_cuda.core.layout import (
     Layout,
-    extent_names,
     index_type,
     merge,
     position,
+    size_names,
     stride_names,
     take_apart,
     wide_suffix,
@@ -52,7 +52,7 @@ def transposed(dtype: DType, rank: int, side: int, threads: int, index: str) -> 
         f"first_column = {side} * (block % index32(tiles_across))",
         "rest = block // index32(tiles_across)",
         f"first_row = {side} * (rest % index32(tiles_down))",
-        *take_apart("rest // index32(tiles_down)", extent_names(rank), index),
+        *take_apart("rest // index32(tiles_down)", size_names(rank), index),
         f"source = {position('x_at', strides['x'])}",
         f"target = {position('y_at', strides['y'])}",
         "row = first_row + across",
@@ -69,9 +69,9 @@ def transposed(dtype: DType, rank: int, side: int, threads: int, index: str) -> 
         f"        y[target + int64(row) * y_apart + column] = "
         f"tile[across * {side + 1} + down + {step} * k]",
     ]
-    extents = ("rows", "columns", "tiles_down", "tiles_across", "x_apart", "y_apart")
+    sizes = ("rows", "columns", "tiles_down", "tiles_across", "x_apart", "y_apart")
     parameters = [
-        *numbers(*extents, *extent_names(rank), *strides["x"], *strides["y"]),
+        *numbers(*sizes, *size_names(rank), *strides["x"], *strides["y"]),
         *operand("x", dtype),
         *operand("y", dtype),
     ]
@@ -103,12 +103,12 @@ def _plan_tiles(ops: CudaOps, source: TensorData, target: TensorData) -> Plan | 
     row, column = found
     others = [d for d in range(layout.rank) if d not in found]
     rows, columns = layout.shape[row], layout.shape[column]
-    extents = tuple(layout.shape[d] for d in others) or (1,)
+    sizes = tuple(layout.shape[d] for d in others) or (1,)
     apart = (strides[d] for strides in layout.strides for d in others) if others else (0, 0)
-    down, across, matrices = -(-rows // side), -(-columns // side), size_of(extents)
+    down, across, matrices = -(-rows // side), -(-columns // side), size_of(sizes)
     index = index_type(matrices)
-    kernel = transposed(source.dtype, len(extents), side, size.threads, index)
-    given = (rows, columns, down, across, read[column], written[row], *extents[1:], *apart)
+    kernel = transposed(source.dtype, len(sizes), side, size.threads, index)
+    given = (rows, columns, down, across, read[column], written[row], *sizes[1:], *apart)
     return ops.plan(kernel, (down * across * matrices, 1), size.threads, given)
 
 

@@ -9,7 +9,7 @@ from mt_cuda.attention import kernels, tiles
 from mt_cuda.attention.tiles import Form
 from mt_cuda.core.elements import computed
 from mt_cuda.core.kernel import Kernel
-from mt_cuda.core.layout import extent_names, merge, stride_names
+from mt_cuda.core.layout import merge, size_names, stride_names
 from mt_cuda.images.windows import LARGEST
 from mt_cuda.tensors import (
     is_floating,
@@ -110,7 +110,7 @@ def _launch(
         steps |= {f"{m}_column": view.strides[-1] for m, view in views.items()}
         for m, strides in zip(views, layout.strides, strict=True):
             steps |= dict(zip(stride_names(m, layout.rank), strides, strict=True))
-        steps |= dict(zip(extent_names(layout.rank), layout.shape[1:], strict=True))
+        steps |= dict(zip(size_names(layout.rank), layout.shape[1:], strict=True))
         numbers = numbers_of(kernel, {**dict(zip(tiles.COUNTS, counts, strict=True)), **steps})
         owned = counts[2] if name == "key_gradient" else counts[1]
         blocks = -(-owned // tile.own) * layout.size

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from mt_cuda.core.elements import computed, load, operand, store
 from mt_cuda.core.kernel import Kernel, Lines, Parameter, define, indented, numbers
-from mt_cuda.core.layout import extent_names, position, stride_names, take_apart
+from mt_cuda.core.layout import position, size_names, stride_names, take_apart
 from mt_cuda.core.machine import Size
 from mt_fast.extending import constant, converted
 from mt_tensor import DType
@@ -139,7 +139,7 @@ class Form:
             f"down = thread // {self.tile.beside}",
             f"right = thread % {self.tile.beside}",
             "matrix = cuda.blockIdx.x % n_matrices",
-            *take_apart("matrix", extent_names(self.batch), "index32"),
+            *take_apart("matrix", size_names(self.batch), "index32"),
             *starts,
             *body,
         ]
@@ -147,7 +147,7 @@ class Form:
         full = f"attention_{name}_{self.dtype.name}_{tile.own}x{tile.others}x{tile.width}"
         full += "_causal" * self.causal + "_masked" * self.masked + f"_batch{self.batch}"
         parameters = [
-            *numbers(*COUNTS, *extent_names(self.batch), *strides, *batches),
+            *numbers(*COUNTS, *size_names(self.batch), *strides, *batches),
             Parameter("scale", self.compute.name),
             *(p for m in matrices for p in operand(m, self.dtype)),
             *(p for m in rows for p in operand(m, self.compute)),

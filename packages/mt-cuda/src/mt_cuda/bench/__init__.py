@@ -1,8 +1,8 @@
-"""`python -m mt_cuda.bench`: how good the kernels are.
+"""`python -m mt_cuda.bench`: what kernels will do on a GPU, found out without one.
 
-Without more it measures on this machine's GPU what they reach. `launches` counts what a step of
-training asks of a GPU, `operations` which way each operation goes there, and `sass` shows what a
-GPU executes of kernels; they need none.
+`launches` counts the launches, copies and waits of a training step, `operations` says whether each
+operation is one kernel, several, or computed on the host, and `sass` shows the machine code of
+kernels. Times on a GPU are measured by the project's `hatch run mt bench --backend cuda`.
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ from collections.abc import Sequence
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what was asked for; return 1, with the reason, where that is impossible."""
     parser = argparse.ArgumentParser(prog="python -m mt_cuda.bench", description=__doc__)
-    parser.add_argument("--size", type=int, default=64, help="million elements (default 64)")
-    parser.add_argument("--runs", type=int, default=20, help="timings of each (default 20)")
-    commands = parser.add_subparsers(dest="command")
+    commands = parser.add_subparsers(dest="command", required=True)
     launches = commands.add_parser("launches", help="count what a step asks of a GPU")
     launches.add_argument("--json", action="store_true", help="for programs")
     launches.add_argument("--each", action="store_true", help="name the kernels, too")
@@ -41,11 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for line in operations.report(options.json, options.names):
             print(line)
         return 0
-    if options.command == "sass":
-        return _sass(options.json, options.gpu, options.kernel)
-    from mt_cuda.bench.rates import measure
-
-    return measure(options.size, options.runs)
+    return _sass(options.json, options.gpu, options.kernel)
 
 
 def _sass(as_json: bool, gpus: Sequence[str] | None, name: str) -> int:

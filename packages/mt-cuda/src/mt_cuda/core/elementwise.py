@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from mt_cuda.core.device import helpers, table
 from mt_cuda.core.elements import load, operand, store
 from mt_cuda.core.kernel import Kernel, Lines, Parameter, define, indented, numbers, over_grid
-from mt_cuda.core.layout import extent_names, position, stride_names, take_apart, wide_suffix
+from mt_cuda.core.layout import position, size_names, stride_names, take_apart, wide_suffix
 from mt_fast.core.rendering import render
 from mt_operators.core.graph import Graph
 from mt_tensor import DType
@@ -99,14 +99,14 @@ def strided(name: str, graph: Graph, types: Signature, rank: int, index: str) ->
         rank: the number of dimensions after merging.
         index: the type in which indices are taken apart.
     """
-    extents = extent_names(rank)
+    sizes = size_names(rank)
     strides = {each: stride_names(each, rank) for each in types.names}
     elements = {each: f"{each}[{position(f'{each}_at', strides[each])}]" for each in types.names}
     body = [
         *element(graph, types),
-        *over_grid([*take_apart("i", extents, index), *apply(types, elements)]),
+        *over_grid([*take_apart("i", sizes, index), *apply(types, elements)]),
     ]
-    names = ("n", *extents, *(s for each in types.names for s in strides[each]))
+    names = ("n", *sizes, *(s for each in types.names for s in strides[each]))
     name = f"{name}_{types}_strided{rank}{wide_suffix(index)}"
     return define(name, types.parameters(*names), body)
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from mt_cuda.core.device import combine
 from mt_cuda.core.elements import computed, load, operand, store
 from mt_cuda.core.kernel import Kernel, Lines, Parameter, define, numbers, over_grid
-from mt_cuda.core.layout import extent_names, position, stride_names, take_apart, wide_suffix
+from mt_cuda.core.layout import position, size_names, stride_names, take_apart, wide_suffix
 from mt_fast.core.rendering import converted
 from mt_operators.core.graph import Graph
 from mt_tensor import DType, int64
@@ -103,7 +103,7 @@ def _positions(rank: int) -> list[str]:
 def _parameters(dtype: DType, rank: int, *steps: str, atomic: bool = False) -> list[Parameter]:
     """Return the parameters of a kernel; `steps` are numbers that only some have."""
     return [
-        *numbers("n", *steps, "picked_stride", *extent_names(rank)),
+        *numbers("n", *steps, "picked_stride", *size_names(rank)),
         *numbers(*(stride for view in VIEWS for stride in stride_names(view, rank))),
         *operand("source", dtype),
         *operand("index", int64),
@@ -113,4 +113,4 @@ def _parameters(dtype: DType, rank: int, *steps: str, atomic: bool = False) -> l
 
 def _over_index(rank: int, index: str, lines: Lines) -> Lines:
     """Return a loop over the grid that takes every index apart and runs `lines` on it."""
-    return over_grid([*take_apart("i", extent_names(rank), index), *lines])
+    return over_grid([*take_apart("i", size_names(rank), index), *lines])

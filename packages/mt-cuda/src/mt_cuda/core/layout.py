@@ -26,7 +26,7 @@ class Layout:
     """The dimensions that several operands have in common, merged as far as possible.
 
     Attributes:
-        shape: the extents, none of them 1.
+        shape: the sizes, none of them 1.
         strides: for each operand, its strides in these dimensions.
     """
 
@@ -62,22 +62,22 @@ def merge(shape: Sequence[int], strides: Sequence[Strides]) -> Layout:
     >>> merge((2, 3, 4), [(12, 4, 1), (3, 1, 0)])
     Layout(shape=(6, 4), strides=((4, 1), (1, 0)))
     """
-    extents: list[int] = []
+    sizes: list[int] = []
     steps: list[tuple[int, ...]] = []  # for each merged dimension, the step of each operand
-    for d, extent in enumerate(shape):
-        if extent == 1:
+    for d, size in enumerate(shape):
+        if size == 1:
             continue
         here = tuple(each[d] for each in strides)
         if steps and all(
-            outer == inner * extent for outer, inner in zip(steps[-1], here, strict=True)
+            outer == inner * size for outer, inner in zip(steps[-1], here, strict=True)
         ):
-            extents[-1] *= extent
+            sizes[-1] *= size
             steps[-1] = here
         else:
-            extents.append(extent)
+            sizes.append(size)
             steps.append(here)
     columns = tuple(tuple(step[i] for step in steps) for i in range(len(strides)))
-    return Layout(tuple(extents), columns)
+    return Layout(tuple(sizes), columns)
 
 
 def lies_along(kept: Layout, folded: Layout) -> bool:
@@ -90,7 +90,7 @@ def lies_along(kept: Layout, folded: Layout) -> bool:
 # --- The same, as lines of a kernel -------------------------------------------------------------
 
 
-def extent_names(rank: int, prefix: str = "extent") -> list[str]:
+def size_names(rank: int, prefix: str = "size") -> list[str]:
     """Return the names of the sizes that a kernel needs: of all dimensions but the first."""
     return [f"{prefix}{d}" for d in range(1, rank)]
 
@@ -110,26 +110,24 @@ def wide_suffix(index: str) -> str:
     return "" if index == "index32" else "_wide"
 
 
-def take_apart(
-    ordinal: str, extents: Sequence[str], index: str, coordinate: str = "c"
-) -> list[str]:
+def take_apart(ordinal: str, sizes: Sequence[str], index: str, coordinate: str = "c") -> list[str]:
     """Return the lines that turn a row-major ordinal into coordinates `c0`, `c1`, ...
 
     Args:
         ordinal: an expression.
-        extents: the names from `extent_names`; one coordinate more than names is assigned.
+        sizes: the names from `size_names`; one coordinate more than names is assigned.
         index: the type from `index_type`.
         coordinate: how the names of the coordinates begin.
     """
     lines = []
     rest = f"{index}({ordinal})"
-    for d in range(len(extents), 0, -1):
-        extent = f"{index}({extents[d - 1]})"
+    for d in range(len(sizes), 0, -1):
+        size = f"{index}({sizes[d - 1]})"
         lines += [
             f"{coordinate}_rest{d} = {rest}",
-            f"{coordinate}{d} = {index}({coordinate}_rest{d} % {extent})",
+            f"{coordinate}{d} = {index}({coordinate}_rest{d} % {size})",
         ]
-        rest = f"{index}({coordinate}_rest{d} // {extent})"
+        rest = f"{index}({coordinate}_rest{d} // {size})"
     return [*lines, f"{coordinate}0 = {rest}"]
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from mt_cuda.core.elements import computed, load, operand, store
 from mt_cuda.core.kernel import Kernel, Lines, define, indented, numbers
-from mt_cuda.core.layout import extent_names, position, stride_names, take_apart
+from mt_cuda.core.layout import position, size_names, stride_names, take_apart
 from mt_fast.core.rendering import constant, converted
 from mt_tensor import DType, int64
 
@@ -95,7 +95,7 @@ def matmul(dtype: DType, tiling: Tiling, batch: int, a_by_rows: bool, b_by_rows:
     name = f"matmul_{dtype.name}_{tile}_{ways}_batch{batch}"
     strides = [s for m in ("a", "b", "out") for s in (f"{m}_row_stride", f"{m}_column_stride")]
     parameters = [
-        *numbers("batches", "rows", "inner", "columns", *strides, *extent_names(batch)),
+        *numbers("batches", "rows", "inner", "columns", *strides, *size_names(batch)),
         *numbers(*(s for m in ("a", "b", "out") for s in stride_names(m, batch))),
         *(p for m in ("a", "b", "out") for p in operand(m, dtype)),
     ]
@@ -114,7 +114,7 @@ def _find_tile(tile: int, batch: int) -> Lines:
         f"tiles_down = (rows + {tile - 1}) // {tile}",
         f"left = cuda.blockIdx.x % tiles_across * {tile}",
         f"top = cuda.blockIdx.x // tiles_across % tiles_down * {tile}",
-        *take_apart("cuda.blockIdx.x // tiles_across // tiles_down", extent_names(batch), "int64"),
+        *take_apart("cuda.blockIdx.x // tiles_across // tiles_down", size_names(batch), "int64"),
         *(f"{m}_start = {position(f'{m}_at', stride_names(m, batch))}" for m in ("a", "b", "out")),
     ]
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from mt_cuda.core.device import combine
 from mt_cuda.core.elements import computed, load, operand, store, stored_type
 from mt_cuda.core.kernel import Kernel, Lines, Parameter, define, indented, numbers
-from mt_cuda.core.layout import extent_names, position, stride_names, take_apart, wide_suffix
+from mt_cuda.core.layout import position, size_names, stride_names, take_apart, wide_suffix
 from mt_fast.core.rendering import constant, converted
 from mt_operators.core.graph import Graph, Number
 from mt_tensor import DType
@@ -70,7 +70,7 @@ class Fold:
         """
         return [
             *numbers("outputs", "length", "span"),
-            *numbers(*extent_names(self.kept, "kept"), *extent_names(self.folded, "folded")),
+            *numbers(*size_names(self.kept, "kept"), *size_names(self.folded, "folded")),
             *numbers(*stride_names("kept", self.kept), *stride_names("folded", self.folded)),
             *numbers(*stride_names("out", self.kept), "out_chunk_stride"),
             *operand("x", self.source),
@@ -79,9 +79,9 @@ class Fold:
 
     def first(self) -> Lines:
         """Return the lines that find where the source of this output begins."""
-        extents = extent_names(self.kept, "kept")
+        sizes = size_names(self.kept, "kept")
         start = position("x_at", stride_names("kept", self.kept), "k")
-        return [*take_apart("output", extents, self.index, "k"), f"start = {start}"]
+        return [*take_apart("output", sizes, self.index, "k"), f"start = {start}"]
 
     def begin(self) -> str:
         """Return the statement that begins a total with an element, which takes the braces."""
@@ -91,10 +91,10 @@ class Fold:
 
     def element(self, assign: str) -> Lines:
         """Return the lines that read the i-th element of the fold and use it in `assign`."""
-        extents = extent_names(self.folded, "folded")
+        sizes = size_names(self.folded, "folded")
         at = position("start", stride_names("folded", self.folded), "f")
         return [
-            *take_apart("i", extents, self.index, "f"),
+            *take_apart("i", sizes, self.index, "f"),
             assign.format(load(f"x[{at}]", self.source, self.total)),
         ]
 

@@ -18,10 +18,10 @@ from mt_cuda.core.backend import CudaOps, Plan
 from mt_cuda.core.elements import operand
 from mt_cuda.core.kernel import Kernel, Lines, define, numbers, over_grid
 from mt_cuda.core.layout import (
-    extent_names,
     index_type,
     merge,
     position,
+    size_names,
     stride_names,
     take_apart,
     wide_suffix,
@@ -87,14 +87,14 @@ def safe(dtype: DType, rank: int, index: str) -> Kernel:
         f"out[{out}] = picked",
     ]
     parameters = [
-        *numbers("n", *extent_names(rank)),
+        *numbers("n", *size_names(rank)),
         *numbers(*(stride for each in ("index", "out") for stride in stride_names(each, rank))),
         *numbers("least", "extent", *ASKED),
         *operand("index", dtype),
         *operand("out", int64),
         *operand("notice", int64, array=True),
     ]
-    body = over_grid([*take_apart("i", extent_names(rank), index), *lines])
+    body = over_grid([*take_apart("i", size_names(rank), index), *lines])
     return define(f"safe_indices_{dtype.name}_{rank}{wide_suffix(index)}", parameters, body)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from typing import TypedDict, Unpack
 
 from mt_cuda.core import elementwise, indexed, matrix, reduction
 from mt_cuda.core.elements import computed
@@ -33,81 +34,69 @@ SIGNED = ("pow", *integer_functions.UNSIGNED)
 SPECIAL = ("matmul", "gather", "scatter", "copy")
 
 
-def source(
-    name: str,
-    *,
-    dtype: str | DType = "float32",
-    layout: str = "contiguous",
-    gradient: Gradient = False,
-) -> str:
+class Form(TypedDict, total=False):
+    """Which of an operator's kernels is meant.
+
+    Attributes:
+        dtype: the element type; float32 by default.
+        layout: `"contiguous"`, the default, `"vector"` (contiguous, 16 bytes at a time) or
+            `"strided"`; for an operator that folds, also `"rows"` or `"columns"`.
+        gradient: whether the operator's fused backward is meant instead of its value; or for each
+            argument, whether its gradient is wanted.
+    """
+
+    dtype: str | DType
+    layout: str
+    gradient: Gradient
+
+
+def source(name: str, **form: Unpack[Form]) -> str:
     """Return the text of a kernel.
 
     Args:
         name: an operator of the table, or `"matmul"`, `"gather"`, `"scatter"` or `"copy"`.
-        dtype: the element type.
-        layout: `"contiguous"`, `"vector"` (contiguous, 16 bytes at a time) or `"strided"`; for an
-            operator that folds, also `"rows"` or `"columns"`.
-        gradient: whether the operator's fused backward is meant instead of its value; or for each
-            argument, whether its gradient is wanted.
+        **form: which of its kernels: `dtype`, `layout` and `gradient`, see `Form`.
 
     Raises:
         UnknownOperatorError: there is no such operator; names the nearest.
         KernelError: the operator has no such kernel.
         DTypeError: there is no such element type.
     """
-    return kernel(name, dtype=dtype, layout=layout, gradient=gradient).source
+    return kernel(name, **form).source
 
 
-def compile_ptx(
-    name: str,
-    *,
-    dtype: str | DType = "float32",
-    layout: str = "contiguous",
-    gradient: Gradient = False,
-    capability: tuple[int, int] = (9, 0),
-) -> str:
+def compile_ptx(name: str, *, capability: tuple[int, int] = (9, 0), **form: Unpack[Form]) -> str:
     """Return the PTX of a kernel, compiled without a GPU.
 
     Args:
         name: as in `source`.
-        dtype: as in `source`.
-        layout: as in `source`.
-        gradient: as in `source`.
         capability: the compute capability to compile for; 9.0 is Hopper.
+        **form: as in `source`.
 
     Raises:
         KernelError: as in `source`, or the compiler is missing: `pip install 'mt-cuda[ptx]'`.
     """
     from mt_cuda.core.compiler import compile_kernel
 
-    return compile_kernel(
-        kernel(name, dtype=dtype, layout=layout, gradient=gradient), capability
-    ).ptx
+    return compile_kernel(kernel(name, **form), capability).ptx
 
 
 def compile_cubin(
-    name: str,
-    *,
-    dtype: str | DType = "float32",
-    layout: str = "contiguous",
-    gradient: Gradient = False,
-    capability: tuple[int, int] = (9, 0),
+    name: str, *, capability: tuple[int, int] = (9, 0), **form: Unpack[Form]
 ) -> bytes:
     """Return the machine code of a kernel, which NVRTC makes of its text in C, without a GPU.
 
     Args:
         name: as in `source`.
-        dtype: as in `source`.
-        layout: as in `source`.
-        gradient: as in `source`.
         capability: the compute capability to compile for; 9.0 is Hopper.
+        **form: as in `source`.
 
     Raises:
         KernelError: as in `source`, or the compiler is missing: `pip install 'mt-cuda[cu13]'`.
     """
     from mt_cuda.cubins.nvrtc import cubin
 
-    return cubin(kernel(name, dtype=dtype, layout=layout, gradient=gradient), capability)
+    return cubin(kernel(name, **form), capability)
 
 
 def kernel(

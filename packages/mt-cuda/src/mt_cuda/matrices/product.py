@@ -32,7 +32,7 @@ from dataclasses import dataclass
 
 from mt_cuda.core.elements import load, operand, store
 from mt_cuda.core.kernel import Kernel, Lines, Parameter, define, indented, numbers
-from mt_cuda.core.layout import extent_names, position, stride_names, take_apart
+from mt_cuda.core.layout import position, size_names, stride_names, take_apart
 from mt_cuda.core.matrix import total_type
 from mt_cuda.matrices.strips import Factor, Strip, plus
 from mt_cuda.matrices.tiles import Tile, lanes_of
@@ -109,7 +109,7 @@ def parameters(form: Product) -> list[Parameter]:
     strides = [f"{m}_{way}_stride" for m in ("a", "b") for way in ("outer", "inner")]
     return [
         *numbers("batches", "rows", "inner", "columns", "span", *strides),
-        *numbers(*extent_names(form.batch)),
+        *numbers(*size_names(form.batch)),
         *numbers(*(s for m in ("a", "b") for s in stride_names(m, form.batch))),
         *operand("a", form.dtype),
         *operand("b", form.dtype),
@@ -153,7 +153,7 @@ def _find_place(form: Product) -> Lines:
         f"left = cuda.blockIdx.x % across * {tile.columns}",
         f"top = cuda.blockIdx.x // across % along * {tile.rows}",
         f"matrix = {batch}",
-        *take_apart("matrix", extent_names(form.batch), "index32"),
+        *take_apart("matrix", size_names(form.batch), "index32"),
         *(f"{m}_start = {position(f'{m}_at', stride_names(m, form.batch))}" for m in ("a", "b")),
         f"out_start = out_at + (cuda.blockIdx.y * batches + matrix) * {size}",
     ]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from mt_cuda.core.gpu import Gpu, Memory
 from mt_cuda.core.tables import GPU
-from mt_cuda.memory.events import Events
 from mt_tensor import DType, TensorData
 from mt_tensor.backends.extending import CUDA, SharedMemory
 
@@ -19,7 +18,7 @@ class GpuMemory(SharedMemory):
     """The memory of one GPU, in the words of stage 2."""
 
     def __init__(self, gpu: Gpu) -> None:
-        self._events = Events(gpu)
+        self._gpu = gpu
         self.device = (CUDA, int(gpu.device.device_id))
         self.stream = int(gpu.stream.handle)
 
@@ -39,7 +38,13 @@ class GpuMemory(SharedMemory):
 
     def let_wait(self, stream: int) -> None:
         """Let another stream wait for all work of the backend until now."""
-        self._events.let_wait(stream)
+        self._gpu.make_current()
+        driver, check = self._gpu.driver, self._gpu.check
+        status, event = driver.cuEventCreate(0)
+        check((status,))
+        check(driver.cuEventRecord(event, self._gpu.stream.handle))
+        check(driver.cuStreamWaitEvent(stream, event, 0))
+        check(driver.cuEventDestroy(event))
 
 
 GPU["shared_memory"] = GpuMemory

@@ -136,13 +136,13 @@ class Steps:
         pairs = list(zip(order, [None, *order[:-1]], strict=True))
         return iter(pairs[::-1] if back else pairs)
 
-    def launch(self, kernel: Any, time: int, views: Sequence[TensorData]) -> None:
+    def launch(self, kernel: Any, time: int, views: dict[str, TensorData]) -> None:
         """Launch a step.
 
         Args:
             kernel: makes the `Step` for a type and whether there are lengths.
             time: which step.
-            views: its operands.
+            views: its operands, by name, and maybe more.
         """
         ops, (batch, width) = ops_of(self.hidden), self.hidden.shape
         lengths, dtype = self.lengths, self.hidden.dtype
@@ -150,13 +150,14 @@ class Steps:
 
         def plan() -> Any:
             step: Step = kernel(dtype, is_cut)
-            return ops.plan_over_grid(step.kernel(), batch * width, (width,))
+            return ops.plan_over_grid(step.kernel(), batch * width, (width,)), step.operands
 
-        ready = ops.remembered((kernel, dtype, is_cut, batch, width), plan)
+        ready, names = ops.remembered((kernel, dtype, is_cut, batch, width), plan)
+        operands = [views[name] for name in names]
         if lengths is None:
-            ops.launch(ready, views)
+            ops.launch(ready, operands)
         else:
-            ops.launch(ready, [*views, elements_of(lengths)], [np.int64(time)])
+            ops.launch(ready, [*operands, elements_of(lengths)], [np.int64(time)])
 
 
 def at(steps: TensorData, time: int) -> TensorData:

@@ -11,7 +11,7 @@ import numpy as np
 from mt_cuda.core.backend import CudaOps, Plan
 from mt_cuda.core.elements import load, operand
 from mt_cuda.core.kernel import Kernel, define, indented, numbers, over_grid
-from mt_cuda.core.layout import extent_names, index_type, take_apart, wide_suffix
+from mt_cuda.core.layout import index_type, size_names, take_apart, wide_suffix
 from mt_cuda.rows.kernels import RowLayout
 from mt_cuda.scans.kernels import Scan, run, total_type
 from mt_cuda.tensors import elements_of, ops_of, tensor_of
@@ -36,10 +36,10 @@ def coordinates(dtype: DType, rank: int, index: str) -> Kernel:
     element = [
         f"if {load('x[x_at + i]', dtype, total_type(dtype))} != 0:",
         "    place = counts[counts_at + i] - 1",
-        *indented([*take_apart("i", extent_names(rank), index), *store]),
+        *indented([*take_apart("i", size_names(rank), index), *store]),
     ]
     parameters = [
-        *numbers("n", *extent_names(rank), "found"),
+        *numbers("n", *size_names(rank), "found"),
         *operand("x", dtype),
         *operand("counts", int64),
         *operand("out", int64),

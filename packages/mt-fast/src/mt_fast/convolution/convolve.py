@@ -95,15 +95,27 @@ class Part(NamedTuple):
     taps: tuple[int, ...]
 
 
-def convolve(
-    images: Array,
-    kernels: Array,
-    bias: Array | None,
-    stride: Pair,
-    padding: Pair,
-    dilation: Pair,
-    groups: int,
-) -> Array:
+class Settings(NamedTuple):
+    """How windows see images.
+
+    Attributes:
+        stride: how far apart windows are.
+        padding: zeros added on each side.
+        dilation: how far apart the elements of a window are.
+        groups: into how many independent parts the channels are split.
+    """
+
+    stride: Pair
+    padding: Pair
+    dilation: Pair
+    groups: int
+
+    def transposed(self) -> Settings:
+        """Return the settings for images with rows and columns exchanged."""
+        return Settings(self.stride[::-1], self.padding[::-1], self.dilation[::-1], self.groups)
+
+
+def convolve(images: Array, kernels: Array, bias: Array | None, settings: Settings) -> Array:
     """Slide kernels over images (cross-correlation, as in torch).
 
     Args:
@@ -111,31 +123,28 @@ def convolve(
         kernels: shape (outputs, channels / groups, kernel height, kernel width); with its dilation
             a kernel is not larger than a padded image.
         bias: shape (outputs,), or None.
-        stride: how far apart windows are.
-        padding: zeros added on each side.
-        dilation: how far apart the elements of a window are.
-        groups: into how many independent parts the channels are split.
+        settings: how windows see images.
 
     Returns:
         Shape (n, outputs, out height, out width), where an extent becomes
         `(extent + 2 padding - dilation (kernel - 1) - 1) // stride + 1`.
     """
-    if _is_a_line(images.shape, kernels.shape, padding):
-        transposed = (stride[::-1], padding[::-1], dilation[::-1])
+    if _is_a_line(images.shape, kernels.shape, settings):
         return _transposed(
-            convolve(_transposed(images), _transposed(kernels), bias, *transposed, groups)
+            convolve(_transposed(images), _transposed(kernels), bias, settings.transposed())
         )
-    settings = (stride, padding, dilation, groups, images.itemsize, thread_count())
-    shape, work = _forward_plan(images.shape, kernels.shape, *settings)
+    shape, work = _forward_plan(
+        images.shape, kernels.shape, settings, images.itemsize, thread_count()
+    )
     out = empty(shape, images.dtype)
     start = np.zeros(shape[1], images.dtype) if bias is None else bias
     _convolve_into(out, work, images, kernels, start)
     return out
 
 
-def _is_a_line(image: Sequence[int], kernel: Sequence[int], padding: Pair) -> bool:
+def _is_a_line(image: Sequence[int], kernel: Sequence[int], settings: Settings) -> bool:
     """Return whether image and kernel, shapes that end with height and width, are 1 high."""
-    return image[-2] == kernel[-2] == 1 and padding[0] == 0 and image[-1] > 1
+    return image[-2] == kernel[-2] == 1 and settings.padding[0] == 0 and image[-1] > 1
 
 
 def _transposed(array: Array) -> Array:
@@ -167,14 +176,12 @@ class Work(NamedTuple):
 def _forward_plan(
     images: tuple[int, ...],
     kernels: tuple[int, ...],
-    stride: Pair,
-    padding: Pair,
-    dilation: Pair,
-    groups: int,
+    settings: Settings,
     itemsize: int,
     threads: int,
 ) -> tuple[tuple[int, ...], Work | None]:
     """Return the shape of a result, and how it is computed, given the shapes of the factors."""
+    stride, padding, dilation, groups = settings
     n, _, *extents = images
     outputs, channels, *kernel = kernels
     rows, columns = (
@@ -334,42 +341,29 @@ _CONVOLUTION = Kernel.of(_convolution, allocates=True)
 # --- The gradient of the images -------------------------------------------------------------------
 
 
-def image_gradient(
-    grad: Array,
-    kernels: Array,
-    image_shape: Pair,
-    stride: Pair,
-    padding: Pair,
-    dilation: Pair,
-    groups: int,
-) -> Array:
+def image_gradient(grad: Array, kernels: Array, image_shape: Pair, settings: Settings) -> Array:
     """Return the gradient of the images of a convolution.
 
     Args:
         grad: the gradient of its result, shape (n, outputs, out height, out width).
         kernels: shape (outputs, channels / groups, kernel height, kernel width).
         image_shape: height and width of the images.
-        stride: how far apart windows are.
-        padding: zeros added on each side.
-        dilation: how far apart the elements of a window are.
-        groups: into how many independent parts the channels are split.
+        settings: those of the convolution.
 
     Returns:
         Shape (n, channels, height, width).
     """
-    settings = (image_shape, stride, padding, dilation, groups)
-    if _is_a_line(image_shape, kernels.shape, padding):
-        transposed = (image_shape[::-1], stride[::-1], padding[::-1], dilation[::-1])
-        return _transposed(
-            image_gradient(_transposed(grad), _transposed(kernels), *transposed, groups)
-        )
+    if _is_a_line(image_shape, kernels.shape, settings):
+        turned = (_transposed(grad), _transposed(kernels), image_shape[::-1])
+        return _transposed(image_gradient(*turned, settings.transposed()))
     if not math.isfinite(no_warnings().run(np.add.reduce, kernels.reshape(-1))):
-        return _image_gradient_by_windows(grad, kernels, *settings)
+        return _image_gradient_by_windows(grad, kernels, image_shape, settings)
     shape, taps, whole, work = _gradient_plan(
-        grad.shape, kernels.shape, *settings, grad.itemsize, thread_count()
+        grad.shape, kernels.shape, image_shape, settings, grad.itemsize, thread_count()
     )
     out = empty(shape, grad.dtype) if whole else np.zeros(shape, grad.dtype)
     if work is not None:
+        groups = settings.groups
         outputs, channels, *kernel = kernels.shape
         by_channel = kernels.reshape(groups, outputs // groups, channels, *kernel).swapaxes(1, 2)
         weights = [np.ascontiguousarray(by_channel[..., i, j]).reshape(-1) for i, j in taps]
@@ -421,10 +415,7 @@ def _gradient_plan(
     grad: tuple[int, ...],
     kernels: tuple[int, ...],
     image: Pair,
-    stride: Pair,
-    padding: Pair,
-    dilation: Pair,
-    groups: int,
+    settings: Settings,
     itemsize: int,
     threads: int,
 ) -> tuple[tuple[int, ...], list[tuple[slice, slice]], bool, Work | None]:
@@ -437,6 +428,7 @@ def _gradient_plan(
         The shape of the gradient; for each part the elements of the kernel that see it; whether all
         elements are seen; and how the parts are computed.
     """
+    stride, padding, dilation, groups = settings
     n, outputs, rows, columns = grad
     _, channels, *kernel = kernels
     phases = [
@@ -444,8 +436,8 @@ def _gradient_plan(
     ]
     (top, down, height), (left, across, width) = (_common(phases[d]) for d in range(2))
     extents = (max((phase.extent for phase in phases[d]), default=0) for d in range(2))
-    settings = (height, width, 1, 1, -top, -left, down, across)
-    windows = Windows._make((rows, columns, *extents, *settings))
+    movement = (height, width, 1, 1, -top, -left, down, across)
+    windows = Windows._make((rows, columns, *extents, *movement))
     size = image[0] * image[1]
     parts, taps = [], []
     for vertical, horizontal in itertools.product(*phases):
@@ -472,19 +464,14 @@ def _common(phases: Sequence[Phase]) -> tuple[int, int, int]:
 
 
 def _image_gradient_by_windows(
-    grad: Array,
-    kernels: Array,
-    image_shape: Pair,
-    stride: Pair,
-    padding: Pair,
-    dilation: Pair,
-    groups: int,
+    grad: Array, kernels: Array, image_shape: Pair, settings: Settings
 ) -> Array:
     """Return the gradient of the images as the sum of what each window gives to what it saw.
 
     The convolution of the gradients multiplies weights by the padding around the gradients, too,
     which gives nan, and not 0, if a weight is infinite or nan.
     """
+    stride, padding, dilation, groups = settings
     n, outputs, rows, columns = grad.shape
     _, channels, *kernel = kernels.shape
     each = outputs // groups
@@ -513,34 +500,22 @@ def _image_gradient_by_windows(
 # --- The gradient of the kernels ------------------------------------------------------------------
 
 
-def kernel_gradient(
-    grad: Array,
-    images: Array,
-    kernel_size: Pair,
-    stride: Pair,
-    padding: Pair,
-    dilation: Pair,
-    groups: int,
-) -> Array:
+def kernel_gradient(grad: Array, images: Array, kernel_size: Pair, settings: Settings) -> Array:
     """Return the gradient of the kernels of a convolution.
 
     Args:
         grad: the gradient of its result, shape (n, outputs, out height, out width).
         images: shape (n, channels, height, width).
         kernel_size: height and width of the kernels.
-        stride: how far apart windows are.
-        padding: zeros added on each side.
-        dilation: how far apart the elements of a window are.
-        groups: into how many independent parts the channels are split.
+        settings: those of the convolution.
 
     Returns:
         Shape (outputs, channels / groups, kernel height, kernel width).
     """
-    if _is_a_line(images.shape, kernel_size, padding):
-        transposed = (kernel_size[::-1], stride[::-1], padding[::-1], dilation[::-1])
-        return _transposed(
-            kernel_gradient(_transposed(grad), _transposed(images), *transposed, groups)
-        )
+    if _is_a_line(images.shape, kernel_size, settings):
+        turned = (_transposed(grad), _transposed(images), kernel_size[::-1])
+        return _transposed(kernel_gradient(*turned, settings.transposed()))
+    stride, padding, dilation, groups = settings
     n, outputs, rows, columns = grad.shape
     channels = images.shape[1] // groups
     shape = (outputs, channels, *kernel_size)
@@ -558,9 +533,9 @@ def kernel_gradient(
     parts = min(threads, n * strips.number)
     totals = np.zeros((parts, outputs * taps), grad.dtype)
     extents = (n, groups, channels, outputs // groups)
-    settings = (extents, tuple(windows), tuple(strips), (some, held))
-    arguments = (images.reshape(-1), grad.reshape(-1), offsets, totals.reshape(-1), *settings)
-    _KERNEL_GRADIENTS.run(parts, threads > 1, *arguments)
+    arrays = (images.reshape(-1), grad.reshape(-1), offsets, totals.reshape(-1))
+    sizes = (extents, tuple(windows), tuple(strips), (some, held))
+    _KERNEL_GRADIENTS.run(parts, threads > 1, *arrays, *sizes)
     total: Array = totals[0] if parts == 1 else totals.sum(0)
     return total.reshape(shape)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mt_fast.convolution.convolve import bias_gradient
+from mt_fast.convolution.convolve import Settings, bias_gradient
 from mt_fast.convolution.small_images import convolve, image_gradient, kernel_gradient
 from mt_fast.memory.arrays import array_of, is_compiled, tensor_of
 from mt_tensor import Tensor
@@ -25,24 +25,25 @@ class _Convolution(FusedKernel):
         """Return the convolved images."""
         x, kernels, bias, *settings = arguments
         biases = None if bias is None else array_of(bias)
-        return tensor_of(convolve(array_of(x), array_of(kernels), biases, *settings), x), ()
+        out = convolve(array_of(x), array_of(kernels), biases, Settings(*settings))
+        return tensor_of(out, x), ()
 
     def gradient(
         self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
     ) -> Sequence[Tensor | None]:
         """Return the gradients of images, kernels and biases, each if it is wanted."""
-        x, kernels, _, *settings = arguments
+        x, kernels, *_ = arguments
+        upstream, settings = array_of(grad), Settings(*arguments[3:])
         of_images = of_kernels = of_biases = None
-        upstream = array_of(grad)
         if needs[0]:
-            size = x.shape[2:]
-            of_images = tensor_of(image_gradient(upstream, array_of(kernels), size, *settings), x)
+            found = image_gradient(upstream, array_of(kernels), x.shape[2:], settings)
+            of_images = tensor_of(found, x)
         if needs[1]:
-            size = kernels.shape[2:]
-            of_kernels = tensor_of(kernel_gradient(upstream, array_of(x), size, *settings), x)
+            found = kernel_gradient(upstream, array_of(x), kernels.shape[2:], settings)
+            of_kernels = tensor_of(found, x)
         if needs[2]:
             of_biases = tensor_of(bias_gradient(upstream), x)
-        return of_images, of_kernels, of_biases, *[None] * len(settings)
+        return of_images, of_kernels, of_biases, None, None, None, None
 
 
 class _TransposedConvolution(FusedKernel):
@@ -68,8 +69,8 @@ class _TransposedConvolution(FusedKernel):
             (extent - 1) * step - 2 * margin + spread * (taps - 1) + added + 1
             for extent, taps, step, margin, added, spread in every
         )
-        settings = (stride, padding, dilation, groups)
-        out = image_gradient(array_of(x), array_of(kernels), size, *settings)
+        settings = Settings(stride, padding, dilation, groups)
+        out = image_gradient(array_of(x), array_of(kernels), size, settings)
         if bias is not None:
             out += array_of(bias).reshape(-1, 1, 1)
         return tensor_of(out, x), ()
@@ -79,14 +80,13 @@ class _TransposedConvolution(FusedKernel):
     ) -> Sequence[Tensor | None]:
         """Return the gradients of images, kernels and biases, each if it is wanted."""
         x, kernels, _, stride, padding, _, dilation, groups = arguments
-        settings = (stride, padding, dilation, groups)
+        upstream, settings = array_of(grad), Settings(stride, padding, dilation, groups)
         of_images = of_kernels = of_biases = None
-        upstream = array_of(grad)
         if needs[0]:
-            of_images = tensor_of(convolve(upstream, array_of(kernels), None, *settings), x)
+            of_images = tensor_of(convolve(upstream, array_of(kernels), None, settings), x)
         if needs[1]:
-            size = kernels.shape[2:]
-            of_kernels = tensor_of(kernel_gradient(array_of(x), upstream, size, *settings), x)
+            found = kernel_gradient(array_of(x), upstream, kernels.shape[2:], settings)
+            of_kernels = tensor_of(found, x)
         if needs[2]:
             of_biases = tensor_of(bias_gradient(upstream), x)
         return of_images, of_kernels, of_biases, None, None, None, None, None

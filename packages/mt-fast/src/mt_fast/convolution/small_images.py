@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from mt_fast.convolution import convolve as convolution
-from mt_fast.convolution.convolve import Array, Pair
+from mt_fast.convolution.convolve import Array, Pair, Settings
 from mt_fast.core.movement import copy
 from mt_fast.core.tables import empty
 from mt_tensor import TensorData
@@ -36,89 +36,52 @@ PARALLEL_FROM = 2**15
 """Elements from which all threads copy."""
 
 
-def convolve(
-    images: Array,
-    kernels: Array,
-    bias: Array | None,
-    stride: Pair,
-    padding: Pair,
-    dilation: Pair,
-    groups: int,
-) -> Array:
+def convolve(images: Array, kernels: Array, bias: Array | None, settings: Settings) -> Array:
     """Slide kernels over images; see `convolution.convolve`."""
-    together = _together(images.shape, kernels.shape, stride)
+    together = _together(images.shape, kernels.shape, settings)
     if together == 1:
-        return convolution.convolve(images, kernels, bias, stride, padding, dilation, groups)
-    settings = (stride, *_wide(together, padding, dilation), groups)
-    return _apart(
-        convolution.convolve(_beside(images, together), kernels, bias, *settings),
-        *(together, len(images)),
-    )
+        return convolution.convolve(images, kernels, bias, settings)
+    wide = _beside(images, together)
+    found = convolution.convolve(wide, kernels, bias, _wide(settings, together))
+    return _apart(found, together, len(images))
 
 
-def image_gradient(
-    grad: Array,
-    kernels: Array,
-    image_shape: Pair,
-    stride: Pair,
-    padding: Pair,
-    dilation: Pair,
-    groups: int,
-) -> Array:
+def image_gradient(grad: Array, kernels: Array, image_shape: Pair, settings: Settings) -> Array:
     """Return the gradient of the images; see `convolution.image_gradient`."""
-    together = _together((len(grad), 0, *image_shape), kernels.shape, stride)
+    together = _together((len(grad), 0, *image_shape), kernels.shape, settings)
     if together == 1:
-        return convolution.image_gradient(
-            grad, kernels, image_shape, stride, padding, dilation, groups
-        )
-    settings = (stride, *_wide(together, padding, dilation), groups)
-    height, width = image_shape
-    return _apart(
-        convolution.image_gradient(
-            _beside(grad, together), kernels, (height, width * together), *settings
-        ),
-        *(together, len(grad)),
-    )
+        return convolution.image_gradient(grad, kernels, image_shape, settings)
+    wide, shape = _beside(grad, together), (image_shape[0], image_shape[1] * together)
+    found = convolution.image_gradient(wide, kernels, shape, _wide(settings, together))
+    return _apart(found, together, len(grad))
 
 
-def kernel_gradient(
-    grad: Array,
-    images: Array,
-    kernel_size: Pair,
-    stride: Pair,
-    padding: Pair,
-    dilation: Pair,
-    groups: int,
-) -> Array:
+def kernel_gradient(grad: Array, images: Array, kernel_size: Pair, settings: Settings) -> Array:
     """Return the gradient of the kernels; see `convolution.kernel_gradient`."""
-    kernels = (grad.shape[1], images.shape[1] // groups, *kernel_size)
-    together = _together(images.shape, kernels, stride)
+    kernels = (grad.shape[1], images.shape[1] // settings.groups, *kernel_size)
+    together = _together(images.shape, kernels, settings)
     if together == 1:
-        return convolution.kernel_gradient(
-            grad, images, kernel_size, stride, padding, dilation, groups
-        )
-    settings = (stride, *_wide(together, padding, dilation), groups)
-    return convolution.kernel_gradient(
-        _beside(grad, together), _beside(images, together), kernel_size, *settings
-    )
+        return convolution.kernel_gradient(grad, images, kernel_size, settings)
+    wide = _beside(grad, together), _beside(images, together)
+    return convolution.kernel_gradient(*wide, kernel_size, _wide(settings, together))
 
 
-def _together(images: tuple[int, ...], kernels: tuple[int, ...], stride: Pair) -> int:
+def _together(images: tuple[int, ...], kernels: tuple[int, ...], settings: Settings) -> int:
     """Return how many images are to be one, given the shapes of images and kernels; 1 for none."""
     n, _, height, width = images
     outputs, channels, *size = kernels
     work = min(outputs, channels) * size[0] * size[1]
-    small = 0 < height * width < SMALL and stride[1] == 1
+    small = 0 < height * width < SMALL and settings.stride[1] == 1
     if not small or n < MANY or work < MULTIPLICATIONS:
         return 1
     fit = min(WIDE // width, n)
     return 1 << (fit.bit_length() - 1)
 
 
-def _wide(together: int, padding: Pair, dilation: Pair) -> tuple[Pair, Pair]:
-    """Return padding and dilation of an image that is made of several."""
-    (above, beside), (down, across) = padding, dilation
-    return (above, beside * together), (down, across * together)
+def _wide(settings: Settings, together: int) -> Settings:
+    """Return the settings for images that are made of several."""
+    stride, (above, beside), (down, across), groups = settings
+    return Settings(stride, (above, beside * together), (down, across * together), groups)
 
 
 def _beside(images: Array, together: int) -> Array:

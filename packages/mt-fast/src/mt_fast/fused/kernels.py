@@ -7,15 +7,13 @@ from typing import Any
 
 from mt_fast.fused.attention import ATTENTION
 from mt_fast.fused.ctc import CTC
-from mt_fast.fused.gated import GLU
-from mt_fast.fused.groups import GROUP_NORM
+from mt_fast.fused.dropout import dropout
 from mt_fast.fused.linear import LINEAR
 from mt_fast.fused.losses import CROSS_ENTROPY
-from mt_fast.fused.normalization import BATCH_NORM, LAYER_NORM, RMS_NORM
+from mt_fast.fused.normalization import BATCH_NORM, GROUP_NORM, LAYER_NORM, RMS_NORM
 from mt_fast.fused.padding import PAD
 from mt_fast.fused.pooling import MAX_POOL, MEAN_POOL, max_places
 from mt_fast.fused.positions import ARGMAX, ARGMIN
-from mt_fast.fused.regularization import DROPOUT
 from mt_fast.fused.resampling import RESAMPLE
 from mt_fast.fused.softmax import LOG_SOFTMAX, SOFTMAX
 from mt_tensor.extending import FusedKernel
@@ -28,8 +26,7 @@ KERNELS: dict[str, FusedKernel | Callable[..., Any]] = {
     "batch_norm": BATCH_NORM,
     "cross_entropy": CROSS_ENTROPY,
     "ctc": CTC,
-    "dropout": DROPOUT,
-    "glu": GLU,
+    "dropout": dropout,
     "group_norm": GROUP_NORM,
     "layer_norm": LAYER_NORM,
     "linear": LINEAR,

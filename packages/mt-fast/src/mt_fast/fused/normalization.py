@@ -1,4 +1,4 @@
-"""Layer and batch normalization, and by the mean square alone, in as few passes as there can be.
+"""Layer, batch, group and RMS normalization in as few passes as there can be.
 
 A row (a sample, or a channel of one image) is in the cache when its mean is known, so that variance
 and result cost little more. Kept are a mean and a scale for each row; the gradient works the
@@ -114,10 +114,14 @@ def _layer_gradient_parts(
                 of_bias[j] += upstream[j]
 
 
-# --- Batches: arrays of shape (samples, channels, n) --------------------------------------------
+# --- Batches and groups: arrays of shape (samples, units, rows, n) --------------------------------
+#
+# A unit is what is normalized together: of a batch a channel of all samples, with a row in each; of
+# groups some channels of one sample, each a row. `weight` and `bias` belong to rows, whose number
+# goes round in them: those of groups are the same for all samples.
 
 
-def _batch_channels(
+def _units(
     lo: Any,
     hi: Any,
     x: Any,
@@ -129,27 +133,32 @@ def _batch_channels(
     variance: Any,
     scale: Any,
 ) -> None:
-    """Write each channel normalized, scaled and shifted."""
-    count = x.shape[0] * x.shape[2]
-    for channel in range(lo, hi):
+    """Write each unit normalized, and its rows scaled and shifted."""
+    samples, _, rows, size = x.shape
+    count = samples * rows * size
+    for unit in range(lo, hi):
         total = 0.0
-        for i in range(len(x)):
-            total += sum_of(x[i, channel])
+        for i in range(samples):
+            for j in range(rows):
+                total += sum_of(x[i, unit, j])
         center = x.dtype.type(total / count)
         total = 0.0
-        for i in range(len(x)):
-            total += sum_of_squares(x[i, channel], center)
-        mean[channel], variance[channel] = center, total / count
-        scale[channel] = 1.0 / np.sqrt(total / count + eps)
-        factor, shift = x.dtype.type(scale[channel]) * weight[channel], bias[channel]
-        for i in range(len(x)):
-            row, result = x[i, channel], out[i, channel]
-            for j in range(row.size):
-                result[j] = (row[j] - center) * factor + shift
+        for i in range(samples):
+            for j in range(rows):
+                total += sum_of_squares(x[i, unit, j], center)
+        mean[unit], variance[unit] = center, total / count
+        scale[unit] = 1.0 / np.sqrt(total / count + eps)
+        for i in range(samples):
+            for j in range(rows):
+                row, result = x[i, unit, j], out[i, unit, j]
+                place = (unit * rows + j) % len(weight)
+                slope, shift = x.dtype.type(scale[unit]) * weight[place], bias[place]
+                for k in range(row.size):
+                    result[k] = (row[k] - center) * slope + shift
 
 
 @_summing
-def two_sums(row: Any, grad: Any, center: Any) -> Any:
+def _two_sums(row: Any, grad: Any, center: Any) -> Any:
     """Return the sum of the gradients, and of their product with the distance from the mean."""
     total = product = row.dtype.type(0)
     for j in range(row.size):
@@ -158,7 +167,7 @@ def two_sums(row: Any, grad: Any, center: Any) -> Any:
     return total, product
 
 
-def _batch_gradient_channels(
+def _gradient_of_units(
     lo: Any,
     hi: Any,
     x: Any,
@@ -170,24 +179,30 @@ def _batch_gradient_channels(
     weights: Any,
     biases: Any,
 ) -> None:
-    """Write the gradients of each channel, of its weight and its bias."""
-    count = x.shape[0] * x.shape[2]
-    for channel in range(lo, hi):
-        center = x.dtype.type(mean[channel])
+    """Write the gradients of each unit, and those of the weight and bias of each of its rows."""
+    samples, _, rows, size = x.shape
+    count = samples * rows * size
+    for unit in range(lo, hi):
+        center, factor = x.dtype.type(mean[unit]), scale[unit]
         total = product = 0.0
-        for i in range(len(x)):
-            first, second = two_sums(x[i, channel], grad[i, channel], center)
-            total += first
-            product += second
-        product *= scale[channel]
-        weights[channel], biases[channel] = product, total
-        factor = x.dtype.type(scale[channel] * weight[channel])
-        offset = x.dtype.type(total / count)
-        slope = x.dtype.type(product * scale[channel] / count)
-        for i in range(len(x)):
-            row, upstream, result = x[i, channel], grad[i, channel], out[i, channel]
-            for j in range(row.size):
-                result[j] = factor * (upstream[j] - offset - (row[j] - center) * slope)
+        for j in range(rows):
+            of_bias = of_weight = 0.0
+            for i in range(samples):
+                first, second = _two_sums(x[i, unit, j], grad[i, unit, j], center)
+                of_bias += first
+                of_weight += second * factor
+            place = unit * rows + j
+            weights[place], biases[place] = of_weight, of_bias
+            total += of_bias * weight[place % len(weight)]
+            product += of_weight * weight[place % len(weight)]
+        offset = x.dtype.type(factor * total / count)
+        slope = x.dtype.type(factor * factor * product / count)
+        for i in range(samples):
+            for j in range(rows):
+                row, upstream, result = x[i, unit, j], grad[i, unit, j], out[i, unit, j]
+                gain = x.dtype.type(factor * weight[(unit * rows + j) % len(weight)])
+                for k in range(row.size):
+                    result[k] = upstream[k] * gain - offset - (row[k] - center) * slope
 
 
 # --- Batches of single elements for each channel: arrays of shape (samples, channels) -------------
@@ -270,13 +285,13 @@ def _batch_gradient_columns(
 
 
 _LAYER, _LAYER_GRADIENT = Kernel.of(_layer_rows), Kernel.of(_layer_gradient_parts)
-_BATCH, _BATCH_GRADIENT = Kernel.of(_batch_channels), Kernel.of(_batch_gradient_channels)
+_UNITS, _UNITS_GRADIENT = Kernel.of(_units), Kernel.of(_gradient_of_units)
 _COLUMNS, _COLUMNS_GRADIENT = Kernel.of(_batch_columns), Kernel.of(_batch_gradient_columns)
 
 # --- Operations on tensors ----------------------------------------------------------------------
 
 
-class Normalization(FusedKernel):
+class _Normalization(FusedKernel):
     """An operation on an input, a weight and a bias."""
 
     def fits(self, *arguments: Any) -> bool:
@@ -285,7 +300,7 @@ class Normalization(FusedKernel):
         return is_compiled(x) and are_of_one_dtype(x, weight, bias)
 
 
-def filled(tensor: Tensor | None, size: int, number: float, like: Tensor) -> Array:
+def _filled(tensor: Tensor | None, size: int, number: float, like: Tensor) -> Array:
     """Return a row of weights, or of the number that stands for what is not given."""
     if tensor is None:
         return _row(size, number, like._tensor.layout.dtype.numpy)
@@ -298,7 +313,7 @@ def _row(size: int, number: float, dtype: np.dtype[Any]) -> Array:
     return np.full(size, number, dtype)
 
 
-class _LayerNorm(Normalization):
+class _LayerNorm(_Normalization):
     """The last dimensions normalized: input, weight, bias, how many dimensions, eps."""
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
@@ -313,7 +328,7 @@ class _LayerNorm(Normalization):
         return *_of_layers(grad, saved, x, weight, bias, folded, is_centered=True), None, None
 
 
-class _RMSNorm(Normalization):
+class _RMSNorm(_Normalization):
     """The last dimensions scaled: input, weight, how many dimensions, eps."""
 
     def fits(self, *arguments: Any) -> bool:
@@ -349,7 +364,7 @@ def _layers(
     size = rows.shape[1]
     out = empty_like(rows)
     mean, scale = np.empty(len(rows), rows.dtype), np.empty(len(rows), rows.dtype)
-    factors, shifts = filled(weight, size, 1, x), filled(bias, size, 0, x)
+    factors, shifts = _filled(weight, size, 1, x), _filled(bias, size, 0, x)
     operands = rows, factors, shifts, eps, is_centered
     _LAYER.run(len(rows), shared(rows.size, x), *operands, out, mean, scale)
     return tensor_of(out.reshape(x._tensor.layout.shape), x), (mean, scale)
@@ -370,7 +385,7 @@ def _of_layers(
     size = rows.shape[1]
     out = empty_like(rows)
     weights, biases = np.empty((2, PARTS, size), rows.dtype)
-    operands = rows, upstream, filled(weight, size, 1, x), *saved, is_centered
+    operands = rows, upstream, _filled(weight, size, 1, x), *saved, is_centered
     _LAYER_GRADIENT.run(PARTS, shared(rows.size, x), *operands, out, weights, biases)
     return (
         tensor_of(out.reshape(x.shape), x),
@@ -385,67 +400,101 @@ def _rows(x: Tensor, folded: int) -> Array:
     return array_of(x).reshape(-1, math.prod(shape[len(shape) - folded :]))
 
 
-class _BatchNorm(Normalization):
+class _BatchNorm(_Normalization):
     """Channels normalized: input, weight, bias, eps, and a list for mean and variance."""
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
-        """Return the result; the gradient reads mean and variance of each channel."""
+        """Return the result; the gradient reads mean and scale of each channel."""
         x, weight, bias, eps, statistics = arguments
-        planes = _channels(x)
-        channels = planes.shape[1]
-        out = empty_like(planes)
-        mean, variance, scale = np.empty((3, channels))
-        factors, shifts = filled(weight, channels, 1, x), filled(bias, channels, 0, x)
-        results = _beside(out), mean, variance, scale
-        kernel, units = _BATCH, channels
-        if _is_single(planes):
-            kernel, units = _COLUMNS, _blocks(planes)
-        parallel = shared(planes.size, x)
-        kernel.run(units, parallel, _beside(planes), factors, shifts, eps, *results)
-        statistics[:] = [tensor_of(each.astype(planes.dtype), x) for each in (mean, variance)]
-        return tensor_of(out.reshape(x.shape), x), (mean, scale)
+        out, (mean, variance, scale) = _normalized(x, _channels(x), weight, bias, eps)
+        dtype = x.dtype.numpy
+        statistics[:] = [tensor_of(each.astype(dtype), x) for each in (mean, variance)]
+        return out, (mean, scale)
 
     def gradient(
         self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
     ) -> Sequence[Tensor | None]:
         """Return the gradients of the elements, the weights and the biases."""
-        x, weight, bias, _, _ = arguments
-        planes, upstream, parallel = _channels(x), _channels(grad), shared(x.numel(), x)
-        channels = planes.shape[1]
-        out = empty_like(planes)
-        weights, biases = np.empty((2, channels))
-        kernel, units = _BATCH_GRADIENT, channels
-        if _is_single(planes):
-            kernel, units = _COLUMNS_GRADIENT, _blocks(planes)
-        arrays = _beside(planes), _beside(upstream), filled(weight, channels, 1, x), *saved
-        kernel.run(units, parallel, *arrays, _beside(out), weights, biases)
-        return (
-            tensor_of(out.reshape(x.shape), x),
-            None if weight is None else tensor_of(weights.astype(planes.dtype), x),
-            None if bias is None else tensor_of(biases.astype(planes.dtype), x),
-            None,
-            None,
-        )
+        x, *affine, _, _ = arguments
+        out, sums = _gradients(x, _channels(x), grad, affine[0], saved)
+        return out, *_of_affine(x, sums, affine), None, None
 
 
-def _is_single(planes: Array) -> bool:
-    """Whether channels have a single element in each sample."""
-    return bool(planes.shape[2] == 1)
+class _GroupNorm(_Normalization):
+    """Groups of channels normalized: input, weight, bias, how many groups, eps."""
+
+    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+        """Return the result; the gradient reads mean and scale of each group."""
+        x, weight, bias, groups, eps = arguments
+        out, (mean, _, scale) = _normalized(x, _groups(x, groups), weight, bias, eps)
+        return out, (mean, scale)
+
+    def gradient(
+        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Tensor | None]:
+        """Return the gradients of the elements, the weight and the bias."""
+        x, *affine, groups, _ = arguments
+        out, sums = _gradients(x, _groups(x, groups), grad, affine[0], saved)
+        return out, *_of_affine(x, sums.reshape(2, *x.shape[:2]).sum(1), affine), None, None
 
 
-def _blocks(planes: Array) -> int:
-    """Return how many blocks of `COLUMNS` channels there are."""
-    return -(-int(planes.shape[1]) // COLUMNS)
+def _normalized(
+    x: Tensor, units: Array, weight: Tensor | None, bias: Tensor | None, eps: float
+) -> tuple[Tensor, Array]:
+    """Return a tensor normalized, and the mean, the variance and the scale of each unit."""
+    channels = x.shape[1]
+    out, statistics = empty_like(units), np.empty((3, units.shape[1]))
+    factors, shifts = _filled(weight, channels, 1, x), _filled(bias, channels, 0, x)
+    kernel, count, arrays = _arranged(_UNITS, _COLUMNS, units, out)
+    source, target = arrays
+    kernel.run(count, shared(units.size, x), source, factors, shifts, eps, target, *statistics)
+    return tensor_of(out.reshape(x.shape), x), statistics
 
 
-def _beside(planes: Array) -> Array:
-    """Return channels of single elements beside each other, and others as they are."""
-    return planes.reshape(planes.shape[:2]) if _is_single(planes) else planes
+def _gradients(
+    x: Tensor, units: Array, grad: Tensor, weight: Tensor | None, saved: tuple[Any, ...]
+) -> tuple[Tensor, Array]:
+    """Return the gradient of the elements, and of the weight and the bias of each row of units."""
+    out, sums = empty_like(units), np.empty((2, units.shape[1] * units.shape[2]))
+    upstream, factors = array_of(grad).reshape(units.shape), _filled(weight, x.shape[1], 1, x)
+    kernel, count, arrays = _arranged(_UNITS_GRADIENT, _COLUMNS_GRADIENT, units, upstream, out)
+    *read, target = arrays
+    kernel.run(count, shared(units.size, x), *read, factors, *saved, target, *sums)
+    return tensor_of(out.reshape(x.shape), x), sums
+
+
+def _of_affine(x: Tensor, sums: Array, affine: Sequence[Tensor | None]) -> list[Tensor | None]:
+    """Return the sums that are gradients of the weight and the bias, of those that there are."""
+    return [
+        None if tensor is None else tensor_of(each.astype(x.dtype.numpy), x)
+        for tensor, each in zip(affine, sums, strict=True)
+    ]
 
 
 def _channels(x: Tensor) -> Array:
-    """Return a tensor of shape (samples, channels, *rest) with the rest in a row."""
-    return array_of(x).reshape(*x.shape[:2], -1)
+    """Return a tensor of shape (samples, channels, *rest) with a unit for each channel."""
+    return array_of(x).reshape(*x.shape[:2], 1, -1)
 
 
-LAYER_NORM, RMS_NORM, BATCH_NORM = _LayerNorm(), _RMSNorm(), _BatchNorm()
+def _groups(x: Tensor, groups: int) -> Array:
+    """Return a tensor of shape (samples, channels, *rest) with a unit for each group."""
+    samples, channels = x.shape[:2]
+    return array_of(x).reshape(1, samples * groups, channels // groups, -1)
+
+
+def _arranged(
+    of_units: Kernel, of_columns: Kernel, *arrays: Array
+) -> tuple[Kernel, int, tuple[Array, ...]]:
+    """Return a kernel for some units, how much it is called for, and what it is called with.
+
+    Units that are single elements of all samples are the columns of a matrix.
+    """
+    samples, units, rows, size = arrays[0].shape
+    if samples > rows * size == 1:
+        matrices = tuple([array.reshape(samples, units) for array in arrays])
+        return of_columns, -(-units // COLUMNS), matrices
+    return of_units, units, arrays
+
+
+LAYER_NORM, RMS_NORM = _LayerNorm(), _RMSNorm()
+BATCH_NORM, GROUP_NORM = _BatchNorm(), _GroupNorm()
