@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 import mt_tensor as mt
+from mt_tensor.core.extensions import register_method, register_methods
 from mt_tensor.core.methods import CoreMethods
-from mt_tensor.core.tensor import register_method, register_methods
 from mt_tensor.methods import Methods
 
 X = mt.tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -43,7 +43,7 @@ def run(program: str) -> str:
         "from mt_tensor import ones, std; print(std(ones(2)).item())",
         "from mt_tensor import *; print(std(ones(2)).item())",
         "import mt_tensor; print(mt_tensor.Tensor([1.0, 1.0]).std().item())",
-        "from mt_tensor.core.filled import ones; print(ones(2).std().item())",
+        "from mt_tensor.creation.from_numbers import ones; print(ones(2).std().item())",
         "import mt_tensor as mt; print(mt.Tensor.std(mt.ones(2)).item())",
         "import mt_tensor as mt; x = mt.arange(2.0); x.data = mt.ones(2); print(x.std().item())",
         "import mt_tensor as mt; mt.linalg.norm; print(mt.autograd and mt.ones(2).std().item())",
@@ -98,9 +98,9 @@ def test_no_method_is_replaced() -> None:
 
     for name in ("sum", "backward", "shape"):
         with pytest.raises(TypeError, match=f"already has a method '{name}'"):
-            register_method(name, mt.prod)
+            register_method(mt.Tensor, name, mt.prod)
     with pytest.raises(TypeError, match="already has a method 'sum'"):
-        register_methods(More)
+        register_methods(mt.Tensor, More)
     assert mt.Tensor.sum is mt.sum
 
 

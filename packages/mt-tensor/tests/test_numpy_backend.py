@@ -18,8 +18,7 @@ from mt_tensor.backends.extending import FUNCTIONS
 from mt_tensor.core.dtypes import Array, DType, bool_, float32, float64, int32
 from mt_tensor.core.host import no_warnings, run_without_warnings
 from mt_tensor.core.layout import row_major
-from mt_tensor.core.numpy_functions import LARGE
-from mt_tensor.core.numpy_source import numpy_function
+from mt_tensor.core.numpy_functions import LARGE, numpy_function
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.large_arrays.blocks import BLOCK, blocks, in_blocks
 from mt_tensor.large_arrays.choices import choose, keep, split

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_tensor.core.signatures import NUMPY
+from mt_tensor.core.arguments import NUMPY
 
 ARRAY = np.arange(9.0).reshape(3, 3)
 ROW, SQUARE = np.array([2, 0, 1]), np.array([[0, 1, 2], [2, 1, 0], [0, 0, 0]])

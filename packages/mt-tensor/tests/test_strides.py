@@ -15,13 +15,12 @@ from mt_tensor import TensorData
 from mt_tensor.core.dtypes import float64
 from mt_tensor.core.simple import SimpleOps
 from mt_tensor.core.strides import (
-    broadcast_index,
     index_to_position,
     normalize_dims,
     shape_broadcast,
     strides_from_shape,
-    to_index,
 )
+from mt_tensor.course import broadcast_index, to_index
 from mt_tensor.errors import IndexingError, ShapeError
 
 SHAPES = array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from mt.source.modules import Imported, Library, Module
 
-UNCOUNTED = {"Methods", "__version__"}
+UNCOUNTED = {"Methods", "StorageMethods", "__version__"}
 """Names whose imports do not count.
 
-Type checkers take the class `Methods` for a base of the class that it is registered with, so that
-both modules name each other. The version of a package is no code.
+Type checkers take such a table of methods for a base of the class that it is registered with, so
+that both modules name each other. The version of a package is no code.
 """
 
 

@@ -26,7 +26,7 @@ IMAGES = ("digit", "upright edge", "checkerboard", "one point")
 SECONDS = 0.5
 """How long the kernel stays where it is while it slides by itself."""
 
-POSITION, PLAYING = "convolution.position", "convolution.playing"
+POSITION = "convolution.position"
 
 
 def show() -> None:
@@ -48,8 +48,10 @@ def show() -> None:
     except (ExpressionError, InputError) as error:
         refuse(error)
         return
-    playing = bool(st.session_state.get(PLAYING))
-    st.fragment(_show, run_every=SECONDS if playing else None)(sliding, output)
+    # Nothing below runs the whole page again: Streamlit's browser side loses its place when a
+    # fragment with a timer does so.
+    playing = st.toggle("Play")
+    st.fragment(_show, run_every=SECONDS if playing else None)(sliding, output, playing)
 
 
 def _image(name: str) -> Array:
@@ -67,23 +69,14 @@ def _image(name: str) -> Array:
     return image.astype(np.float32)
 
 
-def _show(sliding: Sliding, output: Array) -> None:
-    """Show the kernel where it is, and let it go on."""
+def _show(sliding: Sliding, output: Array, playing: bool) -> None:
+    """Show the kernel where it is; while it plays, move it on first, from the last to the first."""
     last = output.size - 1
-    playing = bool(st.session_state.get(PLAYING))
-    at = min(int(st.session_state.get(POSITION, 0)) + playing, last)
-    st.session_state[POSITION] = at
-    if playing and at == last:
-        st.session_state[PLAYING] = False
-        st.rerun()
-    back, on, play = st.columns(3)
+    at = min(int(st.session_state.get(POSITION, 0)), last)
+    st.session_state[POSITION] = at = (at + playing) % output.size
+    back, on = st.columns(2)
     back.button("Back", on_click=_move, args=(-1, last), disabled=at == 0, width="stretch")
     on.button("Next", on_click=_move, args=(1, last), disabled=at == last, width="stretch")
-    if play.button("Pause" if playing else "Play", type="primary", width="stretch"):
-        st.session_state[PLAYING] = not playing
-        if not playing and at == last:
-            del st.session_state[POSITION]
-        st.rerun()
     if last:
         at = int(st.slider("position", 0, last, key=POSITION))
     show_svg(draw_sliding(sliding, output, at), fits=True)

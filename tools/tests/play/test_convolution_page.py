@@ -90,11 +90,13 @@ def test_a_reader_steps_and_plays(reader: Reader) -> None:
     reader.sees("0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 = 0")
     reader.shows("The kernel at row 6, column 6")
     reader.press("Play")
-    reader.sees("Pause")
     moved = "[...document.images].some(image => /row 1, column [3-6]/.test(image.alt))"
     reader.until(moved)
-    reader.press("Pause")
-    reader.sees("Play")
+    reader.press("Play")
+    stopped = reader.picture("The kernel at row")
+    time.sleep(1.5)
+    assert stopped
+    assert reader.picture("The kernel at row") == stopped
 
 
 def test_a_reader_writes_a_kernel_and_sets_stride_and_padding(reader: Reader) -> None:

@@ -10,9 +10,7 @@ from importlib.util import find_spec as _find_spec
 from mt_autodiff import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from mt_operators import OPERATORS as _OPERATORS
 from mt_operators import Operator as _Operator
-from mt_tensor.core.devices import device
-from mt_tensor.core.from_data import tensor
-from mt_tensor.core.filled import empty, full, ones, rand, zeros
+from mt_tensor.core.creation import rand, tensor, zeros
 from mt_tensor.core.in_place import fuse_in_place
 from mt_tensor.core.generator import Generator, default_generator, manual_seed
 from mt_tensor.core.dtypes import (
@@ -29,7 +27,6 @@ from mt_tensor.core.dtypes import (
     int64,
     promote_types,
     result_type,
-    set_default_dtype,
     uint8,
     uint16,
     uint32,
@@ -39,54 +36,21 @@ from mt_tensor.core.gathering import gather
 from mt_tensor.core.elementwise import elementwise
 from mt_tensor.core.rows import FUNCTIONS as _ROWS
 from mt_tensor.core.rows import (
-    abs as abs,
-    absolute,
-    cos,
-    eq,
     exp,
     expit,
-    ge,
-    greater,
-    greater_equal,
-    gt,
-    id as id,
-    inv,
-    is_close,
-    isfinite,
-    isinf,
     isnan,
-    le,
-    less,
-    less_equal,
     log,
     logical_and,
-    logical_not,
     logical_or,
-    logical_xor,
-    lt,
     maximum,
-    minimum,
-    mul,
-    multiply,
-    ne,
-    neg,
-    negative,
-    not_equal,
-    reciprocal,
     relu,
-    rsqrt,
-    sgn,
     sigmoid,
-    sign,
-    sin,
     sqrt,
     tanh,
 )
 from mt_tensor.core.matmul import matmul
 from mt_tensor.core.named import fused
-from mt_tensor.core.function import Function
 from mt_tensor.core.sums import mean, sum as sum
-from mt_tensor.core.size import Size
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.core import methods as _core_methods  # noqa: F401 - registers the methods of `Tensor`
@@ -101,10 +65,15 @@ from mt_tensor.core.kernels import register_kernels as _register_kernels
 
 # What lies beside the core. The core works without it: `hatch run core:prove` deletes it.
 if _find_spec("mt_tensor.methods") is not None:
+    from mt_tensor.size import Size
+    from mt_tensor.backends.devices import device
     import mt_tensor.emulation.bfloat16  # each of these registers in the core's tables
+    import mt_tensor.emulation.narrow
     import mt_tensor.large_arrays.blocks
     import mt_tensor.large_arrays.formulas
     import mt_tensor.large_arrays.updates
+    import mt_tensor.pointwise.dtype_rules
+    import mt_tensor.reductions.slices
     import mt_tensor.special.erf  # noqa: F401
     from mt_tensor import autograd, cuda, errors, linalg
     from mt_tensor.backends import backends  # the function, which has the name of the folder
@@ -117,7 +86,9 @@ if _find_spec("mt_tensor.methods") is not None:
         gradcheck,
         gradgradcheck,
     )
+    from mt_tensor.creation.default_dtype import set_default_dtype
     from mt_tensor.creation.from_arrays import from_numpy
+    from mt_tensor.creation.from_numbers import empty, full, ones
     from mt_tensor.creation.from_rules import (
         arange,
         eye,
@@ -335,6 +306,7 @@ if _find_spec("mt_tensor.methods") is not None:
         uniform,
     )
     from mt_tensor.randomness.sampling import bernoulli, multinomial
+    from mt_tensor.recording.functions import Function
     from mt_tensor.reductions.extremes import (
         amax,
         amin,
@@ -350,6 +322,8 @@ if _find_spec("mt_tensor.methods") is not None:
     from mt_tensor.reductions.sums import nanmean, nansum, prod
     from mt_tensor.reductions.truth import all as all, any as any, count_nonzero
     from mt_tensor.pointwise.rows import (
+        abs as abs,
+        absolute,
         acos,
         acosh,
         arccos,
@@ -372,8 +346,10 @@ if _find_spec("mt_tensor.methods") is not None:
         bitwise_xor,
         ceil,
         copysign,
+        cos,
         cosh,
         digamma,
+        eq,
         erf,
         erfc,
         erfinv,
@@ -383,25 +359,52 @@ if _find_spec("mt_tensor.methods") is not None:
         floor,
         floor_divide,
         fmod,
+        ge,
         gelu_tanh,
+        greater,
+        greater_equal,
+        gt,
         hardsigmoid,
         hardswish,
         hypot,
+        id as id,
+        inv,
+        is_close,
+        isfinite,
+        isinf,
+        le,
+        less,
+        less_equal,
         lgamma,
+        log10,
         log1p,
         log2,
-        log10,
         log_sigmoid,
         logaddexp,
+        logical_not,
+        logical_xor,
         logsigmoid,
+        lt,
+        minimum,
         mish,
+        mul,
+        multiply,
         ndtr,
+        ne,
+        neg,
+        negative,
+        not_equal,
         quick_gelu,
+        reciprocal,
         relu6,
         remainder,
+        rsqrt,
         selu,
+        sgn,
+        sign,
         signbit,
         silu,
+        sin,
         sinc,
         sinh,
         softsign,

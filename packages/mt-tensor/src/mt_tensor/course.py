@@ -8,17 +8,17 @@ MiniTorch. Nothing is recorded for differentiation; `Function` is for that.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mt_operators import Formula, Operator
 from mt_operators.core.row import zero
 from mt_tensor.backends import TensorBackend, get_backend
 from mt_tensor.core.dtypes import Number, result_type
-from mt_tensor.core.function import common_backend, require_tensors
 from mt_tensor.core.layout import row_major
 from mt_tensor.core.matmul import matmul
-from mt_tensor.core.strides import normalize_dim, shape_broadcast
+from mt_tensor.core.operands import common_backend, require_tensors
+from mt_tensor.core.strides import Index, normalize_dim, shape_broadcast
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import BackendMismatchError
 
@@ -101,3 +101,26 @@ class TensorOps:
         out = row_major(shape, operands[0].dtype)
         views = [operand._tensor for operand in operands]
         return operands[0]._with(self.backend.elementwise(formula)(out, *views))
+
+
+def to_index(ordinal: int, shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the index of the element that comes `ordinal`-th in row-major order.
+
+    >>> to_index(5, (2, 3))
+    (1, 2)
+    """
+    index: list[int] = []
+    for size in reversed(shape):
+        ordinal, i = divmod(ordinal, size)
+        index.append(i)
+    return tuple(reversed(index))
+
+
+def broadcast_index(big_index: Index, shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the index into a tensor of `shape` that `big_index` into a broadcast result reads.
+
+    >>> broadcast_index((4, 2), (5, 1))
+    (4, 0)
+    """
+    tail = big_index[len(big_index) - len(shape) :]
+    return tuple(0 if size == 1 else i for i, size in zip(tail, shape, strict=True))

@@ -3,9 +3,8 @@
 The backend `cuda` comes from mt-cuda. Everything else about a GPU is a matter of that package.
 """
 
-from mt_tensor.core.devices import Device, place
 from mt_tensor.core.generator import manual_seed
-from mt_tensor.core.registry import get_backend
+from mt_tensor.core.registry import Device, get_backend, place
 from mt_tensor.errors import BackendUnavailableError, UnknownBackendError
 
 __all__ = [

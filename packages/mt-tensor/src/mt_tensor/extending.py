@@ -3,8 +3,7 @@
 It is the border of this stage. Beyond it, a package uses the names that users import: those of
 `mt_tensor`, its errors, `mt_tensor.backends`, `mt_tensor.linalg` and `mt_tensor.autograd`, and for
 its tests `mt_tensor.testing` and `mt_tensor.conformance`. Everything else may change without
-notice. Whoever makes a backend finds more in `mt_tensor.backends.extending`, and whoever watches
-programs run in `mt_tensor.profiling.instrumentation`.
+notice. There is more for authors of backends in `mt_tensor.backends.extending`.
 
 Some attributes belong to the border too, though their names begin with an underscore, since users
 have no use for them.
@@ -60,17 +59,13 @@ from mt_tensor.checks import (
     check_choice as check_choice,
     check_same_dtype as check_same_dtype,
 )
-from mt_tensor.core.function import (
+from mt_tensor.core.operands import (
     common_backend as common_backend,
     require_tensors as require_tensors,
 )
 
 # Where elements are: the arguments `backend=` and `device=`.
-from mt_tensor.core.devices import (
-    Backend as Backend,
-    Device as Device,
-    place as place,
-)
+from mt_tensor.core.registry import Backend as Backend, Device as Device, place as place
 
 # Making an operation, beside `Function`, `fuse` and `fused`: kernels, and useful steps.
 from mt_tensor.core.kernels import register_kernels as register_kernels
@@ -78,6 +73,9 @@ from mt_tensor.core.named import FUSED as FUSED, GRADIENTS as GRADIENTS
 from mt_tensor.kernels.fused import FusedKernel as FusedKernel, by_kernel as by_kernel
 from mt_tensor.indexing.slices import gather_unchecked as gather_unchecked
 from mt_tensor.recording.one_call import as_one_call as as_one_call
+
+# Seeing what a program asks of backends.
+from mt_tensor.core.tape import Call as Call, Tape as Tape
 from mt_tensor.movement.apart import apart as apart
 from mt_tensor.movement.padding import Embed as Embed
 from mt_tensor.core.windows import Fold as Fold

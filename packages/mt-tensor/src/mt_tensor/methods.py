@@ -27,9 +27,10 @@ from mt_tensor.core.dtypes import (
     int64,
     uint8,
 )
+from mt_tensor.core.extensions import register_method, register_methods
 from mt_tensor.core.methods import CoreMethods, attribute
-from mt_tensor.core.tensor import Tensor, register_method, register_methods
-from mt_tensor.creation import from_tensors
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.creation import from_numbers, from_tensors, sequences  # noqa: F401
 from mt_tensor.exchange import (  # noqa: F401
     array_operands,
     copying,
@@ -44,6 +45,7 @@ from mt_tensor.indexing import filling, finding, scattering, slices
 from mt_tensor.indexing import subscripts as more_subscripts
 from mt_tensor.linalg import products as matrix_products
 from mt_tensor.linalg import systems
+from mt_tensor.mixed_precision import operands  # noqa: F401
 from mt_tensor.movement import (
     bits,
     diagonals,
@@ -68,7 +70,13 @@ from mt_tensor.pointwise.in_place import changing, changing_by_operator, moving
 from mt_tensor.products import added, distances, vectors
 from mt_tensor.programs import functions as programs
 from mt_tensor.randomness import sampling
-from mt_tensor.recording import aliasing, assigning, hooks, parts, several_results  # noqa: F401
+from mt_tensor.recording import (  # noqa: F401
+    aliasing,
+    assigning,
+    higher,
+    hooks,
+    parts,
+)
 from mt_tensor.reductions import extremes, norms, statistics, truth
 from mt_tensor.reductions import softmax as softmaxes
 from mt_tensor.reductions import sums as more_sums
@@ -97,6 +105,8 @@ class Methods(CoreMethods):
 
     __slots__ = ()
 
+    _initialize = from_numbers._initialize
+
     # --- Construction, and what hooks and gradients need ------------------------------------------
 
     new = from_tensors.new
@@ -122,6 +132,40 @@ class Methods(CoreMethods):
     retains_grad = attribute(hooks.retains_grad)
 
     __rmatmul__ = array_operands.__rmatmul__
+
+    # --- The operator table, beside the rows of the core ------------------------------------------
+
+    abs = more_rows.abs
+    absolute = more_rows.abs
+    cos = more_rows.cos
+    eq = more_rows.eq
+    ge = more_rows.ge
+    greater = more_rows.gt
+    greater_equal = more_rows.ge
+    gt = more_rows.gt
+    id = more_rows.id
+    inv = more_rows.inv
+    is_close = more_rows.is_close
+    isfinite = more_rows.isfinite
+    isinf = more_rows.isinf
+    le = more_rows.le
+    less = more_rows.lt
+    less_equal = more_rows.le
+    logical_not = more_rows.logical_not
+    logical_xor = more_rows.logical_xor
+    lt = more_rows.lt
+    minimum = more_rows.minimum
+    mul = more_rows.mul
+    multiply = more_rows.mul
+    ne = more_rows.ne
+    neg = more_rows.neg
+    negative = more_rows.neg
+    not_equal = more_rows.ne
+    reciprocal = more_rows.inv
+    rsqrt = more_rows.rsqrt
+    sgn = more_rows.sign
+    sign = more_rows.sign
+    sin = more_rows.sin
 
     # --- Properties -------------------------------------------------------------------------------
 
@@ -521,7 +565,7 @@ class Methods(CoreMethods):
     _in_place = in_place._in_place
     _replace = in_place._replace
     _summed_in_place = in_place._summed_in_place
-    abs_ = changing(rows.abs)
+    abs_ = changing(more_rows.abs)
     absolute_ = abs_
     acos_ = changing(more_rows.acos)
     arccos_ = acos_
@@ -558,7 +602,7 @@ class Methods(CoreMethods):
     clamp_min_ = changing(functions.clamp_min)
     copy_ = in_place.copy_
     copysign_ = changing(more_rows.copysign)
-    cos_ = changing(rows.cos)
+    cos_ = changing(more_rows.cos)
     cosh_ = changing(more_rows.cosh)
     cumprod_ = changing(scans.cumprod)
     cumsum_ = changing(scans.cumsum)
@@ -566,7 +610,7 @@ class Methods(CoreMethods):
     digamma_ = changing(more_rows.digamma)
     div_ = in_place.div_
     divide_ = in_place.div_
-    eq_ = changing(rows.eq)
+    eq_ = changing(more_rows.eq)
     erf_ = changing(more_rows.erf)
     erfc_ = changing(more_rows.erfc)
     erfinv_ = changing(more_rows.erfinv)
@@ -585,9 +629,9 @@ class Methods(CoreMethods):
     fmod_ = changing(more_rows.fmod)
     frac_ = changing(functions.frac)
     gcd_ = changing(integers.gcd)
-    ge_ = changing(rows.ge)
+    ge_ = changing(more_rows.ge)
     greater_equal_ = ge_
-    gt_ = changing(rows.gt)
+    gt_ = changing(more_rows.gt)
     greater_ = gt_
     heaviside_ = changing(functions.heaviside)
     hypot_ = changing(more_rows.hypot)
@@ -596,14 +640,14 @@ class Methods(CoreMethods):
     index_fill_ = changing(filling.index_fill)
     index_put_ = changing(filling.index_put)
     index_reduce_ = changing(scattering.index_reduce)
-    inv_ = changing(rows.inv)
+    inv_ = changing(more_rows.inv)
     reciprocal_ = inv_
     lcm_ = changing(integers.lcm)
     ldexp_ = changing(functions.ldexp)
-    le_ = changing(rows.le)
+    le_ = changing(more_rows.le)
     less_equal_ = le_
     lerp_ = changing(functions.lerp)
-    lt_ = changing(rows.lt)
+    lt_ = changing(more_rows.lt)
     less_ = lt_
     lgamma_ = changing(more_rows.lgamma)
     log10_ = changing(more_rows.log10)
@@ -611,18 +655,18 @@ class Methods(CoreMethods):
     log2_ = changing(more_rows.log2)
     log_ = changing(rows.log)
     logical_and_ = changing(rows.logical_and)
-    logical_not_ = changing(rows.logical_not)
+    logical_not_ = changing(more_rows.logical_not)
     logical_or_ = changing(rows.logical_or)
-    logical_xor_ = changing(rows.logical_xor)
+    logical_xor_ = changing(more_rows.logical_xor)
     logit_ = changing(functions.logit)
     masked_fill_ = changing(choosing.masked_fill)
     masked_scatter_ = changing(filling.masked_scatter)
     mul_ = in_place.mul_
     multiply_ = in_place.mul_
     nan_to_num_ = changing(functions.nan_to_num)
-    ne_ = changing(rows.ne)
+    ne_ = changing(more_rows.ne)
     not_equal_ = ne_
-    neg_ = changing(rows.neg)
+    neg_ = changing(more_rows.neg)
     negative_ = neg_
     pow_ = changing(functions.pow)
     put_ = changing(filling.put)
@@ -630,13 +674,13 @@ class Methods(CoreMethods):
     relu_ = changing(rows.relu)
     remainder_ = changing(more_rows.remainder)
     round_ = changing(functions.round)
-    rsqrt_ = changing(rows.rsqrt)
+    rsqrt_ = changing(more_rows.rsqrt)
     scatter_ = changing(scattering.scatter)
     scatter_add_ = changing(scattering.scatter_add)
     scatter_reduce_ = changing(scattering.scatter_reduce)
-    sign_ = changing(rows.sign)
+    sign_ = changing(more_rows.sign)
     sgn_ = sign_
-    sin_ = changing(rows.sin)
+    sin_ = changing(more_rows.sin)
     sinc_ = changing(more_rows.sinc)
     sinh_ = changing(more_rows.sinh)
     sqrt_ = changing(rows.sqrt)
@@ -658,16 +702,16 @@ class Methods(CoreMethods):
     zero_ = in_place.zero_
 
 
-register_methods(Methods)
+register_methods(Tensor, Methods)
 
 
 def _register_row(row: Operator) -> None:
     """Register the methods of a row that a program has added to the operator table."""
     for name in (row.name, *row.aliases):
         if name not in vars(Tensor):
-            register_method(name, rows.FUNCTIONS[name])
+            register_method(Tensor, name, rows.FUNCTIONS[name])
         if dtype_rules_of(row).in_place and f"{name}_" not in vars(Tensor):
-            register_method(f"{name}_", changing(rows.FUNCTIONS[row.name]))
+            register_method(Tensor, f"{name}_", changing(rows.FUNCTIONS[row.name]))
 
 
 OPERATORS.for_each(_register_row, taken=vars(Tensor).__contains__)

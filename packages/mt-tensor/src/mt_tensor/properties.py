@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from mt_tensor.core.signatures import numpy_names, validate_call
+from mt_tensor.checks import validate_call
+from mt_tensor.core.arguments import numpy_names
 from mt_tensor.core.strides import normalize_dim
 from mt_tensor.core.subscripts import Select
 from mt_tensor.core.tensor import Tensor

@@ -17,7 +17,7 @@ from mt_nn.core.errors import SettingTypeError
 from mt_tensor import Tensor
 from mt_tensor.core.errors import DTypeError
 from mt_tensor.core.extensions import BLOCKS, EXTENSIONS
-from mt_tensor.core.function import common_backend, require_tensors
+from mt_tensor.core.operands import common_backend, require_tensors
 
 P = ParamSpec("P")
 R = TypeVar("R")

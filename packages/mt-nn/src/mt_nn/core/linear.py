@@ -17,7 +17,7 @@ from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_tensor import Tensor, fused, zeros
-from mt_tensor.core.function import require_tensors
+from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.strides import normalize_dim, size_of
 
 

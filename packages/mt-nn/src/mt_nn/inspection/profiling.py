@@ -1,7 +1,7 @@
 """`profile`: how much time each operation on tensors takes, forward and backward.
 
-Nothing is counted unless a profile runs. While one does, every function that runs an operation is
-replaced by one that looks at the clock. So no operation is slower for it when it is off.
+A profile is a tape: it sees the calls of backends, and the named operations, Functions and chain
+rules that they belong to. Without one no operation is slower.
 
 Only the outermost operation counts: what `softmax` is composed of belongs to `softmax`. Work that a
 backend does in its own time, as a GPU, is waited for.
@@ -9,19 +9,16 @@ backend does in its own time, as a GPU, is waited for.
 
 from __future__ import annotations
 
-import functools
 import os
 import threading
 import time
 from collections.abc import Callable
-from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
-from mt_nn import functional
 from mt_nn.errors import SettingError
 from mt_nn.files.writing import write_atomically
-from mt_tensor.profiling.instrumentation import instrument
+from mt_tensor.extending import Call, Tape
 
 
 class Event(NamedTuple):
@@ -62,7 +59,7 @@ class OperationTime:
         return self.seconds / self.calls
 
 
-class profile:  # noqa: N801 - torch's name
+class profile(Tape):  # noqa: N801 - torch's name
     """Takes the time of every operation on tensors that is run inside a `with` block.
 
     Only those of the thread and the task that entered it, and of tasks begun inside, are counted.
@@ -71,6 +68,11 @@ class profile:  # noqa: N801 - torch's name
             model(x).sum().backward()
         print(p)
 
+    Named operations (`softmax`, `conv2d`, `cross_entropy` ...) and Functions have their names;
+    others show as the primitives that they are composed of, as `matmul` and `add` of a linear
+    layer. In the backward, operations have the names of the nodes. What a compiled function runs
+    from its program is not seen.
+
     Taking the time of an operation takes about a microsecond, which small tensors feel. Every
     operation is kept as an event until the profile is dropped.
 
@@ -78,86 +80,63 @@ class profile:  # noqa: N801 - torch's name
         events: the operations, in the order in which they ended.
 
     Raises:
-        SettingError: entered while another profile runs.
+        SettingError: entered while it is running.
     """
 
-    _running: profile | None = None
-    _beginning = threading.Lock()
-    _inherited: ContextVar[profile | None] = ContextVar("mt_nn_profile", default=None)
-
     def __init__(self) -> None:
+        super().__init__()
         self.events: list[Event] = []
         self._inside = False  # of an operation, whose parts are not counted
         self._backward = 0  # how many backwards are under way
-        self._thread = 0
         self._began = 0.0
-        self._undo: Callable[[], None] = lambda: None
-
-    # --- On and off -----------------------------------------------------------------------------
 
     def __enter__(self) -> Self:
-        """Begin."""
-        with profile._beginning:
-            if profile._running is not None:
-                raise SettingError("a profile is running already: leave its block first.")
-            profile._running = self
-        self._before = profile._inherited.set(self)
-        self._thread, self._inside, self._backward = threading.get_ident(), False, 0
-        try:
-            self._undo = instrument(self._timed, self._in_backward, [functional])
-        except BaseException:
-            self.__exit__()
-            raise
+        """Begin, or go on.
+
+        Raises:
+            SettingError: it is running already.
+        """
+        if self.is_active:
+            raise SettingError("this profile is running already: leave its block first.")
+        self._inside, self._backward = False, 0
         self._began = self._began or time.perf_counter()
-        return self
+        return super().__enter__()
 
-    def __exit__(self, *_: object) -> None:
-        """Put everything back."""
-        self._undo()
-        profile._inherited.reset(self._before)
-        profile._running = None
+    def handle(self, call: Call) -> Any:
+        """Take the time of a call of a backend; looking up a kernel is none."""
+        if call.name == "kernel":
+            return call.run()
+        name = f"{call.name} {call.arguments[0].name}" if call.name == "reduce" else call.name
+        return self._timed(name, Call.run, (call,))
 
-    # --- Taking the time ------------------------------------------------------------------------
+    def handle_operation(
+        self, name: str, function: Callable[..., Any], arguments: tuple[Any, ...]
+    ) -> Any:
+        """Take the time of an operation."""
+        return self._timed(name, function, arguments)
 
-    def _counts(self) -> bool:
-        """Whether what is run now is to be counted; not if somebody kept a function for later."""
-        here = threading.get_ident() == self._thread
-        return here and profile._running is self and profile._inherited.get() is self
+    def handle_backward(self, walk: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        """Count what is run meanwhile as backward."""
+        self._backward += 1
+        try:
+            return walk(*arguments)
+        finally:
+            self._backward -= 1
 
-    def _timed(self, function: Any, name_of: Callable[[tuple[Any, ...]], str]) -> Any:
-        """Return a function that notes how long each call takes."""
-
-        @functools.wraps(function)
-        def timed(*args: Any, **kwargs: Any) -> Any:
-            if self._inside or not self._counts():
-                return function(*args, **kwargs)
-            self._inside = True
-            name = name_of(args)
-            start = time.perf_counter()
-            try:
-                result = function(*args, **kwargs)
-                _wait_for(result, args)
-            finally:
-                seconds = time.perf_counter() - start
-                self._inside = False
-                self.events.append(Event(name, self._backward > 0, start - self._began, seconds))
-            return result
-
-        return timed
-
-    def _in_backward(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the walk through the graph, during which all operations count as backward."""
-
-        @functools.wraps(function)
-        def walk(*args: Any, **kwargs: Any) -> Any:
-            mine = self._counts()
-            self._backward += mine
-            try:
-                return function(*args, **kwargs)
-            finally:
-                self._backward -= mine
-
-        return walk
+    def _timed(self, name: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        """Call a function, and take note of how long it takes unless it is part of another."""
+        if self._inside:
+            return function(*arguments)
+        self._inside = True
+        start = time.perf_counter()
+        try:
+            result = function(*arguments)
+            _wait_for(result, arguments)
+        finally:
+            seconds = time.perf_counter() - start
+            self._inside = False
+            self.events.append(Event(name, self._backward > 0, start - self._began, seconds))
+        return result
 
     # --- What came of it ------------------------------------------------------------------------
 
@@ -204,7 +183,7 @@ class profile:  # noqa: N801 - torch's name
                 "ts": 1e6 * event.start,
                 "dur": 1e6 * event.seconds,
                 "pid": os.getpid(),
-                "tid": self._thread,
+                "tid": threading.get_ident(),
             }
             for event in self.events
         ]

@@ -13,11 +13,10 @@ from mt_nn.errors import SettingError
 from mt_nn.utils.modes import evaluation
 from mt_operators import Module
 from mt_tensor import Generator, Tensor, get_rng_state, zeros
-from mt_tensor.backends import TensorBackend
-from mt_tensor.extending import Shape, use_generator
+from mt_tensor.extending import Call, Shape, Tape, use_generator
 
 _watching_alone = threading.RLock()
-"""Held while a network is watched: two threads cannot replace the methods of one backend."""
+"""Held while a network is watched: two threads cannot give one layer another `forward`."""
 
 
 @dataclass
@@ -174,8 +173,7 @@ def summary(model: Module, *inputs: Any) -> Summary:
             stack.enter_context(_left_as_it_was(model))
             stack.enter_context(evaluation(model))
             active = stack.enter_context(_watched(layers))
-            for backend in {id(x.backend): x.backend for x in _tensors((given, model))}.values():
-                stack.enter_context(_counted(backend, active))
+            stack.enter_context(Products(active))
             model(*given)
     kept = {id(x): x for x in [*(p.value for p in model.parameters()), *model.buffers()]}
     return Summary(
@@ -293,29 +291,22 @@ def _watching(
     return watched
 
 
-@contextmanager
-def _counted(backend: TensorBackend, active: Sequence[LayerSummary]) -> Iterator[None]:
-    """Count the products of matrices that a backend makes for the innermost layer.
+class Products(Tape):
+    """Counts the products of matrices that are made for the innermost layer.
 
     Kernels are left aside meanwhile, so that convolution, attention and the like are composed, and
     come down to products, too.
     """
-    thread = threading.get_ident()
-    matmul, kernel = backend.matmul, backend.kernel
 
-    def counted_matmul(a: Any, b: Any) -> Any:
-        result = matmul(a, b)
-        if active and threading.get_ident() == thread:
-            active[-1].multiply_adds += result.layout.size * a.shape[-1]
+    def __init__(self, active: Sequence[LayerSummary]) -> None:
+        super().__init__()
+        self.active = active
+
+    def handle(self, call: Call) -> Any:
+        """Count a product."""
+        if call.name == "kernel":
+            return None
+        result = call.run()
+        if call.name == "matmul" and self.active:
+            self.active[-1].multiply_adds += result.layout.size * call.arguments[0].shape[-1]
         return result
-
-    def no_kernel(name: str) -> Any:
-        return None if threading.get_ident() == thread else kernel(name)
-
-    replaced = {"matmul": counted_matmul, "kernel": no_kernel}
-    backend.__dict__.update(replaced)
-    try:
-        yield
-    finally:
-        for name in replaced:
-            del backend.__dict__[name]

@@ -10,7 +10,7 @@ from typing import Any
 
 from mt_autodiff import enable_grad
 from mt_tensor.autograd.gradients import grad
-from mt_tensor.core.function import require_tensors
+from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import ShapeError
 from mt_tensor.movement.joining import stack

@@ -13,10 +13,10 @@ import numpy as np
 
 from mt_autodiff import GradientError, NoGradientError, no_grad
 from mt_tensor.autograd.gradients import grad
+from mt_tensor.checks import validate_call
+from mt_tensor.core.creation import tensor
 from mt_tensor.core.dtypes import Array, float64
-from mt_tensor.core.from_data import tensor
-from mt_tensor.core.function import require_tensors
-from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DTypeError
 

@@ -8,6 +8,8 @@ from typing import Any
 from mt_autodiff import NoGradientError, derivatives, set_grad_enabled
 from mt_tensor.core.arguments import check_flags
 from mt_tensor.core.errors import DomainError, ShapeError
+from mt_tensor.core.extensions import extends
+from mt_tensor.core.tape import run_backward
 from mt_tensor.core.tensor import Tensor
 
 Tensors = Tensor | Sequence[Tensor]
@@ -76,9 +78,8 @@ def grad(
         for number, (output, start) in enumerate(zip(outputs, starts, strict=True)):
             last = number == len(outputs) - 1
             retain = keep or not last
-            for variable, gradient in derivatives(
-                output.variable, start, retain, (), wanted
-            ).items():
+            totals = run_backward(derivatives, output.variable, start, retain, (), wanted)
+            for variable, gradient in totals.items():
                 gradient._fresh = False  # the caller will have it
                 known = variable in found
                 found[variable] = found[variable] + gradient if known else gradient
@@ -148,3 +149,48 @@ def _weights(name: str, given: Any, count: int) -> tuple[Tensor | None, ...]:
             f"{name} holds {len(weights)} tensor(s) for {count} result(s): give one for each."
         )
     return weights
+
+
+@extends("backward to inputs")
+def backward_to_inputs(
+    tensor: Tensor, start: Tensor, retain_graph: bool, create_graph: bool, inputs: Any
+) -> None:
+    """Add gradients to `grad` of the tensors that `tensor.backward(inputs=...)` was given.
+
+    Args:
+        tensor: the result.
+        start: its gradient.
+        retain_graph: whether the graph can be differentiated again.
+        create_graph: whether the gradients are recorded.
+        inputs: one tensor or several.
+    """
+    named = {x.variable: x for x in _tensors_to_differentiate(inputs)}
+    with set_grad_enabled(create_graph):
+        found = run_backward(derivatives, tensor.variable, start, retain_graph, (), named)
+        for variable, total in found.items():
+            named[variable]._store(total)
+
+
+def _tensors_to_differentiate(inputs: Any) -> tuple[Tensor, ...]:
+    """Return the tensors that `backward(inputs=...)` was given, one or several.
+
+    Raises:
+        TypeError: one is no tensor.
+        DomainError: there is none.
+        NoGradientError: nothing was recorded for one of them.
+    """
+    tensors = tuple(inputs) if isinstance(inputs, Sequence) else (inputs,)
+    if not tensors:
+        raise DomainError("inputs of backward() name a tensor; None stands for all leaves.")
+    for tensor in tensors:
+        if not isinstance(tensor, Tensor):
+            raise TypeError(
+                "inputs must be a tensor or a sequence of tensors; "
+                f"{tensor!r} of type {type(tensor).__name__} was given."
+            )
+        if not tensor.requires_grad:
+            raise NoGradientError(
+                f"an input of shape {tensor.shape} does not require grad, so nothing was recorded "
+                "for it: call requires_grad_() on it before computing the outputs."
+            )
+    return tensors

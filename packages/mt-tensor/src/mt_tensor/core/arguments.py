@@ -7,15 +7,18 @@ checked by `dtypes.as_number`.
 
 from __future__ import annotations
 
+import functools
 import operator
 import sys
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Container, Sequence
+from types import FunctionType
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from mt_tensor.core.dtypes import DType, bool_
 from mt_tensor.core.errors import DomainError, DTypeError, ShapeError
+from mt_tensor.core.extensions import BLOCKS, EXTENSIONS
 from mt_tensor.core.strides import Shape, is_integer, size_of
 from mt_tensor.core.tensor_data import not_an_array
 
@@ -117,3 +120,49 @@ def check_not_bool(name: str, of: Any, instead: str = "") -> None:
         raise DTypeError(
             f"{name}() is not defined on bool tensors: {instead or 'convert with x.to(...) first'}."
         )
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+NUMPY = {"axis": "dim", "keepdims": "keepdim"}
+"""NumPy's names of arguments, and torch's."""
+
+
+def numpy_names(function: Function) -> Function:
+    """Return a function that also accepts `axis` for `dim` and `keepdims` for `keepdim`.
+
+    Raises:
+        TypeError: (the function returned) an argument is given by both of its names.
+    """
+    name, parameters = function.__name__, parameters_of(function)
+
+    @functools.wraps(function)
+    def called(*args: Any, **settings: Any) -> Any:
+        if settings:
+            settings = renamed(settings, name, parameters)
+        if BLOCKS.count:
+            return EXTENSIONS["call under autocast"](name, function, args, settings)
+        return function(*args, **settings)
+
+    return cast("Function", called)
+
+
+def parameters_of(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names of the parameters of a function, without `*args` and `**kwargs`."""
+    code = cast("FunctionType", function).__code__
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def renamed(settings: dict[str, Any], name: str, parameters: Container[str]) -> dict[str, Any]:
+    """Return keyword arguments of the function called `name` under torch's names.
+
+    Raises:
+        TypeError: one is given by both of its names.
+    """
+    for other, own in NUMPY.items():
+        if other in settings and own in parameters:
+            if own in settings:
+                raise TypeError(f"{name}() was given {own} twice: {other} is NumPy's name for it.")
+            settings[own] = settings.pop(other)
+    return settings

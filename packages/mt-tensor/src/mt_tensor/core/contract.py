@@ -41,6 +41,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from types import FunctionType
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -52,6 +53,7 @@ from mt_tensor.core.errors import IndexingError
 from mt_tensor.core.kernels import registered_kernel
 from mt_tensor.core.layout import Layout, row_major
 from mt_tensor.core.strides import Shape, shape_broadcast
+from mt_tensor.core.tape import on_tape
 from mt_tensor.core.tensor_data import TensorData
 
 
@@ -83,6 +85,13 @@ class TensorBackend(ABC):
 
     name: str
     device: str = "cpu"
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let the tape see the calls of what a backend implements; see `tape.py`."""
+        super().__init_subclass__(**options)
+        for name in ON_TAPE & vars(cls).keys():
+            if isinstance(vars(cls)[name], FunctionType):
+                setattr(cls, name, on_tape(vars(cls)[name]))
 
     # --- Holding data ---------------------------------------------------------------------------
 
@@ -211,6 +220,7 @@ class TensorBackend(ABC):
 
     # --- What follows from the primitives -------------------------------------------------------
 
+    @on_tape
     def concatenate(self, parts: Sequence[TensorData], dim: int) -> TensorData:
         """Return views of one dtype, whose shapes differ in `dim` only, one after the other."""
         first = parts[0]
@@ -222,12 +232,14 @@ class TensorBackend(ABC):
             starts[dim] += part.shape[dim]
         return out
 
+    @on_tape
     def full(self, shape: Shape, dtype: DType, value: Number) -> TensorData:
         """Return a new contiguous view in which every element is `value`."""
         with np.errstate(over="ignore"):
             number = self.from_host(np.asarray(element(value, dtype), dtype.numpy))
         return self.copy(number.expand(shape), row_major(shape, dtype))
 
+    @on_tape
     def random(self, numbers: np.random.Generator, shape: Shape, dtype: DType) -> TensorData:
         """Return a new contiguous view of uniform random numbers from 0 to below 1.
 
@@ -247,6 +259,7 @@ class TensorBackend(ABC):
             drawn = np.floor(drawn / spacing) * spacing
         return self.from_host(cast_array(drawn, dtype))
 
+    @on_tape
     def checked_indices(
         self, index: TensorData, size: int, where: tuple[str, str], negative: bool = False
     ) -> TensorData:
@@ -307,6 +320,7 @@ class TensorBackend(ABC):
 
     # --- Optional -------------------------------------------------------------------------------
 
+    @on_tape
     def kernel(self, name: str) -> Any:
         """Return this backend's kernel for a named operation, or None.
 
@@ -347,6 +361,13 @@ class TensorBackend(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
+
+
+ON_TAPE = {
+    "empty", "from_host", "to_host", "elementwise", "reduce", "matmul", "gather", "scatter", "copy",
+    "concatenate", "full", "random", "checked_indices", "kernel",
+}  # fmt: skip
+"""The methods that compute, hold or look up something for a program."""
 
 
 def index_error(where: tuple[str, str], index: int, size: int) -> IndexingError:

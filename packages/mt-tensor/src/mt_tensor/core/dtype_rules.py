@@ -1,7 +1,7 @@
 """What only tensors need to know of an operator, beside its row in the operator table.
 
-Most operators need no entry: they take every dtype, and have a form in place. Register the rules of
-an operator of your own before you add its row.
+Most operators need no entry: they take every dtype. The rows beside the core have theirs in
+`pointwise/dtype_rules.py`. Register the rules of an operator of your own before you add its row.
 """
 
 from __future__ import annotations
@@ -34,36 +34,13 @@ class DTypeRules:
     in_place: bool = True
 
 
-_NO_BOOL = DTypeRules(takes_bool=False)
-_NOT_CLOSED = DTypeRules(takes_bool=False, closed=False)
-_NOT_IN_PLACE = DTypeRules(in_place=False)
-
 DTYPE_RULES: dict[str, DTypeRules] = {
-    **dict.fromkeys(
-        ["abs", "relu", "clamp", "floor", "ceil", "trunc", "round", "gcd", "lcm"], _NO_BOOL
-    ),
-    **dict.fromkeys(("bitwise_left_shift", "bitwise_right_shift"), _NO_BOOL),
-    **dict.fromkeys(["pow", "floor_divide", "remainder", "fmod"], _NOT_CLOSED),
-    **dict.fromkeys(
-        ["id", "ndtr", "maximum", "minimum", "isnan", "isinf", "isfinite"], _NOT_IN_PLACE
-    ),
-    **dict.fromkeys(
-        ["softplus", "logaddexp", "log_sigmoid", "hardsigmoid", "softsign"], _NOT_IN_PLACE
-    ),
-    **dict.fromkeys(
-        ["silu", "quick_gelu", "gelu", "gelu_tanh", "mish", "hardswish"], _NOT_IN_PLACE
-    ),
-    **dict.fromkeys(["leaky_relu", "elu", "celu", "selu"], _NOT_IN_PLACE),
-    "hardtanh": DTypeRules(takes_bool=False, in_place=False),
-    "relu6": DTypeRules(takes_bool=False, in_place=False),
     "neg": DTypeRules(takes_bool=False, for_bool="logical_not"),
     "sub": DTypeRules(takes_bool=False, for_bool="ne"),
-    "is_close": DTypeRules(takes_bool=False, for_bool="eq", in_place=False),
-    "bitwise_and": DTypeRules(for_bool="logical_and"),
-    "bitwise_or": DTypeRules(for_bool="logical_or"),
-    "bitwise_xor": DTypeRules(for_bool="logical_xor"),
-    "bitwise_not": DTypeRules(for_bool="logical_not"),
-    "signbit": DTypeRules(takes_integers=False, in_place=False),
+    "pow": DTypeRules(takes_bool=False, closed=False),
+    "relu": DTypeRules(takes_bool=False),
+    "maximum": DTypeRules(in_place=False),
+    "isnan": DTypeRules(in_place=False),
     "where": DTypeRules(chooses=True, in_place=False),
 }
 """The rules of operators, by name."""
@@ -76,6 +53,5 @@ def dtype_rules_of(operator: Operator) -> DTypeRules:
 
     One that is not in the table, such as a fused function, has the usual ones, whatever its name.
     """
-    name = operator.name
-    is_row = name in OPERATORS and OPERATORS[name] is operator
-    return DTYPE_RULES.get(name, _USUAL) if is_row else _USUAL
+    is_row = OPERATORS.get(operator.name) is operator
+    return DTYPE_RULES.get(operator.name, _USUAL) if is_row else _USUAL

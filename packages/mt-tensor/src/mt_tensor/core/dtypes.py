@@ -143,38 +143,14 @@ _UNPROMOTED = {uint16, uint32, uint64}
 
 _BY_NUMPY = {dtype.numpy: dtype for dtype in DTYPES.values() if dtype is not bfloat16}
 _NAMED: dict[Any, DType] = {**DTYPES, **_BY_NUMPY, float: float32}
-_default = float32
+
+DEFAULT = [float32]
+"""The default dtype: of Python's floats, of new tensors, and of roots and quotients of integers."""
 
 
 def get_default_dtype() -> DType:
     """Return the default floating-point dtype."""
-    return _default
-
-
-def set_default_dtype(d: Any) -> None:
-    """Set the dtype of Python's floats, of new tensors, and of roots and quotients of integers.
-
-    As in torch it holds for the whole process, and for what is computed from now on.
-
-    >>> import mt_tensor as mt
-    >>> mt.set_default_dtype(mt.float64)
-    >>> mt.zeros(1).dtype, (mt.arange(3) / 2).dtype
-    (mt_tensor.float64, mt_tensor.float64)
-    >>> mt.set_default_dtype(mt.float32)
-
-    Args:
-        d: float16, bfloat16, float32 (the default at first) or float64.
-
-    Raises:
-        DTypeError: it is not a floating-point dtype.
-    """
-    global _default  # noqa: PLW0603 - one for the process
-    dtype = as_dtype(d)
-    if not dtype.is_floating_point:
-        raise DTypeError(
-            f"the default is a floating-point type; {dtype.name} was given. Integers are of int64."
-        )
-    _default = dtype
+    return DEFAULT[0]
 
 
 def as_dtype(value: Any) -> DType:
@@ -245,7 +221,7 @@ def type_of_number(value: Number) -> DType:
     """Return the dtype of a tensor made from a plain Python number."""
     if isinstance(value, bool):
         return bool_
-    return int64 if isinstance(value, int) else _default
+    return int64 if isinstance(value, int) else DEFAULT[0]
 
 
 def promote_types(a: DType, b: DType) -> DType:
@@ -294,4 +270,4 @@ def result_type(*operands: Any) -> DType:
     for decided in groups:
         if decided is not None and (result is None or decided.rank > result.rank):
             result = decided if result is None else promote_types(result, decided)
-    return result or _default
+    return result or DEFAULT[0]

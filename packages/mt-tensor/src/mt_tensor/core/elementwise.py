@@ -17,7 +17,7 @@ from mt_operators import OPERATORS, Operator
 from mt_tensor.core.arguments import check_not_bool
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.conversion import cast
-from mt_tensor.core.dtype_rules import dtype_rules_of
+from mt_tensor.core.dtype_rules import DTypeRules, dtype_rules_of
 from mt_tensor.core.dtypes import (
     DTYPES,
     DType,
@@ -33,9 +33,9 @@ from mt_tensor.core.dtypes import (
 )
 from mt_tensor.core.elementwise_gradients import recorder
 from mt_tensor.core.errors import DTypeError
-from mt_tensor.core.extensions import BLOCKS, EXTENSIONS
-from mt_tensor.core.function import common_backend
+from mt_tensor.core.extensions import EXTENSIONS
 from mt_tensor.core.layout import row_major
+from mt_tensor.core.operands import common_backend
 from mt_tensor.core.plans import Cache, Plans
 from mt_tensor.core.strides import shape_broadcast
 from mt_tensor.core.tensor import Tensor
@@ -53,41 +53,46 @@ class SignaturePlans(Cache):
     checked at each call.
     """
 
-    def __init__(self, operation: ElementwiseOperation) -> None:
+    def __init__(self, operator: Operator, plans: Plans) -> None:
         super().__init__()
-        operator, rules = operation.operator, operation.rules
-        self.plans = operation.plans
-        self.is_bool, self.chooses = operator.result == "bool", rules.chooses
+        self.operator, self.plans = operator, plans
+
+    @functools.cached_property
+    def dtypes(self) -> set[DType]:
+        """The dtypes of arguments that need no conversion."""
+        operator, rules = self.operator, dtype_rules_of(self.operator)
         categories = set() if operator.result == "integer" else {"float"}
         if operator.result != "real" and rules.takes_integers and rules.closed:
             categories.add("integer")
-        if self.is_bool and rules.takes_bool:
+        if operator.result == "bool" and rules.takes_bool:
             categories.add("bool")
-        self.dtypes = {dtype for dtype in DTYPES.values() if dtype.kind in categories}
+        dtypes = {dtype for dtype in DTYPES.values() if dtype.kind in categories}
         if not rules.closed or operator.result == "real" or operator.arity > 2:
             # Autocast may convert these.
-            self.dtypes = {dtype for dtype in self.dtypes if not dtype.is_narrow}
+            dtypes = {dtype for dtype in dtypes if not dtype.is_narrow}
+        return dtypes
 
-    def __missing__(self, key: tuple[Any, ...]) -> Callable[..., Any] | None:
+    def make(self, key: tuple[Any, ...]) -> Callable[..., Any] | None:
         """Plan a signature.
 
         Raises:
             IndexingError: the shapes do not broadcast.
         """
         backend, *layouts = key
-        of_one_dtype = layouts[1:] if self.chooses else layouts
+        chooses = dtype_rules_of(self.operator).chooses
+        of_one_dtype = layouts[1:] if chooses else layouts
         dtype, shape = of_one_dtype[0].dtype, layouts[0].shape
         if (
             dtype not in self.dtypes
             or any(layout.dtype is not dtype for layout in of_one_dtype)
-            or (self.chooses and layouts[0].dtype is not bool_)
+            or (chooses and layouts[0].dtype is not bool_)
         ):
-            return self.keep(key, None)  # type: ignore[no-any-return]
+            return None
         for layout in layouts[1:]:
             if layout.shape != shape:
                 shape = shape_broadcast(shape, layout.shape)
-        out = row_major(shape, bool_ if self.is_bool else dtype)
-        return self.keep(key, self.plans[backend, out, *layouts])  # type: ignore[no-any-return]
+        out = row_major(shape, bool_ if self.operator.result == "bool" else dtype)
+        return self.plans[backend, out, *layouts]  # type: ignore[no-any-return]
 
 
 class ElementwiseOperation:
@@ -100,7 +105,6 @@ class ElementwiseOperation:
             have done so before (`rows.py`).
         plans: how each backend computes its value.
         planned: the functions for signatures that need nothing else.
-        rules: its dtype rules.
         record: enters results into the graph.
     """
 
@@ -108,9 +112,13 @@ class ElementwiseOperation:
         self.operator, self.arity = operator, operator.arity
         self.looks_up = self.arity > 2 or OPERATORS.get(operator.name) is not operator
         self.plans = Plans(operator.value)
-        self.rules = dtype_rules_of(operator)
-        self.planned = SignaturePlans(self)
-        self.record = recorder(operator, ElementwiseOperation)
+        self.planned = SignaturePlans(operator, self.plans)
+        self.record = recorder(operator)
+
+    @functools.cached_property
+    def rules(self) -> DTypeRules:
+        """The operator's dtype rules."""
+        return dtype_rules_of(self.operator)
 
     def __call__(self, *args: Any) -> Tensor:
         """Apply the operator to tensors and numbers. Numbers alone give a number.
@@ -140,20 +148,10 @@ class ElementwiseOperation:
             return OPERATIONS[self.rules.for_bool](*args)
         check_on_bool(operator, dtype)
         operands = self._operands(args, dtype, backend)
-        if dtype.is_narrow and BLOCKS.count:
-            adjusted = EXTENSIONS["argument under autocast"]
-            wide = [adjusted(operator.name, operand) for operand in operands]
-            if wide[-1].dtype is not dtype:
-                numbers = [isinstance(arg, Number) for arg in args]
-                return self(*[a if n else w for a, n, w in zip(args, numbers, wide, strict=True)])
-        if dtype.is_narrow and not (self.rules.chooses or operator.result == "bool"):
-            finer = [isinstance(arg, Number) and not is_exact(arg, dtype) for arg in args]
-            if True in finer:  # numbers that it would round: the result is rounded instead
-                wide = [
-                    a if f else cast(x, dtype.computed)
-                    for a, f, x in zip(args, finer, operands, strict=True)
-                ]
-                return cast(self(*wide), dtype)
+        if dtype.is_narrow and "operands of 16 bits" in EXTENSIONS:
+            wider: Tensor | None = EXTENSIONS["operands of 16 bits"](self, args, operands)
+            if wider is not None:
+                return wider
         shape = operands[0].shape
         for operand in operands[1:]:
             if operand.shape != shape:
@@ -277,20 +275,28 @@ def alike(value: Any, other: Any) -> Tensor | None:
         fits = dtype is not bool_ and -(2**53) < value < 2**53  # else a float would be another
     if not fits or (dtype.is_narrow and not is_exact(value, dtype)):
         return None
-    return (shared_constant if value else constant)(other.backend, dtype, value)
+    key = (other.backend, dtype, value)
+    return _CONSTANTS[key] if value else constant(*key)
 
 
 def constant(backend: TensorBackend, dtype: DType, value: Number) -> Tensor:
     """Return a number as a 0-dimensional tensor, which must not be changed: it may be shared."""
+    key = (backend, dtype, value)
     if value or math.copysign(1.0, value) > 0.0:
-        return shared_constant(backend, dtype, value)
-    return _make(backend.full((), dtype, value), backend)  # -0.0, which equals 0.0, yet differs
+        return _CONSTANTS[key]  # type: ignore[no-any-return]
+    return _CONSTANTS.make(key)  # of -0.0, which equals 0.0, yet differs
 
 
-@functools.lru_cache(maxsize=512)
-def shared_constant(backend: TensorBackend, dtype: DType, value: Number) -> Tensor:
-    """Return a number other than -0.0 likewise, the same tensor each time."""
-    return _make(backend.full((), dtype, value), backend)
+class Constants(Cache):
+    """Numbers as tensors, by backend, dtype and value: the same tensor each time."""
+
+    def make(self, key: tuple[TensorBackend, DType, Number]) -> Tensor:
+        """Return a number as a 0-dimensional tensor."""
+        backend, dtype, value = key
+        return _make(backend.full((), dtype, value), backend)
+
+
+_CONSTANTS = Constants()
 
 
 OPERATIONS: dict[str, ElementwiseOperation] = {}

@@ -15,19 +15,28 @@ F = TypeVar("F", bound=Callable[..., Any])
 EXTENSIONS: dict[str, Callable[..., Any]] = {}
 """Functions by name:
 
+- `shape for users(shape)`: return a shape as an `mt_tensor.Size`;
+- `backend of a device(where, own)`: return the backend that an argument `device=` chooses for
+  elements that are on the backend `own` now;
+- `nested sequences(data, dtype)`: return the numbers of `tensor(data)` and their common dtype;
+  sequences may hold arrays and tensors, and integers must be in range;
 - `refresh a view(x)`: give a view a node for what it shows since its memory was changed in place;
-- `base of a result(x, args)`: take note of the argument of a Function whose memory a result shares;
 - `argument under autocast(name, value)`: convert an argument of the operation called `name`;
 - `call under autocast(name, function, args, settings)`: call an operation, all of whose arguments
   are converted; see `BLOCKS`;
 - `array on the right(x, operator, other)`, `array on the left(...)`: return the result of an
   operator and an operand that is neither tensor nor number, or NotImplemented;
+- `operands of 16 bits(operation, args, operands)`: return the result in a wider dtype, for
+  `autocast` or for numbers that 16 bits would round, or None;
 - `check of integers(x, name, given, other)`: raise if `x` and `other` have no integer as result;
 - `fuse in place(function, changed)`: turn a function under `fuse_in_place` into a single pass over
   memory; without it, the operations of the function run one by one;
 - `storage by hand(values, shape, strides, offset)`: return the storage of a `TensorData` that is
   made without a backend, checked, and its dtype;
-- `several results(function, ctx, returned, args, needs)`: record the results of a Function;
+- `recorded gradients(gradients, node, inputs, saved, grad)`: return the gradients of an operator as
+  operations that are recorded, to be differentiated in turn;
+- `check of a gradient(x, grad)`: raise if `grad` cannot be the gradient of `x`;
+- `backward to inputs(x, start, retain_graph, create_graph, inputs)`: add to `grad` of these inputs;
 - `part of a gradient(grad, shape, view, settings)`: return the gradient of a tensor of which a view
   shows a part, as something that becomes a tensor later.
 """
@@ -41,6 +50,28 @@ def extends(name: str) -> Callable[[F], F]:
         return function
 
     return register
+
+
+def register_methods(owner: type, table: type) -> None:
+    """Give a class the methods and properties in the body of another one; see `methods.py`.
+
+    Raises:
+        TypeError: it has one of this name. Nothing is ever replaced.
+    """
+    for name, method in vars(table).items():
+        if callable(method) or isinstance(method, property):
+            register_method(owner, name, method)
+
+
+def register_method(owner: type, name: str, method: Any) -> None:
+    """Give a class a method: a function whose first argument is the instance, or a property.
+
+    Raises:
+        TypeError: it has one of this name. Nothing is ever replaced.
+    """
+    if name in vars(owner):
+        raise TypeError(f"{owner.__name__} already has a method {name!r}: choose another name.")
+    setattr(owner, name, method)
 
 
 class Blocks:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 from mt_operators import OPERATORS
+from mt_tensor.core.arguments import numpy_names
 from mt_tensor.core.dtypes import int64
 from mt_tensor.core.errors import DTypeError, IndexingError, ShapeError
-from mt_tensor.core.function import common_backend, require_tensors
 from mt_tensor.core.linear import LinearFunction
-from mt_tensor.core.signatures import numpy_names
+from mt_tensor.core.operands import common_backend, require_tensors
 from mt_tensor.core.strides import Shape, normalize_dim
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData

@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 from typing import Any, Protocol
 
-from mt_autodiff import GradientError, History
+from mt_autodiff import History
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.dtypes import DType
 from mt_tensor.core.errors import InPlaceError
 from mt_tensor.core.layout import Layout
 from mt_tensor.core.strides import Shape
+from mt_tensor.core.tape import ACTIVE, run_operation
 from mt_tensor.core.tensor_data import TensorData
 
 _new = object.__new__
@@ -114,7 +115,10 @@ class Node(History):
         for data in saved:
             if data._version is not None and version_of(saved) != self.version:
                 raise changed_in_place(repr(self.name))
-        gradients = rule.vjp(self, inputs, ctx, derivative, needed)
+        if ACTIVE.count:
+            gradients = run_operation(self.name, rule.vjp, self, inputs, ctx, derivative, needed)
+        else:
+            gradients = rule.vjp(self, inputs, ctx, derivative, needed)
         if not retain_graph:
             self.last_fn = None
             self.ctx = self.inputs = self.saved = ()
@@ -189,32 +193,3 @@ def changed_in_place(what: str) -> InPlaceError:
         f"a tensor that {what} saved for its gradient has been changed in place since, so that the "
         "gradient would be wrong: change a clone() of it, or call backward() first."
     )
-
-
-def fitting(gradient: Any, variable: Any, name: str | None = None) -> Any:
-    """Return a gradient as one of `variable`, converted to its dtype.
-
-    Args:
-        gradient: what was returned.
-        variable: a Node, or a leaf.
-        name: the operation whose backward returned it; None for a hook.
-
-    Raises:
-        GradientError: it is no tensor, or has another shape or backend than the variable.
-    """
-    data = getattr(gradient, "_tensor", None)
-    if data is None or gradient.backend is not variable.backend:
-        raise GradientError(
-            f"{_origin(name)} returned {gradient!r} as a gradient; it must be a tensor of backend "
-            f"{variable.backend.name!r}, like the tensor that it belongs to."
-        )
-    if data.shape != variable.shape:
-        raise GradientError(
-            f"{_origin(name)} returned a gradient of shape {data.shape} for a tensor of shape "
-            f"{variable.shape}; it must have the shape of the tensor."
-        )
-    return gradient if data.dtype is variable.dtype else gradient._cast(variable.dtype)
-
-
-def _origin(name: str | None) -> str:
-    return "a hook" if name is None else f"the backward of {name!r}"

@@ -12,7 +12,7 @@ import functools
 
 from mt_tensor.core.dtypes import DType
 from mt_tensor.core.errors import IndexingError, ShapeError
-from mt_tensor.core.size import size_from
+from mt_tensor.core.extensions import EXTENSIONS
 from mt_tensor.core.strides import (
     Shape,
     Strides,
@@ -31,7 +31,7 @@ class Layout:
     Attributes:
         dtype: the type of the elements.
         shape: the size of each dimension, as a plain tuple.
-        sizes: the shape as a `Size`, which users get.
+        sizes: the shape as users get it, an `mt_tensor.Size`.
         strides: for each dimension, the distance between neighbours; zero repeats an element.
         strides_in_bytes: the same distances as NumPy counts them.
         offset: the position of the element at index (0, 0, ...).
@@ -51,8 +51,8 @@ class Layout:
     ) -> None:
         """Describe a view; without strides, a row-major one."""
         self.dtype = dtype
-        self.shape = shape = tuple(shape)  # no Size, whose items take longer to read
-        self.sizes = size_from(shape)
+        self.shape = shape = tuple(shape)  # plain: items of a Size take longer to read
+        self.sizes: Shape = EXTENSIONS.get("shape for users", tuple)(shape)
         self.strides = _row_major_strides(shape) if strides is None else strides
         self.strides_in_bytes = tuple([step * dtype.itemsize for step in self.strides])
         self.offset = offset

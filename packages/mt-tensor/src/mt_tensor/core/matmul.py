@@ -14,8 +14,8 @@ from mt_tensor.core.conversion import cast
 from mt_tensor.core.dtypes import result_type
 from mt_tensor.core.errors import ShapeError
 from mt_tensor.core.extensions import BLOCKS, EXTENSIONS
-from mt_tensor.core.function import common_backend, require_tensors
 from mt_tensor.core.graph import Node, record
+from mt_tensor.core.operands import common_backend, require_tensors
 from mt_tensor.core.strides import Shape, shape_broadcast
 from mt_tensor.core.tensor import Tensor
 

@@ -14,7 +14,6 @@ from mt_tensor.core import (
     accumulation,
     arithmetic,
     conversion,
-    filled,
     gathering,
     rows,
     subscripts,
@@ -23,7 +22,8 @@ from mt_tensor.core import (
     windows,
 )
 from mt_tensor.core import matmul as products
-from mt_tensor.core.tensor import Tensor, register_methods
+from mt_tensor.core.extensions import register_methods
+from mt_tensor.core.tensor import Tensor
 
 Value = TypeVar("Value")
 
@@ -49,7 +49,6 @@ class CoreMethods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
 
     # --- What the class itself calls --------------------------------------------------------------
 
-    _initialize = filled._initialize
     _alone = accumulation._alone
     add_to_grad = accumulation.add_to_grad
 
@@ -106,46 +105,15 @@ class CoreMethods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
 
     # --- The operator table -----------------------------------------------------------------------
 
-    abs = rows.abs
-    absolute = rows.abs
-    cos = rows.cos
-    eq = rows.eq
     exp = rows.exp
     expit = rows.sigmoid
-    ge = rows.ge
-    greater = rows.gt
-    greater_equal = rows.ge
-    gt = rows.gt
-    id = rows.id
-    inv = rows.inv
-    is_close = rows.is_close
-    isfinite = rows.isfinite
-    isinf = rows.isinf
     isnan = rows.isnan
-    le = rows.le
-    less = rows.lt
-    less_equal = rows.le
     log = rows.log
     logical_and = rows.logical_and
-    logical_not = rows.logical_not
     logical_or = rows.logical_or
-    logical_xor = rows.logical_xor
-    lt = rows.lt
     maximum = rows.maximum
-    minimum = rows.minimum
-    mul = rows.mul
-    multiply = rows.mul
-    ne = rows.ne
-    neg = rows.neg
-    negative = rows.neg
-    not_equal = rows.ne
-    reciprocal = rows.inv
     relu = rows.relu
-    rsqrt = rows.rsqrt
-    sgn = rows.sign
     sigmoid = rows.sigmoid
-    sign = rows.sign
-    sin = rows.sin
     sqrt = rows.sqrt
     tanh = rows.tanh
 
@@ -157,4 +125,4 @@ class CoreMethods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
     matmul = products.matmul
 
 
-register_methods(CoreMethods)
+register_methods(Tensor, CoreMethods)

@@ -15,7 +15,8 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec
 
-from mt_tensor.core.function import require_tensors
+from mt_tensor.core.operands import require_tensors
+from mt_tensor.core.tape import ACTIVE, run_operation
 from mt_tensor.core.tensor import Tensor
 
 P = ParamSpec("P")
@@ -60,10 +61,11 @@ def fused(
             if not isinstance(first, Tensor):
                 require_tensors(name, first)
             kernel = first.backend.kernel(name)
-            if kernel is None:
-                return composed(*args, **kwargs)
+            run: Callable[..., Any] = composed if kernel is None else kernel
             recorded = getattr(kernel, "recorded", None)
-            return kernel(*arguments) if recorded is None else recorded(name, *arguments)
+            if recorded is not None:
+                run, arguments = recorded, (name, *arguments)
+            return run_operation(name, run, *arguments) if ACTIVE.count else run(*arguments)
 
         return operation
 

@@ -19,7 +19,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from contextlib import ContextDecorator
 from importlib import import_module
-from typing import NamedTuple, Self
+from typing import NamedTuple, Protocol, Self, TypeAlias
 
 from mt_autodiff.core.mode import undo
 from mt_operators.core.errors import nearest
@@ -31,6 +31,7 @@ from mt_tensor.core.errors import (
     BackendUnavailableError,
     UnknownBackendError,
 )
+from mt_tensor.core.extensions import EXTENSIONS
 
 GROUP = "mt_tensor.backends"
 DEFAULT = "numpy"
@@ -237,3 +238,40 @@ class use_backend(ContextDecorator):  # noqa: N801 - reads as a statement
     def __exit__(self, *_: object) -> None:
         """Return to the backend before."""
         undo(_chosen, self._tokens)
+
+
+class AnyDevice(Protocol):
+    """An `mt_tensor.device`: torch's word for where elements are."""
+
+    type: str
+    index: int | None
+
+
+Device: TypeAlias = str | AnyDevice | TensorBackend | None
+"""The argument `device=`: a device, its name, or a backend."""
+
+Backend: TypeAlias = str | TensorBackend | None
+"""The argument `backend=`: a backend or its name; None for the current one."""
+
+
+def place(backend: Backend, where: Device, own: TensorBackend | None = None) -> TensorBackend:
+    """Return the backend that arguments `backend=` and `device=` choose.
+
+    Args:
+        backend: the one argument.
+        where: the other one.
+        own: the backend of the elements now, which is the default; it may be on that device.
+
+    Raises:
+        TypeError: both were given.
+        UnknownBackendError: there is no such backend or device.
+    """
+    if where is None:
+        if own is not None and (backend is None or backend is own):
+            return own
+        return get_backend(backend)
+    if backend is not None:
+        raise TypeError(f"a place was given twice, as backend={backend!r} and device={where!r}.")
+    if "backend of a device" in EXTENSIONS:
+        return EXTENSIONS["backend of a device"](where, own)  # type: ignore[no-any-return]
+    return get_backend(where)  # type: ignore[arg-type]

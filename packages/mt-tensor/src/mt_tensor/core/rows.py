@@ -20,7 +20,7 @@ from mt_tensor.core.elementwise import (
     ElementwiseOperation,
     alike,
 )
-from mt_tensor.core.function import require_tensors
+from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.tensor import Tensor
 
 _make = Tensor._make
@@ -161,35 +161,14 @@ def _two_operands(input: Operand, other: Operand) -> Tensor:
 
 unary, binary = _with(_one_tensor), _with(_two_operands)
 
-abs = absolute = unary("abs")
-cos = unary("cos")
 exp = unary("exp")
-id = unary("id")
-inv = reciprocal = unary("inv")
-isfinite = unary("isfinite")
-isinf = unary("isinf")
 isnan = unary("isnan")
 log = unary("log")
-logical_not = unary("logical_not")
-neg = negative = unary("neg")
 relu = unary("relu")
-rsqrt = unary("rsqrt")
 sigmoid = expit = unary("sigmoid")
-sign = sgn = unary("sign")
-sin = unary("sin")
 sqrt = unary("sqrt")
 tanh = unary("tanh")
 
-eq = binary("eq")
-ge = greater_equal = binary("ge")
-gt = greater = binary("gt")
-is_close = binary("is_close")
-le = less_equal = binary("le")
 logical_and = binary("logical_and")
 logical_or = binary("logical_or")
-logical_xor = binary("logical_xor")
-lt = less = binary("lt")
 maximum = binary("maximum")
-minimum = binary("minimum")
-mul = multiply = binary("mul")
-ne = not_equal = binary("ne")

@@ -13,25 +13,11 @@ from typing import Any
 import numpy as np
 
 from mt_operators import Formula, Operator
-from mt_tensor.core.casting import element, to_float32
 from mt_tensor.core.dtypes import Number
 from mt_tensor.core.host import HostBackend
 from mt_tensor.core.layout import Layout
-from mt_tensor.core.strides import Index, folded_shape, index_to_position
+from mt_tensor.core.strides import Index, folded_shape
 from mt_tensor.core.tensor_data import TensorData
-
-
-def read(data: TensorData, index: Index) -> Number:
-    """Return the element at `index` as a Python number."""
-    position = index_to_position(index, data.strides, data.offset)
-    value: Number = to_float32(data.storage[position]).item()
-    return value
-
-
-def write(data: TensorData, index: Index, value: Number) -> None:
-    """Store a number at `index`, rounded or wrapped around to the dtype."""
-    position = index_to_position(index, data.strides, data.offset)
-    data.storage[position] = element(value, data.dtype)
 
 
 def tensor_map(fn: Callable[[Any], Any]) -> Callable[[TensorData, TensorData], None]:
@@ -43,7 +29,7 @@ def tensor_map(fn: Callable[[Any], Any]) -> Callable[[TensorData, TensorData], N
 
     def run(source: TensorData, out: TensorData) -> None:
         for index in out.indices():
-            write(out, index, fn(read(source, index)))
+            out.set(index, fn(source.get(index)))
 
     return run
 
@@ -59,7 +45,7 @@ def tensor_zip(
 
     def run(a: TensorData, b: TensorData, out: TensorData) -> None:
         for index in out.indices():
-            write(out, index, fn(read(a, index), read(b, index)))
+            out.set(index, fn(a.get(index), b.get(index)))
 
     return run
 
@@ -82,11 +68,11 @@ def tensor_reduce(
     def run(source: TensorData, out: TensorData, dims: tuple[int, ...]) -> None:
         folded = [range(source.shape[d]) if d in dims else (0,) for d in range(source.ndim)]
         for index in out.indices():
-            values = (read(source, _shift(index, step)) for step in itertools.product(*folded))
+            values = (source.get(_shift(index, step)) for step in itertools.product(*folded))
             total = next(values) if start is None else start
             for value in values:
                 total = fn(total, value)
-            write(out, index, total)
+            out.set(index, total)
 
     return run
 
@@ -118,10 +104,10 @@ class SimpleOps(HostBackend):
                     _LOOPS[formula.arity](formula.function)(*views, *targets)
                     return targets[0]
                 for index in targets[0].indices():
-                    values = formula.function(*(read(view, index) for view in views))
+                    values = formula.function(*(view.get(index) for view in views))
                     values = (values,) if formula.outputs == 1 else values
                     for target, value in zip(targets, values, strict=True):
-                        write(target, index, value)
+                        target.set(index, value)
             return targets[0] if formula.outputs == 1 else targets
 
         return run
@@ -146,15 +132,15 @@ class SimpleOps(HostBackend):
                 *batch, i, k = index
                 total: Any = 0
                 for j in range(a.shape[-1]):
-                    total += read(a, (*batch, i, j)) * read(b, (*batch, j, k))
-                write(out, index, total)
+                    total += a.get((*batch, i, j)) * b.get((*batch, j, k))
+                out.set(index, total)
         return result
 
     def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
         """Read each element from where its index points."""
         out = self.empty(index.shape, source.dtype)
         for where in index.indices():
-            write(out, where, read(source, _along(where, dim, int(read(index, where)))))
+            out.set(where, source.get(_along(where, dim, int(index.get(where)))))
         return out
 
     def scatter(
@@ -168,11 +154,11 @@ class SimpleOps(HostBackend):
         """Write each element to where its index points."""
         with np.errstate(all="ignore"):
             for where in index.indices():
-                target = _along(where, dim, int(read(index, where)))
-                value = read(source, where)
+                target = _along(where, dim, int(index.get(where)))
+                value = source.get(where)
                 if operator is not None:
-                    value = operator.function(read(out, target), value)
-                write(out, target, value)
+                    value = operator.function(out.get(target), value)
+                out.set(target, value)
 
     def copy(self, source: TensorData, out: Layout | TensorData) -> TensorData:
         """Copy each element; storing it converts it."""

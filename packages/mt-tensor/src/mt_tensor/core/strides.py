@@ -50,19 +50,6 @@ def index_to_position(index: Index, strides: Strides, offset: int = 0) -> int:
     return position
 
 
-def to_index(ordinal: int, shape: Sequence[int]) -> tuple[int, ...]:
-    """Return the index of the element that comes `ordinal`-th in row-major order.
-
-    >>> to_index(5, (2, 3))
-    (1, 2)
-    """
-    index: list[int] = []
-    for size in reversed(shape):
-        ordinal, i = divmod(ordinal, size)
-        index.append(i)
-    return tuple(reversed(index))
-
-
 def shape_broadcast(first: Sequence[int], second: Sequence[int]) -> Shape:
     """Return the shape that two shapes broadcast to.
 
@@ -100,16 +87,6 @@ def folded_shape(shape: Shape, dims: Sequence[int], keepdim: bool) -> Shape:
     if keepdim:
         return tuple([1 if d in dims else size for d, size in enumerate(shape)])
     return tuple([size for d, size in enumerate(shape) if d not in dims])
-
-
-def broadcast_index(big_index: Index, shape: Sequence[int]) -> tuple[int, ...]:
-    """Return the index into a tensor of `shape` that `big_index` into a broadcast result reads.
-
-    >>> broadcast_index((4, 2), (5, 1))
-    (4, 0)
-    """
-    tail = big_index[len(big_index) - len(shape) :]
-    return tuple(0 if size == 1 else i for i, size in zip(tail, shape, strict=True))
 
 
 def is_integer(value: Any) -> bool:

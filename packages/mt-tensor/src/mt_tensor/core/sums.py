@@ -11,14 +11,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from mt_operators import OPERATORS
-from mt_tensor.core.arguments import as_integers, check_flags, check_floating
+from mt_tensor.core.arguments import as_integers, check_flags, check_floating, numpy_names
 from mt_tensor.core.conversion import cast
 from mt_tensor.core.dtypes import as_dtype, bool_, int64
 from mt_tensor.core.errors import ShapeError
-from mt_tensor.core.function import require_tensors
 from mt_tensor.core.layout import Layout
 from mt_tensor.core.linear import LinearFunction, ViewFunction
-from mt_tensor.core.signatures import numpy_names
+from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.strides import Shape, normalize_dims, size_of
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData

@@ -7,28 +7,27 @@ backend that the storage belongs to. It is a `Variable` of stage 1, and is diffe
 The class says what a tensor is. What can be done with it are operations: functions in the files
 that follow, which import `Tensor` from here; `methods.py` lists those that are its methods. Some
 serve the class itself: adding to `grad` (`add_to_grad`, `accumulation.py`) and the constructor
-(`_initialize`, `filled.py`).
+(`_initialize`, `creation/from_numbers.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 from mt_autodiff import (
     GradientError,
     NoGradientError,
     backpropagate,
-    derivatives,
-    set_grad_enabled,
 )
 from mt_tensor.core.arguments import check_flags
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.dtypes import DType, Number
-from mt_tensor.core.errors import BackendMismatchError, DomainError, DTypeError, ShapeError
+from mt_tensor.core.errors import DTypeError, ShapeError
 from mt_tensor.core.extensions import EXTENSIONS
 from mt_tensor.core.graph import Node
 from mt_tensor.core.strides import Shape
+from mt_tensor.core.tape import ACTIVE, run_backward
 from mt_tensor.core.tensor_data import TensorData
 
 if TYPE_CHECKING:
@@ -264,36 +263,13 @@ class Tensor(Methods):
 
     @grad.setter
     def grad(self, grad: Tensor | None) -> None:
-        if grad is not None:
-            self._check_gradient(grad)
+        if grad is not None and "check of a gradient" in EXTENSIONS:
+            EXTENSIONS["check of a gradient"](self, grad)
         self._grad = grad
 
     @grad.deleter
     def grad(self) -> None:
         self._grad = None
-
-    def _check_gradient(self, grad: Any) -> None:
-        """Raise unless a tensor could be the gradient of this one."""
-        if not isinstance(grad, Tensor):
-            raise TypeError(
-                f"grad is a tensor or None; {grad!r} of type {type(grad).__name__} was given."
-            )
-        if grad is self:
-            raise GradientError("a tensor cannot be its own gradient: clone() it first.")
-        if grad.shape != self.shape:
-            raise ShapeError(
-                f"grad has shape {grad.shape}; it must have the tensor's, {self.shape}."
-            )
-        if grad.dtype is not self.dtype:
-            raise DTypeError(
-                f"grad is {grad.dtype.name}; it must be {self.dtype.name}, like the tensor. "
-                "Convert it with grad.to(x.dtype)."
-            )
-        if grad.backend is not self.backend:
-            raise BackendMismatchError(
-                f"grad is on backend {grad.backend.name!r}; it must be on that of the tensor, "
-                f"{self.backend.name!r}. Move it with grad.to(x.backend)."
-            )
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Set whether a gradient is wanted, and return self.
@@ -345,12 +321,13 @@ class Tensor(Methods):
             check_flags(retain_graph=keep, create_graph=create_graph)
         start = self.starting_gradient(gradient)
         if inputs is None:
-            backpropagate(self.history or self, start, keep, create_graph)
+            arguments = (self.history or self, start, keep, create_graph)
+            if ACTIVE.count:
+                run_backward(backpropagate, *arguments)
+            else:
+                backpropagate(*arguments)
             return
-        named = {x.variable: x for x in _tensors_to_differentiate(inputs)}
-        with set_grad_enabled(create_graph):
-            for variable, total in derivatives(self.variable, start, keep, (), named).items():
-                named[variable]._store(total)
+        EXTENSIONS["backward to inputs"](self, start, keep, create_graph, inputs)
 
     def starting_gradient(self, gradient: Tensor | None) -> Tensor:
         """Return what a backward from this tensor starts with: `gradient`, or 1 if it is None.
@@ -389,50 +366,3 @@ class Tensor(Methods):
     def detach(self) -> Tensor:
         """Return a tensor with the same memory and no history."""
         return self._with(self._tensor)
-
-
-def _tensors_to_differentiate(inputs: Any) -> tuple[Tensor, ...]:
-    """Return the tensors that `backward(inputs=...)` was given, one or several.
-
-    Raises:
-        TypeError: one is no tensor.
-        DomainError: there is none.
-        NoGradientError: nothing was recorded for one of them.
-    """
-    tensors = tuple(inputs) if isinstance(inputs, Sequence) else (inputs,)
-    if not tensors:
-        raise DomainError("inputs of backward() name a tensor; None stands for all leaves.")
-    for tensor in tensors:
-        if not isinstance(tensor, Tensor):
-            raise TypeError(
-                "inputs must be a tensor or a sequence of tensors; "
-                f"{tensor!r} of type {type(tensor).__name__} was given."
-            )
-        if not tensor.requires_grad:
-            raise NoGradientError(
-                f"an input of shape {tensor.shape} does not require grad, so nothing was recorded "
-                "for it: call requires_grad_() on it before computing the outputs."
-            )
-    return tensors
-
-
-def register_methods(table: type) -> None:
-    """Give `Tensor` the methods and properties in the body of a class; see `methods.py`.
-
-    Raises:
-        TypeError: `Tensor` has one of this name. Nothing is ever replaced.
-    """
-    for name, method in vars(table).items():
-        if callable(method) or isinstance(method, property):
-            register_method(name, method)
-
-
-def register_method(name: str, method: Any) -> None:
-    """Give `Tensor` a method: a function whose first argument is the tensor, or a property.
-
-    Raises:
-        TypeError: `Tensor` has one of this name. Nothing is ever replaced.
-    """
-    if name in vars(Tensor):
-        raise TypeError(f"Tensor already has a method {name!r}: choose another name.")
-    setattr(Tensor, name, method)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import itertools
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,13 +23,17 @@ from mt_tensor.core.strides import (
     Shape,
     Strides,
     index_to_position,
-    shape_broadcast,
 )
+
+if TYPE_CHECKING:
+    from mt_tensor.exchange.storages import StorageMethods  # registered, as in `methods.py`
+else:
+    StorageMethods = object
 
 _new = object.__new__
 
 
-class TensorData:
+class TensorData(StorageMethods):
     """Storage with shape, strides and offset.
 
     Backends make one of a storage and a dtype. By hand, give it a list of numbers, which are stored
@@ -148,8 +152,6 @@ class TensorData:
         view._version = self._version
         return view
 
-    shape_broadcast = staticmethod(shape_broadcast)
-
     @property
     def version(self) -> int:
         """How often the storage has been changed in place."""
@@ -184,10 +186,13 @@ class TensorData:
         """
         if isinstance(index, int):
             index = (index,)
-        shape = self.shape
-        if len(index) != len(shape) or not all(0 <= index[d] < shape[d] for d in range(len(shape))):
+        shape = self.layout.shape
+        inside = len(index) == len(shape)
+        for i, size in zip(index, shape):  # noqa: B905 - of one length, if `inside`
+            inside = inside and 0 <= i < size
+        if not inside:
             raise IndexingError(f"index {tuple(index)} is outside a tensor of shape {shape}.")
-        return index_to_position(index, self.strides, self.offset)
+        return index_to_position(index, self.layout.strides, self.layout.offset)
 
     def get(self, index: Index | int) -> Number:
         """Return the element at `index` as a Python number."""
@@ -195,34 +200,8 @@ class TensorData:
         return value
 
     def set(self, index: Index | int, value: Number) -> None:
-        """Store a number at `index`, converted to the dtype."""
-        self.storage[self.index(index)] = element(value, self.dtype)
-
-    def sample(self) -> builtins.tuple[int, ...]:
-        """Return a random valid index."""
-        rng = np.random.default_rng()
-        return tuple(int(rng.integers(size)) for size in self.shape)
-
-    def tuple(self) -> builtins.tuple[Any, Shape, Strides]:
-        """Return storage, shape and strides."""
-        return self.storage, self.shape, self.strides
-
-    def to_string(self) -> str:
-        """Return the elements in rows, with brackets around each dimension.
-
-        >>> print(TensorData([1, 2, 3, 4], (2, 2)).to_string())
-        [[1.00 2.00]
-         [3.00 4.00]]
-        """
-
-        def part(index: builtins.tuple[int, ...]) -> str:
-            level = len(index)
-            if level == self.ndim:
-                return f"{self.get(index):3.2f}"
-            gap = " " if level == self.ndim - 1 else "\n" + " " * (level + 1)
-            return f"[{gap.join(part((*index, i)) for i in range(self.shape[level]))}]"
-
-        return part(())
+        """Store a number at `index`, rounded or wrapped around to the dtype."""
+        self.storage[self.index(index)] = element(value, self.layout.dtype)
 
     # --- Movement: other views of the same storage, whose layouts `layout.py` computes ---------
 
@@ -242,14 +221,6 @@ class TensorData:
     def slice(self, starts: Shape, steps: builtins.tuple[int, ...], lengths: Shape) -> TensorData:
         """Return every `steps[d]`-th element from `starts[d]` on, `lengths[d]` of them."""
         return self.with_layout(self.layout.sliced(starts, steps, lengths))
-
-
-def positions(shape: Shape, strides: Strides, offset: int = 0) -> Array:
-    """Return the position in the storage of each element of a view, in an array of its shape."""
-    result = np.full((1,) * len(shape), offset, np.int64)
-    for dim, (size, stride) in enumerate(zip(shape, strides, strict=True)):
-        result = result + (np.arange(size) * stride).reshape(-1, *(1,) * (len(shape) - dim - 1))
-    return result
 
 
 MOST_DIMENSIONS = 64

@@ -11,12 +11,11 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from mt_tensor.core.arguments import as_integers
+from mt_tensor.core.arguments import as_integers, numpy_names
 from mt_tensor.core.dtypes import DType
 from mt_tensor.core.errors import ShapeError
 from mt_tensor.core.layout import Layout
 from mt_tensor.core.linear import ViewFunction
-from mt_tensor.core.signatures import numpy_names
 from mt_tensor.core.strides import Shape, normalize_dim, normalize_dims, size_of
 from mt_tensor.core.tensor import Tensor
 

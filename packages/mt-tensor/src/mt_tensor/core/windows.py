@@ -8,9 +8,8 @@ from mt_operators import OPERATORS
 from mt_tensor.core.arguments import as_integer
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.errors import IndexingError, ShapeError
-from mt_tensor.core.function import Function
 from mt_tensor.core.layout import Layout
-from mt_tensor.core.linear import ViewFunction
+from mt_tensor.core.linear import LinearFunction, ViewFunction
 from mt_tensor.core.plans import Plans
 from mt_tensor.core.strides import Shape, normalize_dim
 from mt_tensor.core.subscripts import EVERYTHING, Select
@@ -38,23 +37,22 @@ class Unfold(ViewFunction):
         return Fold.apply(grad, dim, source.shape[dim], step)
 
 
-class Fold(Function):
+class Fold(LinearFunction):
     """Windows added up at the positions that `Unfold` reads them from; undoes it."""
 
     @staticmethod
-    def forward(ctx: Any, windows: Tensor, dim: int, size: int, step: int) -> Tensor:
-        data, backend = windows._tensor, windows.backend
-        ctx.dim, ctx.size, ctx.step = dim, data.shape[-1], step
+    def forward(x: Tensor, dim: int, size: int, step: int) -> TensorData:
+        data, backend = x._tensor, x.backend
         result = _zeros_like(data, (*data.shape[:dim], size, *data.shape[dim + 1 : -1]), backend)
         before, stop = [EVERYTHING] * dim, step * (data.shape[dim] - 1) + 1
-        for k in range(ctx.size):  # element k of all windows: a strided slice
+        for k in range(data.shape[-1]):  # element k of all windows: a strided slice
             part = Select.part(result, data.shape[:-1], [*before, slice(k, k + stop, step)])
             _ADD.change(backend, (part,), part, Select.view(data, [*[EVERYTHING] * result.ndim, k]))
-        return windows._with(result)
+        return result
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        return Unfold.apply(grad, ctx.dim, ctx.size, ctx.step), None, None, None
+    def backward(grad: Tensor, source: Any, dim: int, _: int, step: int) -> Tensor:
+        return Unfold.apply(grad, dim, source.shape[-1], step)
 
 
 def _zeros_like(data: TensorData, shape: Shape, backend: TensorBackend) -> TensorData:

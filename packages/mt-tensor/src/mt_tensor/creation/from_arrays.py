@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.core.contract import TensorBackend
-from mt_tensor.core.devices import Backend
+from mt_tensor.core.creation import from_values
 from mt_tensor.core.dtypes import Array, DType, as_dtype
-from mt_tensor.core.from_data import from_values
 from mt_tensor.core.host import HostBackend
 from mt_tensor.core.layout import row_major
-from mt_tensor.core.registry import get_backend
+from mt_tensor.core.registry import Backend, get_backend
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 

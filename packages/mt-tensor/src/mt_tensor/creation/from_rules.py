@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from mt_tensor.core.arguments import as_integer
-from mt_tensor.core.devices import Backend, Device, place
+from mt_tensor.core.creation import Placement, dtype_or_default, from_values, new_shape
 from mt_tensor.core.dtypes import (
     Array,
     DType,
@@ -20,11 +20,11 @@ from mt_tensor.core.dtypes import (
     int64,
 )
 from mt_tensor.core.elementwise import constant
-from mt_tensor.core.filled import dtype_or_default, new_shape, one_number
-from mt_tensor.core.from_data import Placement, from_values
 from mt_tensor.core.named import fused
+from mt_tensor.core.registry import Backend, Device, place
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import not_an_array
+from mt_tensor.creation.from_numbers import one_number
 from mt_tensor.errors import DTypeError, ShapeError
 
 # --- Evenly spaced ------------------------------------------------------------------------------

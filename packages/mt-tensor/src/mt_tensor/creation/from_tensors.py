@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Unpack
 
-from mt_tensor.core.devices import place
+from mt_tensor.checks import validate_call
+from mt_tensor.core.creation import Placement, filled, tensor, zeros
 from mt_tensor.core.dtypes import as_dtype
-from mt_tensor.core.filled import empty, filled, full, of_sizes_or_data, one_number, ones, zeros
-from mt_tensor.core.from_data import Placement, tensor
-from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.registry import place
 from mt_tensor.core.tensor import Tensor
+from mt_tensor.creation.from_numbers import empty, full, of_sizes_or_data, one_number, ones
 
 
 class Options(Placement, total=False):

@@ -21,8 +21,8 @@ from mt_tensor.core.dtypes import (
     int64,
     uint8,
 )
-from mt_tensor.core.filled import of_sizes_or_data
 from mt_tensor.core.tensor import Tensor
+from mt_tensor.creation.from_numbers import of_sizes_or_data
 
 
 def _maker(name: str, dtype: DType) -> Callable[..., Tensor]:

@@ -8,8 +8,8 @@ from mt_autodiff import GraphFreedError
 from mt_autodiff.drawing.expression import SYMBOLS, on_one_line, recorded_graph
 from mt_autodiff.drawing.svg import Node as Box
 from mt_autodiff.drawing.svg import Svg, render
-from mt_tensor.core.function import require_tensors
 from mt_tensor.core.graph import Node
+from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.tensor import Tensor
 
 

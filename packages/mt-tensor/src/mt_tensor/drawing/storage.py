@@ -15,10 +15,11 @@ import numpy as np
 from mt_autodiff.drawing.svg import Svg, document, text, text_width
 from mt_tensor.core.casting import to_float32
 from mt_tensor.core.dtypes import Array
-from mt_tensor.core.function import require_tensors
-from mt_tensor.core.strides import index_to_position, size_of, to_index
+from mt_tensor.core.operands import require_tensors
+from mt_tensor.core.strides import index_to_position, size_of
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
+from mt_tensor.course import to_index
 
 CELL = 54.0  # the width of a cell
 HEIGHT = 40.0  # and its height

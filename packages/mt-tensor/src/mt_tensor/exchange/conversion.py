@@ -7,17 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from mt_tensor.backends.devices import device as Place  # noqa: N812 - the name of an argument
 from mt_tensor.core.arguments import check_flags
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.conversion import cast
-from mt_tensor.core.devices import Backend, Device, place
-from mt_tensor.core.devices import device as Place  # noqa: N812 - the name of an argument
+from mt_tensor.core.creation import tensor
 from mt_tensor.core.dtypes import DType, as_dtype
-from mt_tensor.core.from_data import tensor
-from mt_tensor.core.function import Function, require_tensors
+from mt_tensor.core.operands import require_tensors
+from mt_tensor.core.registry import Backend, Device, place
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.creation.from_arrays import over_array
 from mt_tensor.errors import DTypeError
+from mt_tensor.recording.functions import Function
 
 
 class Move(Function):

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.core.devices import Backend
 from mt_tensor.core.dtypes import Array, bfloat16
-from mt_tensor.core.registry import get_backend
+from mt_tensor.core.registry import Backend, get_backend
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.creation.from_arrays import from_numpy, over_array

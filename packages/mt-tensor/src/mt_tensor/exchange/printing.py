@@ -14,10 +14,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from mt_tensor.checks import check_choice
+from mt_tensor.checks import check_choice, validate_call
 from mt_tensor.core.arguments import as_integer
 from mt_tensor.core.dtypes import Array, bool_, get_default_dtype, int64
-from mt_tensor.core.signatures import validate_call
 from mt_tensor.core.tensor import Tensor
 
 Profile = Literal["default", "short", "full"]

@@ -1,15 +1,17 @@
-"""Storages that are given by hand, to `TensorData`, instead of made by a backend."""
+"""Storages that are given by hand, to `TensorData`, and MiniTorch's other names for what it has."""
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 import numpy as np
 
 from mt_tensor.core.dtypes import DType, as_dtype
 from mt_tensor.core.errors import DTypeError, ShapeError
-from mt_tensor.core.extensions import extends
-from mt_tensor.core.strides import Shape, Strides, size_of, strides_from_shape
+from mt_tensor.core.extensions import extends, register_methods
+from mt_tensor.core.strides import Shape, Strides, shape_broadcast, size_of, strides_from_shape
+from mt_tensor.core.tensor_data import TensorData
 
 
 @extends("storage by hand")
@@ -41,3 +43,40 @@ def checked_storage(
             f"{first} to {last} of a storage of {len(row)} element(s)."
         )
     return row, as_dtype(row.dtype)
+
+
+class StorageMethods:
+    """More methods of `TensorData`, for single elements of storages that can be indexed."""
+
+    __slots__ = ()
+
+    shape_broadcast = staticmethod(shape_broadcast)
+
+    def sample(self: TensorData) -> tuple[int, ...]:  # type: ignore[misc]
+        """Return a random valid index."""
+        rng = np.random.default_rng()
+        return tuple(int(rng.integers(size)) for size in self.shape)
+
+    def tuple(self: TensorData) -> builtins.tuple[Any, Shape, Strides]:  # type: ignore[misc]
+        """Return storage, shape and strides."""
+        return self.storage, self.shape, self.strides
+
+    def to_string(self: TensorData) -> str:  # type: ignore[misc]
+        """Return the elements in rows, with brackets around each dimension.
+
+        >>> print(TensorData([1, 2, 3, 4], (2, 2)).to_string())
+        [[1.00 2.00]
+         [3.00 4.00]]
+        """
+
+        def part(index: builtins.tuple[int, ...]) -> str:
+            level = len(index)
+            if level == self.ndim:
+                return f"{self.get(index):3.2f}"
+            gap = " " if level == self.ndim - 1 else "\n" + " " * (level + 1)
+            return f"[{gap.join(part((*index, i)) for i in range(self.shape[level]))}]"
+
+        return part(())
+
+
+register_methods(TensorData, StorageMethods)

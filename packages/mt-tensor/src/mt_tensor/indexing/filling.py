@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mt_tensor.checks import existing_dim
+from mt_tensor.checks import existing_dim, validate_call
 from mt_tensor.core.dtypes import Number, bool_, int64
-from mt_tensor.core.function import common_backend
-from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.operands import common_backend
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.indexing.finding import nonzero

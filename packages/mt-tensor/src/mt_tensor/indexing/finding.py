@@ -10,14 +10,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mt_tensor.checks import existing_dim
+from mt_tensor.checks import existing_dim, validate_call
 from mt_tensor.core.arguments import as_shape
 from mt_tensor.core.dtypes import bool_, int64
 from mt_tensor.core.elementwise import elementwise
-from mt_tensor.core.function import common_backend
 from mt_tensor.core.gathering import gather, in_range
 from mt_tensor.core.named import fused
-from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.operands import common_backend
 from mt_tensor.core.strides import shape_broadcast, size_of, strides_from_shape
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DTypeError, ShapeError

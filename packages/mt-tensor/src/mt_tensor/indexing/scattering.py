@@ -9,18 +9,18 @@ from typing import Any
 
 from mt_autodiff import GradientError, is_grad_enabled
 from mt_operators import OPERATORS
-from mt_tensor.checks import check_choice
+from mt_tensor.checks import check_choice, validate_call
 from mt_tensor.core.arguments import as_integer
 from mt_tensor.core.dtypes import DType, Number, bool_, int64, uint8
 from mt_tensor.core.elementwise import elementwise
-from mt_tensor.core.function import Function, common_backend
 from mt_tensor.core.gathering import ADD, Gather, checked_index
-from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.operands import common_backend
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.indexing.slices import along, checked_1d_index, lowest_and_highest
 from mt_tensor.movement.apart import apart
 from mt_tensor.pointwise.functions import checked_factor
+from mt_tensor.recording.functions import Function
 
 
 class ScatterAdd(Function):

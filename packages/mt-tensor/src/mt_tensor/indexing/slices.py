@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.core.devices import HOST
-from mt_tensor.core.function import common_backend
+from mt_tensor.backends.devices import HOST
+from mt_tensor.checks import validate_call
 from mt_tensor.core.gathering import Collect, Gather, in_range
 from mt_tensor.core.layout import REMEMBERED, Layout, layout_of
 from mt_tensor.core.linear import LinearFunction
-from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.operands import common_backend
 from mt_tensor.core.strides import Shape, normalize_dim
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData

@@ -15,12 +15,11 @@ import numpy as np
 
 from mt_tensor.core.dtypes import Number, bool_, plain, uint8
 from mt_tensor.core.elementwise import constant
-from mt_tensor.core.function import common_backend
 from mt_tensor.core.gathering import in_range
+from mt_tensor.core.operands import common_backend
 from mt_tensor.core.strides import Shape, shape_broadcast, size_of, strides_from_shape
 from mt_tensor.core.subscripts import EVERYTHING, Select, basic_view, in_full
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.core.tensor_data import positions
 from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.indexing.finding import places_of
 from mt_tensor.indexing.scattering import Scatter
@@ -29,6 +28,7 @@ from mt_tensor.indexing.slices import (
     along,
     element_numbers,
 )
+from mt_tensor.recording.aliasing import positions
 
 _AS_TENSORS = (bool, np.bool_, list, tuple, range, np.ndarray)
 """What stands for a tensor in an index."""

@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 
 from mt_autodiff import derivatives
 from mt_autodiff.core.mode import recording
-from mt_tensor.core.function import elements_of
-from mt_tensor.core.graph import Node, changed_in_place, fitting, record, version_of
+from mt_tensor.core.graph import Node, changed_in_place, record, version_of
 from mt_tensor.core.named import FUSED, GRADIENTS
 from mt_tensor.core.tensor import Tensor
+from mt_tensor.recording.functions import elements_of, fitting
 
 
 class FusedKernel:

@@ -1,13 +1,15 @@
-"""Generated functions of large arrays: in blocks, and choosing without branches."""
+"""Formulas as NumPy code to read, and for large arrays: in blocks, without branches."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mt_operators.core.graph import Expression, Graph, Number
-from mt_tensor.core.numpy_functions import LARGE, SPECIAL_CASES
-from mt_tensor.core.numpy_source import is_zero, written
+from mt_operators import Formula
+from mt_operators.core.graph import Expression, Graph
+from mt_operators.core.lowering import lowered
+from mt_tensor.core.dtypes import Number
+from mt_tensor.core.numpy_functions import ATOMIC, LARGE, SPECIAL_CASES, is_zero, written
 from mt_tensor.large_arrays.blocks import in_blocks
 from mt_tensor.large_arrays.choices import choose, keep
 
@@ -40,6 +42,20 @@ def _chosen(graph: Graph, choice: Expression, operands: Sequence[str]) -> str:
     if is_zero(graph, choice.operands[1]):
         return f"keep(~{condition}, {y})"
     return f"choose({condition}, {x}, {y})"
+
+
+def numpy_source(formula: Formula) -> str:
+    """Return the text of a formula as a function of NumPy arrays.
+
+    >>> from mt_operators import OPERATORS
+    >>> print(numpy_source(OPERATORS["tanh"].gradient((True,))))
+    def tanh_gradient_0(x0, x1, x2):
+        return x0 * (1.0 - (x2 * x2))
+
+    Raises:
+        TracingError: the formula branches on a value, or uses something that arrays do not have.
+    """
+    return written(lowered(formula, ATOMIC), formula.name, repr)
 
 
 SPECIAL_CASES["formula"] = for_large_arrays

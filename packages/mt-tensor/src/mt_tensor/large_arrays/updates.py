@@ -33,8 +33,7 @@ from mt_operators.core.graph import PYTHON, Expression, Graph
 from mt_operators.core.lowering import lowered
 from mt_tensor.core.dtypes import Number
 from mt_tensor.core.host import no_warnings
-from mt_tensor.core.numpy_functions import FUNCTIONS, SPECIAL_CASES, UFUNCS
-from mt_tensor.core.numpy_source import ATOMIC
+from mt_tensor.core.numpy_functions import ATOMIC, FUNCTIONS, SPECIAL_CASES, UFUNCS
 from mt_tensor.core.tensor_data import TensorData
 
 Kind = Literal["row", "number"]

@@ -12,15 +12,14 @@ import numpy as np
 
 from mt_autodiff import GradientError
 from mt_autodiff.core.mode import recording
-from mt_tensor.checks import check_choice
+from mt_tensor.checks import check_choice, validate_call
 from mt_tensor.core.dtypes import Array
 from mt_tensor.core.elementwise import elementwise
-from mt_tensor.core.function import Function
-from mt_tensor.core.signatures import validate_call
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.linalg.lapack import check_matrices, finite, lapack
 from mt_tensor.linalg.systems import Solve
 from mt_tensor.movement.joining import cat
+from mt_tensor.recording.functions import Function
 
 # --- Cholesky: A = L L^T ------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from mt_tensor.checks import check_float32_or_float64, check_same_dtype
 from mt_tensor.core.dtypes import Array
-from mt_tensor.core.function import common_backend
+from mt_tensor.core.operands import common_backend
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import LinAlgError, ShapeError
 from mt_tensor.recording.one_call import as_one_call

@@ -6,10 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from mt_tensor.checks import check_choice
+from mt_tensor.checks import check_choice, validate_call
 from mt_tensor.core.arguments import check_floating
 from mt_tensor.core.dtypes import as_number
-from mt_tensor.core.signatures import validate_call
 from mt_tensor.core.strides import is_integer, normalize_dims
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import ShapeError

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from mt_tensor.checks import validate_call
 from mt_tensor.core.arguments import as_integer, check_floating
 from mt_tensor.core.matmul import matmul
-from mt_tensor.core.signatures import validate_call
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.linalg.systems import inv

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mt_autodiff import GradientError, is_grad_enabled
+from mt_tensor.checks import validate_call
 from mt_tensor.core.dtypes import Array, as_number
 from mt_tensor.core.elementwise import elementwise
-from mt_tensor.core.function import Function
-from mt_tensor.core.signatures import validate_call
 from mt_tensor.core.strides import shape_broadcast
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import ShapeError
 from mt_tensor.linalg.lapack import check_matrices, finite, lapack
+from mt_tensor.recording.functions import Function
 
 SINGULAR = "a matrix is singular, so that it has no inverse"
 

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.backends import TensorBackend
+from mt_tensor.checks import validate_call
 from mt_tensor.core.arguments import as_integer
+from mt_tensor.core.creation import from_values
 from mt_tensor.core.dtypes import bool_
-from mt_tensor.core.from_data import from_values
-from mt_tensor.core.function import Function
 from mt_tensor.core.layout import Layout
 from mt_tensor.core.linear import ViewFunction
-from mt_tensor.core.signatures import validate_call
 from mt_tensor.core.strides import Shape, normalize_dim
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import IndexingError, ShapeError
+from mt_tensor.recording.functions import Function
 
 
 class Diagonal(ViewFunction):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mt_tensor.checks import validate_call
 from mt_tensor.core.dtypes import Number
-from mt_tensor.core.signatures import validate_call
 from mt_tensor.core.tensor import Tensor
 
 

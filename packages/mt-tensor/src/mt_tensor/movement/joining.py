@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from mt_autodiff.core.mode import recording
+from mt_tensor.checks import validate_call
 from mt_tensor.core.conversion import cast
 from mt_tensor.core.dtypes import result_type
-from mt_tensor.core.function import common_backend, require_tensors
 from mt_tensor.core.graph import Node, record
 from mt_tensor.core.layout import Layout, row_major
-from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.operands import common_backend, require_tensors
 from mt_tensor.core.strides import normalize_dim
 from mt_tensor.core.subscripts import Select
 from mt_tensor.core.tensor import Tensor

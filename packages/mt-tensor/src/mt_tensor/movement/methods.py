@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mt_tensor.core.arguments import as_integers
-from mt_tensor.core.function import require_tensors
+from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.strides import normalize_dim, size_of
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.views import reshaped

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.checks import check_choice, check_same_dtype, existing_dim
+from mt_tensor.checks import check_choice, check_same_dtype, existing_dim, validate_call
 from mt_tensor.core.arguments import as_integers, as_shape, check_addressable
-from mt_tensor.core.function import common_backend, require_tensors
-from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.operands import common_backend, require_tensors
 from mt_tensor.core.strides import normalize_dims, shape_broadcast
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
-from mt_tensor.checks import existing_dim
+from mt_tensor.checks import existing_dim, validate_call
 from mt_tensor.core.arguments import as_integer, as_integers
-from mt_tensor.core.function import require_tensors
-from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.subscripts import Select
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.views import resolve_shape

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from mt_tensor.checks import validate_call
 from mt_tensor.core.arguments import as_integer
 from mt_tensor.core.dtypes import result_type
-from mt_tensor.core.function import require_tensors
-from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import ShapeError
 from mt_tensor.movement.joining import cat, check_list, stack

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mt_tensor.checks import existing_dim
-from mt_tensor.core.arguments import as_integer, as_integers
-from mt_tensor.core.signatures import numpy_names, validate_call
+from mt_tensor.checks import existing_dim, validate_call
+from mt_tensor.core.arguments import as_integer, as_integers, numpy_names
 from mt_tensor.core.strides import normalize_dim, normalize_dims
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import IndexingError, ShapeError

@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.checks import existing_dim
+from mt_tensor.backends.devices import HOST
+from mt_tensor.checks import existing_dim, validate_call
 from mt_tensor.core.arguments import as_integer, check_addressable, check_flags, check_floating
-from mt_tensor.core.devices import HOST
 from mt_tensor.core.dtypes import Number, as_number, bool_, float32, float64, int64
 from mt_tensor.core.elementwise import elementwise
-from mt_tensor.core.function import common_backend, require_tensors
-from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.operands import common_backend, require_tensors
 from mt_tensor.core.strides import Shape, normalize_dim
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DomainError, DTypeError, ShapeError

@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.checks import check_choice, check_float32_or_float64, existing_dim
+from mt_tensor.checks import check_choice, check_float32_or_float64, existing_dim, validate_call
 from mt_tensor.core.arguments import as_integer
 from mt_tensor.core.dtypes import as_number, bool_, int64
 from mt_tensor.core.elementwise import elementwise
-from mt_tensor.core.signatures import validate_call
 from mt_tensor.core.strides import normalize_dim
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DomainError, DTypeError, ShapeError

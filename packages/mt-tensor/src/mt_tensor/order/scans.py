@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from mt_tensor.checks import validate_call
 from mt_tensor.core.arguments import check_floating
 from mt_tensor.core.dtypes import Array, DType, as_dtype, bool_, int64
 from mt_tensor.core.elementwise import elementwise
-from mt_tensor.core.function import Function
 from mt_tensor.core.named import fused
-from mt_tensor.core.signatures import validate_call
 from mt_tensor.core.strides import normalize_dim
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DTypeError
@@ -23,6 +22,7 @@ from mt_tensor.indexing.selection import ValuesAndIndices
 from mt_tensor.indexing.slices import gather_unchecked
 from mt_tensor.movement.joining import preceded, shifted
 from mt_tensor.order.host import accumulator, on_host
+from mt_tensor.recording.functions import Function
 
 # --- Sums and products --------------------------------------------------------------------------
 

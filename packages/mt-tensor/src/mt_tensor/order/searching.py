@@ -9,12 +9,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from mt_tensor.checks import check_choice
+from mt_tensor.checks import check_choice, validate_call
 from mt_tensor.core.arguments import check_not_bool
 from mt_tensor.core.dtypes import Number, int32, int64, plain, result_type
-from mt_tensor.core.function import common_backend, require_tensors
 from mt_tensor.core.named import fused
-from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.operands import common_backend, require_tensors
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.recording.one_call import as_one_call

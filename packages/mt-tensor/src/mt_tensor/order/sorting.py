@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from mt_tensor.checks import validate_call
 from mt_tensor.core.arguments import as_integer, check_flags, check_not_bool
 from mt_tensor.core.dtypes import Array, int64
 from mt_tensor.core.elementwise import elementwise
 from mt_tensor.core.named import fused
-from mt_tensor.core.signatures import validate_call
 from mt_tensor.core.strides import normalize_dim
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DTypeError, ShapeError

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from mt_tensor.checks import existing_dim
+from mt_tensor.checks import existing_dim, validate_call
 from mt_tensor.core.arguments import check_not_bool
 from mt_tensor.core.dtypes import Number, as_number, get_default_dtype, result_type
-from mt_tensor.core.function import common_backend, require_tensors
-from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.operands import common_backend, require_tensors
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import ShapeError
 from mt_tensor.order.ranks import diff

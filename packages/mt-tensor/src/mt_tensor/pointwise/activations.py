@@ -11,13 +11,12 @@ from __future__ import annotations
 import math
 
 from mt_operators import OPERATORS
-from mt_tensor.checks import check_choice, check_same_dtype
+from mt_tensor.checks import check_choice, check_same_dtype, validate_call
 from mt_tensor.core.dtypes import Number, as_number
 from mt_tensor.core.elementwise import check_on_bool, elementwise
-from mt_tensor.core.function import require_tensors
 from mt_tensor.core.named import fused
+from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.rows import FUNCTIONS
-from mt_tensor.core.signatures import validate_call
 from mt_tensor.core.strides import normalize_dim
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DomainError, ShapeError

@@ -10,7 +10,7 @@ import numpy as np
 from mt_tensor.checks import check_same_dtype
 from mt_tensor.core.casting import element
 from mt_tensor.core.dtypes import as_number
-from mt_tensor.core.function import common_backend, require_tensors
+from mt_tensor.core.operands import common_backend, require_tensors
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import InPlaceError
 

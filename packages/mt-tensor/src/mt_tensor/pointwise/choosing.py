@@ -6,7 +6,7 @@ from typing import Any
 
 from mt_tensor.core.dtypes import DType, Number
 from mt_tensor.core.elementwise import elementwise
-from mt_tensor.core.function import require_tensors
+from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import ShapeError
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from mt_tensor.checks import check_same_dtype
+from mt_tensor.checks import check_same_dtype, validate_call
 from mt_tensor.core.dtypes import as_number, get_default_dtype, promote_types
 from mt_tensor.core.elementwise import elementwise
-from mt_tensor.core.signatures import validate_call
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DomainError
 

@@ -11,13 +11,12 @@ from mt_operators import OPERATORS, Operator
 from mt_operators.core.elementary import div as quotient
 from mt_operators.core.elementary import log, where
 from mt_operators.functions import log1p
-from mt_tensor.checks import check_same_dtype
+from mt_tensor.checks import check_same_dtype, validate_call
 from mt_tensor.core.arguments import as_integer, check_floating, check_not_bool
 from mt_tensor.core.dtypes import DType, Number, as_number, plain, result_type
 from mt_tensor.core.elementwise import ElementwiseOperation, check_on_bool, elementwise
-from mt_tensor.core.function import require_tensors
+from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.rows import FUNCTIONS, Operand
-from mt_tensor.core.signatures import validate_call
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DomainError, DTypeError
 from mt_tensor.limits import finfo

@@ -26,9 +26,9 @@ from mt_operators.core.tracing import Recorder, narrowed
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.dtypes import as_number
 from mt_tensor.core.extensions import extends
-from mt_tensor.core.function import common_backend
 from mt_tensor.core.in_place import Function
 from mt_tensor.core.layout import Layout
+from mt_tensor.core.operands import common_backend
 from mt_tensor.core.plans import Plans
 from mt_tensor.core.strides import shape_broadcast
 from mt_tensor.core.tensor import Tensor

@@ -29,7 +29,7 @@ from mt_tensor.core.elementwise import (
     constant,
     elementwise,
 )
-from mt_tensor.core.function import common_backend
+from mt_tensor.core.operands import common_backend
 from mt_tensor.core.strides import overlaps, shape_broadcast
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData

@@ -12,13 +12,12 @@ from mt_operators import Operator
 from mt_operators.core.elementary import div as quotient
 from mt_operators.core.row import zero
 from mt_operators.functions import trunc
-from mt_tensor.checks import check_choice
+from mt_tensor.checks import check_choice, validate_call
 from mt_tensor.core.dtypes import Number
 from mt_tensor.core.elementwise import ElementwiseOperation, elementwise
 from mt_tensor.core.errors import DivisionByZeroError, DTypeError
 from mt_tensor.core.extensions import extends
 from mt_tensor.core.rows import FUNCTIONS
-from mt_tensor.core.signatures import validate_call
 from mt_tensor.core.tensor import Tensor
 
 RoundingMode = Literal["trunc", "floor"] | None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from mt_tensor.checks import validate_call
 from mt_tensor.core.dtypes import Number
 from mt_tensor.core.elementwise import elementwise
-from mt_tensor.core.signatures import validate_call
 from mt_tensor.core.sums import sum
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.pointwise.functions import checked_factor, sum_with

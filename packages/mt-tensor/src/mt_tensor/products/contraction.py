@@ -14,11 +14,11 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Any, SupportsIndex
 
+from mt_tensor.checks import validate_call
 from mt_tensor.core.arguments import check_not_bool
 from mt_tensor.core.dtypes import result_type
-from mt_tensor.core.function import common_backend, require_tensors
 from mt_tensor.core.matmul import matmul
-from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.operands import common_backend, require_tensors
 from mt_tensor.core.strides import normalize_dims
 from mt_tensor.core.sums import sum
 from mt_tensor.core.tensor import Tensor

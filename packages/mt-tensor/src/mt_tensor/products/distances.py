@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.checks import check_choice, check_same_dtype
+from mt_tensor.checks import check_choice, check_same_dtype, validate_call
 from mt_tensor.core.arguments import check_floating
 from mt_tensor.core.dtypes import as_number
-from mt_tensor.core.function import common_backend
-from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.operands import common_backend
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.reductions.norms import norm

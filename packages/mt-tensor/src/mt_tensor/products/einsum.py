@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
-from mt_tensor.core.function import require_tensors
+from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import EquationError
 from mt_tensor.products.contraction import Label, Labels, contract, promoted

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mt_tensor.checks import validate_call
 from mt_tensor.core.arguments import as_integer, check_addressable, check_floating, check_not_bool
 from mt_tensor.core.dtypes import as_number
 from mt_tensor.core.elementwise import elementwise
-from mt_tensor.core.function import require_tensors
 from mt_tensor.core.matmul import matmul
-from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.strides import normalize_dim
 from mt_tensor.core.sums import sum
 from mt_tensor.core.tensor import Tensor

@@ -23,6 +23,7 @@ from collections.abc import Callable
 from types import MethodType
 from typing import Any
 
+from mt_tensor.core.tape import ACTIVE, capturing
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileWarning
 from mt_tensor.programs.arguments import Given
@@ -34,7 +35,6 @@ from mt_tensor.programs.session import Session
 from mt_tensor.programs.source import MISS
 from mt_tensor.programs.surroundings import Picture
 from mt_tensor.programs.written import EXACT, Written
-from mt_tensor.recording.one_call import NOW
 
 MOST = 16
 """Programs that are kept of a function; the one that was used longest ago goes."""
@@ -77,7 +77,7 @@ class Compiled:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run a program, or the function, which is written down."""
-        if NOW.writer is not None or NOW.lazy is not None:  # which sees what is called
+        if ACTIVE.count and capturing() is not None:  # which sees what is called
             return self.function(*args, **kwargs)
         with self._alone:
             given = Given(args, kwargs, self._exact, self._learned)

@@ -10,10 +10,11 @@ from typing import Any
 
 from mt_autodiff import AutodiffError, GradientError, GraphFreedError, derivatives
 from mt_autodiff.core.mode import recording
-from mt_tensor.core.function import elements_of
 from mt_tensor.core.graph import Node, record
 from mt_tensor.core.layout import row_major
+from mt_tensor.core.tape import capturing
 from mt_tensor.core.tensor import Tensor
+from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import CompileError, TensorError
 from mt_tensor.programs.addresses import Addresses
 from mt_tensor.programs.leaving import Reason
@@ -22,7 +23,7 @@ from mt_tensor.programs.program import Box, Memory, Program, View
 from mt_tensor.programs.source import Source
 from mt_tensor.programs.structure import leaves_in
 from mt_tensor.programs.writing import Writer
-from mt_tensor.recording.one_call import NOW
+from mt_tensor.recording.functions import elements_of
 
 
 class ProgramRule:
@@ -61,9 +62,10 @@ class BorderRule:
         Raises:
             CompileError: the function that is captured calls `backward()` itself.
         """
-        if NOW.writer is not None:
+        writer = capturing()
+        if isinstance(writer, Writer):
             raise CompileError(
-                f"backward() in {NOW.writer.name} goes on to what an argument was computed from, "
+                f"backward() in {writer.name} goes on to what an argument was computed from, "
                 "which no program knows: pass detach() of it, or compile what computes it, too."
             )
         return [grad]
@@ -99,7 +101,16 @@ class Gradients:
                 tensor if position is None else given.leaves[position].variable
                 for tensor, position in zip(self.inputs, self.positions, strict=True)
             ]
-            record(results[at], ProgramRule(run), self.name, inputs, parts, elements_of(parts))
+            record(results[at], ProgramRule(run), self.name, inputs, parts, _elements(parts))
+
+
+def _elements(parts: list[Any]) -> list[TensorData]:
+    """Return the elements in what was saved, also what a kernel has saved for its gradient."""
+    found = elements_of(parts)
+    for part in parts:
+        if isinstance(part, tuple):  # of `FusedKernel.value`; a detached tensor shares its version
+            found += elements_of([x.detach() if isinstance(x, Tensor) else x for x in part])
+    return found
 
 
 def derivatives_written(
@@ -163,7 +174,7 @@ def _one(
     backend = result.backend
     ones = backend.full(result.shape, result.dtype, 1)
     ones = backend.copy(ones, row_major(ones.shape, ones.dtype))
-    own = Writer(f"gradient of {name}", writer.backends)
+    own = Writer(f"gradient of {name}")
     own.storages = writer.storages
     seed = own.storages.memory(ones, False)
     before = recording.set(False)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from mt_tensor.core.contract import TensorBackend
+from mt_tensor.core.tape import capturing
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.kernels.fused import FusedKernel
 from mt_tensor.programs.program import Filled, Instruction
-from mt_tensor.recording.one_call import NOW
 
 
 class Saved:
@@ -34,7 +34,7 @@ class WrittenKernel(FusedKernel):
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
         """Run the kernel, and note that."""
-        writer = NOW.writer
+        writer = capturing()
         if writer is None:
             return self.kernel.value(needs, *arguments)
         empty = [at for at, each in enumerate(arguments, 1) if each == [] and type(each) is list]
@@ -61,7 +61,7 @@ class WrittenKernel(FusedKernel):
         self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
     ) -> Sequence[Any]:
         """Run the gradient of the kernel, and note that."""
-        writer = NOW.writer
+        writer = capturing()
         kept = saved[0]
         if writer is None:
             return self.kernel.gradient(grad, kept.values, needs, *arguments)

@@ -15,32 +15,30 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
 from mt_autodiff.core.mode import recording
-from mt_operators import Formula
-from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.layout import Layout, row_major
-from mt_tensor.core.registry import created, current_backend
 from mt_tensor.core.strides import folded_shape
+from mt_tensor.core.tape import Call, Tape, active_tapes, capturing
 from mt_tensor.core.tensor_data import TensorData, as_array
-from mt_tensor.programs.between import Between, StandIn
 from mt_tensor.programs.planning import planned
 from mt_tensor.programs.program import Instruction, Memory, Program, View
 from mt_tensor.programs.source import Source
 from mt_tensor.programs.storages import group_of, key_of
-from mt_tensor.recording.one_call import NOW
 
 MOST = 16
 """Programs that are kept to look at, the last ones."""
 
 
-class Lazy(Between):
+class Lazy(Tape):
     """A block in which nothing is computed before it is asked for.
 
     Attributes:
         programs: what has been computed, the last programs.
     """
 
+    captures = True
+
     def __init__(self) -> None:
-        super().__init__([])
+        super().__init__()
         self.programs: deque[Program] = deque(maxlen=MOST)
         self._pending: list[Instruction] = []
         self._promises: dict[Memory, weakref.ref[Promise]] = {}
@@ -49,108 +47,43 @@ class Lazy(Between):
         self._count = itertools.count()
 
     def __enter__(self) -> Self:
-        """Begin to write down instead of computing."""
-        if NOW.writer is not None or NOW.lazy is not None:
-            return self  # whoever is there sees it all already
-        self.backends = list(dict.fromkeys((current_backend(), *created())))
-        self._thread = threading.get_ident()
-        super().__enter__()
-        NOW.lazy = self
-        return self
+        """Begin to record instead of computing, unless another tape does so already."""
+        return self if capturing() is not None else super().__enter__()
 
     def __exit__(self, *error: object) -> None:
-        """Compute what somebody still has, and go on as ever."""
-        if NOW.lazy is self:
-            NOW.lazy = None
+        """Compute what is still referenced, and go on as ever."""
+        if self in active_tapes():
             super().__exit__(*error)
             self.compute()
 
-    # --- In the place of a backend's methods ----------------------------------------------------
+    def whole(
+        self, function: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]
+    ) -> Any:
+        """Run a function that looks at elements on the host, which are computed then."""
+        return function(*arguments, **options)
 
-    def stand_ins(self) -> dict[str, StandIn]:
-        """Return what is made of each method: what returns new memory is written down."""
-        return {
-            **{name: self._written(shown) for name, shown in SHOWN.items()},
-            "elementwise": self._elementwise,
-            "copy": self._copy,
-            "scatter": self._changing,
-            "kernel": self._no_kernel,
-        }
-
-    def _written(self, shown: Callable[..., Layout]) -> StandIn:
-        """Return the stand-in of a method whose result has the layout that a function tells."""
-
-        def make(backend: TensorBackend, name: str, original: Callable[..., Any]) -> Any:
-            def called(*arguments: Any, **options: Any) -> Any:
-                if not self.watching:
-                    return original(*arguments, **options)
-                layout = shown(*arguments, **options)
-                return self._promised(name, backend, original, arguments, options, [layout])[0]
-
-            return called
-
-        return make
-
-    def _elementwise(
-        self, backend: TensorBackend, _: str, original: Callable[..., Any]
-    ) -> Callable[..., Any]:
-        def asked(formula: Formula) -> Callable[..., Any]:
-            run = original(formula)
-
-            def called(out: Any, *inputs: Any) -> Any:
-                if not self.watching:
-                    return run(out, *inputs)
-                if not isinstance(out, Layout):
-                    self.compute()
-                    return self.run(run, out, *inputs)
-                layouts = [out] * formula.outputs
-                made = self._promised(
-                    formula.name, backend, run, (out, *inputs), {}, layouts, formula
-                )
-                return made if formula.outputs > 1 else made[0]
-
-            return called
-
-        return asked
-
-    def _copy(self, backend: TensorBackend, name: str, original: Callable[..., Any]) -> Any:
-        changing = self._changing(backend, name, original)
-
-        def called(source: TensorData, out: Any) -> Any:
-            if not (self.watching and isinstance(out, Layout)):
-                return changing(source, out)
-            return self._promised(name, backend, original, (source, out), {}, [out])[0]
-
-        return called
-
-    def _changing(self, _: TensorBackend, __: str, original: Callable[..., Any]) -> Any:
-        """Return what computes all that may read something before that is changed."""
-
-        def called(*arguments: Any, **options: Any) -> Any:
-            if not self.watching:
-                return original(*arguments, **options)
-            self.compute()
-            return self.run(original, *arguments, **options)
-
-        return called
-
-    def _no_kernel(self, _: TensorBackend, __: str, original: Callable[..., Any]) -> Any:
-        """Return what finds no kernel, whose results nobody could tell without running it."""
-        return lambda name: None if self.watching else original(name)
+    def handle(self, call: Call) -> Any:
+        """Record a call that returns new memory; compute what is pending before a change."""
+        name, arguments = call.name, call.arguments
+        if name == "kernel":
+            return None  # the layout of its result is not known without running it
+        out = arguments[0] if call.formula is not None else arguments[-1]
+        if call.formula is not None or name == "copy":
+            if isinstance(out, Layout):
+                count = 1 if call.formula is None else call.formula.outputs
+                made = self._promised(call, [out] * count)
+                return made[0] if count == 1 else made
+        elif name in SHOWN:
+            return self._promised(call, [SHOWN[name](*arguments, **call.options)])[0]
+        elif name != "scatter":
+            return call.run()
+        self.compute()
+        return call.run()
 
     # --- Writing down ---------------------------------------------------------------------------
 
-    def _promised(
-        self,
-        name: str,
-        backend: TensorBackend,
-        call: Callable[..., Any],
-        arguments: tuple[Any, ...],
-        options: dict[str, Any],
-        layouts: Sequence[Layout],
-        formula: Formula | None = None,
-    ) -> list[TensorData]:
-        """Write a call down, and return its results, which are still to come."""
+    def _promised(self, call: Call, layouts: Sequence[Layout]) -> list[TensorData]:
+        """Record a call, and return its results, which are still to come."""
         promises = []
         for layout in layouts:
             place = TensorData.in_rows(None, layout)
@@ -161,13 +94,13 @@ class Lazy(Between):
         views = [View(each.memory, each.memory.layout) for each in promises]
         self._pending.append(
             Instruction(
-                name,
-                backend,
-                call,
-                tuple(map(self._marked, arguments)),
-                {key: self._marked(each) for key, each in options.items()},
+                call.name,
+                call.backend,
+                call.function,
+                tuple(map(self._marked, call.arguments)),
+                {key: self._marked(each) for key, each in call.options.items()},
                 views if len(views) > 1 else views[0],
-                formula=formula,
+                formula=call.formula,
             )
         )
         return [Promised(each, each.memory.layout) for each in promises]
@@ -216,7 +149,8 @@ class Lazy(Between):
         source.lines.append(f"return [{', '.join(map(source.view, views))}]")
         before = recording.set(False)
         try:
-            results = self.run(source.function(), None, None)
+            with self.paused():
+                results = source.function()(None, None)
         finally:
             recording.reset(before)
         for memory, data in zip(kept, results, strict=True):

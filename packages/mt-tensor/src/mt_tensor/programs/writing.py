@@ -1,191 +1,127 @@
-"""Writing a function down while it runs: every call that it makes of a backend, with its results.
-
-The contract is all that a program asks of a backend, so who stands between sees the whole program.
-While a function is written down, each method of the backends runs as ever and is noted.
-"""
+"""Recording a function while it runs: every call that it makes of a backend, with its results."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn
 
 import numpy as np
 
 from mt_autodiff.core.mode import recording
-from mt_operators import Formula
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.dtypes import Array
 from mt_tensor.core.generator import current_generator, used_blocks
 from mt_tensor.core.layout import Layout, row_major
 from mt_tensor.core.named import FUSED
+from mt_tensor.core.registry import current_backend
+from mt_tensor.core.tape import Call, Tape, active_tapes
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import CompileError
 from mt_tensor.kernels.fused import FusedKernel
-from mt_tensor.programs.between import Between, StandIn
 from mt_tensor.programs.kernels import Saved, WrittenKernel
 from mt_tensor.programs.numbers import Varying
 from mt_tensor.programs.program import Box, Draw, Instruction, Thing, View
 from mt_tensor.programs.storages import Storages, key_of
 from mt_tensor.programs.users import where_in_users_code
 from mt_tensor.randomness.state import generator_of
-from mt_tensor.recording.one_call import NOW
-
-PURE = ("full", "reduce", "matmul", "gather", "concatenate", "from_host")
-"""Calls that return results and do nothing else."""
 
 CHANGING = {"copy": 1, "scatter": 3}
 """Calls that may write to an argument, and its position."""
 
 
-class Writer(Between):
-    """The calls that one thread makes of some backends inside a `with` block.
+class Writer(Tape):
+    """Records the calls that one thread makes of backends, and runs each at once.
 
     Attributes:
-        instructions: what has been written down.
+        instructions: what has been recorded.
         storages: what is known of all memory that is alive.
         drawn: how many blocks of random bits calls have taken from the current generator.
         before: the elements of memory that was there before and has been changed, to undo that.
     """
 
-    def __init__(self, name: str, backends: Iterable[TensorBackend]) -> None:
-        super().__init__(backends)
+    captures = True
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
         self.name = name
         self.instructions: list[Instruction] = []
         self.drawn = 0
         self.before: dict[Any, tuple[TensorBackend, TensorData, TensorData]] = {}
         self.storages = Storages()
-        self._outer: Any = None
-
-    def stand_ins(self) -> dict[str, StandIn]:
-        """Return what is made of each method of a backend."""
-        names = (*PURE, *CHANGING, "empty", "random", "checked_indices")
-        return {
-            **dict.fromkeys(names, self._method),
-            "elementwise": self._elementwise,
-            "kernel": self._kernel,
-            "to_host": self._to_host,
-        }
-
-    def __enter__(self) -> Self:
-        """Begin to write down."""
-        super().__enter__()
-        self._outer, NOW.writer = NOW.writer, self
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        """Let backends be asked without being noted again."""
-        NOW.writer = self._outer
-        super().__exit__(*error)
 
     def run(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        """Call a function without noting what it asks."""
+        """Call a function without recording what it asks."""
         drawn, generator = _drawn(), current_generator()
-        before, NOW.writer = NOW.writer, None
         try:
-            return super().run(function, *arguments, **options)
+            with self.paused():
+                return function(*arguments, **options)
         finally:
-            NOW.writer = before
             if generator is current_generator():
                 self.drawn += _drawn() - drawn
 
-    def _method(
-        self, backend: TensorBackend, name: str, original: Callable[..., Any]
-    ) -> Callable[..., Any]:
-        at = CHANGING.get(name)
+    def handle(self, call: Call) -> Any:
+        """Run a call, and record it.
 
-        def called(*arguments: Any, **options: Any) -> Any:
-            if not self.watching:
-                return original(*arguments, **options)
-            changed = []
-            if at is not None:
-                target = arguments[at] if len(arguments) > at else options["out"]
-                changed = [target] if isinstance(target, TensorData) else []
-            self._keep_old(backend, changed)
-            plain = [x.value if isinstance(x, Varying) else x for x in arguments]
-            result = self.run(original, *plain, **options)
-            again = functools.partial(AGAIN[name], backend, original) if name in AGAIN else original
-            checks = name == "checked_indices"
-            if checks:  # it may be the argument itself now, and not at the next run
-                result = self.run(backend.copy, result, row_major(result.shape, result.dtype))
-            self.note(
-                Instruction(
-                    name,
-                    backend,
-                    again,
-                    self.marked(arguments),
-                    self.marked(options),
-                    None if changed else self.results(result, arguments if checks else ()),
-                    [self.view(each) for each in changed],
-                    pure=not changed and name not in ("empty", "random"),
-                    may_fail=checks,
-                )
-            )
-            return result
-
-        return called
-
-    def _elementwise(
-        self, backend: TensorBackend, _: str, original: Callable[..., Any]
-    ) -> Callable[..., Any]:
-        def asked(formula: Formula) -> Callable[..., Any]:
-            run = original(formula)
-
-            def called(out: Layout | Sequence[TensorData], *inputs: Any) -> Any:
-                if not self.watching:
-                    return run(out, *inputs)
-                changed = [] if isinstance(out, Layout) else list(out)
-                self._keep_old(backend, changed)
-                plain = [x.value if isinstance(x, Varying) else x for x in inputs]
-                result = self.run(run, out, *plain)
-                self.note(
-                    Instruction(
-                        formula.name,
-                        backend,
-                        run,
-                        self.marked((out, *inputs)),
-                        {},
-                        None if changed else self.results(result),
-                        [self.view(each) for each in changed],
-                        formula,
-                        pure=not changed,
-                    )
-                )
-                return result
-
-            return called
-
-        return asked
-
-    def _to_host(
-        self, backend: TensorBackend, _: str, original: Callable[..., Any]
-    ) -> Callable[..., Any]:
-        def called(data: TensorData) -> Any:
-            if self.watching and not self.view(data).memory.known:
+        Raises:
+            CompileError: it gives elements to the host, which may decide by them.
+        """
+        backend, name = call.backend, call.name
+        if name == "to_host":
+            if not self.view(call.arguments[0]).memory.known:
                 self.refuse("looks at elements, as in `if x > 0`, x.item() or print(x)")
-            return original(data)
+            return call.run()
+        if name == "kernel":
+            return self._kernel(call)
+        changed = self._changed(call)
+        for data in changed:
+            self._keep_old(backend, data)
+        result = self.run(_with_numbers(call).run)
+        checks = name == "checked_indices"
+        if checks:  # it may be the argument itself now, and not at the next run
+            result = self.run(backend.copy, result, row_major(result.shape, result.dtype))
+        again = call.function
+        if name in AGAIN:
+            again = functools.partial(AGAIN[name], backend, again)
+        self.note(
+            Instruction(
+                name,
+                backend,
+                again,
+                self.marked(call.arguments),
+                self.marked(call.options),
+                None if changed else self.results(result, call.arguments if checks else ()),
+                [self.view(each) for each in changed],
+                call.formula,
+                pure=not changed and name not in ("empty", "random"),
+                may_fail=checks,
+            )
+        )
+        return result
 
-        return called
+    def _changed(self, call: Call) -> list[TensorData]:
+        """Return the views that a call writes to."""
+        if call.formula is not None:
+            out = call.arguments[0]
+            return [] if isinstance(out, Layout) else list(out)
+        at = CHANGING.get(call.name)
+        if at is None:
+            return []
+        target = call.arguments[at] if len(call.arguments) > at else call.options["out"]
+        return [target] if isinstance(target, TensorData) else []
 
-    def _kernel(
-        self, backend: TensorBackend, _: str, original: Callable[..., Any]
-    ) -> Callable[..., Any]:
-        def asked(name: str) -> Any:
-            found = original(name)
-            if found is None or not self.watching:
-                return found
-            if isinstance(found, FusedKernel):
-                return WrittenKernel(backend, name, found)
-            return self._by_function(name, found)
-
-        return asked
+    def _kernel(self, call: Call) -> Any:
+        found, name = call.run(), call.arguments[0]
+        if isinstance(found, FusedKernel):
+            return WrittenKernel(call.backend, name, found)
+        return found and self._by_function(name, found)
 
     def _by_function(self, name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
         """Return a kernel without a gradient as one call, where no gradient is wanted."""
 
         def called(*arguments: Any) -> Any:
-            if not self.watching:
+            if self not in active_tapes():
                 return kernel(*arguments)
             if name == "nonzero":
                 self.refuse("makes a tensor whose shape depends on elements")
@@ -204,14 +140,12 @@ class Writer(Between):
         name: str | None = None,
     ) -> Any:
         """Run a function of tensors as one call, and note it."""
-        if not self.watching:
-            return function(*arguments, **options)
         enabled = recording.set(False)
         try:
             result = self.run(function, *arguments, **options)
         finally:
             recording.reset(enabled)
-        home = next((x.backend for x in arguments if isinstance(x, Tensor)), self.backends[0])
+        home = next((x.backend for x in arguments if isinstance(x, Tensor)), current_backend())
         self.note(
             Instruction(
                 function.__name__ if name is None else name,
@@ -312,14 +246,13 @@ class Writer(Between):
         elif isinstance(value, Saved):
             yield from self._groups_in(value.values)
 
-    def _keep_old(self, backend: TensorBackend, changed: Iterable[TensorData]) -> None:
-        """Keep the elements of memory that was there before, and is changed for the first time."""
-        for data in changed:
-            memory = self.storages.memory(data, False)
-            key = (id(memory), data.layout)
-            if not memory.made and key not in self.before:
-                old = self.run(backend.copy, data, row_major(data.shape, data.dtype))
-                self.before[key] = backend, data, old
+    def _keep_old(self, backend: TensorBackend, data: TensorData) -> None:
+        """Keep the elements of memory that was there before, if it was not changed yet."""
+        memory = self.storages.memory(data, False)
+        key = (id(memory), data.layout)
+        if not memory.made and key not in self.before:
+            old = self.run(backend.copy, data, row_major(data.shape, data.dtype))
+            self.before[key] = backend, data, old
 
     def undo(self) -> None:
         """Give memory that was there before the elements that it had."""
@@ -333,6 +266,13 @@ class Writer(Between):
             f"{self.name} {what}{where_in_users_code()}: a program would have what it found now "
             "for ever. Leave that to the caller of what is compiled, or choose with where()."
         )
+
+
+def _with_numbers(call: Call) -> Call:
+    """Return a call with the numbers that varying ones are now."""
+    plain = [x.value if isinstance(x, Varying) else x for x in call.arguments]
+    name, formula = call.name, call.formula
+    return Call(call.backend, name, call.function, tuple(plain), call.options, formula)
 
 
 def _in_rows(backend: TensorBackend, function: Callable[..., Any], *arguments: Any) -> TensorData:

@@ -20,9 +20,9 @@ from mt_operators.core.elementary import cos, log, sin, sqrt
 from mt_tensor.core.casting import cast_array, to_float32
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.conversion import cast
+from mt_tensor.core.creation import unit
 from mt_tensor.core.dtypes import Array, DType, bfloat16, float64
 from mt_tensor.core.elementwise import elementwise
-from mt_tensor.core.filled import unit
 from mt_tensor.core.generator import Generator
 from mt_tensor.core.layout import row_major
 from mt_tensor.core.plans import Plans

@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Unpack
 
+from mt_tensor.checks import validate_call
 from mt_tensor.core.arguments import as_integer, check_floating
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.conversion import cast
-from mt_tensor.core.devices import Backend, Device, place
+from mt_tensor.core.creation import Placement, dtype_or_default, from_values, new_shape, rand
 from mt_tensor.core.dtypes import DType, as_dtype, as_number, float64, int64
-from mt_tensor.core.filled import dtype_or_default, new_shape, rand
-from mt_tensor.core.from_data import Placement, from_values
-from mt_tensor.core.function import common_backend
 from mt_tensor.core.generator import Generator, drawing, manual_seed
-from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.operands import common_backend
+from mt_tensor.core.registry import Backend, Device, place
 from mt_tensor.core.strides import Shape, shape_broadcast
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.creation.from_tensors import Options, after

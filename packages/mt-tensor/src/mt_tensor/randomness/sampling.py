@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from mt_tensor.checks import validate_call
 from mt_tensor.core.arguments import as_integer, check_addressable, check_floating
 from mt_tensor.core.conversion import cast
+from mt_tensor.core.creation import unit
 from mt_tensor.core.dtypes import Array, DType, as_number, float64, int64
 from mt_tensor.core.elementwise import elementwise
-from mt_tensor.core.filled import unit
-from mt_tensor.core.function import common_backend
 from mt_tensor.core.generator import Generator, drawing
-from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.operands import common_backend
 from mt_tensor.core.strides import Shape
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DomainError, ShapeError

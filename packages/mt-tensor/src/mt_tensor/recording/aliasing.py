@@ -9,7 +9,6 @@ nodes know of; each moves on to a new node, as a view of the changed base, when 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,14 +18,14 @@ from mt_autodiff.core.mode import recording
 from mt_tensor.core.dtypes import Array
 from mt_tensor.core.errors import InPlaceError
 from mt_tensor.core.extensions import extends
-from mt_tensor.core.function import Function
 from mt_tensor.core.gathering import Collect, Gather
 from mt_tensor.core.graph import Node
 from mt_tensor.core.linear import LinearFunction
-from mt_tensor.core.strides import size_of
+from mt_tensor.core.strides import Shape, Strides, size_of
 from mt_tensor.core.tensor import CUSTOM_VIEW, VIEW, Tensor
-from mt_tensor.core.tensor_data import TensorData, positions
+from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.core.views import reshaped
+from mt_tensor.recording.functions import Function
 
 
 class Stored(Function):
@@ -121,25 +120,6 @@ def shown_elements(base: TensorData, view: TensorData) -> Array:
     known = positions(base.shape, base.strides, base.offset).reshape(-1)
     order = np.argsort(known, kind="stable")
     return order[np.searchsorted(known, found, sorter=order)]
-
-
-@extends("base of a result")
-def note_base(self: Tensor, args: Sequence[Any]) -> None:
-    """Take note of which argument a function's result is a view of: one whose memory it shares."""
-    data = self._tensor
-    shared = data._version
-    if shared is None or not data.dtype.is_floating_point:
-        return
-    if True in [self is arg for arg in args]:
-        return  # an argument as it was, which is no view of itself
-    self._base = None
-    for arg in args:
-        if isinstance(arg, Tensor) and arg._tensor._version is shared:
-            self._base = arg if arg._base is None else arg._base
-            self._seen = shared[0]
-            if recording.get():
-                self._requires_grad = CUSTOM_VIEW
-            return
 
 
 def detach_(self: Tensor) -> Tensor:
@@ -247,3 +227,11 @@ def _moved_on(self: Tensor, value: Tensor) -> None:
     moving = self if base is None else base
     moving._moved_to(changed._node)
     moving._requires_grad = True
+
+
+def positions(shape: Shape, strides: Strides, offset: int = 0) -> Array:
+    """Return the position in the storage of each element of a view, in an array of its shape."""
+    result = np.full((1,) * len(shape), offset, np.int64)
+    for dim, (size, stride) in enumerate(zip(shape, strides, strict=True)):
+        result = result + (np.arange(size) * stride).reshape(-1, *(1,) * (len(shape) - dim - 1))
+    return result

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from mt_autodiff import GradientError
+from mt_tensor.core.extensions import extends
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.errors import DTypeError
+from mt_tensor.errors import BackendMismatchError, DTypeError, ShapeError
 
 
 def data(self: Tensor) -> Tensor:
@@ -27,3 +31,26 @@ def set_data(self: Tensor, data: Tensor) -> None:
         )
     self._requires_grad = self.requires_grad
     self._tensor, self._base = data._tensor, None
+
+
+@extends("check of a gradient")
+def check_gradient(self: Tensor, grad: Any) -> None:
+    """Raise unless a tensor could be the gradient of this one."""
+    if not isinstance(grad, Tensor):
+        raise TypeError(
+            f"grad is a tensor or None; {grad!r} of type {type(grad).__name__} was given."
+        )
+    if grad is self:
+        raise GradientError("a tensor cannot be its own gradient: clone() it first.")
+    if grad.shape != self.shape:
+        raise ShapeError(f"grad has shape {grad.shape}; it must have the tensor's, {self.shape}.")
+    if grad.dtype is not self.dtype:
+        raise DTypeError(
+            f"grad is {grad.dtype.name}; it must be {self.dtype.name}, like the tensor. "
+            "Convert it with grad.to(x.dtype)."
+        )
+    if grad.backend is not self.backend:
+        raise BackendMismatchError(
+            f"grad is on backend {grad.backend.name!r}; it must be on that of the tensor, "
+            f"{self.backend.name!r}. Move it with grad.to(x.backend)."
+        )

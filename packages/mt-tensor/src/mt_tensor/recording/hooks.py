@@ -13,8 +13,9 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from mt_autodiff import NoGradientError
-from mt_tensor.core.graph import Node, fitting
+from mt_tensor.core.graph import Node
 from mt_tensor.core.tensor import Tensor
+from mt_tensor.recording.functions import fitting
 
 Hook = Callable[[Any], Any]
 """What is called with a gradient once it is complete; it may return another in its place."""

@@ -8,21 +8,12 @@ same shapes: it makes tensors, or an error, of its arguments alone.
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from mt_tensor.core.tape import ACTIVE, capturing
+
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-class _Now(threading.local):
-    """Who writes a program down in this thread, or puts off what is to be computed."""
-
-    writer: Any = None
-    lazy: Any = None
-
-
-NOW = _Now()
 
 
 def as_one_call(function: Function) -> Function:
@@ -30,9 +21,9 @@ def as_one_call(function: Function) -> Function:
 
     @functools.wraps(function)
     def called(*arguments: Any, **options: Any) -> Any:
-        writer = NOW.writer
-        if writer is None:
+        tape = capturing() if ACTIVE.count else None
+        if tape is None:
             return function(*arguments, **options)
-        return writer.whole(function, arguments, options)
+        return tape.whole(function, arguments, options)
 
     return called  # type: ignore[return-value]

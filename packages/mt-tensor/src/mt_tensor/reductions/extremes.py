@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mt_tensor.checks import validate_call
 from mt_tensor.core.arguments import check_not_bool
 from mt_tensor.core.dtypes import int64
 from mt_tensor.core.elementwise import elementwise
-from mt_tensor.core.function import Function, require_tensors
 from mt_tensor.core.gathering import Collect
 from mt_tensor.core.named import fused
-from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.strides import normalize_dim
 from mt_tensor.core.sums import Dims, fold, reduced_dims
 from mt_tensor.core.tensor import Tensor
@@ -21,6 +21,7 @@ from mt_tensor.core.views import View, squeeze_dims
 from mt_tensor.indexing.selection import ValuesAndIndices
 from mt_tensor.indexing.slices import along
 from mt_tensor.pointwise.fusing import fuse
+from mt_tensor.recording.functions import Function
 from mt_tensor.reductions.sums import check_not_empty
 
 

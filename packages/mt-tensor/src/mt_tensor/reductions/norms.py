@@ -8,7 +8,7 @@ from typing import Any
 from mt_tensor.core.arguments import check_floating
 from mt_tensor.core.dtypes import as_dtype, as_number
 from mt_tensor.core.elementwise import elementwise
-from mt_tensor.core.function import require_tensors
+from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.sums import Dims, Sum, reduced_dims
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.reductions.roots import root

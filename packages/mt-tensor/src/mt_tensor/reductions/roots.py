@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 from mt_tensor.core.elementwise import elementwise
-from mt_tensor.core.function import Function
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.pointwise.fusing import fuse
+from mt_tensor.recording.functions import Function
 
 
 class Root(Function):

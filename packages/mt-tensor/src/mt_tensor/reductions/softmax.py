@@ -7,17 +7,18 @@ from collections.abc import Callable
 from typing import Any
 
 from mt_autodiff import is_grad_enabled
+from mt_tensor.checks import validate_call
 from mt_tensor.core.arguments import check_floating
 from mt_tensor.core.conversion import cast
 from mt_tensor.core.dtypes import get_default_dtype
 from mt_tensor.core.elementwise import elementwise
-from mt_tensor.core.function import Function, require_tensors
 from mt_tensor.core.named import fused
-from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.strides import normalize_dim
 from mt_tensor.core.sums import Dims, Sum, fold, reduced_dims
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.views import squeeze_dims
+from mt_tensor.recording.functions import Function
 from mt_tensor.reductions.sums import wide
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from mt_tensor.checks import validate_call
 from mt_tensor.core.arguments import check_floating, check_not_bool
 from mt_tensor.core.dtypes import as_number, get_default_dtype, promote_types
 from mt_tensor.core.elementwise import elementwise
-from mt_tensor.core.function import Function, common_backend, require_tensors
-from mt_tensor.core.signatures import validate_call
+from mt_tensor.core.operands import common_backend, require_tensors
 from mt_tensor.core.strides import size_of
 from mt_tensor.core.sums import Dims, Mean, Repeat, Sum, fold, mean, reduced_dims
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.views import squeeze_dims
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
+from mt_tensor.recording.functions import Function
 from mt_tensor.reductions.roots import root
 from mt_tensor.reductions.sums import wide
 

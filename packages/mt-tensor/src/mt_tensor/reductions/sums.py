@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from mt_tensor.checks import validate_call
 from mt_tensor.core.arguments import check_floating
 from mt_tensor.core.dtypes import bool_
 from mt_tensor.core.elementwise import elementwise
-from mt_tensor.core.function import Function
-from mt_tensor.core.signatures import validate_call
 from mt_tensor.core.strides import normalize_dim
 from mt_tensor.core.sums import Dims, fold, in_summed_dtype, reduced_dims, sum
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.views import squeeze_dims
 from mt_tensor.errors import IndexingError
 from mt_tensor.movement.joining import shifted
+from mt_tensor.recording.functions import Function
 
 
 def wide(x: Tensor) -> Tensor:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from mt_tensor.checks import validate_call
 from mt_tensor.core.dtypes import bool_, uint8
-from mt_tensor.core.signatures import validate_call
 from mt_tensor.core.sums import Dims, fold, named_dims, sum
 from mt_tensor.core.tensor import Tensor
 

@@ -1,0 +1,92 @@
+"""Tensors of one number, or of arbitrary elements; see `core/creation.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Unpack
+
+from mt_tensor.core.creation import Placement, dtype_or_default, filled, new_shape, tensor
+from mt_tensor.core.dtypes import (
+    DType,
+    Number,
+    as_dtype,
+    as_number,
+    get_default_dtype,
+    type_of_number,
+)
+from mt_tensor.core.errors import ShapeError
+from mt_tensor.core.registry import Backend
+from mt_tensor.core.strides import is_integer
+from mt_tensor.core.tensor import Tensor
+
+
+def one_number(name: str, value: Any) -> Number:
+    """Return a number, which may be the only element of a tensor."""
+    return as_number(name, value.item() if isinstance(value, Tensor) else value)
+
+
+def empty(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[Placement]) -> Tensor:
+    """Return a tensor with arbitrary elements, to be overwritten.
+
+    Raises:
+        ShapeError: a size is negative.
+    """
+    return filled(new_shape(sizes, size), None, dtype_or_default(dtype), **options)
+
+
+def full(
+    size: Sequence[int],
+    fill_value: Any,
+    dtype: Any = None,
+    **options: Unpack[Placement],
+) -> Tensor:
+    """Return a tensor in which every element is `fill_value`.
+
+    Args:
+        size: the shape, as one sequence.
+        fill_value: a number, or a tensor of one element.
+        dtype: the element type; by default a tensor's own, float32 for a Python float, int64 for
+            an integer, bool for a bool.
+        **options: `backend` or `device`, and `requires_grad`; see `Placement`.
+
+    Raises:
+        ShapeError: `size` is no sequence of non-negative integers.
+        DTypeError: `fill_value` does not fit the element type.
+        TypeError: it is no number.
+    """
+    if not isinstance(size, (tuple, list, Sequence)):
+        raise ShapeError(f"full() takes its shape as one sequence, as in ({size},).")
+    number = one_number("fill_value", fill_value)
+    if dtype is None:
+        dtype = fill_value.dtype if isinstance(fill_value, Tensor) else type_of_number(number)
+    kind = as_dtype(dtype)
+    return filled(new_shape(tuple(size)), kind.checked(number), kind, **options)
+
+
+def ones(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[Placement]) -> Tensor:
+    """Return a tensor of ones, by default of float32."""
+    return filled(new_shape(sizes, size), 1, dtype_or_default(dtype), **options)
+
+
+def of_sizes_or_data(arguments: tuple[Any, ...], dtype: DType, backend: Backend = None) -> Tensor:
+    """Return a tensor with arbitrary elements, of sizes, or one with a copy of data.
+
+    Args:
+        arguments: integers, which are a shape, or one sequence, array or tensor.
+        dtype: the element type.
+        backend: a backend or its name; by default a tensor's own, else the current one.
+
+    Raises:
+        ShapeError: a size is negative, or sequences are ragged.
+        DTypeError: an element is no number.
+        TypeError: more than one thing was given, and they are no sizes.
+    """
+    if all(is_integer(each) and not isinstance(each, Tensor) for each in arguments):
+        return empty(*(arguments or (0,)), dtype=dtype, backend=backend)
+    if len(arguments) > 1:
+        raise TypeError(f"a tensor is made of sizes, or of one sequence; {arguments!r} were given.")
+    return tensor(arguments[0], dtype, backend)
+
+
+def _initialize(self: Tensor, sizes_or_data: tuple[Any, ...]) -> None:
+    self._become(of_sizes_or_data(sizes_or_data, get_default_dtype()))

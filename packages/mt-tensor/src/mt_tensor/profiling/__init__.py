@@ -1,1 +1,0 @@
-"""Observing programs while they run."""
