@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
+from mt_tensor.core.extensions import ACTIVE
 from mt_tensor.core.plans import Cache, drop_plans
-from mt_tensor.core.tape import ACTIVE, active_tapes
 from mt_tensor.extending import Call, Tape
+from mt_tensor.tape import active_tapes
 
 
 class Names(Tape):

@@ -74,7 +74,8 @@ if _find_spec("mt_tensor.methods") is not None:
     import mt_tensor.large_arrays.updates
     import mt_tensor.pointwise.dtype_rules
     import mt_tensor.reductions.slices
-    import mt_tensor.special.erf  # noqa: F401
+    import mt_tensor.special.erf
+    import mt_tensor.tape  # noqa: F401
     from mt_tensor import autograd, cuda, errors, linalg
     from mt_tensor.backends import backends  # the function, which has the name of the folder
     from mt_tensor import methods as _methods  # noqa: F401 - registers the methods of `Tensor`

@@ -9,8 +9,8 @@ from mt_autodiff import NoGradientError, derivatives, set_grad_enabled
 from mt_tensor.core.arguments import check_flags
 from mt_tensor.core.errors import DomainError, ShapeError
 from mt_tensor.core.extensions import extends
-from mt_tensor.core.tape import run_backward
 from mt_tensor.core.tensor import Tensor
+from mt_tensor.tape import run_backward
 
 Tensors = Tensor | Sequence[Tensor]
 

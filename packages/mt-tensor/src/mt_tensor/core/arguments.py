@@ -1,7 +1,7 @@
 """Checks of arguments: each here once, with one error and one wording.
 
 Users come in from here on. What they may say in several ways (sizes and dimensions) or wrongly
-(settings, element types) is checked by the same few functions in all operations; numbers are
+(settings, dtypes) is checked by the same few functions in all operations; numbers are
 checked by `dtypes.as_number`.
 """
 

@@ -38,11 +38,12 @@ divided by zero may become any number, as tensors refuse it before. Sums of floa
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from types import FunctionType
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -50,11 +51,13 @@ from mt_operators import Formula, Operator
 from mt_tensor.core.casting import cast_array, element
 from mt_tensor.core.dtypes import NARROW, Array, DType, Number, bool_, float64, int64
 from mt_tensor.core.errors import IndexingError
+from mt_tensor.core.extensions import ACTIVE, EXTENSIONS
 from mt_tensor.core.kernels import registered_kernel
 from mt_tensor.core.layout import Layout, row_major
 from mt_tensor.core.strides import Shape, shape_broadcast
-from mt_tensor.core.tape import on_tape
 from mt_tensor.core.tensor_data import TensorData
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class PlannedRun(Protocol):
@@ -75,6 +78,27 @@ class PlannedRun(Protocol):
         """
 
 
+def on_tape(method: Method) -> Method:
+    """Return a method of a backend whose calls an active tape sees (`mt_tensor/tape.py`).
+
+    A tape belongs to a profiler, or to what records programs. Without one the method runs at once.
+    """
+    name = method.__name__
+
+    @functools.wraps(method)
+    def call(self: Any, *arguments: Any, **options: Any) -> Any:
+        if not ACTIVE.count:
+            return method(self, *arguments, **options)
+        return EXTENSIONS["call on tape"](self, name, method.__get__(self), arguments, options)
+
+    @functools.wraps(method)
+    def elementwise(self: Any, formula: Formula) -> Any:
+        run = method(self, formula)
+        return EXTENSIONS["elementwise on tape"](self, formula, run) if ACTIVE.count else run
+
+    return elementwise if name == "elementwise" else call  # type: ignore[return-value]
+
+
 class TensorBackend(ABC):
     """One place where tensors live. There is one instance per name in a process.
 
@@ -87,7 +111,7 @@ class TensorBackend(ABC):
     device: str = "cpu"
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Let the tape see the calls of what a backend implements; see `tape.py`."""
+        """Let the tape see the calls of what a backend implements; see `on_tape`."""
         super().__init_subclass__(**options)
         for name in ON_TAPE & vars(cls).keys():
             if isinstance(vars(cls)[name], FunctionType):

@@ -1,4 +1,4 @@
-"""Copies, of the same element type or another, and tensors as Python's numbers or NumPy's arrays.
+"""Copies, of the same dtype or another, and tensors as Python's numbers or NumPy's arrays.
 
 Here is the first `LinearFunction`: a copy, which gradients flow through. Most operations below
 convert their arguments with it. After it come the ways by which elements leave.
@@ -20,7 +20,7 @@ from mt_tensor.core.tensor_data import TensorData
 
 
 class Cast(LinearFunction):
-    """A contiguous copy with another element type, or the same."""
+    """A contiguous copy with another dtype, or the same."""
 
     @staticmethod
     def forward(x: Tensor, dtype: DType) -> TensorData:
@@ -33,7 +33,7 @@ class Cast(LinearFunction):
 
 
 def cast(x: Tensor, dtype: DType) -> Tensor:
-    """Return a tensor as another element type; itself if it is of this type.
+    """Return a tensor as another dtype; itself if it is of this dtype.
 
     Gradients flow back to it, unless they would pass through elements that are no floating-point
     numbers.

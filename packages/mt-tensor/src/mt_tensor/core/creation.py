@@ -45,20 +45,20 @@ def from_values(
     backend: Backend = None,
     requires_grad: bool = False,
     device: Device = None,
-    home: TensorBackend | None = None,
+    own: TensorBackend | None = None,
 ) -> Tensor:
     """Return a tensor of the elements of an array, converted; may share its memory.
 
-    It is where `place` says, for elements that are at `home` now.
+    Its backend is chosen by `place`; the elements are on the backend `own` now, if on any.
     """
     if values.dtype != dtype.numpy:
         values = no_warnings().run(cast_array, values, dtype)
-    chosen = place(backend, device, home)
+    chosen = place(backend, device, own)
     return new_leaf(chosen.from_host(values), chosen, requires_grad)
 
 
 def new_leaf(data: TensorData, backend: TensorBackend, requires_grad: bool) -> Tensor:
-    """Return a tensor of elements on a backend, whose gradient is wanted if that is asked for.
+    """Return a tensor of elements on a backend, a leaf that may require grad.
 
     Raises:
         DTypeError: it is, but the elements are no floating-point numbers.
@@ -91,10 +91,10 @@ def tensor(
         ShapeError: the sequences are ragged.
         DTypeError: an element is no number, or the dtype has no counterpart.
     """
-    home = None
+    backend_of_data = None
     if isinstance(data, Tensor):
-        home = data.backend
-        values, own = np.array(home.to_host(data._tensor)), data._tensor.layout.dtype
+        backend_of_data = data.backend
+        values, own = np.array(data.backend.to_host(data._tensor)), data._tensor.layout.dtype
     elif hasattr(type(data), "__array__"):  # an array, or what another library has for one
         values = np.array(np.asarray(data))
         own = as_dtype(values.dtype)
@@ -102,7 +102,7 @@ def tensor(
         read: Callable[..., tuple[Array, DType]] = EXTENSIONS.get("nested sequences", of_numbers)
         values, own = read(data, dtype)
     kind = own if dtype is None else as_dtype(dtype)
-    return from_values(values, kind, backend, requires_grad, device, home)
+    return from_values(values, kind, backend, requires_grad, device, backend_of_data)
 
 
 def of_numbers(data: Any, _: Any) -> tuple[Array, DType]:
@@ -124,7 +124,7 @@ def new_shape(sizes: tuple[Any, ...], named: Any = None) -> Shape:
 
 
 def dtype_or_default(dtype: Any) -> DType:
-    """Return the dtype that was asked for, or the default."""
+    """Return a dtype, by default the default dtype."""
     return get_default_dtype() if dtype is None else as_dtype(dtype)
 
 

@@ -1,4 +1,4 @@
-"""The operator table lifted to tensors.
+"""The operator table on tensors.
 
 Each row becomes an operation that promotes its arguments to one dtype, broadcasts them, and gives
 one formula to the backend: forward, the value; backward, all wanted gradients at once, as
@@ -126,7 +126,7 @@ class ElementwiseOperation:
         Raises:
             TypeError: something is neither.
             IndexingError: the shapes do not broadcast.
-            DTypeError: the operator does not work on this element type.
+            DTypeError: the operator does not work on this dtype.
             BackendMismatchError: the tensors belong to different backends.
         """
         operator = self.operator

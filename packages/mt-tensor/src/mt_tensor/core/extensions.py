@@ -37,6 +37,10 @@ EXTENSIONS: dict[str, Callable[..., Any]] = {}
   operations that are recorded, to be differentiated in turn;
 - `check of a gradient(x, grad)`: raise if `grad` cannot be the gradient of `x`;
 - `backward to inputs(x, start, retain_graph, create_graph, inputs)`: add to `grad` of these inputs;
+- `call on tape(backend, name, function, arguments, options)`, `operation on tape(name, function,
+  *arguments)`, `backward on tape(walk, *arguments)`: call a method of a backend, an operation, or a
+  walk back through the graph, which the active tape sees;
+- `elementwise on tape(backend, formula, run)`: return `run`, whose calls the active tape sees;
 - `part of a gradient(grad, shape, view, settings)`: return the gradient of a tensor of which a view
   shows a part, as something that becomes a tensor later.
 """
@@ -74,8 +78,8 @@ def register_method(owner: type, name: str, method: Any) -> None:
     setattr(owner, name, method)
 
 
-class Blocks:
-    """How many `autocast` blocks are active, in all threads and tasks."""
+class Counter:
+    """How many blocks of a kind are active, in all threads and tasks."""
 
     __slots__ = ("count",)
 
@@ -83,5 +87,8 @@ class Blocks:
         self.count = 0
 
 
-BLOCKS = Blocks()
-"""Operations convert no argument for autocast while the count is 0."""
+BLOCKS = Counter()
+"""Blocks of `autocast`. While the count is 0, operations convert no argument for it."""
+
+ACTIVE = Counter()
+"""Blocks of tapes. While the count is 0, no call looks for one."""

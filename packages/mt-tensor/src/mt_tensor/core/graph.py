@@ -16,9 +16,9 @@ from mt_autodiff import History
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.dtypes import DType
 from mt_tensor.core.errors import InPlaceError
+from mt_tensor.core.extensions import ACTIVE, EXTENSIONS
 from mt_tensor.core.layout import Layout
 from mt_tensor.core.strides import Shape
-from mt_tensor.core.tape import ACTIVE, run_operation
 from mt_tensor.core.tensor_data import TensorData
 
 _new = object.__new__
@@ -116,7 +116,8 @@ class Node(History):
             if data._version is not None and version_of(saved) != self.version:
                 raise changed_in_place(repr(self.name))
         if ACTIVE.count:
-            gradients = run_operation(self.name, rule.vjp, self, inputs, ctx, derivative, needed)
+            run = EXTENSIONS["operation on tape"]
+            gradients = run(self.name, rule.vjp, self, inputs, ctx, derivative, needed)
         else:
             gradients = rule.vjp(self, inputs, ctx, derivative, needed)
         if not retain_graph:

@@ -11,8 +11,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from mt_tensor.core import (
-    accumulation,
-    arithmetic,
     conversion,
     gathering,
     rows,
@@ -23,6 +21,7 @@ from mt_tensor.core import (
 )
 from mt_tensor.core import matmul as products
 from mt_tensor.core.extensions import register_methods
+from mt_tensor.core.rows import on_the_left, on_the_only, on_the_right
 from mt_tensor.core.tensor import Tensor
 
 Value = TypeVar("Value")
@@ -46,11 +45,6 @@ class CoreMethods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
     """The table that `register_methods` reads."""
 
     __slots__ = ()
-
-    # --- What the class itself calls --------------------------------------------------------------
-
-    _alone = accumulation._alone
-    add_to_grad = accumulation.add_to_grad
 
     # --- Elements ---------------------------------------------------------------------------------
 
@@ -83,24 +77,22 @@ class CoreMethods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
 
     # --- Python's operators -----------------------------------------------------------------------
 
-    __add__ = arithmetic.__add__
-    __radd__ = arithmetic.__radd__
-    __sub__ = arithmetic.__sub__
-    __rsub__ = arithmetic.__rsub__
-    __mul__ = arithmetic.__mul__
-    __rmul__ = arithmetic.__rmul__
-    __truediv__ = arithmetic.__truediv__
-    __rtruediv__ = arithmetic.__rtruediv__
-    __pow__ = arithmetic.__pow__
-    __rpow__ = arithmetic.__rpow__
-    __lt__ = arithmetic.__lt__
-    __le__ = arithmetic.__le__
-    __gt__ = arithmetic.__gt__
-    __ge__ = arithmetic.__ge__
-    __eq__ = arithmetic.__eq__  # type: ignore[assignment]
-    __ne__ = arithmetic.__ne__  # type: ignore[assignment]
-    __neg__ = arithmetic.__neg__
-    __abs__ = arithmetic.__abs__
+    __add__, __radd__ = on_the_left("add"), on_the_right("add")
+    __sub__, __rsub__ = on_the_left("sub"), on_the_right("sub")
+    __mul__, __rmul__ = on_the_left("mul"), on_the_right("mul")
+    __truediv__, __rtruediv__ = on_the_left("div"), on_the_right("div")
+    __pow__, __rpow__ = on_the_left("pow"), on_the_right("pow")
+
+    # A comparison has no reflected form: Python calls the opposite one, `x > 2.0` for `2.0 < x`.
+    __lt__ = on_the_left("lt")
+    __le__ = on_the_left("le")
+    __gt__ = on_the_left("gt")
+    __ge__ = on_the_left("ge")
+    __eq__ = on_the_left("eq")  # type: ignore[assignment]
+    __ne__ = on_the_left("ne")  # type: ignore[assignment]
+
+    __neg__ = on_the_only("neg")
+    __abs__ = on_the_only("abs")
     __matmul__ = products.__matmul__
 
     # --- The operator table -----------------------------------------------------------------------

@@ -15,8 +15,8 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec
 
+from mt_tensor.core.extensions import ACTIVE, EXTENSIONS
 from mt_tensor.core.operands import require_tensors
-from mt_tensor.core.tape import ACTIVE, run_operation
 from mt_tensor.core.tensor import Tensor
 
 P = ParamSpec("P")
@@ -65,7 +65,9 @@ def fused(
             recorded = getattr(kernel, "recorded", None)
             if recorded is not None:
                 run, arguments = recorded, (name, *arguments)
-            return run_operation(name, run, *arguments) if ACTIVE.count else run(*arguments)
+            if ACTIVE.count:
+                return EXTENSIONS["operation on tape"](name, run, *arguments)
+            return run(*arguments)
 
         return operation
 

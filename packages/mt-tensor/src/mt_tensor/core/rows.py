@@ -1,10 +1,13 @@
-"""The operator table as functions and methods, `mt.exp(x)` and `x.exp()`.
+"""The operator table as functions, `mt.exp(x)`, and as Python's operators, `x + y`.
 
 One function is made for each row, when it enters the table, with torch's names for its arguments.
 It looks up the plan for the signature of its arguments, runs it, and records the result. Arguments
 without a plan (of several dtypes, or that must be checked at each call) go to the
 `ElementwiseOperation` of the row, as do those that are no tensors. Operations with more arguments
 than their row, `clamp` and `gelu` for example, have functions of their own, in files by subject.
+
+With a number on the left, as in `2.0 * x`, Python calls the method of the tensor on the right.
+Arrays as operands are in `exchange/array_operands.py`.
 """
 
 from __future__ import annotations
@@ -14,12 +17,9 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 from mt_autodiff.core.mode import recording
 from mt_operators import OPERATORS, Operator
-from mt_tensor.core.dtypes import Number
-from mt_tensor.core.elementwise import (
-    OPERATIONS,
-    ElementwiseOperation,
-    alike,
-)
+from mt_tensor.core.dtypes import Number, plain
+from mt_tensor.core.elementwise import OPERANDS, OPERATIONS, ElementwiseOperation, alike
+from mt_tensor.core.extensions import EXTENSIONS
 from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.tensor import Tensor
 
@@ -135,6 +135,52 @@ SHORTER: dict[float, Callable[[Tensor], Tensor]] = {
     -1: FUNCTIONS["inv"],
 }
 """Powers by the exponents that other rows make, without the logarithm that any other takes."""
+
+
+# --- Python's operators, `x + y` and `2.0 * x` ---------------------------------------------------
+
+
+def _beside(name: str, x: Tensor, operator: Operator, other: Any) -> Any:
+    """Return the result of a tensor and what is neither tensor nor number, or NotImplemented."""
+    return EXTENSIONS[name](x, operator, other) if name in EXTENSIONS else NotImplemented
+
+
+def on_the_left(row: str) -> Callable[[Tensor, Any], Tensor]:
+    """Return the method that Python calls on the left operand."""
+    return _operator(row)
+
+
+def on_the_only(row: str) -> Callable[[Tensor], Tensor]:
+    """Return the method that Python calls on the operand of an operator that has one."""
+    return _operator(row)
+
+
+def _operator(row: str) -> Callable[..., Any]:
+    operation = OPERATIONS[row]
+
+    def otherwise(x: Tensor, *others: Any) -> Any:
+        for other in others:
+            if not isinstance(plain(other), OPERANDS):
+                return _beside("array on the right", x, operation.operator, other)
+        return operation(x, *others)
+
+    function = (of_one if operation.operator.arity == 1 else of_two)(operation, otherwise)
+    if row == "pow":
+        function = shortened(function)
+    describe(function, operation.operator, __name__)
+    return function
+
+
+def on_the_right(row: str) -> Callable[[Tensor, Any], Tensor]:
+    """Return the method that Python calls on the right operand if the left one has none."""
+    function, operator = FUNCTIONS[row], OPERATORS[row]
+
+    def reflected(self: Tensor, other: Any) -> Tensor:
+        if isinstance(plain(other), OPERANDS):
+            return function(other, self)
+        return _beside("array on the left", self, operator, other)  # type: ignore[no-any-return]
+
+    return reflected
 
 
 # --- The functions by name ----------------------------------------------------------------------

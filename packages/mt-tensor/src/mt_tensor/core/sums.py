@@ -43,7 +43,7 @@ def named_dims(dim: Any, ndim: int, keepdim: Any) -> tuple[int, ...]:
         TypeError: a dimension is no integer, or `keepdim`, which every reduction takes beside them,
             is no bool.
     """
-    if keepdim.__class__ is not bool:  # asked here, for a call would cost more
+    if keepdim.__class__ is not bool:  # checked here, since a call takes longer
         check_flags(keepdim=keepdim)
     if isinstance(dim, (str, Tensor)):  # both can be iterated over; neither is a sequence here
         dim = (dim,)
@@ -129,7 +129,7 @@ def sum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = 
         input: a tensor; integers and bools are added up as int64.
         dim: one dimension or several; None and () for all.
         keepdim: whether they stay, with size 1.
-        dtype: the element type to convert to before.
+        dtype: the dtype to convert to first.
 
     Raises:
         IndexingError: a dimension does not exist or is named twice.

@@ -5,13 +5,12 @@ backend that the storage belongs to. It is a `Variable` of stage 1, and is diffe
 1's `backpropagate`, unchanged. Its names, arguments and rules are torch's.
 
 The class says what a tensor is. What can be done with it are operations: functions in the files
-that follow, which import `Tensor` from here; `methods.py` lists those that are its methods. Some
-serve the class itself: adding to `grad` (`add_to_grad`, `accumulation.py`) and the constructor
-(`_initialize`, `creation/from_numbers.py`).
+that follow, which import `Tensor` from here; `methods.py` lists those that are its methods.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Container, Iterable
 from typing import TYPE_CHECKING, Any, Self
 
@@ -20,14 +19,16 @@ from mt_autodiff import (
     NoGradientError,
     backpropagate,
 )
+from mt_autodiff.core.mode import recording
+from mt_operators import OPERATORS
 from mt_tensor.core.arguments import check_flags
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.dtypes import DType, Number
-from mt_tensor.core.errors import DTypeError, ShapeError
-from mt_tensor.core.extensions import EXTENSIONS
+from mt_tensor.core.errors import DTypeError, InPlaceError, ShapeError
+from mt_tensor.core.extensions import ACTIVE, EXTENSIONS
 from mt_tensor.core.graph import Node
-from mt_tensor.core.strides import Shape
-from mt_tensor.core.tape import ACTIVE, run_backward
+from mt_tensor.core.plans import Plans
+from mt_tensor.core.strides import Shape, overlaps
 from mt_tensor.core.tensor_data import TensorData
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ else:
     Methods = object
 
 _new = object.__new__
+_ADD = Plans(OPERATORS["add"].value)
+_making_locks = threading.Lock()
 
 VIEW = 2
 """What `_requires_grad` of a view is: "perhaps".
@@ -54,7 +57,7 @@ place: recording or differentiating it then is an error.
 
 
 class Tensor(Methods):
-    """A multi-dimensional array of one element type; make one with `mt_tensor.tensor(...)`.
+    """A multi-dimensional array of one dtype; make one with `mt_tensor.tensor(...)`.
 
     As in torch, `Tensor(2, 3)` is of the default dtype, has this shape and arbitrary elements, and
     `Tensor([2, 3])` has these elements.
@@ -94,7 +97,7 @@ class Tensor(Methods):
     backend: TensorBackend
     name: str | None
 
-    __array_priority__ = 1000.0  # `array * tensor` asks the tensor
+    __array_priority__ = 1000.0  # `array * tensor` calls `tensor.__rmul__`
 
     def __init__(self, *sizes_or_data: Any) -> None:
         self._initialize(sizes_or_data)
@@ -134,7 +137,7 @@ class Tensor(Methods):
 
     @property
     def dtype(self) -> DType:
-        """The element type."""
+        """The dtype of the elements."""
         return self._tensor.layout.dtype
 
     @property
@@ -179,7 +182,7 @@ class Tensor(Methods):
         node = self.history
         return self if node is None else node
 
-    # --- What backpropagation asks of a leaf (stage 1's Variable) -------------------------------
+    # --- As a leaf of the graph: what backpropagation calls (stage 1's Variable) ----------------
 
     unique_id = property(id, doc="A number that no other living tensor has.")
 
@@ -223,11 +226,44 @@ class Tensor(Methods):
         return derivative
 
     def _store(self, derivative: Any) -> None:
-        """Add to `grad`, and tell those who wait for it."""
+        """Add to `grad`, and call the hooks that wait for it."""
         if self._watch is None:
             self.add_to_grad(derivative)
         else:
             self._watch.accumulate(self, derivative)
+
+    def add_to_grad(self, derivative: Tensor) -> None:
+        """Add a gradient to what is stored: of a leaf in its memory, unless that is recorded."""
+        try:
+            lock = self._lock
+        except AttributeError:
+            lock = self._alone()
+        with lock:
+            grad = self._grad
+            if grad is not None:
+                if self._node is None and not recording.get():
+                    _add_in_place(grad, derivative)
+                else:
+                    self._grad = grad + derivative
+            elif recording.get():
+                self._grad = derivative.clone()
+            elif derivative._fresh:
+                derivative._fresh = False
+                self._grad = derivative
+            else:  # a copy, for the gradient may share its memory with that of another leaf
+                data, backend = derivative._tensor, self.backend
+                self._grad = Tensor._make(backend.copy(data, data.layout.contiguous), backend)
+
+    def _alone(self) -> threading.RLock:
+        """Return what a thread must hold while it changes `_grad`, or the node of a view."""
+        try:
+            lock: threading.RLock = self._lock
+        except AttributeError:
+            with _making_locks:
+                if not hasattr(self, "_lock"):
+                    self._lock = threading.RLock()
+            lock = self._lock
+        return lock
 
     def chain_rule(
         self, derivative: Any, needed: Container[Any] | None = None, retain_graph: bool = True
@@ -323,7 +359,7 @@ class Tensor(Methods):
         if inputs is None:
             arguments = (self.history or self, start, keep, create_graph)
             if ACTIVE.count:
-                run_backward(backpropagate, *arguments)
+                EXTENSIONS["backward on tape"](backpropagate, *arguments)
             else:
                 backpropagate(*arguments)
             return
@@ -366,3 +402,22 @@ class Tensor(Methods):
     def detach(self) -> Tensor:
         """Return a tensor with the same memory and no history."""
         return self._with(self._tensor)
+
+
+def _add_in_place(grad: Tensor, derivative: Tensor) -> None:
+    """Add a tensor of the same shape and dtype to a gradient, in its memory.
+
+    Raises:
+        InPlaceError: the gradient repeats elements, as `ones(1).expand(3)` does.
+    """
+    data, added, backend = grad._tensor, derivative._tensor, grad.backend
+    layout = data.layout
+    if not layout.row_major and overlaps(layout.shape, layout.strides):
+        raise InPlaceError(
+            f"grad has shape {layout.shape} and strides {layout.strides}, which repeat elements: "
+            "no gradient can be added to it. Assign a clone() of it."
+        )
+    if backend.same_memory(data.storage, added.storage):
+        added = backend.copy(added, added.layout.contiguous)
+    _ADD.change(backend, (data,), data, added)
+    data.bump_version()

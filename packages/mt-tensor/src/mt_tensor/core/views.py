@@ -56,7 +56,7 @@ class View(ViewFunction):
 
 
 class Expand(ViewFunction):
-    """Extents of 1 repeated, and new dimensions in front."""
+    """Sizes of 1 repeated, and new dimensions in front."""
 
     @staticmethod
     @remember
@@ -150,7 +150,7 @@ def mT(self: Tensor) -> Tensor:  # noqa: N802 - torch's name
 
 
 def expand(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
-    """Return a view in which sizes of 1 are repeated; -1 keeps an size."""
+    """Return a view in which sizes of 1 are repeated; -1 keeps a size."""
     sizes = as_integers(shape, size)
     if -1 in sizes:
         new = len(sizes) - self.ndim

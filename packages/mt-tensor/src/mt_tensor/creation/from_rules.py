@@ -97,7 +97,7 @@ def _in_steps(like: Tensor, count: int, first: Number, step: Number) -> Tensor:
         values = values if first == 0 and isinstance(first, int) else first + values
     except (ValueError, OverflowError) as error:
         raise not_an_array((count,)) from error
-    return from_values(values, like.dtype, home=like.backend)
+    return from_values(values, like.dtype, own=like.backend)
 
 
 def linspace(

@@ -1,8 +1,8 @@
-"""Python's operators for rows beside the core, `x // y` and `x & y`; see `core/arithmetic.py`."""
+"""Python's operators for rows beside the core, `x // y` and `x & y`; see `core/rows.py`."""
 
 from __future__ import annotations
 
-from mt_tensor.core.arithmetic import on_the_left, on_the_only, on_the_right
+from mt_tensor.core.rows import on_the_left, on_the_only, on_the_right
 
 __floordiv__, __rfloordiv__ = on_the_left("floor_divide"), on_the_right("floor_divide")
 __mod__, __rmod__ = on_the_left("remainder"), on_the_right("remainder")

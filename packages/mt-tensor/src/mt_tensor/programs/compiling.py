@@ -23,7 +23,7 @@ from collections.abc import Callable
 from types import MethodType
 from typing import Any
 
-from mt_tensor.core.tape import ACTIVE, capturing
+from mt_tensor.core.extensions import ACTIVE
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileWarning
 from mt_tensor.programs.arguments import Given
@@ -35,6 +35,7 @@ from mt_tensor.programs.session import Session
 from mt_tensor.programs.source import MISS
 from mt_tensor.programs.surroundings import Picture
 from mt_tensor.programs.written import EXACT, Written
+from mt_tensor.tape import capturing
 
 MOST = 16
 """Programs that are kept of a function; the one that was used longest ago goes."""

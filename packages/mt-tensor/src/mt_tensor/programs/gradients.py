@@ -12,7 +12,6 @@ from mt_autodiff import AutodiffError, GradientError, GraphFreedError, derivativ
 from mt_autodiff.core.mode import recording
 from mt_tensor.core.graph import Node, record
 from mt_tensor.core.layout import row_major
-from mt_tensor.core.tape import capturing
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import CompileError, TensorError
@@ -24,6 +23,7 @@ from mt_tensor.programs.source import Source
 from mt_tensor.programs.structure import leaves_in
 from mt_tensor.programs.writing import Writer
 from mt_tensor.recording.functions import elements_of
+from mt_tensor.tape import capturing
 
 
 class ProgramRule:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from mt_tensor.core.contract import TensorBackend
-from mt_tensor.core.tape import capturing
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.kernels.fused import FusedKernel
 from mt_tensor.programs.program import Filled, Instruction
+from mt_tensor.tape import capturing
 
 
 class Saved:

@@ -15,7 +15,6 @@ from mt_tensor.core.generator import current_generator, used_blocks
 from mt_tensor.core.layout import Layout, row_major
 from mt_tensor.core.named import FUSED
 from mt_tensor.core.registry import current_backend
-from mt_tensor.core.tape import Call, Tape, active_tapes
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import CompileError
@@ -26,6 +25,7 @@ from mt_tensor.programs.program import Box, Draw, Instruction, Thing, View
 from mt_tensor.programs.storages import Storages, key_of
 from mt_tensor.programs.users import where_in_users_code
 from mt_tensor.randomness.state import generator_of
+from mt_tensor.tape import Call, Tape, active_tapes
 
 CHANGING = {"copy": 1, "scatter": 3}
 """Calls that may write to an argument, and its position."""

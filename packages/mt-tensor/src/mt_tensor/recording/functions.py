@@ -20,11 +20,12 @@ from mt_autodiff import Context, GradientError
 from mt_autodiff.core.mode import recording
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.errors import DTypeError
+from mt_tensor.core.extensions import ACTIVE
 from mt_tensor.core.graph import Node, changed_in_place, new_node, record, version_of
 from mt_tensor.core.layout import Layout
-from mt_tensor.core.tape import ACTIVE, run_operation
 from mt_tensor.core.tensor import CUSTOM_VIEW, Tensor
 from mt_tensor.core.tensor_data import TensorData
+from mt_tensor.tape import run_operation
 
 
 class Function:

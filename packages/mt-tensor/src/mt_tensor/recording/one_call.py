@@ -11,7 +11,8 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from mt_tensor.core.tape import ACTIVE, capturing
+from mt_tensor.core.extensions import ACTIVE
+from mt_tensor.tape import capturing
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -1,9 +1,9 @@
 """The tape: one object sees every call that a thread makes of backends.
 
-All that a program computes are calls of the methods of the contract (`contract.py`). While a `Tape`
-is active, in `with tape:`, each call that its thread makes is handed to it. What notes the calls, a
-profiler or `compile`, runs each at once; what puts them off, as `lazy`, runs them later. Without an
-active tape a call costs one look at a counter.
+All that a program computes are calls of the methods of the contract (`core/contract.py`). While a
+`Tape` is active, in `with tape:`, each call that its thread makes is handed to it. What notes the
+calls, a profiler or `compile`, runs each at once; what puts them off, as `lazy`, runs them later.
+Without an active tape a call costs one look at a counter.
 
 Tapes nest: while a tape handles a call, the tape around it is active, and sees what the handling
 asks of backends. What a backend's method calls inside is not seen.
@@ -16,12 +16,11 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from mt_operators import Formula
+from mt_tensor.core.extensions import ACTIVE, extends
 from mt_tensor.core.plans import drop_plans
-
-Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class Call:
@@ -105,11 +104,11 @@ class Tape:
     def __enter__(self) -> Self:
         self._thread = threading.get_ident()
         self._token = _TAPES.set((*_TAPES.get(), self))
-        ACTIVE.change(1)
+        _change(1)
         return self
 
     def __exit__(self, *error: object) -> None:
-        ACTIVE.change(-1)
+        _change(-1)
         if self._token is not None:
             _TAPES.reset(self._token)
             self._token = None
@@ -129,27 +128,17 @@ _TAPES: ContextVar[tuple[Tape, ...]] = ContextVar("mt_tensor_tapes", default=())
 """The active tapes, the innermost last."""
 
 
-class Active:
-    """How many tapes are active, in all threads and tasks."""
-
-    __slots__ = ("_lock", "count")
-
-    def __init__(self) -> None:
-        self.count = 0
-        self._lock = threading.Lock()
-
-    def change(self, by: int) -> None:
-        """Add to the count, and drop the plans that were made for another one.
-
-        Plans hold functions of backends, which the tape must see.
-        """
-        with self._lock:
-            self.count += by
-        drop_plans()
+_CHANGING = threading.Lock()
 
 
-ACTIVE = Active()
-"""No call looks for a tape while the count is 0."""
+def _change(by: int) -> None:
+    """Add to the number of active tapes, and drop the plans that were made for another one.
+
+    Plans hold functions of backends, which the tape must see.
+    """
+    with _CHANGING:
+        ACTIVE.count += by
+    drop_plans()
 
 
 def active_tapes() -> tuple[Tape, ...]:
@@ -164,6 +153,7 @@ def capturing() -> Any:
     return next((tape for tape in reversed(active_tapes()) if tape.captures), None)
 
 
+@extends("operation on tape")
 def run_operation(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
     """Run an operation, of which all active tapes are told; see `Tape.handle_operation`."""
     for tape in reversed(active_tapes()):
@@ -171,6 +161,7 @@ def run_operation(name: str, function: Callable[..., Any], *arguments: Any) -> A
     return function(*arguments)
 
 
+@extends("backward on tape")
 def run_backward(walk: Callable[..., Any], *arguments: Any) -> Any:
     """Run a walk back through the graph, of which all active tapes are told."""
     for tape in reversed(active_tapes()):
@@ -178,24 +169,7 @@ def run_backward(walk: Callable[..., Any], *arguments: Any) -> Any:
     return walk(*arguments)
 
 
-def on_tape(method: Method) -> Method:
-    """Return a method of a backend whose calls an active tape sees."""
-    name = method.__name__
-
-    @functools.wraps(method)
-    def call(self: Any, *arguments: Any, **options: Any) -> Any:
-        if not ACTIVE.count:
-            return method(self, *arguments, **options)
-        return Call(self, name, method.__get__(self), arguments, options).run()
-
-    @functools.wraps(method)
-    def elementwise(self: Any, formula: Formula) -> Callable[..., Any]:
-        function: Callable[..., Any] = method(self, formula)
-        return ElementwiseOnTape(self, formula, function) if ACTIVE.count else function
-
-    return elementwise if name == "elementwise" else call  # type: ignore[return-value]
-
-
+@extends("elementwise on tape")
 class ElementwiseOnTape:
     """What `elementwise` returns while a tape is active: its runs are calls that the tape sees."""
 
@@ -217,3 +191,15 @@ class ElementwiseOnTape:
     def _call(self, out: Any, inputs: tuple[Any, ...], planned: Any = None) -> Call:
         formula, arguments = self.formula, (out, *inputs)
         return Call(self.backend, formula.name, self.function, arguments, {}, formula, planned)
+
+
+@extends("call on tape")
+def run_call(
+    backend: Any,
+    name: str,
+    function: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    options: Mapping[str, Any],
+) -> Any:
+    """Return the results of a call of a method of a backend, which the active tape sees."""
+    return Call(backend, name, function, arguments, options).run()
