@@ -304,7 +304,7 @@ class TensorBackend(ABC):
         """
         array = self.to_host(index)  # faster than a reduction by a backend
         unsigned = array.view(f"u{array.itemsize}")  # in which negative numbers are the largest
-        if array.size and np.maximum.reduce(unsigned, None) >= size:
+        if array.size and unsigned.item(unsigned.argmax()) >= size:  # quicker than a reduction
             low, high, least = int(array.min()), int(array.max()), -size if negative else 0
             if low < least or high >= size:
                 raise index_error(where, low if low < least else high, size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, Unpack
 
@@ -67,19 +68,35 @@ def arange(
     if dtype is None:
         dtype = int64 if exact else get_default_dtype()
     kind = _numeric("arange", dtype)
-    if kind.kind == "integer":
-        first, bound, each, exact = int(first), int(bound), int(each), True
-    if each == 0 or (bound - first) / each < 0:
+    sequence = _sequence(first, bound, each, kind)
+    if sequence is None:
         raise ShapeError(f"arange() cannot reach {end} from {start} in steps of {step}.")
+    numbers = _in_steps(constant(place(backend, device), kind, 0), *sequence)
+    return numbers if requires_grad is False else numbers.requires_grad_(requires_grad)
+
+
+@functools.lru_cache(1024, typed=True)
+def _sequence(
+    first: Number, bound: Number, step: Number, kind: DType
+) -> tuple[int, Number, Number] | None:
+    """Return how many numbers `arange` returns, the first, and the step; None if it has no end.
+
+    Raises:
+        DTypeError: the element type is too small for the numbers.
+    """
+    exact = isinstance(first, int) and isinstance(bound, int) and isinstance(step, int)
+    if kind.kind == "integer":
+        first, bound, step, exact = int(first), int(bound), int(step), True
+    if step == 0 or (bound - first) / step < 0:
+        return None
     # Integers are exact beyond 2**53, too.
-    count = int(-((first - bound) // each)) if exact else math.ceil((bound - first) / each)
+    count = int(-((first - bound) // step)) if exact else math.ceil((bound - first) / step)
     if count:
         kind.checked(first)
-        kind.checked(first + (count - 1) * each)
+        kind.checked(first + (count - 1) * step)
     if kind.kind == "integer":  # beyond int64, too: they wrap around, and so does what follows
-        first, each = int64.convert(first), int64.convert(each)
-    numbers = _in_steps(constant(place(backend, device), kind, 0), count, first, each)
-    return numbers if requires_grad is False else numbers.requires_grad_(requires_grad)
+        first, step = int64.convert(first), int64.convert(step)
+    return count, first, step
 
 
 @fused("arange")
