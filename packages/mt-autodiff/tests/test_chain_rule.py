@@ -67,9 +67,9 @@ def history(backward: Callable[..., object], *inputs: Scalar) -> History:
 def test_a_function_gets_what_it_saved_and_may_leave_an_input_out() -> None:
     x, y = Scalar(1.0), Scalar(2.0)
     one = history(lambda saved, derivative: saved[0] * derivative, x)
-    assert one.shares(2.0) == (14.0,)
+    assert one.vjp(2.0) == (14.0,)
     two = history(lambda saved, derivative: (None, derivative), x, y)
-    assert two.shares(2.0) == (None, 2.0)
+    assert two.vjp(2.0) == (None, 2.0)
     assert [(parent is y, share) for parent, share in two.chain_rule(2.0)] == [(True, 2.0)]
 
 

@@ -19,8 +19,8 @@ from mt_operators.core.errors import (
 )
 from mt_operators.core.module import IncompatibleKeys, Module
 from mt_operators.core.parameter import Buffer, Parameter
-from mt_operators.core.row import Formula, Operator, OperatorTable
-from mt_operators.core.table import OPERATORS
+from mt_operators.core.row import Formula, Operator
+from mt_operators.core.table import OPERATORS, OperatorTable
 
 # What lies beside the core. The core works without it: `hatch run core:prove` deletes it.
 if find_spec("mt_operators.functions") is not None:

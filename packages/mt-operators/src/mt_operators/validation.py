@@ -10,7 +10,8 @@ from typing import Any, NoReturn, get_args
 from mt_operators.core.elementary import definition
 from mt_operators.core.errors import OperatorError, TracingError
 from mt_operators.core.infix import Infix
-from mt_operators.core.row import CHECKS, Function, Operator, Result
+from mt_operators.core.row import Function, Operator, Result
+from mt_operators.core.table import CHECKS
 from mt_operators.core.tracing import trace
 
 TYPES: dict[str, tuple[Any, str]] = {

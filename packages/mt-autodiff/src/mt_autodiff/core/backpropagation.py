@@ -90,8 +90,8 @@ def walk(
 ) -> None:
     """Visit each variable with its complete derivative, and pass it on to its parents.
 
-    Derivatives are put into `found`; if that is None, each variable is told to store its own. The
-    other arguments are those of `derivatives`.
+    Derivatives are put into `found`; if that is None, leaves store their own. The other arguments
+    are those of `derivatives`.
     """
     order = topological_sort(variable, leaves)
     needed = None if inputs is None else _leading_to(inputs, order, leaves)
@@ -120,9 +120,9 @@ def _leading_to(inputs: Container[Any], order: Sequence[Any], leaves: Container[
     raise its error.
     """
     needed: set[Any] = set()
-    for current in reversed(order):  # what it was computed from comes before
-        behind = () if current in leaves else current.parents
-        if current in inputs or any(parent in needed for parent in behind) or current.is_freed():
+    for current in reversed(order):  # its parents first
+        parents = () if current in leaves else current.parents
+        if current in inputs or any(parent in needed for parent in parents) or current.is_freed():
             needed.add(current)
     return needed
 

@@ -1,8 +1,9 @@
 """The recorded computation: variables, and the history of each.
 
 A variable that was computed from others has a `History`: the function, the values that it saved
-for its backward (its `Context`), and its inputs. Backpropagation follows histories backwards,
-whatever the values are: Scalars here, tensors in stage 2.
+for its backward (its `Context`), and its inputs. A variable without one is a *leaf*. A *constant*
+is a variable whose derivative is not needed. Backpropagation follows histories backwards, whatever
+the values are: Scalars here, tensors in stage 2. By default it frees them on the way.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ class Variable(Protocol):
         """The variables that this one was computed from."""
 
     def is_constant(self) -> bool:
-        """Whether no derivative is needed; asked only of a variable without parents."""
+        """Whether no derivative is needed; called only for a variable without parents."""
 
     def completed(self, derivative: Any) -> Any:
         """Return the derivative to continue with, once it is the sum over all uses.
 
-        A tensor may have hooks that replace it; a Scalar returns it unchanged.
+        A Scalar returns it unchanged; for a tensor a user's function may replace it.
         """
 
     def accumulate_derivative(self, derivative: Any) -> Any:
@@ -43,7 +44,7 @@ class Variable(Protocol):
         Args:
             derivative: the derivative of the final result with respect to this variable.
             needed: the only variables whose derivatives are needed; None for all parents.
-            retain_graph: whether to keep what was saved for this.
+            retain_graph: whether to keep the saved values for another call.
         """
 
     def is_freed(self) -> bool:
@@ -93,8 +94,8 @@ class History:
     ) -> None:
         self.last_fn, self.ctx, self.inputs, self.name = last_fn, ctx, inputs, name
 
-    def shares(self, derivative: Any) -> tuple[Any, ...]:
-        """Run the function's backward: return the derivative for each input, None where none is.
+    def vjp(self, derivative: Any) -> tuple[Any, ...]:
+        """Run the function's backward: return the vector-Jacobian product for each input, or None.
 
         Raises:
             GraphFreedError: the graph was freed by an earlier backward.
@@ -121,16 +122,16 @@ class History:
     def chain_rule(
         self, derivative: Any, needed: Container[Any] | None = None, retain_graph: bool = True
     ) -> list[tuple[Any, Any]]:
-        """Return each input that requires a derivative, with its derivative; see `shares`."""
+        """Return each input that requires a derivative, with its derivative; see `vjp`."""
         inputs, requires = self.inputs, self.ctx.needs_input_grad
-        shares = self.shares(derivative)
-        if not retain_graph:  # `last_fn` first: see `shares`
+        parts = self.vjp(derivative)
+        if not retain_graph:  # `last_fn` first: see `vjp`
             self.last_fn = None
             self.ctx, self.inputs = _NOTHING_SAVED, ()
         return [
-            (parent, share)
-            for parent, required, share in zip(inputs, requires, shares, strict=True)
-            if required and share is not None and (needed is None or parent in needed)
+            (parent, part)
+            for parent, required, part in zip(inputs, requires, parts, strict=True)
+            if required and part is not None and (needed is None or parent in needed)
         ]
 
     def freed(self) -> GraphFreedError:

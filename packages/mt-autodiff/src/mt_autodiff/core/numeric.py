@@ -1,4 +1,4 @@
-"""Derivatives by finite differences, which those of backpropagation are checked against."""
+"""Derivatives by central differences, which check the exact ones of the following files."""
 
 from __future__ import annotations
 

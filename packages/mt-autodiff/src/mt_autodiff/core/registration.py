@@ -13,10 +13,7 @@ from typing import Any
 def register_methods(owner: type, table: type) -> None:
     """Give a class the methods and properties in the body of another class, the table.
 
-    Type checkers and editors take the table for the base class of `owner`.
-
-    Raises:
-        TypeError: the class has one of this name.
+    Type checkers and editors take the table for a base class of `owner`.
     """
     for name, method in vars(table).items():
         if callable(method) or isinstance(method, property):

@@ -28,7 +28,7 @@ class Adam(Optimizer):
             False.
     """
 
-    kinds: ClassVar[Mapping[str, str]] = {}
+    kinds: ClassVar[Mapping[str, str]] = {}  # the usual ones
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """`checked`: a decorator that checks the types of a function's arguments.
 
-The functions that layers call begin with the next file. A parameter annotated as a tensor, a flag
-or a number must be one: `checked` says so with the name of the function and of the argument.
+A parameter annotated as a tensor, a flag or a number must be one: otherwise `checked` raises an
+error with the names of the function and of the argument. The functions of layers have it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Data sets: samples by number, or one after another.
 
-Batches for training begin here and end with `DataLoader`. The files between say in which order
-samples come, and how they become a batch.
+The next two files choose the order of the samples, and join them into batches for training.
 """
 
 from __future__ import annotations
@@ -72,7 +71,11 @@ class TensorDataset(Dataset):
 
 
 def rows(x: Tensor, numbers: list[int]) -> Tensor:
-    """Return rows of a tensor by their numbers; negative ones count from the end."""
+    """Return rows of a tensor by their numbers; negative ones count from the end.
+
+    Stage 2's `Gather` takes one index for each element of the result. Strides of 0 repeat the
+    number of a row for all its elements, without copies.
+    """
     places = np.asarray(numbers)
     if places.ndim != 1 or places.dtype.kind != "i":  # a mask, for example
         return x[numbers]

@@ -15,7 +15,28 @@ from mt_nn.core.errors import SettingError
 F = TypeVar("F", bound=Callable[..., Any])
 
 EXTENSIONS: dict[str, Callable[..., Any]] = {}
-"""Functions by name; each name occurs once in the core, in a call of `extension`."""
+"""Functions by name.
+
+Checks, which raise errors and without which invalid arguments fail later, with less clear messages:
+
+- `convolution`, `pooling`, `windows`: the shapes and settings of these functions;
+- `settings of a convolution(layer)`, `check of padding by name(padding, stride)`;
+- `a group of an optimizer`, `parameters of an optimizer`, `settings of an optimizer`;
+- `settings of a loader(settings)`, `number of samples(dataset, samples, numbers)`.
+
+Settings that the core does not implement:
+
+- `relu in place(x)`, `other dropout(x, shape, p, inplace)`;
+- `padding by name(x, padding, kernel_size, stride, dilation)`: return padded images, and the rest
+  of the padding; `padding by mode(layer, x)`: return padded images;
+- `max pooling(dims, x, ...)`: dilated windows, a last incomplete one, and positions;
+- `weights and soft targets(scores, target, ...)`: other forms of `cross_entropy`;
+- `assignment of a state dictionary(module, state)`, `extra state(module, saved)`: saving modules;
+- `loading the state of an optimizer(optimizer, state)`;
+- `sums of data sets(datasets)`, `worker threads(loader, items, make)`;
+- `samples of a batch(samples)`, `a sample(sample)`: join samples, or convert one, to tensors;
+- `state of a loader(loader)`, `resumption of a loader(loader, state)`.
+"""
 
 
 def extends(name: str) -> Callable[[F], F]:

@@ -1,8 +1,9 @@
 """The linear map, and the layer that holds its weights: the pattern of the files that follow.
 
-A public function checks its arguments and brings them into one form. An inner function computes: it
-is composed of operations of tensors, and `@fused`, so that a backend may have a kernel that is
-called instead. A layer makes its parameters, sets their initial values, and calls the function.
+A public function checks its arguments and brings them into one form. An inner function computes. It
+is composed of operations of tensors; by stage 2's decorator `@fused` a backend may have a kernel of
+that name, which is called instead. A layer makes its parameters, sets their initial values, and
+calls the function.
 """
 
 from __future__ import annotations
@@ -56,7 +57,10 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 def _linear_gradients(
     grad: Tensor, needs: Sequence[bool], input: Tensor, weight: Tensor, _: Tensor | None
 ) -> tuple[Tensor | None, ...]:
-    """Return the gradients of input, weight and bias, each if it is needed."""
+    """Return the gradients of input, weight and bias, each if it is needed.
+
+    With it the derivative can be differentiated again without computing `_linear` anew.
+    """
     of_weight = of_bias = None
     if needs[1] or needs[2]:
         rows, inputs = grad.reshape(-1, weight.shape[0]), input.reshape(-1, input.shape[-1])

@@ -1,6 +1,8 @@
 """`Optimizer`: groups of parameters with their settings, a state for each, and the loop of `step`.
 
-A subclass says how one parameter changes.
+A subclass defines how one parameter changes. Like torch's optimizers, it keeps the values that it
+needs again at the next step, such as running averages of gradients, in a dictionary for each
+parameter: its *state*.
 """
 
 from __future__ import annotations
@@ -56,10 +58,13 @@ class Optimizer(Methods):
     """
 
     varying_numbers = ("lr", "step")
-    """Numbers in groups and states that differ at each step, for `mt_tensor.compile`."""
+    """Numbers in groups and states that differ at each step: inputs of compiled programs."""
 
     kinds: ClassVar[Mapping[str, str] | None] = None
-    """What settings must be, such as "at least 0"; None if only the rate is checked."""
+    """What settings must be, such as "at least 0", where this differs from `mt_nn.optim.checks`.
+
+    None if only the rate is checked.
+    """
 
     _hooks: Any = None  # those of `mt_nn.hooks`, once one is registered
 

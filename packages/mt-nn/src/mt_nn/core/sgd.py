@@ -28,7 +28,7 @@ class SGD(Optimizer):
         foreach, fused, differentiable: torch's implementations; the last must be False.
     """
 
-    kinds: ClassVar[Mapping[str, str]] = {}
+    kinds: ClassVar[Mapping[str, str]] = {}  # the usual ones
 
     def __init__(
         self,

@@ -35,7 +35,10 @@ def as_batch(name: str, input: Tensor, dims: int) -> Tensor:
 
 
 def padded(input: Tensor, padding: tuple[int, ...], value: float) -> Tensor:
-    """Return images surrounded by elements of one value."""
+    """Return images surrounded by elements of one value.
+
+    Stage 2's `Unselect` is the opposite of a slice: it puts a tensor into a larger one.
+    """
     margins = (0, 0, *padding)
     sizes = [size + 2 * margin for size, margin in zip(input.shape, margins, strict=True)]
     inside = [slice(m, m + n) for m, n in zip(margins, input.shape, strict=True)]

@@ -3,9 +3,13 @@
 On floats they compute, by IEEE 754: where `math.log(-1.0)`, `math.exp(1000.0)` and `1.0 / 0.0`
 raise, these functions return nan or an infinity, as NumPy, torch and the hardware do.
 
+    >>> log(1.0), log(-1.0), exp(1000.0), div(1.0, 0.0)
+    (0.0, nan, inf, inf)
+
 On any other type they dispatch to the value's method `__operator__`, as `+` dispatches to
-`__add__`: `exp(x)` is `x.__operator__("exp", (x,))`. So a formula that is written with them also
-runs on the recorded scalars of stage 1, on tensors, and on the symbols of a compiler.
+`__add__`: `exp(x)` is `x.__operator__("exp", (x,))`. So a function that is written with them also
+runs on types that later stages define: scalars that record what is computed, tensors, and symbols,
+which stand for unknown numbers.
 """
 
 from __future__ import annotations
@@ -17,9 +21,6 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-MOST_BITS = 2**22
-"""An integer power with more bits than this is computed as a float: it would take minutes."""
 
 ELEMENTARY: dict[str, Callable[..., Any]] = {}
 """Every elementary function by name. A compiler must know how to compute each of them."""
@@ -41,7 +42,7 @@ def dispatch(name: str, operands: tuple[Any, ...]) -> Any:
 def dispatched(function: F) -> F:
     """Decorate a function of floats to dispatch on every other type by `__operator__`.
 
-    The attribute `definition` keeps the plain function, for code that traces what it computes.
+    The attribute `definition` keeps the plain function, which `tracing.py` runs on symbols.
     """
     name = function.__name__
 
@@ -139,6 +140,10 @@ def div(x: float, y: float) -> float:
         return math.copysign(math.inf, x) * math.copysign(1.0, y)
     except OverflowError:
         return as_float(x) / as_float(y)
+
+
+MOST_BITS = 2**22
+"""An integer power with more bits than this is computed as a float: it would take minutes."""
 
 
 @elementary

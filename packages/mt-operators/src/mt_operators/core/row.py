@@ -1,5 +1,10 @@
 """A row of the operator table: a function of numbers with its partial derivatives.
 
+Two rows, run. A partial derivative takes the arguments and the value, `out`.
+
+    >>> mul = Operator("mul", lambda x, y: x * y, (lambda x, y, out: y, lambda x, y, out: x))
+    >>> mul.function(2.0, 3.0), mul.partials[0](2.0, 3.0, 6.0), mul.partials[1](2.0, 3.0, 6.0)
+    (6.0, 3.0, 2.0)
     >>> from mt_operators.core.elementary import tanh
     >>> row = Operator("tanh", tanh, (lambda x, out: 1.0 - out * out,))
     >>> out = row.function(0.5)
@@ -14,12 +19,11 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, Literal
 
 from mt_operators.core.elementary import where
-from mt_operators.core.errors import OperatorExistsError, UnknownOperatorError, nearest
 
 Function = Callable[..., Any]
 """A function of numbers, written with arithmetic, comparisons, `&`, `|`, elementary functions, and
@@ -46,34 +50,6 @@ def one(*_: Any) -> float:
 def parameters_of(function: Function) -> tuple[str, ...]:
     """Return the names of a function's arguments."""
     return tuple(inspect.signature(function).parameters)
-
-
-class Formula:
-    """A named function of numbers, which a backend runs over whole arrays.
-
-    Attributes:
-        name: for messages and the names of kernels.
-        arity: the number of arguments.
-        outputs: the number of results: one is returned bare, several as a tuple.
-        function: the function.
-        cache: what later stages derive from the formula, such as its graph, by name.
-    """
-
-    def __init__(
-        self, name: str, arity: int, outputs: int, function: Function, names: Sequence[str] = ()
-    ) -> None:
-        self.name, self.arity, self.outputs, self.function = name, arity, outputs, function
-        self.cache: dict[str, Any] = {}
-        self._names = tuple(names)
-
-    @cached_property
-    def parameters(self) -> tuple[str, ...]:
-        """The names of the arguments: those given, or those of the function."""
-        names = self._names or parameters_of(self.function)
-        return names if len(names) == self.arity else tuple(f"x{i}" for i in range(self.arity))
-
-    def __repr__(self) -> str:
-        return f"Formula({self.name!r}, arity={self.arity}, outputs={self.outputs})"
 
 
 class Operator:
@@ -158,87 +134,36 @@ class Operator:
         return self._gradients[needed]
 
 
+class Formula:
+    """A named function of numbers, such as a value or a gradient, which compilers take.
+
+    Attributes:
+        name: for messages and the names of kernels.
+        arity: the number of arguments.
+        outputs: the number of results: one is returned bare, several as a tuple.
+        function: the function.
+        cache: what later stages derive from the formula, such as its graph, by name.
+    """
+
+    def __init__(
+        self, name: str, arity: int, outputs: int, function: Function, names: Sequence[str] = ()
+    ) -> None:
+        self.name, self.arity, self.outputs, self.function = name, arity, outputs, function
+        self.cache: dict[str, Any] = {}
+        self._names = tuple(names)
+
+    @cached_property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the arguments: those given, or those of the function."""
+        names = self._names or parameters_of(self.function)
+        return names if len(names) == self.arity else tuple(f"x{i}" for i in range(self.arity))
+
+    def __repr__(self) -> str:
+        return f"Formula({self.name!r}, arity={self.arity}, outputs={self.outputs})"
+
+
 def _unlike(name: str, taken: Sequence[str]) -> str:
     """Return a name that is not taken: the gradient of a gradient has two upstream gradients."""
     while name in taken:
         name += "_"
     return name
-
-
-CHECKS: list[Callable[[Operator], None]] = []
-"""Called with each row that users add, to raise if it cannot work."""
-
-
-class OperatorTable(Mapping[str, Operator]):
-    """Operators by name, to which rows can be added."""
-
-    def __init__(self) -> None:
-        self._rows: dict[str, Operator] = {}
-        self._listeners: list[Callable[[Operator], None]] = []
-        self._reserved: list[Callable[[str], bool]] = []
-
-    def __getitem__(self, name: str) -> Operator:
-        """Return the operator called `name`."""
-        try:
-            return self._rows[name]
-        except KeyError:
-            raise UnknownOperatorError(
-                f"no operator is called {name!r}.{nearest(name, self._rows)}"
-            ) from None
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """Return the operator called `name`, or a default without looking for similar names."""
-        return self._rows.get(name, default)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._rows
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._rows)
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    @property
-    def aliases(self) -> dict[str, str]:
-        """The other names of operators, each with the name in the table."""
-        return {alias: row.name for row in self._rows.values() for alias in row.aliases}
-
-    def add(
-        self, name: str, function: Function, *partials: Function, check: bool = True, **facts: Any
-    ) -> Operator:
-        """Add a row and return it.
-
-        Args:
-            name: see `Operator`.
-            function: the value.
-            *partials: the partial derivatives.
-            check: whether to validate the row; the built-in rows are validated by their tests.
-            **facts: the other arguments of `Operator`.
-        """
-        row = Operator(name, function, partials, **facts)
-        for validate in CHECKS if check else ():
-            validate(row)
-        for each in (name, *row.aliases):
-            if each in self._rows or any(taken(each) for taken in self._reserved):
-                raise OperatorExistsError(
-                    f"an operator or a method called {each!r} exists already: choose another name."
-                )
-        self._rows[name] = row
-        for listener in self._listeners:
-            listener(row)
-        return row
-
-    def for_each(
-        self,
-        install: Callable[[Operator], None],
-        taken: Callable[[str], bool] = lambda name: False,
-    ) -> None:
-        """Call `install` with every operator of the table, now and whenever one is added.
-
-        So a type gets a method for every row. No row may be added whose name is `taken` there.
-        """
-        for row in self._rows.values():
-            install(row)
-        self._listeners.append(install)
-        self._reserved.append(taken)

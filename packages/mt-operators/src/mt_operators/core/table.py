@@ -14,6 +14,7 @@ two zeros `maximum` and `minimum` may return either.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -31,10 +32,94 @@ from mt_operators.core.elementary import (
     tanh,
     where,
 )
-from mt_operators.core.row import Function, OperatorTable, one, parameters_of, zero
+from mt_operators.core.errors import OperatorExistsError, UnknownOperatorError, nearest
+from mt_operators.core.row import Function, Operator, one, parameters_of, zero
+
+# --- The container ------------------------------------------------------------------------------
+
+CHECKS: list[Callable[[Operator], None]] = []
+"""Called with each row that users add, to raise if it cannot work."""
+
+
+class OperatorTable(Mapping[str, Operator]):
+    """Operators by name, to which rows can be added."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, Operator] = {}
+        self._listeners: list[Callable[[Operator], None]] = []
+        self._reserved: list[Callable[[str], bool]] = []
+
+    def __getitem__(self, name: str) -> Operator:
+        """Return the operator called `name`."""
+        try:
+            return self._rows[name]
+        except KeyError:
+            raise UnknownOperatorError(
+                f"no operator is called {name!r}.{nearest(name, self._rows)}"
+            ) from None
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return the operator called `name`, or a default without looking for similar names."""
+        return self._rows.get(name, default)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._rows
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def aliases(self) -> dict[str, str]:
+        """The other names of operators, each with the name in the table."""
+        return {alias: row.name for row in self._rows.values() for alias in row.aliases}
+
+    def add(
+        self, name: str, function: Function, *partials: Function, check: bool = True, **facts: Any
+    ) -> Operator:
+        """Add a row and return it.
+
+        Args:
+            name: see `Operator`.
+            function: the value.
+            *partials: the partial derivatives.
+            check: whether to validate the row; the built-in rows are validated by their tests.
+            **facts: the other arguments of `Operator`.
+        """
+        row = Operator(name, function, partials, **facts)
+        for validate in CHECKS if check else ():
+            validate(row)
+        for each in (name, *row.aliases):
+            if each in self._rows or any(taken(each) for taken in self._reserved):
+                raise OperatorExistsError(
+                    f"an operator or a method called {each!r} exists already: choose another name."
+                )
+        self._rows[name] = row
+        for listener in self._listeners:
+            listener(row)
+        return row
+
+    def for_each(
+        self,
+        install: Callable[[Operator], None],
+        taken: Callable[[str], bool] = lambda name: False,
+    ) -> None:
+        """Call `install` with every operator of the table, now and whenever one is added.
+
+        So a type gets a method for every row. No row may be added whose name is `taken` there.
+        """
+        for row in self._rows.values():
+            install(row)
+        self._listeners.append(install)
+        self._reserved.append(taken)
+
 
 OPERATORS = OperatorTable()
 """The table of all operators."""
+
+# --- Short names for adding rows ------------------------------------------------------------------
 
 FROM_0 = ((0.0, math.inf),)
 

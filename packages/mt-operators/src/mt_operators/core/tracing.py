@@ -115,12 +115,12 @@ class Recorder:
         large = isinstance(value, int) and abs(value) > 2**53  # exact as an int only
         return self.record("constant", number=value if large else float(value))
 
-    def number(self, value: Any) -> Symbol:
+    def as_number(self, value: Any) -> Symbol:
         """Return a value as a number: 1 for true and 0 for false."""
         symbol = self.symbol(value)
         return self.choice(symbol, 1.0, 0.0) if symbol.expression.is_bool else symbol
 
-    def truth(self, value: Any) -> Symbol:
+    def as_bool(self, value: Any) -> Symbol:
         """Return a value as a bool: whether it is not zero."""
         symbol = self.symbol(value)
         return symbol if symbol.expression.is_bool else self.operation("ne", symbol, 0.0)
@@ -129,7 +129,7 @@ class Recorder:
         """Record an operation on numbers; equality also compares bools."""
         symbols = [self.symbol(value) for value in values]
         if name not in ("eq", "ne") or not all(symbol.expression.is_bool for symbol in symbols):
-            symbols = [self.number(symbol) for symbol in symbols]
+            symbols = [self.as_number(symbol) for symbol in symbols]
         return self._simplified(name, symbols, is_bool=name in COMPARISONS)
 
     def logic(self, name: str, *values: Any) -> Symbol:
@@ -141,7 +141,7 @@ class Recorder:
                     f"joins numbers with {'&' if name == 'and' else '|'}",
                     "join comparisons: (x != 0) & (y != 0)",
                 )
-        return self.record(name, [self.truth(value) for value in values], is_bool=True)
+        return self.record(name, [self.as_bool(value) for value in values], is_bool=True)
 
     def choice(self, condition: Any, if_true: Any, if_false: Any) -> Symbol:
         """Record a choice between two numbers or two bools."""
@@ -150,8 +150,8 @@ class Recorder:
         sides = [self.symbol(if_true), self.symbol(if_false)]
         is_bool = all(side.expression.is_bool for side in sides)
         if not is_bool:
-            sides = [self.number(side) for side in sides]
-        return self._simplified("where", [self.truth(condition), *sides], is_bool)
+            sides = [self.as_number(side) for side in sides]
+        return self._simplified("where", [self.as_bool(condition), *sides], is_bool)
 
     def _simplified(self, name: str, operands: Sequence[Symbol], is_bool: bool) -> Symbol:
         for rewrite in REWRITES:
@@ -198,7 +198,7 @@ class Symbol(Infix):
     __hash__ = None  # type: ignore[assignment]  # == records a comparison
 
     def __pos__(self) -> Symbol:
-        return self.recorder.number(self)
+        return self.recorder.as_number(self)
 
     __bool__ = _refusal(
         "branches on a value (if, and, or, not, a chained comparison)",
