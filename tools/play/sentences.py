@@ -19,7 +19,7 @@ from mt_nn.functional import cross_entropy
 from mt_nn.jobs.sentiment import LONGEST, PADDING, UNKNOWN, weigh
 from mt_nn.optim import Adam
 from mt_nn.train.metrics import Accuracy
-from mt_nn.train.text_cnn import TextCNN
+from mt_nn.train.networks import TextCNN
 from mt_nn.train.trainer import Callback, Trainer
 from mt_operators import Module
 

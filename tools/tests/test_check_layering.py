@@ -154,7 +154,7 @@ from mt_tensor.extending import Shape
 from mt_tensor.linalg import norm
 from mt_tensor.testing.samples import SAMPLES
 mt.size_of(), mt.errors.TensorError, mt.linalg.norm
-from mt_nn.distributions.distribution import inside
+from mt_nn.distributions import inside
 from mt_nn.inside import x
 import numpy.linalg
 """

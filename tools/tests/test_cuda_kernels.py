@@ -26,7 +26,7 @@ from mt_cuda.images import convolution, weights
 from mt_cuda.recording import MULTIPROCESSORS, Launch, Record, Recorder
 from mt_nn import functional as F
 from mt_nn.core.dropout import _dropout
-from mt_nn.functional import recurrent
+from mt_nn.layers import recurrent_steps as recurrent
 from mt_tensor.backends import use_backend
 from mt_tensor.errors import IndexingError
 

@@ -17,9 +17,7 @@ from mt_cuda.bench import operations
 from mt_cuda.bench.launches import recorded
 from mt_nn import functional as F
 from mt_nn.core.lenet import LeNet
-from mt_nn.train.language_models import LSTMLanguageModel, TransformerLanguageModel
-from mt_nn.train.resnet9 import ResNet9
-from mt_nn.train.text_cnn import TextCNN
+from mt_nn.train.networks import LSTMLanguageModel, ResNet9, TextCNN, TransformerLanguageModel
 
 Step = Callable[[], Any]
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 import random
 
-from mt_autodiff import Scalar
+from mt_autodiff import Scalar, central_difference, grad, no_grad
 from mt_operators import Module, Parameter
 
 RNG = random.Random(0)
 RATE, EPOCHS = 0.1, 60
+
+Point = tuple[float, float, int]
+"""Two coordinates and a class, 0 or 1."""
 
 
 class Linear(Module):
@@ -46,7 +49,7 @@ class Network(Module):
         return self.second.forward(*[total.relu() for total in self.first.forward(x, y)])[0]
 
 
-def moons(count: int) -> list[tuple[float, float, int]]:
+def moons(count: int) -> list[Point]:
     """Return points on two half circles that reach into each other."""
     points = []
     for i in range(count):
@@ -56,23 +59,56 @@ def moons(count: int) -> list[tuple[float, float, int]]:
     return points
 
 
+def hinge_loss(network: Network, point: Point) -> Scalar:
+    """Return how far the score of a point is from being right by 1 or more."""
+    x, y, label = point
+    score = network.forward(x, y)
+    return ((1.0 - score) if label else (1.0 + score)).relu()
+
+
+@no_grad()
+def accuracy(network: Network, points: list[Point]) -> float:
+    """Return the fraction of the points that are classified correctly."""
+    return sum(bool(network(x, y) > 0.0) == label for x, y, label in points) / len(points)
+
+
+def check_a_gradient(network: Network, point: Point) -> None:
+    """Compare a derivative from backpropagation with a central difference before training."""
+    bias: Scalar = network.second.bias_0.value
+    start = bias.data
+
+    def loss_with(value: float) -> float:
+        bias.copy_(value)
+        return float(hinge_loss(network, point))
+
+    (slope,) = grad(hinge_loss(network, point), bias)
+    estimate = central_difference(loss_with, start)
+    bias.copy_(start)
+    if not math.isclose(float(slope), estimate, abs_tol=1e-6):
+        raise SystemExit(f"the derivative is {slope}, but the central difference {estimate}")
+
+
 def main() -> None:
     """Train, and raise unless nearly every point is classified correctly."""
     network, points = Network(8), moons(40)
+    check_a_gradient(network, points[0])
     parameters: list[Parameter] = list(network.parameters())
+    best, best_state = 0.0, network.state_dict()
     for _ in range(EPOCHS):
         RNG.shuffle(points)
-        for x, y, label in points:
-            score = network.forward(x, y)
-            ((1.0 - score) if label else (1.0 + score)).relu().backward()  # the hinge loss
+        for point in points:
+            hinge_loss(network, point).backward()
             for parameter in parameters:
                 scalar = parameter.value
                 if scalar.derivative is not None:
                     scalar.data -= RATE * scalar.derivative
                     scalar.derivative = None
-    accuracy = sum((float(network(x, y)) > 0.0) == label for x, y, label in points) / len(points)
-    print(f"two moons: {accuracy:.0%} of {len(points)} points")
-    if accuracy < 0.95:
+        now = accuracy(network, points)
+        if now > best:
+            best, best_state = now, network.state_dict()
+    network.load_state_dict(best_state)
+    print(f"two moons: {accuracy(network, points):.0%} of {len(points)} points")
+    if best < 0.95:
         raise SystemExit("the network has not learned")
 
 

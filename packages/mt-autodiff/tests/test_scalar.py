@@ -25,6 +25,7 @@ from mt_autodiff import (
     grad,
     no_grad,
 )
+from mt_autodiff.core.registration import register_method, register_methods
 from mt_autodiff.core.scalar import SCALAR_OPERATORS
 from mt_operators import OPERATORS
 from mt_operators.core.lowering import evaluate
@@ -429,3 +430,25 @@ def test_repr() -> None:
     x = Scalar(2.0, name="x")
     assert repr(x) == "Scalar(2.0, name='x')"
     assert repr(x * x) == "Scalar(4.0, made by mul)"
+
+
+def test_registered_methods_replace_nothing() -> None:
+    class Half:
+        def __float__(self) -> float:
+            return 0.5
+
+    class Table:
+        size = 1  # neither method nor property
+
+        def doubled(self) -> float:
+            return 2.0 * float(self)  # type: ignore[arg-type]
+
+        @property
+        def known(self) -> bool:
+            return True
+
+    register_methods(Half, Table)
+    half: Any = Half()
+    assert (half.doubled(), half.known, hasattr(half, "size")) == (1.0, True, False)
+    with pytest.raises(TypeError, match="Half already has a method '__float__'"):
+        register_method(Half, "__float__", lambda self: 0.0)

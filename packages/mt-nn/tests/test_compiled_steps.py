@@ -170,6 +170,91 @@ def test_networks_that_keep_states() -> None:
     assert found[0] == found[1]
 
 
+def losses_of(
+    modules: list[nn.Module], forward: Callable[[mt.Tensor], mt.Tensor], is_compiled: bool
+) -> list[float]:
+    """Return the losses of steps of AdamW on the parameters of some modules."""
+    optimizer = nn.optim.AdamW([p for m in modules for p in m.parameters()], lr=0.1)
+
+    def step(x: mt.Tensor) -> mt.Tensor:
+        optimizer.zero_grad()
+        loss = forward(x).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    run = mt.compile(step) if is_compiled else step
+    return [run(mt.full((3, 4), 0.1 * k)).item() for k in range(STEPS)]
+
+
+def test_tied_weights_learn_as_without_a_program() -> None:
+    found = []
+    for is_compiled in (False, True):
+        mt.manual_seed(0)
+        first, second = nn.Linear(4, 4), nn.Linear(4, 4)
+        second.weight = first.weight
+        model = nn.Sequential(first, nn.Tanh(), second)
+        found.append(losses_of([model], model, is_compiled))
+    assert found[0] == found[1]
+
+
+def test_hooks_of_modules_with_a_state_are_called_at_each_step() -> None:
+    found = []
+    for is_compiled in (False, True):
+        mt.manual_seed(0)
+        layer, calls = nn.Linear(4, 4), [0]
+
+        def scaled(_: Any, __: Any, output: mt.Tensor, calls: list[int] = calls) -> mt.Tensor:
+            calls[0] += 1
+            return output * calls[0]
+
+        layer.register_forward_hook(scaled)
+        found.append(losses_of([layer], layer, is_compiled))
+    assert found[0] == found[1]
+
+
+def test_layers_that_change_places_are_seen() -> None:
+    for exchange in (
+        lambda m: (m.__setitem__(0, nn.Tanh()), m.__setitem__(1, nn.ReLU())),
+        lambda m: m._modules.update({"0": m._modules.pop("0")}),
+    ):
+        model = nn.Sequential(nn.ReLU(), nn.Tanh())
+        run = mt.compile(lambda x, model=model: model(x - 0.3) - 0.3)
+        x = mt.tensor([-1.0, 2.0])
+        run(x)
+        exchange(model)  # type: ignore[no-untyped-call]
+        assert mt.equal(run(x), model(x - 0.3) - 0.3)
+
+
+def test_new_modules_of_one_class_are_not_taken_for_each_other() -> None:
+    class Scaled(nn.Module):
+        def __init__(self, n: int) -> None:
+            super().__init__()
+            self.n = n
+
+        def forward(self, x: mt.Tensor) -> mt.Tensor:
+            return x * self.n
+
+    run = mt.compile(lambda model, x: model(x))
+    assert [run(Scaled(n), mt.ones(1)).item() for n in range(6)] == list(range(6))
+
+
+@pytest.mark.parametrize("kind", [nn.RNN, nn.LSTM, nn.GRU])
+@pytest.mark.parametrize("backend", ["numpy", "fast"])
+def test_results_of_recurrent_layers_that_change_before_backward(kind: Any, backend: str) -> None:
+    if backend == "fast":
+        pytest.importorskip("mt_fast")
+    with mt.use_backend(backend):
+        layer, x = kind(3, 4), mt.rand(5, 2, 3)
+        run = mt.compile(lambda: layer(x)[0])
+        for _ in range(3):
+            result = run()
+            with mt.no_grad():
+                result.mul_(3.0)
+            with pytest.raises(mt.errors.InPlaceError):
+                result.sum().backward()
+
+
 def trainer_of(is_compiled: bool, **settings: Any) -> Trainer:
     model = model_of()
     optimizer = nn.optim.Adam(model.parameters(), lr=0.02)

@@ -10,7 +10,7 @@ import pytest
 import mt_nn as nn
 import mt_tensor as mt
 from mt_nn import init
-from mt_nn.init.filling import GAINS
+from mt_nn.init import GAINS
 
 SHAPE = (60, 20, 3, 3)
 FAN_IN, FAN_OUT = 180, 540

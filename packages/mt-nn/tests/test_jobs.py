@@ -34,7 +34,7 @@ from mt_nn.jobs.classification import divided
 from mt_nn.jobs.command import choosing, cli, runs, training
 from mt_nn.jobs.job import Settings
 from mt_nn.jobs.points import point_of
-from mt_nn.jobs.words import LINE, placed
+from mt_nn.jobs.sentiment import LINE, placed
 from mt_nn.train import LeNet, ResNet9, TextCNN
 from mt_nn.train.callbacks import ENDING
 from mt_nn.train.trainer import Trainer

@@ -13,7 +13,7 @@ import pytest
 import mt_nn as nn
 import mt_tensor as mt
 from mt_nn.optim import Muon
-from mt_nn.optim.muon import orthogonalized
+from mt_nn.optim.matrices import orthogonalized
 
 Array = npt.NDArray[Any]
 

@@ -28,8 +28,7 @@ from mt_nn.data import (
     TensorDataset,
 )
 from mt_nn.errors import InputError, RankError, SettingError
-from mt_nn.jobs.remembering import Memory
-from mt_nn.jobs.text import Windows
+from mt_nn.jobs.text import Memory, Windows
 from mt_nn.parallel import (
     DataParallel,
     DistributedSampler,
@@ -41,7 +40,7 @@ from mt_nn.parallel import (
     world,
 )
 from mt_nn.train import Accuracy, Callback, EarlyStopping, SaveCheckpoints, Trainer
-from mt_nn.train.language_models import LSTMLanguageModel
+from mt_nn.train.networks import LSTMLanguageModel
 from mt_tensor import Generator
 from mt_tensor.backends import backends
 

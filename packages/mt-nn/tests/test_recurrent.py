@@ -11,7 +11,7 @@ import mt_tensor as mt
 from mt_nn.conformance.calls.call import arrays_of
 from mt_nn.conformance.drawing import draw
 from mt_nn.conformance.kernels import SAMPLES
-from mt_nn.functional import recurrent
+from mt_nn.layers import recurrent_steps as recurrent
 from mt_nn.utils.rnn import (
     PackedSequence,
     pack_padded_sequence,

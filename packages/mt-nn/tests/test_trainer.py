@@ -20,7 +20,7 @@ import pytest
 import mt_nn as nn
 import mt_tensor as mt
 from mt_nn import train
-from mt_nn.train import Callback, Trainer, logs
+from mt_nn.train import Callback, Trainer, callbacks
 
 cross_entropy = nn.functional.cross_entropy
 
@@ -769,7 +769,7 @@ def test_a_progress_bar_tells_the_time_that_is_left_speed_and_metrics_where_they
     monkeypatch.setattr("rich.progress.Progress", Drawn)
     monkeypatch.setenv("COLUMNS", str(columns))
     now = itertools.count()  # one second from one look at the clock to the next
-    monkeypatch.setattr(logs.time, "perf_counter", lambda: next(now))
+    monkeypatch.setattr(callbacks.time, "perf_counter", lambda: next(now))
     fitted = trainer(train.ProgressBar(io.StringIO(), "images"))
     history = fitted.fit(loader(), 2)
     assert fitted.samples == 2 * 22

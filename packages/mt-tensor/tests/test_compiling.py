@@ -18,8 +18,8 @@ import pytest
 
 import mt_tensor as mt
 from mt_autodiff import GradientError, GraphFreedError
-from mt_tensor.conformance.choices import Draw
 from mt_tensor.conformance.compiling import check_program, small_as_large
+from mt_tensor.conformance.instructions import Draw
 from mt_tensor.core import kernels
 from mt_tensor.errors import CompileError, CompileWarning, IndexingError, InPlaceError, LinAlgError
 from mt_tensor.programs import compiling, passes

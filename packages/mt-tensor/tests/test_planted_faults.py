@@ -18,7 +18,7 @@ from mt_tensor.conformance import (  # noqa: F401 - imported once, not by every 
     test_promotion,
     test_updates,
 )
-from mt_tensor.conformance.choices import Draw
+from mt_tensor.conformance.instructions import Draw
 from mt_tensor.conformance.programs import NumpyReference
 from mt_tensor.conformance.test_programs import run as run_a_program
 from mt_tensor.core import registry

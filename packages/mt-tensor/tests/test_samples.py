@@ -9,7 +9,7 @@ import mt_tensor as mt
 from mt_operators import OPERATORS
 from mt_operators.testing import SPECS, WHOLE_SPECS
 from mt_tensor.conformance import test_operations
-from mt_tensor.testing import TENSOR_SPECS, TensorOpSpec
+from mt_tensor.testing import BAD_CALLS, TENSOR_SPECS, BadCall, TensorOpSpec
 
 SAMPLED = {*SPECS, *WHOLE_SPECS, *(spec.name for spec in TENSOR_SPECS)}
 
@@ -174,14 +174,15 @@ def test_functions_take_the_arguments_of_their_methods(name):
 
 def ids_of_the_kit():
     tables = runpy.run_path(test_operations.__file__)
-    return [[row.id for row in tables[name]] for name in ("ROWS", "SMOOTH", "BAD_CALLS")]
+    return [[row.id for row in tables[name]] for name in ("ROWS", "SMOOTH", "REFUSED")]
 
 
 def test_a_row_more_changes_no_id(monkeypatch):
     before = ids_of_the_kit()
-    bad = (lambda x: x.exp(3), TypeError, "takes 1")
-    row = TensorOpSpec("exp", lambda x: x.exp(), lambda x: x, (((2, 3),),), errors=(bad,))
+    bad = BadCall("exp", lambda x: x.exp(3), TypeError, "takes 1")
+    row = TensorOpSpec("exp", lambda x: x.exp(), lambda x: x, (((2, 3),),))
     monkeypatch.setattr("mt_tensor.testing.TENSOR_SPECS", [row, *TENSOR_SPECS])
+    monkeypatch.setattr("mt_tensor.testing.BAD_CALLS", [bad, *BAD_CALLS])
     rows, smooth, bad_calls = ids_of_the_kit()
     added = [["exp-x.exp()"], ["exp-x.exp()"], ["exp-x.exp(3)"]]
     assert [rows, smooth, bad_calls] == [

@@ -16,9 +16,7 @@ from mt_nn.jobs import job_class
 from mt_nn.jobs.classification import Classification
 from mt_nn.jobs.images import Images
 from mt_nn.jobs.job import Job, Recipe
-from mt_nn.train.language_models import LSTMLanguageModel, TransformerLanguageModel
-from mt_nn.train.resnet9 import ResNet9
-from mt_nn.train.text_cnn import TextCNN
+from mt_nn.train.networks import LSTMLanguageModel, ResNet9, TextCNN, TransformerLanguageModel
 
 EARLIER = ("scalars", "weights")
 """Models of the stages before tensors, which torch has no like of."""

@@ -34,7 +34,7 @@ from mt.tables import read_table
 from mt_nn.conformance.calls import CALLS, REFUSED, Call
 from mt_operators import OPERATORS as TABLE
 from mt_operators.testing import SPECS, WHOLE_SPECS
-from mt_tensor.testing import TENSOR_SPECS, TensorOpSpec, arguments
+from mt_tensor.testing import BAD_CALLS, TENSOR_SPECS, TensorOpSpec, arguments
 
 _IN_FUNCTIONAL = """
     elu gelu glu hardsigmoid hardswish hardtanh leaky_relu logsigmoid mish one_hot pad relu6 silu
@@ -176,8 +176,8 @@ def _of_rows() -> Iterator[Sample]:
         for shapes in row.samples:
             samples = recorded(call, arguments(row, shapes, "float64"))
             yield from _with_oracle(samples, row, len(shapes))
-        for bad, _, _ in row.errors:
-            yield from recorded(bad, [np.arange(1, 7, dtype="float32").reshape(2, 3)])
+    for bad in BAD_CALLS:
+        yield from recorded(bad.call, [np.arange(1, 7, dtype="float32").reshape(2, 3)])
 
 
 def _with_oracle(samples: list[Sample], row: TensorOpSpec, count: int) -> list[Sample]:

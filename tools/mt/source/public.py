@@ -1,7 +1,7 @@
 """The public names of a package: those in its `__all__` and those of the packages within.
 
-What the examples of its README import belongs to them, too: a name of a module that has no
-`__all__`, as `mt_operators.datasets.xor`, or all that such a module defines, as
+What the examples of its README and its guides import belongs to them, too: a name of a module that
+has no `__all__`, as `mt_operators.datasets.xor`, or all that such a module defines, as
 `mt_operators.operators`.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from mt.source.modules import Definition, Imported, Module, Statement
 from mt.source.parts import part_of
@@ -65,17 +66,24 @@ def _named(symbols: Symbols, package: str, module: Module, name: str) -> dict[st
 
 
 def _shown_to_readers(symbols: Symbols, package: str) -> Iterator[tuple[Module, str]]:
-    """Yield what the examples of a package's README import from it: a module, and a name there."""
-    folder = symbols.library.folders[package]
-    file = folder.parents[1] / "README.md"
-    text = file.read_text(encoding="utf-8") if file.is_file() else ""
-    for example in _PYTHON.findall(text):
-        for statement in ast.walk(ast.parse(example, str(file))):
+    """Yield what the examples of a package's README and guides import from it.
+
+    Each is a module, and a name there.
+    """
+    folder = symbols.library.folders[package].parents[1]
+    for file in (*folder.glob("README.md"), *sorted(folder.glob("docs/*.md"))):
+        for statement in _statements(file):
             if isinstance(statement, ast.ImportFrom):
                 module = symbols.library.module(statement.module or "")
                 if module is not None and module.name.partition(".")[0] == package:
                     for alias in statement.names:
                         yield module, alias.name
+
+
+def _statements(file: Path) -> Iterator[ast.AST]:
+    """Yield the statements of the examples of a document."""
+    for example in _PYTHON.findall(file.read_text(encoding="utf-8")):
+        yield from ast.walk(ast.parse(example, str(file)))
 
 
 def exported(module: Module) -> list[str] | None:

@@ -31,6 +31,7 @@ from mt_autodiff.core.scalar import Scalar
 
 # What lies beside the core. The core works without it: `hatch run core:prove` deletes it.
 if find_spec("mt_autodiff.scalar_function") is not None:
+    from mt_autodiff import methods as methods  # makes them methods of Scalar
     from mt_autodiff.checking import derivative_check
     from mt_autodiff.inference import inference_mode
     from mt_autodiff.scalar_function import ScalarFunction

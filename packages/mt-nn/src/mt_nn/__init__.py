@@ -74,6 +74,8 @@ if find_spec("mt_nn.layers") is not None:  # the core can be imported without th
         AdaptiveMaxPool1d,
         AdaptiveMaxPool2d,
         AdaptiveMaxPool3d,
+        FractionalMaxPool2d,
+        FractionalMaxPool3d,
     )
     from mt_nn.layers.adaptive_softmax import AdaptiveLogSoftmaxWithLoss
     from mt_nn.layers.attention import MultiheadAttention
@@ -85,8 +87,13 @@ if find_spec("mt_nn.layers") is not None:  # the core can be imported without th
         ParameterList,
         Residual,
     )
-    from mt_nn.layers.convolution import Conv1d, Conv3d
-    from mt_nn.layers.distance import CosineSimilarity, PairwiseDistance
+    from mt_nn.layers.convolution import (
+        Conv1d,
+        Conv3d,
+        ConvTranspose1d,
+        ConvTranspose2d,
+        ConvTranspose3d,
+    )
     from mt_nn.layers.dropout import (
         AlphaDropout,
         Dropout1d,
@@ -97,7 +104,6 @@ if find_spec("mt_nn.layers") is not None:  # the core can be imported without th
     )
     from mt_nn.layers.embedding import Embedding, EmbeddingBag
     from mt_nn.layers.folding import Fold, Unfold
-    from mt_nn.layers.fractional_pooling import FractionalMaxPool2d, FractionalMaxPool3d
     from mt_nn.layers.lazy import (
         LazyBatchNorm1d,
         LazyBatchNorm2d,
@@ -115,7 +121,7 @@ if find_spec("mt_nn.layers") is not None:  # the core can be imported without th
         UninitializedBuffer,
         UninitializedParameter,
     )
-    from mt_nn.layers.linear import Bilinear, Unflatten
+    from mt_nn.layers.linear import Bilinear, CosineSimilarity, PairwiseDistance, Unflatten
     from mt_nn.layers.normalization import (
         BatchNorm1d,
         BatchNorm2d,
@@ -154,6 +160,9 @@ if find_spec("mt_nn.layers") is not None:  # the core can be imported without th
         LPPool3d,
         MaxPool1d,
         MaxPool3d,
+        MaxUnpool1d,
+        MaxUnpool2d,
+        MaxUnpool3d,
     )
     from mt_nn.layers.positions import LearnedPositions, RotaryPositions, SinusoidalPositions
     from mt_nn.layers.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
@@ -172,8 +181,6 @@ if find_spec("mt_nn.layers") is not None:  # the core can be imported without th
         TransformerEncoder,
         TransformerEncoderLayer,
     )
-    from mt_nn.layers.transposed import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
-    from mt_nn.layers.unpooling import MaxUnpool1d, MaxUnpool2d, MaxUnpool3d
     from mt_nn.losses.layers import (
         BCELoss,
         BCEWithLogitsLoss,
@@ -199,8 +206,7 @@ if find_spec("mt_nn.layers") is not None:  # the core can be imported without th
     )
     from mt_nn.optim.amp import GradScaler
     from mt_nn.saving import load, save
-    from mt_nn.saving.checkpoint import load_checkpoint, save_checkpoint
-    from mt_nn.saving.folder import Checkpoints
+    from mt_nn.saving.checkpoint import Checkpoints, load_checkpoint, save_checkpoint
 
 __version__ = "0.1.0"
 

@@ -1,15 +1,13 @@
-"""The modules that register functions and kernels in tables: importing this file imports them."""
+"""The files that register methods, functions and kernels: importing this file imports them."""
 
 # ruff: noqa: F401 - they are imported for what they register
 
+from mt_nn import methods
 from mt_nn.data import collate, loading
-from mt_nn.functional import activation, convolution, pooling, shapes
-from mt_nn.hooks import modules, optimizers
+from mt_nn.hooks import optimizers
+from mt_nn.layers import activation, convolution, dimensions, lists, pooling
 from mt_nn.losses import soft_targets
 from mt_nn.optim import checks
-from mt_nn.optim import loading as loading_of_optimizers
-from mt_nn.saving import modules as saving_of_modules
-from mt_nn.utils import conversion, lookup
 from mt_tensor.backends import register_kernels
 
 register_kernels("numpy", "mt_nn.kernels.numpy")

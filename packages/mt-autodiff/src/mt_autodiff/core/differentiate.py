@@ -40,7 +40,7 @@ def grad(
         scalar.check_recorded()
     start: Any = constant(1.0) if create_graph else 1.0
     with set_grad_enabled(create_graph):
-        found = derivatives(output, start, retain_graph=True)
+        found = derivatives(output, start, retain_graph=True, inputs=set(inputs))
     for scalar in inputs:
         if scalar not in found and not allow_unused:
             raise NoGradientError(

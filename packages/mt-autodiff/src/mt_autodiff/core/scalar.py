@@ -7,7 +7,6 @@ next file fills from the operator table.
 from __future__ import annotations
 
 import itertools
-import math
 import threading
 from collections.abc import Callable, Container, Iterable
 from typing import TYPE_CHECKING, Any, Self, SupportsFloat
@@ -17,13 +16,18 @@ from mt_autodiff.core.errors import AutodiffError, NoGradientError
 from mt_autodiff.core.graph import History
 from mt_operators.core.infix import Infix
 
+if TYPE_CHECKING:
+    from mt_autodiff.methods import Methods
+else:  # that file adds its methods when it is imported
+    Methods = object
+
 _ids = itertools.count(1)
 
 _adding = threading.RLock()
 """Held while a leaf adds to its derivative, because threads may share the leaf."""
 
 
-class Scalar(Infix):
+class Scalar(Infix, Methods):
     """A float that takes part in automatic differentiation.
 
         >>> x = Scalar(2.0)
@@ -70,15 +74,6 @@ class Scalar(Infix):
     @data.setter
     def data(self, value: SupportsFloat) -> None:
         self._data = _as_float(value)
-
-    @property
-    def grad(self) -> Any:
-        """The same as `derivative`, by torch's name."""
-        return self.derivative
-
-    @grad.setter
-    def grad(self, value: Any) -> None:
-        self.derivative = value
 
     # --- The Variable protocol ------------------------------------------------------------------
 
@@ -189,27 +184,6 @@ class Scalar(Infix):
 
     def __float__(self) -> float:
         return self.data
-
-    def __int__(self) -> int:
-        return int(self.data)
-
-    def __trunc__(self) -> int:
-        return math.trunc(self.data)
-
-    def __floor__(self) -> int:
-        return math.floor(self.data)
-
-    def __ceil__(self) -> int:
-        return math.ceil(self.data)
-
-    def __round__(self, ndigits: int | None = None) -> float:
-        return round(self.data, ndigits)
-
-    def __format__(self, spec: str) -> str:
-        return format(self.data, spec) if spec else str(self)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Scalar, (self.data, self.name, self.requires_grad)
 
     def __repr__(self) -> str:
         name = f", name={self.name!r}" if self.name else ""

@@ -13,6 +13,7 @@ from typing import Any, SupportsFloat
 from mt_autodiff.core.errors import GradientError, WholeNumberError
 from mt_autodiff.core.graph import Context, History
 from mt_autodiff.core.mode import is_grad_enabled
+from mt_autodiff.core.registration import register_method
 from mt_autodiff.core.scalar import SCALAR_OPERATORS, Scalar, constant
 from mt_operators import OPERATORS, Operator
 
@@ -93,7 +94,7 @@ def _install(operator: Operator) -> None:
     method.__doc__ = f"{operator.note}."
     for name in (operator.name, *operator.aliases):
         if name not in Scalar.__dict__:
-            setattr(Scalar, name, method)
+            register_method(Scalar, name, method)
 
 
 OPERATORS.for_each(_install, taken=lambda name: hasattr(Scalar, name))

@@ -4,8 +4,7 @@ What windows see is laid out in a buffer (`windows.py`), by which the kernels ar
 at a time (`tiles.py`).
 
 - The convolution is `kernels @ windows`.
-- The gradient of the kernels is `gradients @ windows.T`, summed over the images; where that takes
-  less time, of windows that are laid out by `pixels.py`.
+- The gradient of the kernels is `gradients @ windows.T`, summed over the images.
 - The gradient of the images is a convolution of the gradients, with the kernels transposed. With
   a stride s, elements of the image that are s apart are seen by the same elements of the kernel and
   others by others, so that there is one convolution for each *phase*, a place between two strides.
@@ -25,7 +24,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mt_fast.convolution import pixels
 from mt_fast.convolution.windows import (
     Strips,
     Windows,
@@ -552,8 +550,6 @@ def kernel_gradient(
     pairs = (images.shape[2:], grad.shape[2:], kernel_size, stride, padding, dilation)
     windows = Windows._make(itertools.chain(*pairs))
     threads = _threads(grad.size * taps)
-    if pixels.pay(windows, channels, grad.itemsize):
-        return pixels.kernel_gradient(grad, images, windows, groups, threads)
     at_once = min(max(POSITIONS // columns, 1), -(-rows * n // threads), rows)
     whole = at_once == rows  # so that several small images can be in the buffer at once
     held = max(min(POSITIONS // (rows * columns), -(-n // threads)), 1) if whole else 1

@@ -161,10 +161,10 @@ class FastOps(HostBackend):
 
     def concatenate(self, parts: Sequence[TensorData], dim: int) -> TensorData:
         """Join views with NumPy, in one call for all of them."""
-        if parts[0].ndim > MOST_DIMENSIONS:
+        if len(parts[0].layout.shape) > MOST_DIMENSIONS:
             return super().concatenate(parts, dim)
         array = np.concatenate([part.array for part in parts], dim)
-        return TensorData.of(array, row_major(array.shape, parts[0].dtype))
+        return TensorData.of(array, row_major(array.shape, parts[0].layout.dtype))
 
     def _wide(self, view: TensorData) -> TensorData:
         """Return a view of 16 bits as contiguous float32."""

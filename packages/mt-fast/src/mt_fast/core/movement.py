@@ -23,12 +23,12 @@ from mt_tensor.core.casting import assign
 from mt_tensor.core.layout import Layout
 from mt_tensor.core.tensor_data import MOST_DIMENSIONS
 
-_BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
 def as_unsigned(data: TensorData) -> TensorData:
     """Return a view of the same elements as unsigned integers of their size."""
-    storage = data.storage.view(_BITS[data.dtype.itemsize])
+    storage = data.storage.view(BITS[data.dtype.itemsize])
     return TensorData(storage, data.shape, data.strides, data.offset, dtype=uint8)
 
 

@@ -347,7 +347,8 @@ def _layers(
     """Return the last dimensions normalized, and the mean and scale of each row."""
     rows = _rows(x, folded)
     size = rows.shape[1]
-    out, (mean, scale) = empty_like(rows), np.empty((2, len(rows)), rows.dtype)
+    out = empty_like(rows)
+    mean, scale = np.empty(len(rows), rows.dtype), np.empty(len(rows), rows.dtype)
     factors, shifts = filled(weight, size, 1, x), filled(bias, size, 0, x)
     operands = rows, factors, shifts, eps, is_centered
     _LAYER.run(len(rows), shared(rows.size, x), *operands, out, mean, scale)

@@ -107,19 +107,22 @@ class Rowwise(FusedKernel):
 def _along(dim: int, kernel: Kernel, *tensors: Tensor) -> Tensor:
     """Run a kernel over the rows that tensors of one shape have along a dimension."""
     first = tensors[0]
-    last = dim in (-1, first.ndim - 1)
-    if last:
-        arrays = [array_of(tensor) for tensor in tensors]
-    else:
-        arrays = [np.ascontiguousarray(t._tensor.array.swapaxes(dim, -1)) for t in tensors]
-    out = empty_like(arrays[0])
-    rows = [_as_rows(array) for array in (*arrays, out)]
-    kernel.run(len(rows[0]), shared(out.size, first), *rows)
-    return tensor_of(out if last else np.ascontiguousarray(out.swapaxes(dim, -1)), first)
+    last = dim in (-1, len(first._tensor.layout.shape) - 1)
+    rows: list[Array] = []
+    shape: tuple[int, ...] = ()
+    for tensor in tensors:
+        array = array_of(tensor) if last else _swapped(tensor._tensor.array, dim)
+        shape = array.shape
+        rows.append(array.reshape(-1, shape[-1]))
+    out = empty_like(rows[0])
+    kernel.run(len(out), shared(out.size, first), *rows, out)
+    result = out.reshape(shape)
+    return tensor_of(result if last else _swapped(result, dim), first)
 
 
-def _as_rows(array: Array) -> Array:
-    return array if array.ndim == 2 else array.reshape(-1, array.shape[-1])
+def _swapped(array: Array, dim: int) -> Array:
+    """Return a contiguous copy with a dimension and the last one exchanged."""
+    return np.ascontiguousarray(array.swapaxes(dim, -1))
 
 
 SOFTMAX = Rowwise(Kernel.of(_softmax_rows), Kernel.of(_softmax_gradient_rows))

@@ -8,7 +8,7 @@ cannot share the index: each adds to its own pieces, in the order of the index.
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -67,63 +67,75 @@ _ADD_ELEMENTS, _ADD_PIECES = Kernel.of(_add_elements), Kernel.of(_add_pieces)
 # --- On views -------------------------------------------------------------------------------------
 
 
+class _Plan(NamedTuple):
+    """How a view is read by an index that names whole slices of it.
+
+    Attributes:
+        numbers: where in its storage the index has the numbers of the slices.
+        pieces: the shape (outer, size, inner) that the view is seen in when it is contiguous, or
+            (outer, size) where slices have pieces of one element.
+        named: the shape of the slices that the index names, likewise.
+        bits: the unsigned integers that elements are read as.
+        result: the layout of the slices.
+    """
+
+    numbers: slice
+    pieces: Shape
+    named: Shape
+    bits: type
+    result: Layout
+
+
 @functools.lru_cache(1024)
-def _are_named(data: Layout, dim: int, index: Layout) -> bool:
-    """Whether an index, which is not empty, names whole slices of a view."""
-    shape, strides = index.shape, index.strides
+def _planned(data: Layout, dim: int, index: Layout) -> _Plan | None:
+    """Return how an index, which is not empty, reads a view; None if it names no whole slices."""
+    shape, strides, count = index.shape, index.strides, index.shape[dim]
     if strides[dim] != 1 or any(strides[:dim]) or any(strides[dim + 1 :]):
-        return False
-    return shape[:dim] == data.shape[:dim] and shape[dim + 1 :] == data.shape[dim + 1 :]
-
-
-def _numbers(dim: int, index: TensorData) -> Any:
-    """Return the numbers of the slices that an index names."""
-    offset = index.layout.offset
-    return index.storage[offset : offset + index.layout.shape[dim]]
+        return None
+    if shape[:dim] != data.shape[:dim] or shape[dim + 1 :] != data.shape[dim + 1 :]:
+        return None
+    outer, inner = size_of(shape[:dim]), size_of(shape[dim + 1 :])
+    inside = () if inner == 1 else (inner,)
+    return _Plan(
+        slice(index.offset, index.offset + count),
+        (outer, data.shape[dim], *inside),
+        (outer, count, *inside),
+        movement.BITS[data.dtype.itemsize],
+        row_major(shape, data.dtype),
+    )
 
 
 def gather_slices(
     source: TensorData, dim: int, index: TensorData, parallel: bool
 ) -> TensorData | None:
     """Return the slices of a view that an index names; None if it does not name whole slices."""
-    if not _are_named(source.layout, dim, index.layout):
+    plan = _planned(source.layout, dim, index.layout)
+    if plan is None:
         return None
+    numbers, pieces, named, bits, result = plan
     source = _contiguous(source, parallel)
-    row, dtype, shape = _numbers(dim, index), source.layout.dtype, index.layout.shape
-    bits = f"u{dtype.itemsize}"
-    pieces = _pieces(source, dim).view(bits)
-    outer, _, inner = pieces.shape
-    out = empty(shape, dtype.numpy)
-    result = out.view(bits).reshape(outer, row.size, inner)
-    if inner == 1:
-        _READ_ELEMENTS.run(
-            outer,
-            parallel,
-            pieces.reshape(outer, -1),
-            row.view(np.uint64),
-            result.reshape(outer, -1),
-        )
+    row, parts, out = index.storage[numbers], source.array.reshape(pieces), empty(named, bits)
+    if len(named) == 2:
+        _READ_ELEMENTS.run(named[0], parallel, parts.view(bits), row.view(np.uint64), out)
     else:
-        _READ_PIECES.run(outer * row.size, parallel, pieces, row, result)
-    return TensorData.of(out, row_major(shape, dtype))
+        _READ_PIECES.run(named[0] * named[1], parallel, parts.view(bits), row, out)
+    return TensorData.of(out.view(result.dtype.numpy).reshape(result.shape), result)
 
 
 def add_slices(
     source: TensorData, dim: int, index: TensorData, out: TensorData, parallel: bool
 ) -> bool:
     """Add slices to those that an index names; return False if it does not name whole slices."""
-    if not (out.layout.row_major and _are_named(out.layout, dim, index.layout)):
+    plan = _planned(out.layout, dim, index.layout) if out.layout.row_major else None
+    if plan is None:
         return False
     source = _contiguous(source, parallel)
-    row = _numbers(dim, index)
-    parts, sums = _pieces(source, dim), _pieces(out, dim)
-    outer, size, inner = sums.shape
-    if inner == 1:
-        _ADD_ELEMENTS.run(
-            outer, parallel, parts.reshape(outer, -1), row.view(np.uint64), sums.reshape(outer, -1)
-        )
+    row, sums = index.storage[plan.numbers], out.array.reshape(plan.pieces)
+    parts = source.array.reshape(plan.named)
+    if sums.ndim == 2:
+        _ADD_ELEMENTS.run(len(sums), parallel, parts, row.view(np.uint64), sums)
     else:
-        _ADD_PIECES.run(outer * size, parallel, parts, row, sums)
+        _ADD_PIECES.run(sums.shape[0] * sums.shape[1], parallel, parts, row, sums)
     return True
 
 
@@ -134,17 +146,6 @@ def _contiguous(data: TensorData, parallel: bool) -> TensorData:
     out = TensorData(empty(data.size, data.dtype.numpy), data.shape, dtype=data.dtype)
     movement.copy(data, out, parallel)
     return out
-
-
-def _pieces(data: TensorData, dim: int) -> Any:
-    """Return a contiguous view as an array of shape (outer, size, inner)."""
-    return data.array.reshape(_shape_of_pieces(data.layout.shape, dim))
-
-
-@functools.lru_cache(1024)
-def _shape_of_pieces(shape: Shape, dim: int) -> Shape:
-    """Return the shape (outer, size, inner) that a contiguous view is seen in."""
-    return size_of(shape[:dim]), shape[dim], size_of(shape[dim + 1 :])
 
 
 SPECIAL_CASES.update(gather=gather_slices, scatter_add=add_slices)

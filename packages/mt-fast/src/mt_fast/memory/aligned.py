@@ -24,7 +24,6 @@ LINE = 64
 LARGE = 2**19
 """Bytes from which it pays: to look where memory begins takes a microsecond."""
 
-
 _BYTES = np.dtype(np.uint8)
 
 
@@ -34,10 +33,10 @@ def empty(shape: int | tuple[int, ...], dtype: Any) -> Array:
     Raises:
         ValueError: there are more elements than can be addressed.
     """
-    kind = np.dtype(dtype)
     size = shape if isinstance(shape, int) else math.prod(shape)
-    if size * kind.itemsize < LARGE:
-        return np.empty(shape, kind)
+    if size * 8 < LARGE:  # elements have up to eight bytes
+        return np.empty(shape, dtype)
+    kind = np.dtype(dtype)
     memory: Any = np.empty(size * kind.itemsize + LINE, _BYTES)
     address = ctypes.addressof(ctypes.c_char.from_buffer(memory))  # in a third of NumPy's time
     return np.ndarray(shape, kind, memory, -address % LINE)
@@ -45,6 +44,8 @@ def empty(shape: int | tuple[int, ...], dtype: Any) -> Array:
 
 def empty_like(array: Array) -> Array:
     """Return a new contiguous array of the shape and type of another."""
+    if array.nbytes < LARGE:
+        return np.empty(array.shape, array.dtype)
     return empty(array.shape, array.dtype)
 
 

@@ -69,7 +69,10 @@ _COMPILED = (float32, float64)
 def are_of_one_dtype(first: Tensor, *others: Tensor | None) -> bool:
     """Whether all tensors that are given have the dtype of the first."""
     dtype = first._tensor.layout.dtype
-    return all(other is None or other._tensor.layout.dtype is dtype for other in others)
+    for other in others:
+        if other is not None and other._tensor.layout.dtype is not dtype:
+            return False
+    return True
 
 
 def shared(elements: int, tensor: Tensor) -> bool:

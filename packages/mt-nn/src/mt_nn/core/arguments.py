@@ -59,9 +59,9 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def operation(*args: P.args, **kwargs: P.kwargs) -> R:
-        for number, (value, kind) in enumerate(zip(args, types)):  # noqa: B905 - some have defaults
+        for name, value, kind in zip(names, args, types):  # noqa: B905 - some have defaults
             if not isinstance(value, kind):
-                refuse(names[number], value)
+                refuse(name, value)
         for name, value in kwargs.items():
             if not isinstance(value, by_name.get(name, object)):
                 refuse(name, value)

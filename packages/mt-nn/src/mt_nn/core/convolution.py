@@ -1,7 +1,7 @@
 """Convolution: kernels that slide over images, and the layer that holds them.
 
 A kernel is multiplied with every window of an image. With the windows as rows, this is one product
-of matrices, whose gradient is that of views and products. `mt_nn.functional.convolution` adds
+of matrices, whose gradient is that of views and products. `mt_nn.layers.convolution` adds
 signals, volumes, and padding by name.
 """
 

@@ -8,7 +8,7 @@ registers it when its file is imported, which `import mt_nn` does.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from mt_nn.core.errors import SettingError
 
@@ -16,13 +16,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 EXTENSIONS: dict[str, Callable[..., Any]] = {}
 """Functions by name; each name occurs once in the core, in a call of `extension`."""
-
-
-class RemovableHandle(Protocol):
-    """The result of registering a hook."""
-
-    def remove(self) -> None:
-        """Unregister the hook."""
 
 
 def extends(name: str) -> Callable[[F], F]:

@@ -1,8 +1,8 @@
 """Losses: numbers that say how wrong a network is; `backward()` starts from them.
 
-Each computes one loss for every sample or element and reduces them: `"mean"`, `"sum"`, or `"none"`
-to keep them. torch's deprecated `size_average` and `reduce` are left out; the arguments after them
-are passed by name. `mt_nn.losses` has more losses, and soft targets for `cross_entropy`.
+The loss of each sample is computed, and the losses of a batch are reduced: to their mean, their
+sum, or not at all. torch's deprecated `size_average` and `reduce` are left out; the arguments after
+them are passed by name. `mt_nn.losses` has more losses, and weights and soft targets for this one.
 """
 
 from __future__ import annotations
@@ -29,51 +29,8 @@ REDUCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 def check_reduction(reduction: Reduction) -> None:
     """Raise SettingError unless `reduction` is the name of one."""
-    if reduction not in tuple(REDUCTIONS):
+    if reduction not in ("mean", "sum", "none"):
         raise SettingError(f"reduction must be 'mean', 'sum' or 'none'; got {reduction!r}.")
-
-
-def check_floating(name: str, *tensors: Tensor) -> None:
-    """Raise InputError unless all tensors are floating-point."""
-    for tensor in tensors:
-        if not tensor.is_floating_point():
-            raise InputError(
-                f"{name}() takes floating-point tensors; {tensor.dtype.name} was given. Convert "
-                "with x.float()."
-            )
-
-
-@checked
-def nll_loss(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    *,
-    ignore_index: int = -100,
-    reduction: Reduction = "mean",
-) -> Tensor:
-    """Return the negative log-probability of the correct class.
-
-    Args:
-        input: log-probabilities, shape (batch, classes, *rest), or (classes,) for one sample.
-        target: the correct classes, int64 of shape (batch, *rest), or ().
-        weight: a weight for each class, shape (classes,); the mean is divided by the sum of the
-            weights of all targets.
-        ignore_index: the target of samples to ignore; it need not be a class.
-        reduction: mean or sum over all, or none.
-
-    Raises:
-        InputError: shapes or dtypes do not fit.
-        DTypeError: the weights have another dtype than the scores.
-        IndexingError: a class does not exist.
-        SettingError: there is no such reduction.
-        BackendMismatchError: the tensors belong to different backends.
-    """
-    check_reduction(reduction)
-    check_classes("nll_loss", input, target)
-    if weight is not None:
-        return extension("weighted classes")(input, target, weight, ignore_index, reduction)  # type: ignore[no-any-return]
-    return for_one_sample(_nll_loss, input, target, ignore_index, reduction)
 
 
 @checked
@@ -130,7 +87,7 @@ def _cross_entropy(
 
 
 def _nll_loss(input: Tensor, target: Tensor, ignore_index: int, reduction: Reduction) -> Tensor:
-    """Compute `nll_loss` of a batch; the arguments have been checked."""
+    """Return the negative log-probability of the correct class, reduced over a batch."""
     counted = target != ignore_index
     classes = elementwise("where", counted, target, 0)
     losses = -input.gather(1, classes.unsqueeze(1)).squeeze(1)
@@ -158,12 +115,13 @@ def for_one_sample(loss: Any, input: Tensor, target: Tensor, *settings: Any) -> 
 
 def check_classes(name: str, input: Tensor, target: Tensor) -> None:
     """Raise InputError unless scores and the correct classes fit each other."""
-    if input.ndim < 1 or not input.is_floating_point():
+    shape = input._tensor.layout.shape
+    if not shape or not input.is_floating_point():
         raise InputError(
             f"{name}() takes floating-point scores of shape (batch, classes, ...) or (classes,); "
             f"shape {input.shape} and {input.dtype.name} were given."
         )
-    if target.shape != (*input.shape[:1], *input.shape[2:])[input.ndim == 1 :]:
+    if target._tensor.layout.shape != (shape[:1] + shape[2:] if len(shape) > 1 else ()):
         raise InputError(
             f"{name}() takes scores of shape (batch, classes, ...) and targets of shape "
             f"(batch, ...); shapes {input.shape} and {target.shape} were given."
@@ -173,7 +131,8 @@ def check_classes(name: str, input: Tensor, target: Tensor) -> None:
             f"targets are class numbers of int64; {target.dtype.name} was given. Convert with "
             "target.long()."
         )
-    common_backend(input, target)
+    if target.backend is not input.backend:
+        common_backend(input, target)
 
 
 @checked

@@ -8,16 +8,19 @@ from __future__ import annotations
 import functools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from mt_autodiff import enable_grad, no_grad
 from mt_autodiff.core.mode import recording
 from mt_nn.core.errors import SettingError
-from mt_nn.core.extensions import RemovableHandle, check, extension
+from mt_nn.core.extensions import check, extension
 from mt_tensor import Tensor
 from mt_tensor.core.in_place import overwrite
 
-Hook = Callable[..., Any]
+if TYPE_CHECKING:
+    from mt_nn.hooks.optimizers import Methods
+else:  # that file adds its methods when it is imported
+    Methods = object
 
 
 def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
@@ -32,7 +35,7 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
     return hooked
 
 
-class Optimizer:
+class Optimizer(Methods):
     """Change parameters in place, along their gradients.
 
     A subclass defines `update`, which changes one parameter; `initial_state`, the values stored for
@@ -103,11 +106,7 @@ class Optimizer:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Remove the gradients, or set them to zero."""
-        for parameter in self._parameters():
-            if set_to_none or parameter.grad is None:
-                parameter.grad = None
-            else:
-                overwrite(parameter.grad, parameter._full((), 0))
+        clear_gradients(self._parameters(), set_to_none)
 
     @_with_hooks
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
@@ -205,50 +204,20 @@ class Optimizer:
     def _parameters(self) -> list[Tensor]:
         return [parameter for group in self.param_groups for parameter in group["params"]]
 
-    # --- Hooks: `mt_nn.hooks` has the details -----------------------------------------------------
-
     def __init_subclass__(cls, **options: Any) -> None:
         """Let a `step` that a subclass defines call the hooks, too."""
         super().__init_subclass__(**options)
         if "step" in vars(cls):
             cls.step = _with_hooks(cls.step)  # type: ignore[method-assign]
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return all attributes but the hooks, for copies."""
-        return {name: value for name, value in vars(self).items() if name != "_hooks"}
 
-    def register_step_pre_hook(self, hook: Hook) -> RemovableHandle:
-        """Call `hook(optimizer, args, kwargs)` before each step; it may return other arguments."""
-        return self._register_hook("before step", hook)
-
-    def register_step_post_hook(self, hook: Hook) -> RemovableHandle:
-        """Call `hook(optimizer, args, kwargs)` after each step."""
-        return self._register_hook("after step", hook)
-
-    def register_state_dict_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
-        """Call `hook(optimizer)` before `state_dict`."""
-        return self._register_hook("saving", hook, prepend)
-
-    def register_state_dict_post_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
-        """Call `hook(optimizer, state)` with the result of `state_dict`; it may return another."""
-        return self._register_hook("saved", hook, prepend)
-
-    def register_load_state_dict_pre_hook(
-        self, hook: Hook, prepend: bool = False
-    ) -> RemovableHandle:
-        """Call `hook(optimizer, state)` before a state is loaded; it may return another."""
-        return self._register_hook("loading", hook, prepend)
-
-    def register_load_state_dict_post_hook(
-        self, hook: Hook, prepend: bool = False
-    ) -> RemovableHandle:
-        """Call `hook(optimizer)` after a state has been loaded."""
-        return self._register_hook("loaded", hook, prepend)
-
-    def _register_hook(self, moment: str, hook: Hook, prepend: bool = False) -> RemovableHandle:
-        if self._hooks is None:
-            self._hooks = extension("hooks of optimizers")()
-        return self._hooks.register(moment, hook, prepend)  # type: ignore[no-any-return]
+def clear_gradients(parameters: Iterable[Tensor], set_to_none: bool) -> None:
+    """Remove the gradients of parameters, or set them to zero."""
+    for parameter in parameters:
+        if set_to_none or parameter.grad is None:
+            parameter.grad = None
+        else:
+            overwrite(parameter.grad, parameter._full((), 0))
 
 
 def _is_named(member: Any) -> bool:

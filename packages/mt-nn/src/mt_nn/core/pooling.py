@@ -1,6 +1,6 @@
 """Pooling: the largest element of each window of an image.
 
-`mt_nn.functional.pooling` adds means, signals and volumes, and windows that are dilated or that
+`mt_nn.layers.pooling` adds means, signals and volumes, and windows that are dilated or that
 stick out at the end.
 """
 

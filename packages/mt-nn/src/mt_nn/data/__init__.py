@@ -4,27 +4,39 @@ from mt_nn.core.dataset import Dataset, TensorDataset
 from mt_nn.core.loader import DataLoader
 from mt_nn.core.samplers import BatchSampler, RandomSampler, Sampler, SequentialSampler
 from mt_nn.data import transforms
-from mt_nn.data.bptt import BPTTWindows, batchify
 from mt_nn.data.collate import default_collate, default_convert, pad_collate
 from mt_nn.data.datasets import (
     ConcatDataset,
     IterableDataset,
     Subset,
+    SubsetRandomSampler,
     TransformedDataset,
+    WeightedRandomSampler,
     random_split,
 )
 from mt_nn.data.downloads.download import download
 from mt_nn.data.downloads.published import PUBLISHED, fetch
-from mt_nn.data.formats.cifar import cifar10, cifar100, read_cifar10, read_cifar100
-from mt_nn.data.formats.digits import digits
-from mt_nn.data.formats.glove import WordVectors, read_glove
-from mt_nn.data.formats.idx import mnist, read_idx
-from mt_nn.data.formats.penn_treebank import read_penn_treebank
-from mt_nn.data.formats.reading import read_text
-from mt_nn.data.formats.sentences import SentenceDataset, Sentences, read_movie_reviews, read_sst2
+from mt_nn.data.formats.images import (
+    cifar10,
+    cifar100,
+    digits,
+    mnist,
+    read_cifar10,
+    read_cifar100,
+    read_idx,
+)
 from mt_nn.data.formats.tables import Table, read_csv
-from mt_nn.data.samplers import SubsetRandomSampler, WeightedRandomSampler
-from mt_nn.data.vocabulary import Vocabulary, tokenize
+from mt_nn.data.formats.texts import (
+    SentenceDataset,
+    Sentences,
+    WordVectors,
+    read_glove,
+    read_movie_reviews,
+    read_penn_treebank,
+    read_sst2,
+    read_text,
+)
+from mt_nn.data.vocabulary import BPTTWindows, Vocabulary, batchify, tokenize
 
 # fmt: off
 __all__ = [

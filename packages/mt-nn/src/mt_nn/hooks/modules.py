@@ -22,22 +22,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mt_nn.core.extensions import extends
 from mt_nn.core.module import Module
 from mt_nn.hooks.backward import BackwardPass
-from mt_nn.hooks.registering import Hooks
+from mt_nn.hooks.registering import Hook, Hooks
 from mt_tensor import is_grad_enabled
 from mt_tensor.extending import RemovableHandle
 
 
-@extends("hooks of modules")
 class ModuleHooks(Hooks):
     """The hooks of one module, by the moment at which they are called."""
 
     moments = ("before forward", "after forward", "before backward", "after backward")
 
     def register(
-        self, moment: str, hook: Callable[..., Any], prepend: bool, with_kwargs: bool
+        self, moment: str, hook: Hook, prepend: bool, with_kwargs: bool = False
     ) -> RemovableHandle:
         """Add a hook; see the top of this file for how it is called.
 
@@ -91,3 +89,40 @@ def _after_forward(hook: Callable[..., Any], with_kwargs: bool) -> Callable[...,
         return hook(module, *inputs, output)
 
     return after
+
+
+# --- The methods of `Module`; see the top of this file --------------------------------------------
+
+
+def register_forward_pre_hook(
+    self: Module, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
+) -> RemovableHandle:
+    """Call `hook(module, args)` before each `forward`; it may return other arguments."""
+    return _hooks_of(self).register("before forward", hook, prepend, with_kwargs)
+
+
+def register_forward_hook(
+    self: Module, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
+) -> RemovableHandle:
+    """Call `hook(module, args, output)` after each `forward`; it may return another output."""
+    return _hooks_of(self).register("after forward", hook, prepend, with_kwargs)
+
+
+def register_full_backward_pre_hook(
+    self: Module, hook: Hook, prepend: bool = False
+) -> RemovableHandle:
+    """Call `hook(module, output_gradients)` before gradients go back through the module."""
+    return _hooks_of(self).register("before backward", hook, prepend)
+
+
+def register_full_backward_hook(self: Module, hook: Hook, prepend: bool = False) -> RemovableHandle:
+    """Call `hook(module, input_gradients, output_gradients)` when the former are known."""
+    return _hooks_of(self).register("after backward", hook, prepend)
+
+
+def _hooks_of(module: Module) -> ModuleHooks:
+    """Return the hooks of a module, which has none before the first is registered."""
+    if module._hooks is None:
+        vars(module)["_hooks"] = ModuleHooks()
+    hooks: ModuleHooks = module._hooks
+    return hooks

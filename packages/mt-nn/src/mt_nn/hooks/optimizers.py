@@ -17,19 +17,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mt_nn.core.extensions import extends
+from mt_autodiff.core.registration import register_methods
 from mt_nn.core.optimizer import Optimizer
 from mt_nn.hooks.registering import Hook, Hooks
 from mt_tensor.extending import RemovableHandle
 
 
-@extends("hooks of optimizers")
 class OptimizerHooks(Hooks):
     """The hooks of one optimizer, by the moment at which they are called."""
 
     moments = ("before step", "after step", "saving", "saved", "loading", "loaded")
 
-    def register(self, moment: str, hook: Hook, prepend: bool) -> RemovableHandle:
+    def register(self, moment: str, hook: Hook, prepend: bool = False) -> RemovableHandle:
         """Add a hook; see the top of this file for how it is called.
 
         Raises:
@@ -76,3 +75,72 @@ class OptimizerHooks(Hooks):
             changed = hook(optimizer, state)
             state = state if changed is None else changed
         return state
+
+
+# --- The methods of `Optimizer`; see the top of this file -----------------------------------------
+
+
+def register_step_pre_hook(self: Optimizer, hook: Hook) -> RemovableHandle:
+    """Call `hook(optimizer, args, kwargs)` before each step; it may return other arguments."""
+    return _hooks_of(self).register("before step", hook)
+
+
+def register_step_post_hook(self: Optimizer, hook: Hook) -> RemovableHandle:
+    """Call `hook(optimizer, args, kwargs)` after each step."""
+    return _hooks_of(self).register("after step", hook)
+
+
+def register_state_dict_pre_hook(
+    self: Optimizer, hook: Hook, prepend: bool = False
+) -> RemovableHandle:
+    """Call `hook(optimizer)` before `state_dict`."""
+    return _hooks_of(self).register("saving", hook, prepend)
+
+
+def register_state_dict_post_hook(
+    self: Optimizer, hook: Hook, prepend: bool = False
+) -> RemovableHandle:
+    """Call `hook(optimizer, state)` with the result of `state_dict`; it may return another."""
+    return _hooks_of(self).register("saved", hook, prepend)
+
+
+def register_load_state_dict_pre_hook(
+    self: Optimizer, hook: Hook, prepend: bool = False
+) -> RemovableHandle:
+    """Call `hook(optimizer, state)` before a state is loaded; it may return another."""
+    return _hooks_of(self).register("loading", hook, prepend)
+
+
+def register_load_state_dict_post_hook(
+    self: Optimizer, hook: Hook, prepend: bool = False
+) -> RemovableHandle:
+    """Call `hook(optimizer)` after a state has been loaded."""
+    return _hooks_of(self).register("loaded", hook, prepend)
+
+
+def _hooks_of(optimizer: Optimizer) -> OptimizerHooks:
+    """Return the hooks of an optimizer, which has none before the first is registered."""
+    if optimizer._hooks is None:
+        optimizer._hooks = OptimizerHooks()
+    hooks: OptimizerHooks = optimizer._hooks
+    return hooks
+
+
+def __getstate__(self: Optimizer) -> dict[str, Any]:
+    """Return all attributes but the hooks, for copies."""
+    return {name: value for name, value in vars(self).items() if name != "_hooks"}
+
+
+class Methods:
+    """The table that `register_methods` reads; type checkers take it for a base of `Optimizer`."""
+
+    __getstate__ = __getstate__
+    register_load_state_dict_post_hook = register_load_state_dict_post_hook
+    register_load_state_dict_pre_hook = register_load_state_dict_pre_hook
+    register_state_dict_post_hook = register_state_dict_post_hook
+    register_state_dict_pre_hook = register_state_dict_pre_hook
+    register_step_post_hook = register_step_post_hook
+    register_step_pre_hook = register_step_pre_hook
+
+
+register_methods(Optimizer, Methods)

@@ -13,7 +13,7 @@ from mt_nn.data.transforms import Compose, RandomCrop, RandomHorizontalFlip
 from mt_nn.jobs.classification import divided
 from mt_nn.jobs.images import Images
 from mt_nn.jobs.job import Parts, Recipe
-from mt_nn.train.resnet9 import ResNet9
+from mt_nn.train.networks import ResNet9
 from mt_operators import Module
 
 

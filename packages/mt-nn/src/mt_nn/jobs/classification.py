@@ -23,7 +23,7 @@ from mt_nn.functional import cross_entropy, softmax
 from mt_nn.jobs.job import Job, Settings
 from mt_nn.jobs.tables import write_table
 from mt_nn.losses.layers import CrossEntropyLoss
-from mt_nn.train.curves import as_png, make_figure
+from mt_nn.train.history import as_png, make_figure
 from mt_nn.train.metrics import Accuracy, ConfusionMatrix, Mean, Metric
 from mt_nn.train.trainer import Trainer
 from mt_tensor import Generator, Tensor, cat, no_grad

@@ -15,7 +15,7 @@ from mt_nn.files.reading import open_plain
 from mt_nn.files.writing import write_atomically
 from mt_nn.jobs.classification import Answer, Classification, answers
 from mt_nn.jobs.tables import write_table
-from mt_nn.train.curves import as_png, make_figure
+from mt_nn.train.history import as_png, make_figure
 from mt_nn.train.trainer import Trainer
 from mt_operators import Module
 from mt_tensor import Tensor, no_grad, tensor

@@ -20,8 +20,8 @@ from mt_nn.core.settings import integer
 from mt_nn.data import BatchSampler, DataLoader, Dataset, RandomSampler, Subset
 from mt_nn.data.downloads.published import PUBLISHED
 from mt_nn.errors import InputError, MissingFileError, SettingError
+from mt_nn.parallel.group import world
 from mt_nn.parallel.sampling import SharedBatches
-from mt_nn.parallel.world import world
 from mt_nn.train.metrics import Metric
 from mt_nn.utils.settings import check_flags, number
 from mt_operators import Module

@@ -18,10 +18,10 @@ from typing import ClassVar
 
 from mt_nn import optim
 from mt_nn.data import Vocabulary, read_penn_treebank
-from mt_nn.data.formats.reading import find, holds
+from mt_nn.data.formats.texts import find, holds
 from mt_nn.jobs.job import Parts, Recipe
 from mt_nn.jobs.text import Text
-from mt_nn.train.language_models import LSTMLanguageModel, TransformerLanguageModel
+from mt_nn.train.networks import LSTMLanguageModel, TransformerLanguageModel
 from mt_operators import Module
 
 

@@ -10,13 +10,13 @@ from typing import ClassVar
 
 from mt_nn.core.lenet import LeNet
 from mt_nn.data import Dataset, TransformedDataset
-from mt_nn.data.formats.idx import labelled_images
-from mt_nn.data.formats.reading import holds
+from mt_nn.data.formats.images import labelled_images
+from mt_nn.data.formats.texts import holds
 from mt_nn.data.transforms import Compose, RandomCrop, RandomHorizontalFlip
 from mt_nn.jobs.classification import divided
 from mt_nn.jobs.images import Images
 from mt_nn.jobs.job import Parts, Recipe
-from mt_nn.train.resnet9 import ResNet9
+from mt_nn.train.networks import ResNet9
 from mt_operators import Module
 
 

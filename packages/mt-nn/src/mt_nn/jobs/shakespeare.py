@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from mt_nn.data import Vocabulary, read_text
-from mt_nn.data.formats.reading import find
+from mt_nn.data.formats.texts import find
 from mt_nn.jobs.job import Parts, Recipe
 from mt_nn.jobs.text import Text
-from mt_nn.train.language_models import LSTMLanguageModel, TransformerLanguageModel
+from mt_nn.train.networks import LSTMLanguageModel, TransformerLanguageModel
 from mt_operators import Module
 
 

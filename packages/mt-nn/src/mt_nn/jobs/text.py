@@ -19,12 +19,55 @@ from mt_nn.errors import InputError, SettingError
 from mt_nn.files.writing import write_atomically
 from mt_nn.functional import cross_entropy, softmax
 from mt_nn.jobs.job import Job, Parts, Settings
-from mt_nn.jobs.remembering import Memory
-from mt_nn.parallel.world import world
+from mt_nn.parallel.group import Group, world
 from mt_nn.train.trainer import Callback, Trainer
 from mt_nn.utils.modes import evaluation
 from mt_operators import Module
-from mt_tensor import Generator, multinomial, tensor
+from mt_tensor import Generator, multinomial, stack, tensor
+
+# --- What a network remembers, in checkpoints -----------------------------------------------------
+
+
+class Memory(Callback):
+    """Keeps the states of an `LSTMLanguageModel` after each window, and reminds it of them.
+
+    Several ranks learn each from some columns of the text: of N, rank r from column r and every
+    Nth after it. What is kept are the states of all columns.
+    """
+
+    everywhere = True
+
+    def __init__(self) -> None:
+        self._group = Group()
+        self._network: Any = None
+        self._remembered: Any = None
+
+    def on_fit_start(self, trainer: Trainer) -> None:
+        """Remind the network."""
+        self._group, self._network = trainer.group, trainer.network
+        every = slice(self._group.rank, None, self._group.size)
+        whole = self._remembered
+        self._network.learning = None if whole is None else tuple(each[:, every] for each in whole)
+
+    def consolidate_state_dict(self) -> None:
+        """Ask all ranks what they remember."""
+        own = None if self._network is None else self._network.learning
+        everybodys = [own] if self._group.size == 1 else self._group.gather(own, "memory of a text")
+        if None not in everybodys:
+            columns = zip(*everybodys, strict=True)
+            self._remembered = [stack(each, 2).flatten(1, 2) for each in columns]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return what was remembered when all were asked."""
+        return {"remembered": self._remembered}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Take over what `state_dict` has returned."""
+        self._remembered = state["remembered"]
+
+
+# --- The job --------------------------------------------------------------------------------------
+
 
 TEMPERATURE = 0.8
 """By what scores are divided before a token is drawn: below 1, likely ones are drawn more often."""

@@ -1,25 +1,223 @@
 """Activations: functions between layers, most of them of each element by itself.
 
-Their formulas are those of the functions of their names, in `mt_nn.functional`. All return a tensor
-of the input's shape unless something else is said. With `inplace=True` the result is stored in the
-input.
+Those that are not here are mt-tensor's own, as are the formulas. All return a tensor of the input's
+shape unless something else is said. With `inplace=True` the result is stored in the input, which is
+returned; a leaf that requires grad cannot be changed so.
 """
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
-from mt_nn import functional
+import mt_tensor as mt
+from mt_nn.core.arguments import checked
+from mt_nn.core.extensions import extends
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
-from mt_nn.functional.activation import check_slopes
 from mt_nn.layers.function import FunctionLayer
 from mt_nn.utils.settings import number
-from mt_tensor import Tensor, full
-from mt_tensor.extending import require_tensors
+from mt_tensor import (
+    Tensor,
+    elementwise,
+    finfo,
+    full,
+    gelu,
+    glu,
+    hardshrink,
+    log_softmax,
+    logsigmoid,
+    prelu,
+    rand_like,
+    sigmoid,
+    softmax,
+    softmin,
+    softplus,
+    softshrink,
+    softsign,
+    tanh,
+    tanhshrink,
+    zeros_like,
+)
+from mt_tensor.extending import check_floating, require_tensors
+
+
+@extends("relu in place")
+def relu_in_place(input: Tensor) -> Tensor:
+    """Replace negative elements by 0, and return the input."""
+    return input.relu_()
+
+
+@checked
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """Return `input` where it is positive, and `alpha (exp(input / alpha) - 1)` elsewhere.
+
+    Raises:
+        DomainError: `alpha` is 0.
+    """
+    return input._computed("celu", alpha) if inplace else mt.celu(input, alpha)
+
+
+@checked
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """Return `input` where it is positive, and `alpha (exp(input) - 1)` elsewhere."""
+    return input._computed("elu", alpha) if inplace else mt.elu(input, alpha)
+
+
+@checked
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
+    """Return `input / 6 + 1 / 2` between 0 and 1."""
+    return input._computed("hardsigmoid") if inplace else mt.hardsigmoid(input)
+
+
+@checked
+def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
+    """Return `input hardsigmoid(input)`."""
+    return input._computed("hardswish") if inplace else mt.hardswish(input)
+
+
+@checked
+def hardtanh(
+    input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
+) -> Tensor:
+    """Return `input` between two bounds.
+
+    Raises:
+        DomainError: the bounds are in the wrong order.
+    """
+    if inplace:
+        return input._computed("hardtanh", min_val, max_val)
+    return mt.hardtanh(input, min_val, max_val)
+
+
+@checked
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+    """Return `input` where it is positive, and `negative_slope` times it elsewhere."""
+    if inplace:
+        return input._computed("leaky_relu", negative_slope)
+    return mt.leaky_relu(input, negative_slope)
+
+
+@checked
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
+    """Return `input tanh(log(1 + exp(input)))`."""
+    return input._computed("mish") if inplace else mt.mish(input)
+
+
+@checked
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
+    """Return `input` between 0 and 6."""
+    return input._computed("relu6") if inplace else mt.relu6(input)
+
+
+@checked
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
+    """Return elu, scaled so that mean 0 and variance 1 stay."""
+    return input._computed("selu") if inplace else mt.selu(input)
+
+
+@checked
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
+    """Return `input / (1 + exp(-input))`."""
+    return input._computed("silu") if inplace else mt.silu(input)
+
+
+@checked
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    """Return `input` where it is above the threshold, and `value` elsewhere."""
+    if inplace:
+        return input._computed("threshold", threshold, value)
+    return mt.threshold(input, threshold, value)
+
+
+# --- With random numbers ------------------------------------------------------------------------
+
+
+@checked
+def rrelu(
+    input: Tensor,
+    lower: float = 1.0 / 8,
+    upper: float = 1.0 / 3,
+    training: bool = False,
+    inplace: bool = False,
+) -> Tensor:
+    """Return `input` where it is positive, and a slope times it elsewhere.
+
+    After Xu et al., Empirical Evaluation of Rectified Activations in Convolutional Network, 2015.
+
+    Args:
+        input: any shape, of floating-point numbers.
+        lower: the smallest slope.
+        upper: the largest slope.
+        training: whether each element has a random slope between these; otherwise all have their
+            mean.
+        inplace: whether to store the result in the input.
+
+    Raises:
+        SettingError: `lower` is above `upper`, or one of them is not finite.
+    """
+    check_slopes(lower, upper)
+    if not training:
+        return leaky_relu(input, (lower + upper) / 2, inplace)
+    slopes = rand_like(input) * (upper - lower) + lower
+    if inplace:
+        return input._computed("leaky_relu", slopes)
+    return elementwise("leaky_relu", input, slopes)
+
+
+def check_slopes(lower: float, upper: float) -> None:
+    """Raise SettingError unless these can be the bounds of the slopes of `rrelu`."""
+    if not -math.inf < number("lower", lower) <= number("upper", upper) < math.inf:
+        raise SettingError(
+            f"lower must be at most upper, and both finite; got {lower} and {upper}."
+        )
+
+
+@checked
+def gumbel_softmax(
+    logits: Tensor,
+    tau: float = 1.0,
+    hard: bool = False,
+    eps: float = 1e-10,  # noqa: ARG001 - torch's place for it
+    dim: int = -1,
+) -> Tensor:
+    """Draw from classes in a way that can be differentiated.
+
+    It is `softmax((logits + noise) / tau)` with noise of the Gumbel distribution, `-log(-log(u))`
+    for even u (Jang, Gu and Poole, Categorical Reparameterization with Gumbel-Softmax, 2017).
+
+    Args:
+        logits: logarithms of what the probabilities are in proportion to, of any shape.
+        tau: the temperature: the lower, the closer to a choice of one class.
+        hard: whether to return that choice, ones and zeros, with the gradient of the soft one.
+        eps: without effect, as in torch.
+        dim: the dimension of the classes.
+
+    Returns:
+        The shape of `logits`; along `dim` it adds up to 1.
+
+    Raises:
+        SettingError: `tau` is not positive.
+        DTypeError: the logits are no floating-point numbers.
+        IndexingError: there is no such dimension.
+    """
+    if not tau > 0:
+        raise SettingError(f"tau must be positive; got {tau}.")
+    check_floating("gumbel_softmax", logits)
+    spacing = finfo(logits.dtype).eps / 2  # of even numbers from 0 to 1
+    even = rand_like(logits).clamp_min(spacing / 2)  # of 0 there is no logarithm
+    soft: Tensor = ((logits - (-even.log()).log()) / tau).softmax(dim)
+    if not hard:
+        return soft
+    chosen = soft.detach().argmax(dim, keepdim=True)
+    choice: Tensor = zeros_like(soft).scatter(dim, chosen, 1.0)
+    return choice + (soft - soft.detach())
+
+
+# --- Layers ---------------------------------------------------------------------------------------
 
 
 class _Activation(FunctionLayer):
@@ -38,9 +236,7 @@ class _Activation(FunctionLayer):
 class _InPlace(_Activation):
     """An activation of which `inplace` is the only setting."""
 
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
+    inplace: bool = False
 
 
 # --- Without other settings ---------------------------------------------------------------------
@@ -49,67 +245,67 @@ class _InPlace(_Activation):
 class Hardsigmoid(_InPlace):
     """`input / 6 + 1 / 2` between 0 and 1."""
 
-    function = staticmethod(functional.hardsigmoid)
+    function = staticmethod(hardsigmoid)
 
 
 class Hardswish(_InPlace):
     """`input hardsigmoid(input)`."""
 
-    function = staticmethod(functional.hardswish)
+    function = staticmethod(hardswish)
 
 
 class Mish(_InPlace):
     """`input tanh(log(1 + exp(input)))`."""
 
-    function = staticmethod(functional.mish)
+    function = staticmethod(mish)
 
 
 class ReLU6(_InPlace):
     """The input between 0 and 6."""
 
-    function = staticmethod(functional.relu6)
+    function = staticmethod(relu6)
 
 
 class SELU(_InPlace):
     """`ELU`, scaled so that mean 0 and variance 1 stay."""
 
-    function = staticmethod(functional.selu)
+    function = staticmethod(selu)
 
 
 class SiLU(_InPlace):
     """`input / (1 + exp(-input))`, also called swish."""
 
-    function = staticmethod(functional.silu)
+    function = staticmethod(silu)
 
 
 class LogSigmoid(FunctionLayer):
     """`log(sigmoid(input))`, without overflow."""
 
-    function = staticmethod(functional.logsigmoid)
+    function = staticmethod(logsigmoid)
 
 
 class Sigmoid(FunctionLayer):
     """`1 / (1 + exp(-input))`."""
 
-    function = staticmethod(functional.sigmoid)
+    function = staticmethod(sigmoid)
 
 
 class Softsign(FunctionLayer):
     """`input / (1 + abs(input))`."""
 
-    function = staticmethod(functional.softsign)
+    function = staticmethod(softsign)
 
 
 class Tanh(FunctionLayer):
     """The hyperbolic tangent."""
 
-    function = staticmethod(functional.tanh)
+    function = staticmethod(tanh)
 
 
 class Tanhshrink(FunctionLayer):
     """`input - tanh(input)`."""
 
-    function = staticmethod(functional.tanhshrink)
+    function = staticmethod(tanhshrink)
 
 
 # --- With settings ------------------------------------------------------------------------------
@@ -118,93 +314,77 @@ class Tanhshrink(FunctionLayer):
 class CELU(_Activation):
     """`alpha (exp(input / alpha) - 1)` on the left of 0, and the input on the right."""
 
-    function = staticmethod(functional.celu)
-
-    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        super().__init__()
-        self.alpha, self.inplace = alpha, inplace
+    function = staticmethod(celu)
+    alpha: float = 1.0
+    inplace: bool = False
 
 
 class ELU(_Activation):
     """`alpha (exp(input) - 1)` on the left of 0, and the input on the right."""
 
-    function = staticmethod(functional.elu)
-
-    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        super().__init__()
-        self.alpha, self.inplace = alpha, inplace
+    function = staticmethod(elu)
+    alpha: float = 1.0
+    inplace: bool = False
 
 
 class GELU(_Activation):
     """The input times the share of the normal distribution below it; "tanh" is quicker."""
 
-    function = staticmethod(functional.gelu)
-
-    def __init__(self, approximate: str = "none") -> None:
-        super().__init__()
-        self.approximate = approximate
+    function = staticmethod(gelu)
+    approximate: str = "none"
 
 
 class Hardshrink(_Activation):
     """The input, and 0 where it lies between `-lambd` and `lambd`."""
 
-    function = staticmethod(functional.hardshrink)
-
-    def __init__(self, lambd: float = 0.5) -> None:
-        super().__init__()
-        self.lambd = lambd
+    function = staticmethod(hardshrink)
+    lambd: float = 0.5
 
 
 class LeakyReLU(_Activation):
     """`negative_slope input` on the left of 0, and the input on the right."""
 
-    function = staticmethod(functional.leaky_relu)
-
-    def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
-        super().__init__()
-        self.negative_slope, self.inplace = negative_slope, inplace
+    function = staticmethod(leaky_relu)
+    negative_slope: float = 0.01
+    inplace: bool = False
 
 
 class Softplus(_Activation):
     """`log(1 + exp(beta input)) / beta`, and the input itself where they hardly differ."""
 
-    function = staticmethod(functional.softplus)
-
-    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
-        super().__init__()
-        self.beta, self.threshold = beta, threshold
+    function = staticmethod(softplus)
+    beta: float = 1.0
+    threshold: float = 20.0
 
 
 class Softshrink(_Activation):
     """The input moved towards 0 by `lambd`, and 0 where it is nearer."""
 
-    function = staticmethod(functional.softshrink)
-
-    def __init__(self, lambd: float = 0.5) -> None:
-        super().__init__()
-        self.lambd = lambd
+    function = staticmethod(softshrink)
+    lambd: float = 0.5
 
 
 class Threshold(_Activation):
     """The input where it is above the threshold, and `value` elsewhere."""
 
-    function = staticmethod(functional.threshold)
-
-    def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
-        super().__init__()
-        self.threshold, self.value, self.inplace = threshold, value, inplace
+    function = staticmethod(threshold)
+    threshold: float
+    value: float
+    inplace: bool = False
 
 
 class Hardtanh(_Activation):
     """The input between two bounds."""
 
-    function = staticmethod(functional.hardtanh)
+    function = staticmethod(hardtanh)
+    min_val: float = -1.0
+    max_val: float = 1.0
+    inplace: bool = False
 
-    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
-        super().__init__()
-        if not number("min_val", min_val) < number("max_val", max_val):
-            raise SettingError(f"min_val must be below max_val; got {min_val} and {max_val}.")
-        self.min_val, self.max_val, self.inplace = min_val, max_val, inplace
+    def _check(self) -> None:
+        low, high = self.min_val, self.max_val
+        if not number("min_val", low) < number("max_val", high):
+            raise SettingError(f"min_val must be below max_val; got {low} and {high}.")
 
 
 class RReLU(_Activation):
@@ -213,16 +393,16 @@ class RReLU(_Activation):
     In training mode each element has a random slope from `lower` to `upper`, otherwise their mean.
     """
 
-    def __init__(
-        self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False
-    ) -> None:
-        super().__init__()
-        check_slopes(lower, upper)
-        self.lower, self.upper, self.inplace = lower, upper, inplace
+    lower: float = 1.0 / 8
+    upper: float = 1.0 / 3
+    inplace: bool = False
+
+    def _check(self) -> None:
+        check_slopes(self.lower, self.upper)
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
-        return functional.rrelu(input, self.lower, self.upper, self.training, self.inplace)
+        return rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
 
 class PReLU(Module):
@@ -246,7 +426,7 @@ class PReLU(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
-        return functional.prelu(input, self.weight)
+        return prelu(input, self.weight)
 
     def extra_repr(self) -> str:
         """Show the settings."""
@@ -259,11 +439,8 @@ class PReLU(Module):
 class GLU(_Activation):
     """The first half of a dimension times the sigmoid of the second half."""
 
-    function = staticmethod(functional.glu)
-
-    def __init__(self, dim: int = -1) -> None:
-        super().__init__()
-        self.dim = dim
+    function = staticmethod(glu)
+    dim: int = -1
 
 
 class _Normalized(_Activation):
@@ -274,9 +451,7 @@ class _Normalized(_Activation):
             and otherwise the second, with a warning, for it is rarely what is meant.
     """
 
-    def __init__(self, dim: int | None = None) -> None:
-        super().__init__()
-        self.dim = dim
+    dim: int | None = None
 
     def _along(self, input: Tensor) -> int:
         """Return the dimension."""
@@ -296,7 +471,7 @@ class LogSoftmax(_Normalized):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
-        return functional.log_softmax(input, self._along(input))
+        return log_softmax(input, self._along(input))
 
 
 class Softmax(_Normalized):
@@ -304,7 +479,7 @@ class Softmax(_Normalized):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
-        return functional.softmax(input, self._along(input))
+        return softmax(input, self._along(input))
 
 
 class Softmin(_Normalized):
@@ -312,7 +487,7 @@ class Softmin(_Normalized):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
-        return functional.softmin(input, self._along(input))
+        return softmin(input, self._along(input))
 
 
 class Softmax2d(Module):
@@ -330,4 +505,4 @@ class Softmax2d(Module):
                 "Softmax2d takes images of shape ([batch,] channels, height, width); shape "
                 f"{input.shape} was given."
             )
-        return functional.softmax(input, -3)
+        return softmax(input, -3)

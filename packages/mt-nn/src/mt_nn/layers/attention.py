@@ -1,21 +1,246 @@
-"""Attention with several heads."""
+"""Attention: means of values, weighted by how well their keys fit a query; and layers with heads.
+
+Kernels for attention have no need of a causal mask: to be told that there is one is enough. Yet
+torch's transformers take the mask as a tensor. Whether a tensor is causal is seen in its elements
+only, and to read these is to wait for the device, once for each layer. So the masks that are made
+here are remembered for as long as they exist, and recognized while nothing has changed them.
+"""
 
 from __future__ import annotations
 
+import functools
 import math
+import weakref
 from typing import Any
 
-from mt_nn import functional, init
-from mt_nn.core.dropout import check_probability
-from mt_nn.core.linear import Linear
+from mt_nn import init
+from mt_nn.core.arguments import checked
+from mt_nn.core.dropout import check_probability, dropout
+from mt_nn.core.linear import Linear, linear
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
-from mt_nn.functional.attention import additive, attention_weights
-from mt_nn.functional.causal import is_causal_mask
-from mt_tensor import Tensor, cat, pad, zeros
-from mt_tensor.extending import require_tensors
+from mt_tensor import Tensor, cat, full, fused, ones, pad, zeros
+from mt_tensor.extending import Backend, Device, common_backend, require_tensors, shape_broadcast
+
+# --- Causal masks ---------------------------------------------------------------------------------
+
+
+_MADE: dict[int, weakref.ReferenceType[Tensor]] = {}
+"""The masks that were made here and still exist, by their identity."""
+
+
+def causal_mask(
+    steps: int, dtype: Any = None, *, backend: Backend = None, device: Device = None
+) -> Tensor:
+    """Return what is added to scores, shape (steps, steps): minus infinity for later keys."""
+    whole = full((steps, steps), -math.inf, dtype=dtype, backend=backend, device=device)
+    mask: Tensor = whole.triu(1)
+    name = id(mask)
+    _MADE[name] = weakref.ref(mask, lambda _: _MADE.pop(name, None))
+    return mask
+
+
+def is_causal_mask(mask: Tensor | None) -> bool:
+    """Return whether a mask was made by `causal_mask`, and is nothing but that since."""
+    made = None if mask is None else _MADE.get(id(mask))
+    if mask is None or made is None or made() is not mask:
+        return False
+    return not mask.requires_grad and mask._tensor.version == 0
+
+
+@functools.lru_cache(8)
+def remembered_mask(steps: int, backend: Any) -> Tensor:
+    """Return a causal mask, the same for the same arguments; nobody may change it."""
+    return causal_mask(steps, backend=backend)
+
+
+@functools.lru_cache(8)
+def later_keys(queries: int, keys: int, backend: Any) -> Tensor:
+    """Return bools, shape (queries, keys): True where the key is later than the query.
+
+    It is the same tensor for the same arguments, and nobody may change it.
+    """
+    later: Tensor = ones(queries, keys, dtype="bool", backend=backend).triu(1)
+    return later
+
+
+# --- Attention ------------------------------------------------------------------------------------
+
+
+@checked
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """Return `softmax(query @ key.mT * scale + mask) @ value`.
+
+    After Vaswani et al., Attention is all you need, 2017.
+
+    Args:
+        query: shape (*batch, queries, width).
+        key: shape (*batch, keys, width); the dimensions of the batch are broadcast.
+        value: shape (*batch, keys, outputs).
+        attn_mask: what is added to the products, of a shape that broadcasts to (*batch, queries,
+            keys); or bools, False where a query must not see a key. A query that sees no key at
+            all gets zeros.
+        dropout_p: the probability that a weight is set to zero.
+        is_causal: whether query i sees only the keys 0 to i; there must be no mask then.
+        scale: `1 / sqrt(width)` if None.
+        enable_gqa: whether keys and values may have fewer heads than the queries: shape (*batch,
+            heads, keys, width), where their number of heads divides that of the queries. Each
+            serves as many heads of queries that follow each other (Ainslie et al., GQA, 2023).
+
+    Returns:
+        Shape (*batch, queries, outputs).
+
+    Raises:
+        IndexingError: the dimensions of batches, or those of the mask, do not broadcast.
+        InputError: the shapes do not fit, the tensors are not of one floating-point type, or there
+            are both a mask and `is_causal`.
+        SettingError: `dropout_p` is no probability.
+        BackendMismatchError: the tensors belong to different backends.
+    """
+    if enable_gqa:
+        key, value = _for_all_heads(query, key), _for_all_heads(query, value)
+    query, key, value = _of_one_batch(query, key, value)
+    _check(query, key, value, attn_mask, is_causal)
+    common_backend(query, key, value, attn_mask)
+    check_probability(dropout_p)
+    factor = 1.0 / math.sqrt(max(query.shape[-1], 1)) if scale is None else float(scale)
+    if attn_mask is None:
+        return _attended(query, key, value, None, is_causal, factor, dropout_p)
+    is_bool = attn_mask.dtype.name == "bool"
+    attn_mask = additive(~attn_mask if is_bool else attn_mask, query)
+    blind = (attn_mask == -math.inf).all(-1, keepdim=True)  # to ask whether any is means to wait
+    attn_mask = attn_mask.masked_fill(blind, 0.0)
+    found = _attended(query, key, value, attn_mask, False, factor, dropout_p)
+    return found.masked_fill(blind, 0.0)
+
+
+def additive(mask: Tensor, like: Tensor) -> Tensor:
+    """Return what to add to scores, of the type of `like`.
+
+    Args:
+        mask: bools, True where keys are hidden, which makes minus infinity; or what is added.
+        like: a tensor of the type that is wanted.
+    """
+    if mask.dtype.name != "bool":
+        return mask.to(like.dtype)
+    return mask._full(mask.shape, 0.0, like.dtype).masked_fill(mask, -math.inf)
+
+
+def _attended(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    is_causal: bool,
+    scale: float,
+    dropout_p: float,
+) -> Tensor:
+    """Attend, where dropout is no part of kernels."""
+    if dropout_p == 0.0:
+        return _attention(query, key, value, mask, is_causal, scale)
+    return dropout(attention_weights(query, key, mask, is_causal, scale), dropout_p) @ value
+
+
+@fused("attention")
+def _attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    is_causal: bool,
+    scale: float,
+) -> Tensor:
+    """Attend; the arguments are checked, and the mask is one to be added."""
+    return attention_weights(query, key, mask, is_causal, scale) @ value
+
+
+def attention_weights(
+    query: Tensor, key: Tensor, mask: Tensor | None, is_causal: bool, scale: float
+) -> Tensor:
+    """Return how much each query takes of each value; each row adds up to 1.
+
+    The arguments are those of `scaled_dot_product_attention`, checked, and the mask is one to be
+    added. A row without a key is nan.
+    """
+    if query.dtype.is_narrow:  # scores may leave its range, and weights never do
+        wide = None if mask is None else mask.float()
+        return attention_weights(query.float(), key.float(), wide, is_causal, scale).to(query.dtype)
+    scores = query * scale @ key.mT
+    if is_causal:
+        scores = scores.masked_fill(later_keys(*scores.shape[-2:], query.backend), -math.inf)
+    if mask is not None:
+        scores = scores + mask
+    return scores.softmax(-1)
+
+
+def _for_all_heads(query: Tensor, shared: Tensor) -> Tensor:
+    """Return keys or values with as many heads as the queries have.
+
+    Raises:
+        InputError: there are no heads, or the numbers of heads do not fit.
+    """
+    if min(query.ndim, shared.ndim) < 3 or query.shape[-3] % max(shared.shape[-3], 1):
+        raise InputError(
+            "attention with enable_gqa=True takes shapes (*batch, heads, steps, width), and a "
+            "number of heads of keys and values that divides that of the queries; shapes "
+            f"{query.shape} and {shared.shape} were given."
+        )
+    repeats = query.shape[-3] // max(shared.shape[-3], 1)
+    return shared if repeats == 1 else shared.repeat_interleave(repeats, -3)
+
+
+def _of_one_batch(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """Return matrices with the same dimensions in front of them.
+
+    Raises:
+        IndexingError: their dimensions do not broadcast.
+    """
+    batches = {tensor.shape[:-2] for tensor in tensors}
+    if len(batches) == 1 or min(tensor.ndim for tensor in tensors) < 2:
+        return tensors
+    batch = functools.reduce(shape_broadcast, batches)
+    return tuple(tensor.expand(*batch, *tensor.shape[-2:]) for tensor in tensors)
+
+
+def _check(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, is_causal: bool) -> None:
+    tensors = (query, key, value)
+    shapes = ", ".join(str(tensor.shape) for tensor in tensors)
+    if (
+        min(tensor.ndim for tensor in tensors) < 2
+        or query.shape[-1] != key.shape[-1]
+        or key.shape[-2] != value.shape[-2]
+    ):
+        raise InputError(
+            "attention takes queries of shape (*batch, queries, width), keys (*batch, keys, width) "
+            f"and values (*batch, keys, outputs); shapes {shapes} were given."
+        )
+    if len({tensor.dtype for tensor in tensors}) > 1 or not query.is_floating_point():
+        dtypes = ", ".join(tensor.dtype.name for tensor in tensors)
+        raise InputError(f"attention takes one floating-point type; {dtypes} were given.")
+    if mask is None:
+        return
+    if is_causal:
+        raise InputError("attention takes a mask or is_causal=True, not both.")
+    whole = (*query.shape[:-1], key.shape[-2])
+    if shape_broadcast(mask.shape, whole) != whole or mask.dtype.kind == "integer":
+        raise InputError(
+            f"attention takes a mask of bools or floats that broadcasts to {whole}; shape "
+            f"{mask.shape} and {mask.dtype.name} were given."
+        )
+
+
+# --- The layer ------------------------------------------------------------------------------------
 
 
 class MultiheadAttention(Module):
@@ -145,13 +370,13 @@ class MultiheadAttention(Module):
         weights = None
         if need_weights:
             scale = 1.0 / math.sqrt(q.shape[-1])
-            weights = functional.dropout(attention_weights(q, k, mask, False, scale), dropout_p)
+            weights = dropout(attention_weights(q, k, mask, False, scale), dropout_p)
             heads = weights @ v
             weights = weights.mean(1) if average_attn_weights else weights
             weights = weights if is_batched else weights[0]
         else:
             given = None if causal else mask
-            heads = functional.scaled_dot_product_attention(q, k, v, given, dropout_p, causal)
+            heads = scaled_dot_product_attention(q, k, v, given, dropout_p, causal)
         order = (0, 2, 1, 3) if self.batch_first or not is_batched else (2, 0, 1, 3)
         joined = heads.permute(*order).flatten(-2)
         return self.out_proj(joined if is_batched else joined[0]), weights
@@ -161,12 +386,12 @@ class MultiheadAttention(Module):
         weights: Any = self.q_proj_weight, self.k_proj_weight, self.v_proj_weight
         if self.in_proj_weight is not None:
             if query is key and key is value:
-                whole = functional.linear(query, self.in_proj_weight, self.in_proj_bias)
+                whole = linear(query, self.in_proj_weight, self.in_proj_bias)
                 return tuple(self._split(part) for part in whole.chunk(3, -1))
             weights = self.in_proj_weight.chunk(3)
         biases: Any = (None,) * 3 if self.in_proj_bias is None else self.in_proj_bias.chunk(3)
         given = zip((query, key, value), weights, biases, strict=True)
-        return tuple(self._split(functional.linear(*arguments)) for arguments in given)
+        return tuple(self._split(linear(*arguments)) for arguments in given)
 
     def _split(self, projected: Tensor) -> Tensor:
         """Return the heads of projections, shape (batch, heads, steps, features)."""

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from typing import Any, Generic, TypeVar
 
 import mt_operators
-from mt_nn.core.containers import MemberList, checked_module
+from mt_nn.core.containers import checked_module
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.errors import InputError
+from mt_nn.layers.lists import Methods as ListMethods
 from mt_operators import MemberError
 from mt_tensor import Tensor
 
@@ -31,7 +32,7 @@ class Identity(Module):
         return input
 
 
-class ModuleList(MemberList):
+class ModuleList(ListMethods):
     """A list of modules, without a `forward`.
 
     Args:
@@ -46,7 +47,7 @@ class ModuleList(MemberList):
         return ModuleList(list(self)[part])
 
 
-class ParameterList(MemberList):
+class ParameterList(ListMethods):
     """A list of parameters; tensors become ones.
 
     Args:

@@ -17,7 +17,13 @@ from mt_nn.core.linear import Linear
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.errors import InputError
-from mt_nn.layers.convolution import Conv1d, Conv3d
+from mt_nn.layers.convolution import (
+    Conv1d,
+    Conv3d,
+    ConvTranspose1d,
+    ConvTranspose2d,
+    ConvTranspose3d,
+)
 from mt_nn.layers.normalization import (
     BatchNorm1d,
     BatchNorm2d,
@@ -26,7 +32,6 @@ from mt_nn.layers.normalization import (
     InstanceNorm2d,
     InstanceNorm3d,
 )
-from mt_nn.layers.transposed import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from mt_operators import Buffer
 from mt_tensor import Generator, Tensor, tensor
 from mt_tensor.extending import require_tensors, use_generator

@@ -1,4 +1,4 @@
-"""A layer of two inputs, and one that splits a dimension."""
+"""Bilinear maps, dimensions that are split, and layers that compare vectors."""
 
 from __future__ import annotations
 
@@ -7,12 +7,52 @@ from collections.abc import Sequence
 from typing import Any
 
 from mt_nn import init
+from mt_nn.core.arguments import check_alike, checked
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
-from mt_nn.errors import SettingTypeError
-from mt_nn.functional.bilinear import bilinear
-from mt_tensor import Tensor, unflatten, zeros
+from mt_nn.errors import InputError, SettingTypeError
+from mt_nn.layers.function import FunctionLayer
+from mt_tensor import Tensor, cosine_similarity, pairwise_distance, unflatten, zeros
+
+
+@checked
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Return `input1 @ weight @ input2 + bias`, with a matrix for each output.
+
+    Args:
+        input1: shape (*batch, first inputs).
+        input2: shape (*batch, second inputs).
+        weight: shape (outputs, first inputs, second inputs).
+        bias: shape (outputs,), or None.
+
+    Returns:
+        Shape (*batch, outputs).
+
+    Raises:
+        InputError: the shapes do not fit.
+        DTypeError: the tensors have different dtypes.
+        BackendMismatchError: the tensors belong to different backends.
+    """
+    shapes = (input1.shape, input2.shape, weight.shape, None if bias is None else bias.shape)
+    fits = (
+        weight.ndim == 3
+        and input1.shape[-1:] == weight.shape[1:2]
+        and input2.shape[-1:] == weight.shape[2:]
+        and input1.shape[:-1] == input2.shape[:-1]
+        and (bias is None or bias.shape == weight.shape[:1])
+    )
+    if not fits:
+        raise InputError(
+            "bilinear() takes inputs of shapes (*batch, first) and (*batch, second), a weight of "
+            f"shape (outputs, first, second) and a bias of shape (outputs,); {shapes} were given."
+        )
+    check_alike("bilinear", input1, input2, weight, bias)
+    outputs, first, second = weight.shape
+    matrices = input1 @ weight.permute(1, 0, 2).reshape(first, outputs * second)
+    mapped = matrices.unflatten(-1, (outputs, second)) @ input2.unsqueeze(-1)
+    out = mapped.squeeze(-1)
+    return out if bias is None else out + bias
 
 
 class Bilinear(Module):
@@ -82,3 +122,26 @@ class Unflatten(Module):
     def extra_repr(self) -> str:
         """Show the settings."""
         return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
+
+
+# --- How alike vectors are, and how far apart -----------------------------------------------------
+
+
+class CosineSimilarity(FunctionLayer):
+    """The cosine of the angle between vectors; see `mt_nn.functional.cosine_similarity`."""
+
+    function = staticmethod(cosine_similarity)
+    dim: int = 1
+    eps: float = 1e-8
+
+
+class PairwiseDistance(Module):
+    """The norm of the differences of vectors; see `mt_nn.functional.pairwise_distance`."""
+
+    def __init__(self, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> None:
+        super().__init__()
+        self.norm, self.eps, self.keepdim = p, eps, keepdim
+
+    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
+        """Return the shape of the inputs, broadcast, without the last dimension."""
+        return pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)

@@ -14,7 +14,7 @@ from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
-from mt_nn.functional import recurrent
+from mt_nn.layers import recurrent_steps as recurrent
 from mt_nn.utils.rnn import PackedSequence, pad_packed_sequence
 from mt_nn.utils.settings import check_flags
 from mt_tensor import Tensor, cat, stack, tensor, zeros

@@ -13,8 +13,7 @@ from mt_nn.core.linear import Linear
 from mt_nn.core.module import Module
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
-from mt_nn.functional.causal import causal_mask
-from mt_nn.layers.attention import MultiheadAttention
+from mt_nn.layers.attention import MultiheadAttention, causal_mask
 from mt_nn.layers.normalization import LayerNorm
 from mt_tensor import Tensor
 from mt_tensor.extending import Backend, Device, require_tensors

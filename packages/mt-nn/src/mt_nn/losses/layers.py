@@ -6,6 +6,7 @@ Weights of classes or elements are buffers, which move and are saved with the mo
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY
 from typing import Literal
 
 from mt_nn import functional
@@ -17,19 +18,14 @@ from mt_tensor import Tensor
 class _Loss(FunctionLayer):
     """A loss that has no settings but the reduction."""
 
-    def __init__(self, *, reduction: Reduction = "mean") -> None:
-        super().__init__()
-        self.reduction = reduction
+    _: KW_ONLY
+    reduction: Reduction = "mean"
 
 
 class _WeightedLoss(_Loss):
     """A loss whose first setting is the weights of classes or elements."""
 
-    weight: Tensor | None
-
-    def __init__(self, weight: Tensor | None = None, *, reduction: Reduction = "mean") -> None:
-        super().__init__(reduction=reduction)
-        self.register_buffer("weight", weight)
+    weight: Tensor | None = None
 
 
 # --- Of numbers -----------------------------------------------------------------------------------
@@ -51,20 +47,16 @@ class SmoothL1Loss(_Loss):
     """The loss of two tensors of one shape; see `mt_nn.functional.smooth_l1_loss`."""
 
     function = staticmethod(functional.smooth_l1_loss)
-
-    def __init__(self, *, reduction: Reduction = "mean", beta: float = 1.0) -> None:
-        super().__init__(reduction=reduction)
-        self.beta = beta
+    _: KW_ONLY
+    beta: float = 1.0
 
 
-class HuberLoss(_Loss):
+class HuberLoss(FunctionLayer):
     """The loss of two tensors of one shape; see `mt_nn.functional.huber_loss`."""
 
     function = staticmethod(functional.huber_loss)
-
-    def __init__(self, reduction: Reduction = "mean", delta: float = 1.0) -> None:
-        super().__init__(reduction=reduction)
-        self.delta = delta
+    reduction: Reduction = "mean"
+    delta: float = 1.0
 
 
 # --- Of classes -----------------------------------------------------------------------------------
@@ -77,16 +69,8 @@ class NLLLoss(_WeightedLoss):
     """
 
     function = staticmethod(functional.nll_loss)
-
-    def __init__(
-        self,
-        weight: Tensor | None = None,
-        *,
-        ignore_index: int = -100,
-        reduction: Reduction = "mean",
-    ) -> None:
-        super().__init__(weight, reduction=reduction)
-        self.ignore_index = ignore_index
+    _: KW_ONLY
+    ignore_index: int = -100
 
 
 class CrossEntropyLoss(_WeightedLoss):
@@ -96,37 +80,21 @@ class CrossEntropyLoss(_WeightedLoss):
     """
 
     function = staticmethod(functional.cross_entropy)
-
-    def __init__(
-        self,
-        weight: Tensor | None = None,
-        *,
-        ignore_index: int = -100,
-        reduction: Reduction = "mean",
-        label_smoothing: float = 0.0,
-    ) -> None:
-        super().__init__(weight, reduction=reduction)
-        self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
+    _: KW_ONLY
+    ignore_index: int = -100
+    label_smoothing: float = 0.0
 
 
-class MultiMarginLoss(_WeightedLoss):
+class MultiMarginLoss(_Loss):
     """The loss of scores (batch, classes) for classes (batch,).
 
     See `mt_nn.functional.multi_margin_loss`.
     """
 
     function = staticmethod(functional.multi_margin_loss)
-
-    def __init__(
-        self,
-        p: int = 1,
-        margin: float = 1.0,
-        weight: Tensor | None = None,
-        *,
-        reduction: Reduction = "mean",
-    ) -> None:
-        super().__init__(weight, reduction=reduction)
-        self.p, self.margin = p, margin
+    p: int = 1
+    margin: float = 1.0
+    weight: Tensor | None = None
 
 
 # --- Of labels ------------------------------------------------------------------------------------
@@ -148,18 +116,8 @@ class BCEWithLogitsLoss(_WeightedLoss):
     """
 
     function = staticmethod(functional.binary_cross_entropy_with_logits)
-
-    pos_weight: Tensor | None
-
-    def __init__(
-        self,
-        weight: Tensor | None = None,
-        *,
-        reduction: Reduction = "mean",
-        pos_weight: Tensor | None = None,
-    ) -> None:
-        super().__init__(weight, reduction=reduction)
-        self.register_buffer("pos_weight", pos_weight)
+    _: KW_ONLY
+    pos_weight: Tensor | None = None
 
 
 class SoftMarginLoss(_Loss):
@@ -192,24 +150,16 @@ class MultiLabelMarginLoss(_Loss):
 # --- Of distributions -----------------------------------------------------------------------------
 
 
-class KLDivLoss(_Loss):
+class KLDivLoss(FunctionLayer):
     """The divergence of log-probabilities from targets of the same shape.
 
     See `mt_nn.functional.kl_div`.
     """
 
     function = staticmethod(functional.kl_div)
-
-    reduction: Reduction | Literal["batchmean"]  # type: ignore[assignment]
-
-    def __init__(
-        self,
-        *,
-        reduction: Reduction | Literal["batchmean"] = "mean",
-        log_target: bool = False,
-    ) -> None:
-        super().__init__()
-        self.reduction, self.log_target = reduction, log_target
+    _: KW_ONLY
+    reduction: Reduction | Literal["batchmean"] = "mean"
+    log_target: bool = False
 
 
 class PoissonNLLLoss(_Loss):
@@ -219,17 +169,10 @@ class PoissonNLLLoss(_Loss):
     """
 
     function = staticmethod(functional.poisson_nll_loss)
-
-    def __init__(
-        self,
-        log_input: bool = True,
-        full: bool = False,
-        *,
-        eps: float = 1e-8,
-        reduction: Reduction = "mean",
-    ) -> None:
-        super().__init__(reduction=reduction)
-        self.log_input, self.full, self.eps = log_input, full, eps
+    log_input: bool = True
+    full: bool = False
+    _: KW_ONLY
+    eps: float = 1e-8
 
 
 class GaussianNLLLoss(_Loss):
@@ -239,12 +182,9 @@ class GaussianNLLLoss(_Loss):
     """
 
     function = staticmethod(functional.gaussian_nll_loss)
-
-    def __init__(
-        self, *, full: bool = False, eps: float = 1e-6, reduction: Reduction = "mean"
-    ) -> None:
-        super().__init__(reduction=reduction)
-        self.full, self.eps = full, eps
+    _: KW_ONLY
+    full: bool = False
+    eps: float = 1e-6
 
 
 # --- Of comparisons -------------------------------------------------------------------------------
@@ -253,9 +193,7 @@ class GaussianNLLLoss(_Loss):
 class _MarginLoss(_Loss):
     """A loss that is 0 beyond a margin."""
 
-    def __init__(self, margin: float = 0.0, *, reduction: Reduction = "mean") -> None:
-        super().__init__(reduction=reduction)
-        self.margin = margin
+    margin: float = 0.0
 
 
 class CosineEmbeddingLoss(_MarginLoss):
@@ -276,69 +214,49 @@ class MarginRankingLoss(_MarginLoss):
     function = staticmethod(functional.margin_ranking_loss)
 
 
-class HingeEmbeddingLoss(_MarginLoss):
+class HingeEmbeddingLoss(_Loss):
     """The loss of distances for targets, 1 or -1, of the same shape.
 
     See `mt_nn.functional.hinge_embedding_loss`.
     """
 
     function = staticmethod(functional.hinge_embedding_loss)
-
-    def __init__(self, margin: float = 1.0, *, reduction: Reduction = "mean") -> None:
-        super().__init__(margin, reduction=reduction)
+    margin: float = 1.0
 
 
-class TripletMarginLoss(_MarginLoss):
+class TripletMarginLoss(_Loss):
     """The loss of triplets of vectors (batch, size); see `mt_nn.functional.triplet_margin_loss`."""
 
     function = staticmethod(functional.triplet_margin_loss)
-
-    def __init__(
-        self,
-        margin: float = 1.0,
-        p: float = 2.0,
-        eps: float = 1e-6,
-        swap: bool = False,
-        *,
-        reduction: Reduction = "mean",
-    ) -> None:
-        super().__init__(margin, reduction=reduction)
-        self.p, self.eps, self.swap = p, eps, swap
+    margin: float = 1.0
+    p: float = 2.0
+    eps: float = 1e-6
+    swap: bool = False
 
 
-class TripletMarginWithDistanceLoss(_MarginLoss):
+class TripletMarginWithDistanceLoss(_Loss):
     """The loss of triplets, of whatever the distance takes.
 
     See `mt_nn.functional.triplet_margin_with_distance_loss`.
     """
 
     function = staticmethod(functional.triplet_margin_with_distance_loss)
-
-    def __init__(
-        self,
-        *,
-        distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
-        margin: float = 1.0,
-        swap: bool = False,
-        reduction: Reduction = "mean",
-    ) -> None:
-        super().__init__(margin, reduction=reduction)
-        self.distance_function, self.swap = distance_function, swap
+    _: KW_ONLY
+    distance_function: Callable[[Tensor, Tensor], Tensor] | None = None
+    margin: float = 1.0
+    swap: bool = False
 
 
 # --- Of sequences ---------------------------------------------------------------------------------
 
 
-class CTCLoss(_Loss):
+class CTCLoss(FunctionLayer):
     """The loss of log-probabilities (time, batch, labels) for sequences of labels.
 
     See `mt_nn.functional.ctc_loss`.
     """
 
     function = staticmethod(functional.ctc_loss)
-
-    def __init__(
-        self, blank: int = 0, reduction: Reduction = "mean", zero_infinity: bool = False
-    ) -> None:
-        super().__init__(reduction=reduction)
-        self.blank, self.zero_infinity = blank, zero_infinity
+    blank: int = 0
+    reduction: Reduction = "mean"
+    zero_infinity: bool = False

@@ -6,9 +6,14 @@ import math
 from typing import Literal
 
 from mt_nn.core.arguments import checked
-from mt_nn.core.losses import REDUCTIONS, Reduction, check_floating, check_reduction
+from mt_nn.core.losses import REDUCTIONS, Reduction, check_reduction
 from mt_nn.errors import InputError, SettingError
-from mt_nn.losses.arguments import check_at_least, check_one_shape, check_positive
+from mt_nn.losses.differences import (
+    check_at_least,
+    check_floating,
+    check_one_shape,
+    check_positive,
+)
 from mt_nn.utils.settings import number
 from mt_tensor import Tensor, full_like, fuse, xlogy
 from mt_tensor.extending import as_one_call

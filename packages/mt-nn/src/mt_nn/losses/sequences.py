@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from mt_nn.core.arguments import checked
-from mt_nn.core.losses import REDUCTIONS, Reduction, check_floating, check_reduction
+from mt_nn.core.losses import REDUCTIONS, Reduction, check_reduction
 from mt_nn.errors import InputError, SettingError
+from mt_nn.losses.differences import check_floating
 from mt_tensor import Function, Tensor, cat, full, fused, tensor, zeros
 from mt_tensor.extending import Array
 

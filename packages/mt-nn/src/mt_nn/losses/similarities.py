@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mt_nn.core.arguments import checked
-from mt_nn.core.losses import REDUCTIONS, Reduction, check_floating, check_reduction
+from mt_nn.core.losses import REDUCTIONS, Reduction, check_reduction
 from mt_nn.errors import InputError
-from mt_nn.losses.arguments import check_one_shape, check_positive
+from mt_nn.losses.differences import check_floating, check_one_shape, check_positive
 from mt_tensor import Tensor, elementwise, fuse, pairwise_distance
 
 _SMALL = 1e-12

@@ -1,28 +1,56 @@
-"""Losses of weighted classes, and cross entropy for targets that are probabilities or smoothed."""
+"""`nll_loss`, and cross entropy for weighted classes and targets that are probabilities."""
 
 from __future__ import annotations
 
-from mt_nn.core.arguments import check_alike
+from mt_nn.core.arguments import check_alike, checked
 from mt_nn.core.errors import InputError, SettingError
 from mt_nn.core.extensions import extends
 from mt_nn.core.losses import (
     REDUCTIONS,
     Reduction,
+    _nll_loss,
     check_classes,
-    check_floating,
+    check_reduction,
     for_one_sample,
     reduced,
 )
+from mt_nn.losses.differences import check_floating
 from mt_tensor import Tensor
 
 
-@extends("weighted classes")
-def weighted_nll_loss(
-    input: Tensor, target: Tensor, weight: Tensor, ignore_index: int, reduction: Reduction
+@checked
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    *,
+    ignore_index: int = -100,
+    reduction: Reduction = "mean",
 ) -> Tensor:
-    """Compute `nll_loss` with a weight for each class; the other arguments have been checked."""
-    check_class_weights("nll_loss", input, weight)
-    return for_one_sample(_weighted_nll, input, target, weight, ignore_index, reduction, 0.0)
+    """Return the negative log-probability of the correct class.
+
+    Args:
+        input: log-probabilities, shape (batch, classes, *rest), or (classes,) for one sample.
+        target: the correct classes, int64 of shape (batch, *rest), or ().
+        weight: a weight for each class, shape (classes,); the mean is divided by the sum of the
+            weights of all targets.
+        ignore_index: the target of samples to ignore; it need not be a class.
+        reduction: mean or sum over all, or none.
+
+    Raises:
+        InputError: shapes or dtypes do not fit.
+        DTypeError: the weights have another dtype than the scores.
+        IndexingError: a class does not exist.
+        SettingError: there is no such reduction.
+        BackendMismatchError: the tensors belong to different backends.
+    """
+    check_reduction(reduction)
+    check_classes("nll_loss", input, target)
+    if weight is not None:
+        check_class_weights("nll_loss", input, weight)
+        settings = (weight, ignore_index, reduction, 0.0)
+        return for_one_sample(_weighted_nll, input, target, *settings)
+    return for_one_sample(_nll_loss, input, target, ignore_index, reduction)
 
 
 @extends("weights and soft targets")

@@ -7,10 +7,9 @@ It is imported by whoever trains so, and not by `import mt_nn`.
 
 from mt_nn.parallel.batch_norm import SyncBatchNorm
 from mt_nn.parallel.data_parallel import DataParallel
-from mt_nn.parallel.group import Group
+from mt_nn.parallel.group import Group, world
 from mt_nn.parallel.sampling import DistributedSampler, SharedBatches, SharedStream
 from mt_nn.parallel.sharding import ZeroRedundancyOptimizer
-from mt_nn.parallel.world import world
 
 # fmt: off
 __all__ = [

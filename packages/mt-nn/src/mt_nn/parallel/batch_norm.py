@@ -9,11 +9,9 @@ from typing import Any
 
 import mt_operators
 from mt_nn.errors import InputError
-from mt_nn.functional.normalization import remember, scaled
-from mt_nn.layers.normalization import BatchNorm
-from mt_nn.parallel.group import Group
-from mt_nn.parallel.packing import Packed, traveling
-from mt_nn.parallel.world import world
+from mt_nn.layers.normalization import BatchNorm, remember, scaled
+from mt_nn.parallel.averaging import Packed, traveling
+from mt_nn.parallel.group import Group, world
 from mt_tensor import Function, Tensor, cat, empty_like, tensor
 from mt_tensor.extending import wide
 

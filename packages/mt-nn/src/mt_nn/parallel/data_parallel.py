@@ -15,10 +15,8 @@ import mt_operators
 from mt_autodiff import topological_sort
 from mt_nn.core.module import Module
 from mt_nn.errors import SettingError
-from mt_nn.parallel.averaging import Averaging
-from mt_nn.parallel.group import Group, agree
-from mt_nn.parallel.packing import Broadcast, broadcast
-from mt_nn.parallel.world import world
+from mt_nn.parallel.averaging import Averaging, Broadcast, broadcast
+from mt_nn.parallel.group import Group, agree, world
 from mt_tensor import Generator, Tensor, get_rng_state, is_grad_enabled
 from mt_tensor.extending import check_flags, numbers_of, use_generator
 

@@ -4,15 +4,18 @@ A program that MPI has started several times (`mpiexec -n 4 python train.py`) is
 ranks, and their group is how they talk (`mpi.py`). All ranks must do the same operations in the
 same order; each has a name, by which messages call it. A program that runs alone has a group, too,
 of one.
+
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
+import os
 from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar
 
-from mt_nn.errors import RankError
+from mt_nn.errors import MissingPackageError, RankError
 from mt_tensor import Tensor
 from mt_tensor.backends import TensorBackend
 from mt_tensor.extending import Array
@@ -108,3 +111,29 @@ def agree(group: Group, what: str, value: list[str]) -> None:
                     f"the {what} of rank {rank} are not those of rank 0: the first that differs is "
                     f"{its} there, and {mine} here. All ranks must run the same program."
                 )
+
+
+# --- The group of this program --------------------------------------------------------------------
+
+
+STARTED_BY_MPI = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK")
+"""Environment variables that a process has which MPI has started."""
+
+
+@functools.cache
+def world() -> Group:
+    """Return the group of all ranks of this program.
+
+    Raises:
+        MissingPackageError: MPI has started the program, but mpi4py is not installed.
+        RankError: the ranks run other versions of Python, NumPy or these packages.
+    """
+    if not any(name in os.environ for name in STARTED_BY_MPI):
+        return Group()
+    try:
+        from mt_nn.parallel.mpi import all_ranks
+    except ImportError as error:
+        raise MissingPackageError(
+            "this program was started by MPI, which takes mpi4py: pip install 'mt-nn[mpi]'"
+        ) from error
+    return all_ranks()

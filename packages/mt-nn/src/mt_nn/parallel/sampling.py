@@ -10,7 +10,7 @@ from mt_nn.core.samplers import Sampler
 from mt_nn.core.settings import integer
 from mt_nn.data.datasets import IterableDataset
 from mt_nn.errors import SettingError
-from mt_nn.parallel.world import world
+from mt_nn.parallel.group import world
 from mt_tensor import Generator
 from mt_tensor.extending import check_flags, numbers_of
 

@@ -13,9 +13,8 @@ from typing import Any
 
 from mt_nn.errors import SettingError
 from mt_nn.optim import Optimizer
-from mt_nn.parallel.group import Group
-from mt_nn.parallel.packing import broadcast
-from mt_nn.parallel.world import world
+from mt_nn.parallel.averaging import broadcast
+from mt_nn.parallel.group import Group, world
 from mt_tensor import enable_grad
 
 

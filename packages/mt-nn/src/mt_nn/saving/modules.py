@@ -26,7 +26,35 @@ def assign(module: Module, state_dict: Mapping[str, Any]) -> None:
             holder.update(value.detach())
 
 
+# --- Extra states ---------------------------------------------------------------------------------
+
+_NOT_DEFINED = (
+    "{} defines no {}(); define both get_extra_state() and set_extra_state() in a module that has "
+    "a state of its own."
+)
+
+
+def get_extra_state(self: Module) -> Any:
+    """Return a state to save beside parameters and buffers, under the name `_extra_state`.
+
+    Define it, and `set_extra_state`, in a module that has such a state: a tensor, or for
+    `mt_nn.save` anything else that it can write.
+    """
+    raise TypeError(_NOT_DEFINED.format(type(self).__name__, "get_extra_state"))
+
+
+def set_extra_state(self: Module, state: Any) -> None:  # noqa: ARG001 - a module's own uses it
+    """Load what `get_extra_state` returned."""
+    raise TypeError(_NOT_DEFINED.format(type(self).__name__, "set_extra_state"))
+
+
 @extends("extra state")
+def add_extra_state(module: Module, saved: dict[str, Holder]) -> None:
+    """Add the extra state of a module that has one to what is saved of the module."""
+    if type(module).get_extra_state is not get_extra_state:
+        saved["_extra_state"] = ExtraState(module)
+
+
 class ExtraState(Holder):
     """The extra state of a module, saved like a parameter."""
 

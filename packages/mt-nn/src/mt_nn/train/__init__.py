@@ -4,11 +4,8 @@ It is imported by whoever trains, and not by `import mt_nn`.
 """
 
 from mt_nn.core.lenet import LeNet
-from mt_nn.train.callbacks import EarlyStopping, SaveCheckpoints
-from mt_nn.train.curves import draw_curves
-from mt_nn.train.history import History
-from mt_nn.train.language_models import LSTMLanguageModel, TransformerLanguageModel
-from mt_nn.train.logs import CSVLog, JSONLinesLog, ProgressBar
+from mt_nn.train.callbacks import CSVLog, EarlyStopping, JSONLinesLog, ProgressBar, SaveCheckpoints
+from mt_nn.train.history import History, draw_curves
 from mt_nn.train.metrics import (
     F1,
     Accuracy,
@@ -20,8 +17,7 @@ from mt_nn.train.metrics import (
     Recall,
     TopKAccuracy,
 )
-from mt_nn.train.resnet9 import ResNet9
-from mt_nn.train.text_cnn import TextCNN
+from mt_nn.train.networks import LSTMLanguageModel, ResNet9, TextCNN, TransformerLanguageModel
 from mt_nn.train.trainer import Callback, Trainer
 
 # fmt: off

@@ -14,7 +14,7 @@ import numpy as np
 from mt_nn.core.lenet import LeNet
 from mt_nn.functional import cross_entropy
 from mt_nn.optim import SGD, Adam, AdamW
-from mt_nn.train.language_models import TransformerLanguageModel
+from mt_nn.train.networks import TransformerLanguageModel
 from mt_nn.utils import clip_grad_norm_
 from mt_tensor import Tensor, tensor
 

@@ -22,8 +22,7 @@ from mt_nn.optim import Optimizer
 from mt_nn.parallel.data_parallel import DataParallel
 from mt_nn.parallel.group import Group
 from mt_nn.parallel.sharding import ZeroRedundancyOptimizer
-from mt_nn.saving.checkpoint import Generators, load_checkpoint, save_checkpoint
-from mt_nn.saving.folder import Checkpoints
+from mt_nn.saving.checkpoint import Checkpoints, Generators, load_checkpoint, save_checkpoint
 from mt_nn.saving.values import state_methods
 from mt_nn.train.history import History
 from mt_nn.train.metrics import Mean, Metric, samples_of

@@ -10,6 +10,8 @@ from mt_nn.utils.clipping import (
     clip_grad_value_,
     clip_grads_with_norm_,
     get_total_norm,
+    parameters_to_vector,
+    vector_to_parameters,
 )
 from mt_nn.utils.fusing import (
     fuse_conv_bn_eval,
@@ -17,7 +19,6 @@ from mt_nn.utils.fusing import (
     fuse_linear_bn_eval,
     fuse_linear_bn_weights,
 )
-from mt_nn.utils.vectors import parameters_to_vector, vector_to_parameters
 
 # fmt: off
 __all__ = [

@@ -1,4 +1,4 @@
-"""Gradients made shorter, so that no batch takes too long a step."""
+"""Gradients made shorter, so that no batch takes too long a step; parameters as one vector."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from mt_nn.errors import InputError, SettingError
-from mt_tensor import Tensor, fused, no_grad, stack, tensor
+from mt_tensor import Tensor, cat, fused, no_grad, stack, tensor
 
 
 def get_total_norm(
@@ -98,3 +98,35 @@ def clip_grad_value_(parameters: Tensor | Iterable[Any], clip_value: float) -> N
 def _gradients(parameters: Tensor | Iterable[Any]) -> list[Tensor]:
     given = [parameters] if isinstance(parameters, Tensor) else parameters
     return [parameter.grad for parameter in given if parameter.grad is not None]
+
+
+# --- All parameters as one vector, and back -------------------------------------------------------
+
+
+def parameters_to_vector(parameters: Iterable[Any]) -> Tensor:
+    """Return all elements of some parameters, one after the other; gradients pass through.
+
+    Raises:
+        InputError: there are no parameters.
+    """
+    rows = [parameter.reshape(-1) for parameter in parameters]
+    if not rows:
+        raise InputError("parameters_to_vector() was given no parameters.")
+    return cat(rows)
+
+
+def vector_to_parameters(vec: Tensor, parameters: Iterable[Any]) -> None:
+    """Store the elements of a vector in parameters, one after the other.
+
+    Raises:
+        InputError: it is no vector, or has not as many elements as they; nothing was changed.
+    """
+    given = list(parameters)
+    sizes = [parameter.numel() for parameter in given]
+    if vec.shape != (sum(sizes),):
+        raise InputError(
+            f"the parameters have {sum(sizes)} elements; a tensor of shape {vec.shape} was given."
+        )
+    with no_grad():
+        for parameter, part in zip(given, vec.detach().split(sizes), strict=True):
+            parameter.copy_(part.view(*parameter.shape))

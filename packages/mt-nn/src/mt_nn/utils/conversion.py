@@ -2,30 +2,67 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
-from mt_nn.core.extensions import extends
 from mt_nn.core.module import Module
-from mt_tensor import Tensor
+from mt_tensor import DType, Tensor
+from mt_tensor.extending import Backend, Device
+
+M = TypeVar("M", bound=Module)
 
 
-@extends("conversion of modules")
-def convert(module: Module, *target: Any, **options: Any) -> Module:
-    """Convert all parameters, gradients and buffers in place; see `Module.to`."""
+def to(
+    self: M,
+    target: Any = None,
+    dtype: Any = None,
+    non_blocking: bool = False,
+    *,
+    backend: Backend = None,
+    device: Device = None,
+) -> M:
+    """Convert all parameters, gradients and buffers in place, and return the module.
+
+    The arguments are those of `mt_tensor.Tensor.to`. Integer tensors keep their dtype. States of
+    optimizers are not converted.
+    """
 
     def converted(value: Tensor) -> Tensor:
-        moved = value.detach().to(*target, **options)
+        moved = value.detach().to(
+            target, dtype, backend=backend, device=device, non_blocking=non_blocking
+        )
         return moved if value.is_floating_point() else value.detach().to(backend=moved.backend)
 
-    for each in module.modules():
+    for each in self.modules():
         for name, buffer in each._buffers.items():
             if isinstance(buffer.value, Tensor):
                 setattr(each, name, converted(buffer.value))
-    for holder in module.parameters():
+    for holder in self.parameters():
         parameter = holder.value
         grad, requires_grad = parameter.grad, parameter.requires_grad
         parameter._become(converted(parameter))
         parameter.requires_grad_(requires_grad)
         if grad is not None:
             parameter.grad = converted(grad)
-    return module
+    return self
+
+
+def conversion(name: str, dtype: DType) -> Callable[[M], M]:
+    """Return the method of this name that converts to a dtype."""
+
+    def convert(self: M) -> M:
+        return self.to(dtype)
+
+    convert.__name__ = convert.__qualname__ = name
+    convert.__doc__ = f"""Convert all floating-point numbers to {dtype.name}."""
+    return convert
+
+
+def cpu(self: M) -> M:
+    """Move all tensors to the memory of this machine."""
+    return self.to(device="cpu")
+
+
+def cuda(self: M, device: Device = None) -> M:
+    """Move all tensors to the GPU."""
+    return self.to(device="cuda" if device is None else device)

@@ -1,21 +1,20 @@
-"""Members of modules by their dotted names."""
+"""Members of modules by their dotted names, such as "encoder.0.weight"."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from mt_nn.core.extensions import extends
 from mt_operators import Module
 from mt_operators.core.errors import no_attribute
 
 
-@extends("modules by name")
-def submodule(module: Module, target: str) -> Module:
-    """Return the module with a dotted name.
+def get_submodule(self: Module, target: str) -> Module:
+    """Return the module with a dotted name, such as "encoder.0"; for "" this module.
 
     Raises:
         AttributeError: there is none; the message suggests the nearest.
     """
+    module = self
     for name in target.split(".") if target else []:
         if name not in module._modules:
             raise no_attribute(module, name)
@@ -23,24 +22,32 @@ def submodule(module: Module, target: str) -> Module:
     return module
 
 
-@extends("replacement by name")
-def set_submodule(owner: Module, target: str, module: Module, strict: bool) -> None:
-    """Replace the module with a dotted name, or add it.
+def set_submodule(self: Module, target: str, module: Module, strict: bool = False) -> None:
+    """Replace the module with a dotted name; or add it, unless `strict`.
 
     Raises:
         AttributeError: the parent does not exist, or `strict` and the module does not.
     """
     path, _, name = target.rpartition(".")
     if strict:
-        submodule(owner, target)
-    submodule(owner, path).add_module(name, module)
+        get_submodule(self, target)
+    get_submodule(self, path).add_module(name, module)
 
 
-@extends("members by name")
-def member(module: Module, target: str, store: str) -> Any:
-    """Return a parameter or the holder of a buffer by its dotted name; see `submodule`."""
+def get_parameter(self: Module, target: str) -> Any:
+    """Return the parameter with a dotted name, such as "encoder.0.weight"."""
+    return _member(self, target, "_parameters")
+
+
+def get_buffer(self: Module, target: str) -> Any:
+    """Return the value of the buffer with a dotted name, such as "norm.running_mean"."""
+    return _member(self, target, "_buffers").value
+
+
+def _member(module: Module, target: str, store: str) -> Any:
+    """Return a parameter or the holder of a buffer by its dotted name; see `get_submodule`."""
     path, _, name = target.rpartition(".")
-    owner = submodule(module, path)
+    owner = get_submodule(module, path)
     members = getattr(owner, store)
     if name not in members:
         raise no_attribute(owner, name)

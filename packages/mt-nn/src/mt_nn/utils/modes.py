@@ -1,4 +1,4 @@
-"""Evaluation for a while: every module is back in its own mode afterwards."""
+"""Modules in evaluation mode for a while."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from mt_nn import functional
 from mt_nn.core.module import Module
 from mt_nn.core.settings import integer
 from mt_nn.errors import SettingError
-from mt_nn.layers.transposed import TransposedConvolution
+from mt_nn.layers.convolution import TransposedConvolution
 from mt_nn.utils.parametrize import register_parametrization
 from mt_tensor import Tensor, no_grad, randn
 

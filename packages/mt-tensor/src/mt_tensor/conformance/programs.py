@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 import mt_tensor as mt
-from mt_tensor.conformance.choices import Draw
-from mt_tensor.conformance.instructions import INSTRUCTIONS, Instruction
+from mt_tensor.conformance.instructions import INSTRUCTIONS, Draw, Instruction
 from mt_tensor.core.dtypes import Array
 from mt_tensor.core.strides import overlaps
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import mt_tensor as mt
 from mt_tensor.backends import TensorBackend
-from mt_tensor.conformance.choices import Draw
 from mt_tensor.conformance.compiling import check_lazy, small_as_large
+from mt_tensor.conformance.instructions import Draw
 from mt_tensor.conformance.rows import ROWS, called, compare, samples
 from mt_tensor.conformance.test_programs import few
 from mt_tensor.testing import TensorOpSpec

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mt_tensor.backends import use_backend
-from mt_tensor.conformance.choices import Draw, some_arrays
+from mt_tensor.conformance.instructions import Draw, some_arrays
 from mt_tensor.conformance.programs import NumpyReference, Program, Reference, TorchReference
 
 PROGRAMS = int(os.environ.get("MT_PROGRAMS", settings().max_examples))

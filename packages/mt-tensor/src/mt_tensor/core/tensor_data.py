@@ -96,11 +96,10 @@ class TensorData(StorageMethods):
     @property
     def array(self) -> Array:
         """The elements as a strided NumPy array over the same memory."""
-        try:
-            return self._array
-        except AttributeError:
+        array = getattr(self, "_array", None)  # in half the time of catching an error
+        if array is None:
             self._array = array = as_array(self._storage, self.layout)
-            return array
+        return array
 
     @property
     def storage(self) -> Any:

@@ -172,5 +172,6 @@ def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
 @numpy_names
 def unsqueeze(self: Tensor, dim: int) -> Tensor:
     """Return a view with a new dimension of size 1 before `dim`."""
-    d = normalize_dim(dim, self.ndim + 1)
-    return View.apply(self, (*self.shape[:d], 1, *self.shape[d:]))
+    shape = self._tensor.layout.shape
+    d = normalize_dim(dim, len(shape) + 1)
+    return View.apply(self, (*shape[:d], 1, *shape[d:]))

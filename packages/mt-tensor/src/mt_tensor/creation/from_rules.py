@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from mt_tensor.core.arguments import as_integer
-from mt_tensor.core.creation import Placement, dtype_or_default, filled, from_values, new_shape
+from mt_tensor.core.creation import Placement, dtype_or_default, from_values, new_shape
 from mt_tensor.core.dtypes import (
     Array,
     DType,
@@ -19,8 +19,9 @@ from mt_tensor.core.dtypes import (
     get_default_dtype,
     int64,
 )
+from mt_tensor.core.elementwise import constant
 from mt_tensor.core.named import fused
-from mt_tensor.core.registry import Backend, Device
+from mt_tensor.core.registry import Backend, Device, place
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import not_an_array
 from mt_tensor.creation.from_numbers import one_number
@@ -34,7 +35,10 @@ def arange(
     end: Any = None,
     step: Any = 1,
     dtype: Any = None,
-    **options: Unpack[Placement],
+    *,
+    backend: Backend = None,
+    device: Device = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Return the numbers from `start` on, `step` apart, below `end`; from 0 if one is given.
 
@@ -44,7 +48,9 @@ def arange(
         step: the distance, which may be negative.
         dtype: the element type; by default int64 if all three are integers, else float32. For an
             integer type their fractions are dropped first.
-        **options: `backend` or `device`, and `requires_grad`; see `Placement`.
+        backend: a backend or its name; by default the current one.
+        device: a device instead of a backend; see `mt_tensor.device`.
+        requires_grad: whether a gradient is wanted.
 
     Raises:
         ShapeError: `step` is zero or leads away from `end`, or there would be too many numbers.
@@ -55,9 +61,9 @@ def arange(
         start, end = 0, start
     first, bound = one_number("start", 0 if start is None else start), one_number("end", end)
     each = one_number("step", step)
-    if not (math.isfinite(first) and math.isfinite(bound) and math.isfinite(each)):
-        raise ShapeError(f"arange() cannot reach {end} from {start} in steps of {step}.")
     exact = isinstance(first, int) and isinstance(bound, int) and isinstance(each, int)
+    if not (exact or all(map(math.isfinite, (first, bound, each)))):
+        raise ShapeError(f"arange() cannot reach {end} from {start} in steps of {step}.")
     if dtype is None:
         dtype = int64 if exact else get_default_dtype()
     kind = _numeric("arange", dtype)
@@ -72,9 +78,8 @@ def arange(
         kind.checked(first + (count - 1) * each)
     if kind.kind == "integer":  # beyond int64, too: they wrap around, and so does what follows
         first, each = int64.convert(first), int64.convert(each)
-    wants_gradient = options.pop("requires_grad", False)
-    numbers = _in_steps(filled((0,), None, kind, **options), count, first, each)
-    return numbers if wants_gradient is False else numbers.requires_grad_(wants_gradient)
+    numbers = _in_steps(constant(place(backend, device), kind, 0), count, first, each)
+    return numbers if requires_grad is False else numbers.requires_grad_(requires_grad)
 
 
 @fused("arange")
@@ -88,7 +93,8 @@ def _in_steps(like: Tensor, count: int, first: Number, step: Number) -> Tensor:
         numbers = np.arange(count)
         if len(numbers) != count:  # NumPy's own count has wrapped around
             raise ValueError(count)
-        values = first + step * numbers
+        values = numbers if step == 1 and isinstance(step, int) else step * numbers
+        values = values if first == 0 and isinstance(first, int) else first + values
     except (ValueError, OverflowError) as error:
         raise not_an_array((count,)) from error
     return from_values(values, like.dtype, own=like.backend)

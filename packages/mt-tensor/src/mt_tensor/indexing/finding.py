@@ -18,7 +18,6 @@ from mt_tensor.core.gathering import gather, in_range
 from mt_tensor.core.named import fused
 from mt_tensor.core.operands import common_backend
 from mt_tensor.core.strides import shape_broadcast, size_of, strides_from_shape
-from mt_tensor.core.subscripts import Select
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DTypeError, ShapeError
 
@@ -27,13 +26,21 @@ from mt_tensor.errors import DTypeError, ShapeError
 def _coordinates(x: Tensor) -> Tensor:
     """Return a row for each dimension, one for none, with where elements are that are not zero."""
     array = x._numbers()
-    return x._uploaded(np.array(np.nonzero(array if array.ndim else array.reshape(1))))
+    return x._uploaded(np.array((array if array.ndim else array.reshape(1)).nonzero()))
 
 
 def places_of(x: Tensor) -> list[Tensor]:
-    """Return for each dimension where elements are that are not zero; for none as if for one."""
-    coordinates = _coordinates(x.detach())
-    return [Select.apply(coordinates, (d,)) for d in range(coordinates.shape[0])]
+    """Return for each dimension where elements are that are not zero; for none as if for one.
+
+    Args:
+        x: a tensor that requires no gradient.
+    """
+    found = _coordinates(x)
+    data, (dims, count) = found._tensor, found._tensor.layout.shape
+    step, stride = data.strides
+    return [
+        found._with(data.like((count,), (stride,), data.offset + d * step)) for d in range(dims)
+    ]
 
 
 @validate_call
@@ -48,7 +55,7 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, 
         int64 of shape (n, input.ndim); or a tuple of input.ndim tensors of shape (n,), of one for a
         0-dimensional tensor.
     """
-    return tuple(places_of(input)) if as_tuple else argwhere(input)
+    return tuple(places_of(input.detach())) if as_tuple else argwhere(input)
 
 
 @validate_call

@@ -134,7 +134,8 @@ def check_source(name: str, input: Tensor, index: Tensor, source: Tensor) -> Ten
         DTypeError: it has another dtype than `input`.
         ShapeError: it is smaller than the index.
     """
-    common_backend(input, source)
+    if source.backend is not input.backend:
+        common_backend(input, source)
     if source.dtype is not input.dtype:
         raise DTypeError(
             f"{name}() cannot bring {source.dtype.name} to {input.dtype.name}: convert one of them."

@@ -11,39 +11,38 @@ from mt_tensor.backends.devices import HOST
 from mt_tensor.checks import validate_call
 from mt_tensor.core.gathering import Collect, Gather, in_range
 from mt_tensor.core.layout import REMEMBERED, Layout, layout_of
+from mt_tensor.core.linear import LinearFunction
 from mt_tensor.core.operands import common_backend
 from mt_tensor.core.strides import Shape, normalize_dim
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import DTypeError, IndexingError
 from mt_tensor.movement.joining import stack
-from mt_tensor.recording.functions import Function
 
 
-class GatherSlices(Function):
+class GatherSlices(LinearFunction):
     """Slices along a dimension; the dimensions of the index take its place."""
 
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, dim: int, index: Tensor) -> Tensor:
-        data = x._tensor
-        ctx.dim, ctx.shape = dim, data.layout.shape
-        ctx.save_for_backward(index)
-        in_one_row = len(index._tensor.layout.shape) == 1
-        row = index if in_one_row else index.reshape(-1)
-        slices = x.backend.gather(data, dim, _spread(row._tensor, dim, ctx.shape))
-        if not in_one_row:
-            shape = (*ctx.shape[:dim], *index.shape, *ctx.shape[dim + 1 :])
-            slices = TensorData(slices.storage, shape, dtype=slices.dtype)
-        return x._with(slices)
+    saves_index = True
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        (index,) = ctx.saved_tensors
-        dim, shape = ctx.dim, ctx.shape
+    def forward(x: Tensor, index: Tensor, dim: int) -> TensorData:
+        data, shape = x._tensor, x._tensor.layout.shape
+        in_one_row = len(index._tensor.layout.shape) == 1
+        row = index if in_one_row else index.reshape(-1)
+        slices = x.backend.gather(data, dim, _spread(row._tensor, dim, shape))
+        if not in_one_row:
+            shape = (*shape[:dim], *index.shape, *shape[dim + 1 :])
+            slices = TensorData(slices.storage, shape, dtype=slices.dtype)
+        return slices
+
+    @staticmethod
+    def backward(grad: Tensor, source: Any, index: Tensor, dim: int) -> Tensor:
+        shape = source.shape
         if index.ndim != 1:
             grad = grad.reshape(*shape[:dim], index.numel(), *shape[dim + 1 :])
             index = index.reshape(-1)
-        return Collect.apply(grad, along(index, dim, shape), dim, shape), None, None
+        return Collect.apply(grad, along(index, dim, shape), dim, shape)
 
 
 def along(index: Tensor, dim: int, shape: Shape) -> Tensor:
@@ -72,7 +71,8 @@ def checked_1d_index(name: str, input: Tensor, dim: int, index: Tensor) -> tuple
         DTypeError: it is not an integer tensor.
         IndexingError: it is not 1-D, an index is out of range, or `input` is 0-D.
     """
-    common_backend(input, index)
+    if index.backend is not input.backend:
+        common_backend(input, index)
     shape = input._tensor.layout.shape
     if index.ndim != 1:
         raise IndexingError(f"{name}() takes a 1-D index; shape {index.shape} was given.")
@@ -92,7 +92,8 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
         DTypeError: `index` is not an integer tensor.
         IndexingError: `index` is not 1-D, or an index is out of range.
     """
-    return GatherSlices.apply(input, *checked_1d_index("index_select", input, dim, index))
+    dim, index = checked_1d_index("index_select", input, dim, index)
+    return GatherSlices.apply(input, index, dim)
 
 
 def gather_unchecked(x: Tensor, dim: int, index: Tensor) -> Tensor:

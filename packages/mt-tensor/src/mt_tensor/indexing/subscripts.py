@@ -8,11 +8,12 @@ together, and name one element each of the dimensions they stand for.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from types import EllipsisType
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from mt_tensor.core.dtypes import Number, bool_, int64, plain, uint8
+from mt_tensor.core.dtypes import Number, bool_, plain, uint8
 from mt_tensor.core.elementwise import constant
 from mt_tensor.core.gathering import in_range
 from mt_tensor.core.operands import common_backend
@@ -33,33 +34,31 @@ _AS_TENSORS = (bool, np.bool_, list, tuple, range, np.ndarray)
 """What stands for a tensor in an index."""
 
 
-class Pick(NamedTuple):
-    """A dimension, and the tensor of int64 that names elements of it, counted from the front."""
-
-    dim: int
-    indices: Tensor
-
+Pick: TypeAlias = tuple[int, Tensor]
+"""A dimension, and the tensor of int64 that names elements of it, counted from the front."""
 
 # --- Reading the key ----------------------------------------------------------------------------
 
 
 def _normal(x: Tensor, entry: Any) -> Any:
     """Return an entry of the key as an int, a slice, None, Ellipsis or a tensor that can index."""
-    if isinstance(entry, _AS_TENSORS):
-        entry = _index_tensor(x, entry)
     if not isinstance(entry, Tensor):
-        return entry
-    common_backend(x, entry)
-    if entry.dtype.is_floating_point:
+        if not isinstance(entry, _AS_TENSORS):
+            return entry
+        entry = _index_tensor(x, entry)
+    if entry.backend is not x.backend:
+        common_backend(x, entry)
+    layout = entry._tensor.layout
+    if layout.dtype.is_floating_point:
         raise IndexingError(
-            f"a tensor of {entry.dtype.name} cannot index: use integers or a mask of bools."
+            f"a tensor of {layout.dtype.name} cannot index: use integers or a mask of bools."
         )
-    if entry.dtype is uint8:
+    if layout.dtype is uint8:
         raise IndexingError(
             "a tensor of uint8 cannot index, for torch takes it for a mask: convert with x.long() "
             "if it holds positions, and with x.bool() if it is a mask."
         )
-    is_number = entry.ndim == 0 and entry.dtype is not bool_
+    is_number = not layout.shape and layout.dtype is not bool_
     return entry.item() if is_number else entry
 
 
@@ -82,56 +81,51 @@ def _dims_used(entry: Any) -> int:
     """Return how many dimensions of the tensor an entry stands for."""
     if entry is None or entry is Ellipsis:
         return 0
-    return entry.ndim if _is_mask(entry) else 1
+    return len(entry._tensor.layout.shape) if _is_mask(entry) else 1
 
 
 def _is_mask(entry: Any) -> bool:
-    return isinstance(entry, Tensor) and entry.dtype is bool_
-
-
-def _is_index(entry: Any) -> bool:
-    """Whether an entry names elements of one dimension, and needs no conversion."""
-    return isinstance(entry, Tensor) and entry.dtype is int64 and entry.ndim > 0
+    return isinstance(entry, Tensor) and entry._tensor.layout.dtype is bool_
 
 
 def _resolve(x: Tensor, key: Any) -> tuple[Tensor, list[Pick]]:
     """Return the view that a key gives of `x`, and what tensors pick out of this view."""
     entries: Sequence[Any] = key if isinstance(key, tuple) else (key,)
-    if len(entries) <= x.ndim and False not in map(_is_index, entries):
-        common_backend(x, *entries)
-        picks = [Pick(d, _from_the_front(i, x.shape[d], d)) for d, i in enumerate(entries)]
-        return x, picks
-    if _is_mask(key) and key.shape == x.shape[: key.ndim] and key.ndim > 1 and x.is_contiguous():
+    if _is_mask(key) and key.ndim > 1 and key.shape == x.shape[: key.ndim] and x.is_contiguous():
         x, entries = x.flatten(0, key.ndim - 1), (key.flatten(),)  # one index instead of several
+    shape = x._tensor.layout.shape
     entries = [_normal(x, entry) for entry in entries]
-    entries = in_full(entries, sum(map(_dims_used, entries)), x.ndim)
+    named = sum(map(_dims_used, entries))
+    if named != len(shape) or EllipsisType in map(type, entries):
+        entries = in_full(entries, named, len(shape))
     plain: list[Any] = []
-    picks = []
+    picks: list[Pick] = []
     dim, seen = 0, 0  # of the tensor, and of the view
     for entry in entries:
-        used = _dims_used(entry)
         if isinstance(entry, Tensor):
-            indices = (
-                _mask_positions(entry, x.shape[dim : dim + used], dim)
-                if _is_mask(entry)
-                else [_from_the_front(entry, x.shape[dim], dim)]
-            )
-            picks += [Pick(seen + i, index) for i, index in enumerate(indices)]
+            if _is_mask(entry):
+                used = len(entry._tensor.layout.shape)
+                indices = _mask_positions(entry, shape[dim : dim + used], dim)
+            else:
+                used, indices = 1, [_from_the_front(entry, shape[dim], dim)]
+            for index in indices:
+                picks.append((seen, index))
+                seen += 1
             # A mask without dimensions picks from a new one.
             plain += [EVERYTHING] * used if used else [None]
-            seen += len(indices)
+            dim += used
         else:
             plain.append(entry)
             seen += entry is None or isinstance(entry, slice)
-        dim += used
-    if picks and plain == [EVERYTHING] * x.ndim:
+            dim += entry is not None
+    if picks and plain == [EVERYTHING] * len(shape):
         return x, picks
     return Select.apply(x, plain), picks
 
 
 def _mask_positions(mask: Tensor, shape: Shape, dim: int) -> list[Tensor]:
     """Return where a mask is True: one tensor of positions for each of its dimensions."""
-    if mask.shape != shape:
+    if mask._tensor.layout.shape != shape:
         raise IndexingError(
             f"a mask at dimension {dim} must have shape {shape}, one truth value for each element; "
             f"shape {mask.shape} was given."
@@ -157,7 +151,7 @@ def _neighbours(x: Tensor, picks: list[Pick]) -> tuple[Tensor, int]:
     They stay where they are if they are neighbours already, and otherwise come to the front; the
     dimensions of the indices take their place in the result. This is NumPy's rule, and torch's.
     """
-    dims = [pick.dim for pick in picks]
+    dims = [dim for dim, _ in picks]
     first = dims[0]
     if dims == list(range(first, first + len(dims))):
         return x, first
@@ -166,16 +160,16 @@ def _neighbours(x: Tensor, picks: list[Pick]) -> tuple[Tensor, int]:
 
 def _common_shape(picks: list[Pick]) -> Shape:
     shape: Shape = ()
-    for pick in picks:
-        shape = shape_broadcast(shape, pick.indices.shape)
+    for _, indices in picks:
+        shape = shape_broadcast(shape, indices.shape)
     return shape
 
 
 def _offsets(picks: list[Pick], strides: tuple[int, ...]) -> Tensor:
     """Return, broadcast together, each index times the stride of its dimension, added up."""
     terms = [
-        pick.indices if stride == 1 else pick.indices * stride
-        for pick, stride in zip(picks, strides, strict=True)
+        indices if stride == 1 else indices * stride
+        for (_, indices), stride in zip(picks, strides, strict=True)
     ]
     return sum(terms[1:], terms[0])
 
@@ -183,11 +177,12 @@ def _offsets(picks: list[Pick], strides: tuple[int, ...]) -> Tensor:
 def _pick(x: Tensor, picks: list[Pick]) -> Tensor:
     """Return a copy of the elements that indices name."""
     if len(picks) == 1:
-        return GatherSlices.apply(x, *picks[0])
+        ((dim, index),) = picks
+        return GatherSlices.apply(x, index, dim)
     x, first = _neighbours(x, picks)
     last = first + len(picks) - 1
     offsets = _offsets(picks, strides_from_shape(x.shape[first : last + 1]))
-    return GatherSlices.apply(x.flatten(first, last), first, offsets)
+    return GatherSlices.apply(x.flatten(first, last), offsets, first)
 
 
 def _store(x: Tensor, picks: list[Pick], value: Tensor) -> None:

@@ -17,7 +17,8 @@ from mt_tensor.mixed_precision.precision import asked
 from mt_tensor.products.precision import get_float32_matmul_precision
 from mt_tensor.programs.learned import PLAINLY, Learned
 from mt_tensor.programs.storages import group_of
-from mt_tensor.programs.structure import PLAIN, leaves_in, shape_of
+from mt_tensor.programs.structure import leaves_in, shape_of
+from mt_tensor.programs.surroundings import CONSTANT
 
 
 class Given:
@@ -58,23 +59,22 @@ class Given:
                 self.groups.append(group_of(data.storage))
                 known = layout if layout.contiguous is layout else _facts(layout)
                 key.append((known, leaf.backend, wanted, leaf._node is None, leaf._grad is None))
-            elif isinstance(leaf, float):
+            elif type(leaf) is float:
                 self.data.append(leaf)
                 plain = learned and learned.get(("argument", position)) == PLAINLY
                 key.append(leaf.hex() if plain else float)
-            elif isinstance(leaf, PLAIN):
+            elif isinstance(leaf, CONSTANT):
                 self.data.append(leaf)
                 key.append((type(leaf), leaf))
             else:
                 self.data.append(leaf)
-                key.append(id(leaf))
+                key.append(id(leaf))  # which stays its own: see `others`
         several = len(self.groups) > 1
+        seen: dict[int, int] = {}
         self.key = (
             tuple(key),
-            shape_of(args)
-            if any(isinstance(each, (tuple, list, dict)) for each in args)
-            else len(args),
-            shape_of(kwargs) if kwargs else None,
+            tuple([shape_of(each, seen) for each in args]),
+            shape_of(kwargs, seen) if kwargs else None,
             tuple(map(self.groups.index, self.groups)) if several else None,
             recording.get(),
             _precision() if BLOCKS.count else None,
@@ -82,6 +82,11 @@ class Given:
             current_backend(),
             get_float32_matmul_precision(),
         )
+
+    @property
+    def others(self) -> list[Any]:
+        """What is known by its identity, and kept alive by a program so that no other has it."""
+        return [x for x in self.leaves if not isinstance(x, (Tensor, *CONSTANT))]
 
 
 def _facts(layout: Any) -> Any:

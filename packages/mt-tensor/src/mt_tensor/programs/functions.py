@@ -28,6 +28,11 @@ def compile(function: Callable[..., Any]) -> Compiled:
     >>> distance(mt.tensor([6.0, 0.0]), mt.tensor([0.0, 8.0]))  # from the program
     tensor(10.)
 
+    A program is for arguments, free variables of the function and objects that these lead to, as
+    they were: tensors of the same shapes, equal plain values, the same functions, modules and other
+    objects, which it keeps alive. Everything else that Python does happens in the first call only,
+    as in JAX: prints, files, clocks and environment variables; classes are taken for constants.
+
     It may do what steps of training do: change tensors in place, call `backward()`, put gradients
     into parameters, call an optimizer, draw random numbers. It may be differentiated, once.
     Tensors in arguments, also in lists, tuples and dictionaries, may be others at each call. So may
@@ -39,8 +44,10 @@ def compile(function: Callable[..., Any]) -> Compiled:
 
     Raises:
         CompileError: on a call, if the function looks at elements on the host, or takes something
-            from elsewhere that a program would have for ever: NumPy's arrays, Python's random
-            numbers. Everything is then as it was before the call.
+            from elsewhere that a program would have for ever (NumPy's arrays, Python's random
+            numbers), or is given, or names as a variable, an object that cannot be compared
+            (iterators, weak references, context variables). Everything is then as it was before
+            the call.
     """
     from mt_tensor.programs.compiling import Compiled
 

@@ -13,6 +13,7 @@ from mt_autodiff.core.mode import recording
 from mt_tensor.core.graph import Node, record
 from mt_tensor.core.layout import row_major
 from mt_tensor.core.tensor import Tensor
+from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import CompileError, TensorError
 from mt_tensor.programs.addresses import Addresses
 from mt_tensor.programs.leaving import Reason
@@ -100,7 +101,16 @@ class Gradients:
                 tensor if position is None else given.leaves[position].variable
                 for tensor, position in zip(self.inputs, self.positions, strict=True)
             ]
-            record(results[at], ProgramRule(run), self.name, inputs, parts, elements_of(parts))
+            record(results[at], ProgramRule(run), self.name, inputs, parts, _elements(parts))
+
+
+def _elements(parts: list[Any]) -> list[TensorData]:
+    """Return the elements in what was saved, also what a kernel has saved for its gradient."""
+    found = elements_of(parts)
+    for part in parts:
+        if isinstance(part, tuple):  # of `FusedKernel.value`; a detached tensor shares its version
+            found += elements_of([x.detach() if isinstance(x, Tensor) else x for x in part])
+    return found
 
 
 def derivatives_written(

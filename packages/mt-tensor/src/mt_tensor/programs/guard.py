@@ -27,7 +27,10 @@ def ask(
     """
     source, picture = addresses.source, addresses.picture
     for holder, copy in picture.holders:
-        source.ask(f"len({source.constant(holder, 'c')}) == {len(copy)}")
+        text = source.constant(holder, "c")
+        source.ask(f"len({text}) == {len(copy)}")
+        if isinstance(holder, dict) and len(copy) > 1 and id(holder) not in picture.namespaces:
+            source.ask(f"[*{text}] == {source.constant(list(copy))}")
     varying = {place.id for place, _ in numbers}
     count = itertools.count(1)
     for place, value in picture.places:

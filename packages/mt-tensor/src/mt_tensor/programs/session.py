@@ -25,8 +25,15 @@ from mt_tensor.programs.learned import PLAINLY, VARYING, Learned
 from mt_tensor.programs.leaving import Reason
 from mt_tensor.programs.numbers import Varying, is_numbers
 from mt_tensor.programs.source import Source
-from mt_tensor.programs.structure import PLAIN, exchanged_leaves, leaves_in
-from mt_tensor.programs.surroundings import MISSING, Picture, Place, same
+from mt_tensor.programs.structure import Copies, exchanged_leaves, leaves_in
+from mt_tensor.programs.surroundings import (
+    MISSING,
+    Picture,
+    Place,
+    opaque_in,
+    same,
+    variables_of,
+)
 from mt_tensor.programs.writing import Writer
 from mt_tensor.programs.written import Written, written
 
@@ -49,13 +56,16 @@ class Session:
         self.result: Any = None
         self.written: Written | None = None
         self.reason = ""
-        others = [each for each in given.leaves if not isinstance(each, (Tensor, *PLAIN))]
+        others = given.others
         for each in others:
             if isinstance(each, np.ndarray):
                 raise CompileError(
                     f"{self.name} was given an array of NumPy, whose elements a program would have "
                     "for ever: give it a tensor, as from_numpy() makes it."
                 )
+        self._check_known("is given", given.leaves)
+        for variable, value in variables_of(function):
+            self._check_known(f"reads {variable!r},", value)
         tensors = [each for each in given.leaves if isinstance(each, Tensor)]
         self.picture = Picture([function, *others, *tensors])
         self._random = current_generator().get_state()
@@ -63,6 +73,15 @@ class Session:
         self.numbers: list[tuple[Place, Any]] = []
         self.answers: list[tuple[str, bool]] = []
         self.writer: Writer | None = None
+
+    def _check_known(self, how: str, value: Any) -> None:
+        """Raise CompileError if there is something that a program cannot compare."""
+        found = opaque_in(value)
+        if found is not None:
+            raise CompileError(
+                f"{self.name} {how} an object of type {type(found).__name__}. A program could not "
+                "tell whether that is as it was: pass tensors, plain values or containers of these."
+            )
 
     @property
     def origins(self) -> list[Any]:
@@ -82,8 +101,10 @@ class Session:
         taken = self._stand_ins()
         writer = self.writer = Writer(self.name)
         leaves = iter(taken)
-        whole = exchanged_leaves((self.given.args, self.given.kwargs), lambda _: next(leaves))
-        args, kwargs = whole
+        copies: Copies = {}
+        whole = (self.given.args, self.given.kwargs)
+        args, kwargs = exchanged_leaves(whole, lambda _: next(leaves), copies)
+        before = {key: _items(copy) for key, (_, copy) in copies.items()}
         self._numbers_vary()
         unkept = asked.set(
             {
@@ -97,9 +118,14 @@ class Session:
         finally:
             asked.reset(unkept)
         self._check_randomness(writer)
+        changed = [
+            key for key, (_, copy) in copies.items() if not _alike(_items(copy), before[key])
+        ]
         pairs = list(zip(taken, self.given.leaves, strict=True))
         addresses = Addresses(Source(), self.picture, self.learned, pairs)
         try:
+            if changed:
+                raise Reason("it changes a list or dictionary that it is given")
             gradients = derivatives_written(self.name, taken, result, writer, addresses)
             numbers = self.numbers, self._numbers_stored(), self.answers
             self.written = written(
@@ -110,12 +136,14 @@ class Session:
         finally:
             writer.storages.close()
         self._leave_numbers(result)
-        return self._handed_out(taken, result)
-
-    def _handed_out(self, taken: list[Any], result: Any) -> Any:
-        """Return what the function has returned to whoever has called it."""
-        pairs = zip(taken, self.given.leaves, strict=True)
+        pairs = list(zip(taken, self.given.leaves, strict=True))
         own = {id(inside): leaf for inside, leaf in pairs if isinstance(leaf, Tensor)}
+        own |= {id(copy): original for original, copy in copies.values()}
+        for key in changed:
+            original, copy = copies[key]
+            items = exchanged_leaves(_items(copy), lambda x: own.get(id(x), _plain(x)))
+            original.clear()
+            (original.update if isinstance(original, dict) else original.extend)(items)
         return exchanged_leaves(result, lambda value: own.get(id(value), _plain(value)))
 
     def _leave_numbers(self, result: Any) -> None:
@@ -207,6 +235,20 @@ class Session:
         for place, value in self.numbers:
             place.set(value)
         current_generator().set_state(self._random)
+
+
+def _items(container: Any) -> Any:
+    """Return a copy of a list or dictionary."""
+    return type(container)(container)
+
+
+def _alike(now: Any, before: Any) -> bool:
+    """Whether copies of a list or dictionary hold the same things in the same order."""
+    if len(now) != len(before) or (isinstance(now, dict) and list(now) != list(before)):
+        return False
+    if isinstance(now, dict):
+        now, before = now.values(), before.values()
+    return all(a is b for a, b in zip(now, before, strict=True))
 
 
 def _states_of_others() -> Any:

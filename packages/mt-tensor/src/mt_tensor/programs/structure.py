@@ -14,7 +14,8 @@ PLAIN = (bool, int, float, complex, str, bytes, type(None), DType, Size)
 
 
 def _has_leaves(value: Any) -> bool:
-    return isinstance(value, (tuple, list)) and not isinstance(value, Size)
+    kind = type(value)
+    return kind is list or kind is tuple or (isinstance(value, tuple) and hasattr(kind, "_fields"))
 
 
 def leaves_in(value: Any) -> Iterator[Any]:
@@ -29,23 +30,46 @@ def leaves_in(value: Any) -> Iterator[Any]:
         yield value
 
 
-def shape_of(value: Any) -> Any:
-    """Return what says how leaves are put together."""
-    if _has_leaves(value):
-        return (type(value), *map(shape_of, value))
+def shape_of(value: Any, seen: dict[int, int] | None = None) -> Any:
+    """Return what says how leaves are put together, and which container is given twice."""
+    seen = {} if seen is None else seen
+    if not _has_leaves(value) and type(value) is not dict:
+        return None
+    known = seen.get(id(value))
+    if known is not None:
+        return known
+    seen[id(value)] = len(seen)
     if type(value) is dict:
-        return (dict, *[(key, shape_of(each)) for key, each in value.items()])
-    return None
+        return (dict, *[(key, shape_of(each, seen)) for key, each in value.items()])
+    return (type(value), *[shape_of(each, seen) for each in value])
 
 
-def exchanged_leaves(value: Any, new: Callable[[Any], Any]) -> Any:
-    """Return the same structure with each leaf replaced by what a function makes of it."""
+Copies = dict[int, tuple[Any, Any]]
+"""Lists and dictionaries with their copies, by the identity of what was copied."""
+
+
+def exchanged_leaves(value: Any, new: Callable[[Any], Any], copies: Copies | None = None) -> Any:
+    """Return the same structure with each leaf replaced by what a function makes of it.
+
+    Args:
+        value: the structure.
+        new: the function.
+        copies: takes the lists and dictionaries of the result, so that what is given twice is one.
+    """
+    copies = {} if copies is None else copies
+    if id(value) in copies:
+        return copies[id(value)][1]
     if _has_leaves(value):
-        items = [exchanged_leaves(each, new) for each in value]
-        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
-    if type(value) is dict:
-        return {key: exchanged_leaves(each, new) for key, each in value.items()}
-    return new(value)
+        items = [exchanged_leaves(each, new, copies) for each in value]
+        kind = type(value)
+        made: Any = kind(*items) if hasattr(kind, "_fields") else kind(items)
+    elif type(value) is dict:
+        made = {key: exchanged_leaves(each, new, copies) for key, each in value.items()}
+    else:
+        return new(value)
+    if not isinstance(value, tuple):
+        copies[id(value)] = value, made
+    return made
 
 
 def tensors_in(value: Any) -> list[Tensor]:

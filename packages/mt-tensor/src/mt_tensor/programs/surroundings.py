@@ -10,12 +10,20 @@ written down, and knows what the function has left changed.
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import functools
+import io
+import logging
+import re
 import sys
 from argparse import Namespace
 from collections import deque
 from collections.abc import Callable, Iterator
+from datetime import date, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import PurePath
 from types import (
     BuiltinFunctionType,
     CodeType,
@@ -25,6 +33,7 @@ from types import (
     SimpleNamespace,
 )
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 
@@ -33,7 +42,7 @@ from mt_tensor.core.generator import Generator
 from mt_tensor.core.plans import Cache
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.programs.numbers import Varying
-from mt_tensor.programs.structure import PLAIN
+from mt_tensor.programs.structure import PLAIN, leaves_in
 from mt_tensor.programs.users import is_users
 
 MANY = 1000
@@ -43,8 +52,14 @@ it is, and its items are not looked at."""
 MISSING = object()
 """Stands for what is not in its place."""
 
-CONSTANT = (*PLAIN, enum.Enum, range, slice)
+CONSTANT = (
+    *PLAIN, enum.Enum, range, slice, np.generic, np.dtype, np.ufunc, Decimal, Fraction, date, time,
+    timedelta, UUID, PurePath, re.Pattern,
+)  # fmt: skip
 """What never changes, and is compared by value."""
+
+SILENT = (logging.Logger, io.IOBase)
+"""What a function only writes to; a program does not write again."""
 
 CLOSED = (type, BuiltinFunctionType, Cache, Generator, TensorBackend, Varying)
 """What is not looked into; caches of plans never change a result."""
@@ -107,6 +122,7 @@ class Picture:
             its identity.
         within: where a tuple lies, by its identity.
         varying: names of numbers that objects say vary from call to call.
+        namespaces: the dictionaries of attributes, by identity; their order means nothing.
     """
 
     def __init__(self, roots: list[Any]) -> None:
@@ -115,6 +131,7 @@ class Picture:
         self.tensors: dict[int, tuple[Tensor, tuple[Any, ...]]] = {}
         self.has_data = False
         self.varying: set[str] = set()
+        self.namespaces: set[int] = set()
         self.within: dict[int, Place] = {}
         self._seen: set[int] = set()
         self._kept: list[Any] = []  # what is seen stays alive, and so keeps its address
@@ -185,7 +202,7 @@ class Picture:
                 self._note(place, value)
         self._waiting.extend((function.__defaults__, function.__kwdefaults__))
         if function.__dict__:
-            self._waiting.append(function.__dict__.get("__wrapped__"))
+            self._waiting.append(function.__dict__)
         if not _is_theirs(function.__module__):
             return
         names = set(names_in(function.__code__))
@@ -203,13 +220,12 @@ class Picture:
     def _object(self, value: Any) -> None:
         """Look at the attributes of an object, and at the variables of its methods."""
         kind = type(value)
-        module = kind.__module__
-        simple = isinstance(value, (SimpleNamespace, Namespace))
-        if not (simple or _is_ours(module) or is_users(module)):
+        if not _is_looked_into(value):
             return
         self.varying.update(getattr(kind, "varying_numbers", ()))
         attributes = getattr(value, "__dict__", None)
         if isinstance(attributes, dict):
+            self.namespaces.add(id(attributes))
             self._waiting.append(attributes)
         for base in kind.__mro__:
             for name in base.__dict__.get("__slots__", ()):
@@ -244,8 +260,10 @@ class Picture:
     def grown(self) -> Any:
         """Return a dictionary, list or set that has other keys, or another length; None if none."""
         for holder, copy in self.holders:
-            others = isinstance(holder, dict) and holder.keys() != copy.keys()
-            if others or len(holder) != len(copy):
+            ordered = isinstance(holder, dict) and id(holder) not in self.namespaces
+            if len(holder) != len(copy) or (ordered and list(holder) != list(copy)):
+                return holder
+            if isinstance(holder, (dict, set)) and set(holder) != set(copy):
                 return holder
         return None
 
@@ -309,6 +327,46 @@ def names_in(code: CodeType) -> Iterator[str]:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from names_in(constant)
+
+
+def variables_of(function: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the variables around a function that its own code names, with their values."""
+    function = getattr(function, "__func__", function)
+    if not isinstance(function, FunctionType):
+        return
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with contextlib.suppress(ValueError):  # it is empty
+            yield name, cell.cell_contents
+    for name in sorted(set(names_in(function.__code__)) & function.__globals__.keys()):
+        yield name, function.__globals__[name]
+
+
+def opaque_in(value: Any) -> Any:
+    """Return what neither is constant nor can be looked into, among some values; else None."""
+    for leaf in leaves_in(value):
+        kind = type(leaf)
+        subclass = isinstance(leaf, PLAIN) and kind not in PLAIN
+        if subclass and not isinstance(leaf, (enum.Enum, np.generic)):
+            return leaf
+        if not isinstance(leaf, (*CONSTANT, *SILENT, *CLOSED, *_VISITED)):
+            known = hasattr(kind, "program_of") or kind.__module__.startswith("functools")
+            if not known and not _is_looked_into(leaf):
+                return leaf
+    return None
+
+
+_VISITED = (
+    Tensor, dict, list, deque, set, frozenset, FunctionType, MethodType, np.ndarray, ModuleType,
+)  # fmt: skip
+"""What a picture has a way to look into."""
+
+
+def _is_looked_into(value: Any) -> bool:
+    """Whether the attributes of an object are compared: of users' classes, and this project's."""
+    if isinstance(value, (SimpleNamespace, Namespace)):
+        return True
+    module = type(value).__module__
+    return _is_ours(module) or is_users(module)
 
 
 def _is_ours(module: Any) -> bool:

@@ -44,6 +44,7 @@ class Written:
         finish: Callable[..., Any],
         apart: frozenset[Any],
         within: dict[int, Any],
+        others: list[Any],
     ) -> None:
         """Take a program.
 
@@ -53,8 +54,10 @@ class Written:
             finish: makes what the function returns of what `run` returns.
             apart: groups of memory that no argument may lie in.
             within: groups of memory that arguments must lie in, by their numbers.
+            others: arguments that are known by their identity, which stay alive.
         """
         self.program = program
+        self.others = others
         self.text = str(run.__doc__)
         self._run = run
         self._finish = finish
@@ -125,7 +128,16 @@ def written(
     for memory in dict.fromkeys(changed):
         if not memory.made:
             source.lines.append(f"{source.view(View(memory, memory.layout))}.bump_version()")
-    texts = [_text(mark, addresses) for mark in returned]
+    texts = []
+    first: dict[int, str] = {}  # the name of a tensor that is returned, perhaps twice
+    for leaf, mark in zip(leaves_in(result), returned, strict=True):
+        text = _text(mark, addresses)
+        if isinstance(mark, Thing):
+            if id(leaf) not in first:
+                first[id(leaf)] = f"w{len(first)}"
+                source.lines.append(f"{first[id(leaf)]} = {text}")
+            text = first[id(leaf)]
+        texts.append(text)
     parts = [source.text(each) for each in saved]
     source.lines.append(f"out = [{', '.join(texts)}], [{', '.join(parts)}]")
     for place, value in stored:
@@ -137,7 +149,7 @@ def written(
     run = source.function()
     for memory in list(writer.storages.memories.values()):  # some of which go with that
         memory.forget()
-    return Written(program, run, finish, apart, within)
+    return Written(program, run, finish, apart, within, given.others)
 
 
 def _finishing(result: Any, gradients: Gradients | None) -> Callable[[Any, Any], Any]:
@@ -259,6 +271,8 @@ def _check_histories(writer: Writer, addresses: Addresses) -> None:
     read = {view.memory for each in writer.instructions for view in each.reads}
     memories = writer.storages.memories
     for tensor, (data, _, wanted, node, *_) in addresses.picture.tensors.values():
+        if tensor._watch is not None and memories.get(key_of(data.storage)) in read:
+            raise Reason("a tensor has hooks, which no program would call")
         is_around = id(tensor) not in addresses.positions
         if is_around and wanted and node and memories.get(key_of(data.storage)) in read:
             raise Reason("a tensor around it has a history: detach() it")

@@ -168,8 +168,10 @@ def _change_is_recorded(self: Tensor, *others: Any) -> bool:
     if not recording.get() or not self._tensor.layout.dtype.is_floating_point:
         return False
     base = self if self._base is None else self._base
-    concerned = [self, base, *[other for other in others if isinstance(other, Tensor)]]
-    if True not in [bool(x._requires_grad and x.requires_grad) for x in concerned]:
+    for x in (self, base, *others):
+        if isinstance(x, Tensor) and x._requires_grad and x.requires_grad:
+            break
+    else:
         return False
     if base.requires_grad and base.is_leaf:
         raise InPlaceError(

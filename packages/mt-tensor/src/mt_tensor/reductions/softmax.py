@@ -9,6 +9,7 @@ from typing import Any
 from mt_autodiff import is_grad_enabled
 from mt_tensor.checks import validate_call
 from mt_tensor.core.arguments import check_floating
+from mt_tensor.core.conversion import cast
 from mt_tensor.core.dtypes import get_default_dtype
 from mt_tensor.core.elementwise import elementwise
 from mt_tensor.core.named import fused
@@ -57,7 +58,7 @@ def _applied(
     """Apply one of these along a dimension, in float32 at least."""
     x = input if dtype is None else input.to(dtype)
     check_floating(name, x)
-    return function(wide(x), normalize_dim(dim, x.ndim)).to(x.dtype)
+    return cast(function(wide(x), normalize_dim(dim, x.ndim)), x.dtype)
 
 
 @validate_call

@@ -12,18 +12,8 @@ from mt_operators import OPERATORS
 from mt_operators.testing import SPECS, WHOLE_SPECS
 from mt_tensor.core.dtype_rules import dtype_rules_of
 from mt_tensor.core.dtypes import Array
-from mt_tensor.errors import (
-    DTypeError,
-    InPlaceError,
-    ShapeError,
-)
-from mt_tensor.testing.specs import (
-    AT,
-    BadCall,
-    places,
-    row,
-    single,
-)
+from mt_tensor.errors import DTypeError, InPlaceError, ShapeError
+from mt_tensor.testing.specs import AT, places, refused, row, single
 
 
 def _in_place(change: Callable[[Any, Any], Any]) -> Callable[..., Any]:
@@ -44,19 +34,11 @@ def _in_place_oracle(change: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     return oracle
 
 
-_RECORDED: BadCall = (lambda x: x.requires_grad_().add_(1), InPlaceError, "requires grad")
-row(
-    "add_",
-    _in_place(lambda x, y: x.add_(y, alpha=2)),
-    lambda x, y: x + 2 * y,
-    ((2, 3), (3,)),
-    errors=(
-        _RECORDED,
-        (lambda x: x.long().add_(1.5), DTypeError, "cannot be stored in place in int64"),
-        (lambda x: x.expand(2, 2, 3).add_(1), InPlaceError, "repeats elements"),
-        (lambda x: x[0].add_(x), ShapeError, "does not broadcast to"),
-    ),
-)
+row("add_", _in_place(lambda x, y: x.add_(y, alpha=2)), lambda x, y: x + 2 * y, ((2, 3), (3,)))
+refused("add_", lambda x: x.requires_grad_().add_(1), InPlaceError, "requires grad")
+refused("add_", lambda x: x.long().add_(1.5), DTypeError, "cannot be stored in place in int64")
+refused("add_", lambda x: x.expand(2, 2, 3).add_(1), InPlaceError, "repeats elements")
+refused("add_", lambda x: x[0].add_(x), ShapeError, "does not broadcast to")
 row("sub_", _in_place(lambda x, y: x.sub_(y)), lambda x, y: x - y, ((2, 3), ()), dtypes="number")
 row("mul_", _in_place(lambda x, y: x.mul_(y)), lambda x, y: x * y, ((2, 3), (2, 1)))
 row("div_", _in_place(lambda x, y: x.div_(y)), lambda x, y: x / y, ((3,), (3,)), dtypes="float")
@@ -206,24 +188,34 @@ row(
     lambda x: x.detach().clone().double().float_power_(3),
     lambda x: x**3,
     *single((2, 3), (0,)),
-    errors=((lambda x: x.float_power_(2), DTypeError, "cannot be stored in place in float32"),),
     dtypes="double",
+)
+refused(
+    "float_power_", lambda x: x.float_power_(2), DTypeError, "cannot be stored in place in float32"
 )
 row(
     "remainder_",
     _in_place(_by_operators),
     _in_place_oracle(_by_operators),
     ((2, 3), (3,)),
-    errors=(
-        _RECORDED,
-        (lambda x: x.long().exp_(), DTypeError, "float32 cannot be stored in place in int64"),
-        (lambda x: x.bool().bitwise_or_(2), DTypeError, "int64 cannot be stored in place in bool"),
-        (lambda x: x[0].pow_(x), ShapeError, r"shape \(2, 3\) cannot be stored in"),
-        (lambda x: x.expand(2, 2, 3).exp_(), InPlaceError, "repeats elements"),
-        (lambda x: x.bitwise_and_(1), DTypeError, "integers and bool"),
-    ),
     dtypes="float",
 )
+refused("remainder_", lambda x: x.requires_grad_().add_(1), InPlaceError, "requires grad")
+refused(
+    "remainder_",
+    lambda x: x.long().exp_(),
+    DTypeError,
+    "float32 cannot be stored in place in int64",
+)
+refused(
+    "remainder_",
+    lambda x: x.bool().bitwise_or_(2),
+    DTypeError,
+    "int64 cannot be stored in place in bool",
+)
+refused("remainder_", lambda x: x[0].pow_(x), ShapeError, r"shape \(2, 3\) cannot be stored in")
+refused("remainder_", lambda x: x.expand(2, 2, 3).exp_(), InPlaceError, "repeats elements")
+refused("remainder_", lambda x: x.bitwise_and_(1), DTypeError, "integers and bool")
 _ALIASES: dict[str, Callable[..., Any]] = {
     "subtract_": np.subtract,
     "divide_": np.divide,
@@ -263,8 +255,8 @@ row(
     ((2, 3), ()),
     ((5, 2), ()),
     ((2, 2, 2), ()),
-    errors=((lambda x: x[0].fill_diagonal_(1), ShapeError, "needs a matrix"),),
 )
+refused("fill_diagonal_", lambda x: x[0].fill_diagonal_(1), ShapeError, "needs a matrix")
 row(
     "masked_fill_",
     _in_place(lambda x, y: x.masked_fill_(y > 0, 7)),
@@ -347,32 +339,22 @@ row(
     _in_place_oracle(lambda x, y: x.put(AT[1], y)),
     ((2, 3), (2,)),
 )
-_NO_FUNCTION: BadCall = (lambda x: x.apply_(str), TypeError, "returns is a number; '1.0'")
 row(
     "apply_",
     _in_place(lambda x, y: x.apply_(lambda value: value * value)),
     lambda x, y: x * x,
     ((2, 3), ()),
     ((0,), ()),
-    errors=(
-        _NO_FUNCTION,
-        (lambda x: x.requires_grad_().apply_(abs), InPlaceError, "requires grad"),
-        (
-            lambda x: x.to(mt.uint8).apply_(lambda value: -value),
-            DTypeError,
-            "integers from 0 to 255",
-        ),
-    ),
 )
-row(
-    "map_",
-    _in_place(lambda x, y: x.map_(y, max)),
-    np.maximum,
-    ((2, 3), (3,)),
-    ((2, 3), ()),
-    errors=(
-        (lambda x: x.map_(x.double(), max), DTypeError, "one dtype"),
-        (lambda x: x.map_(x.T, max), ShapeError, "sizes of 1"),
-        (lambda x: x.requires_grad_().map_(x, max), InPlaceError, "requires grad"),
-    ),
+refused("apply_", lambda x: x.apply_(str), TypeError, "returns is a number; '1.0'")
+refused("apply_", lambda x: x.requires_grad_().apply_(abs), InPlaceError, "requires grad")
+refused(
+    "apply_",
+    lambda x: x.to(mt.uint8).apply_(lambda value: -value),
+    DTypeError,
+    "integers from 0 to 255",
 )
+row("map_", _in_place(lambda x, y: x.map_(y, max)), np.maximum, ((2, 3), (3,)), ((2, 3), ()))
+refused("map_", lambda x: x.map_(x.double(), max), DTypeError, "one dtype")
+refused("map_", lambda x: x.map_(x.T, max), ShapeError, "sizes of 1")
+refused("map_", lambda x: x.requires_grad_().map_(x, max), InPlaceError, "requires grad")

@@ -9,38 +9,19 @@ import numpy as np
 
 import mt_tensor as mt
 from mt_tensor.core.dtypes import Array
-from mt_tensor.errors import (
-    DomainError,
-    DTypeError,
-    IndexingError,
-    ShapeError,
-)
-from mt_tensor.testing.specs import (
-    AT,
-    MATRIX,
-    WITH_EMPTY,
-    own_row,
-    places,
-    row,
-    single,
-)
+from mt_tensor.errors import DomainError, DTypeError, IndexingError, ShapeError
+from mt_tensor.testing.specs import AT, MATRIX, WITH_EMPTY, own_row, places, refused, row, single
 
 # --- Indexing -----------------------------------------------------------------------------------
 
-own_row(
-    "getitem",
-    lambda x: x[1, ..., None, -1],
-    *single((2, 3), (2, 3, 4)),
-    errors=(
-        (lambda x: x[2], IndexingError, "index 2 is out of range for dimension 0"),
-        (lambda x: x[0, 0, 0], IndexingError, "3 indices were given"),
-        (lambda x: x[..., ...], IndexingError, "single Ellipsis"),
-        (lambda x: x["a"], IndexingError, "cannot be indexed by 'a'"),
-        (lambda x: x[x], IndexingError, "float32 cannot index"),
-        (lambda x: x[[0, 2]], IndexingError, "index 2 is out of range"),
-        (lambda x: x[x.to(mt.uint8)], IndexingError, "if it is a mask"),
-    ),
-)
+own_row("getitem", lambda x: x[1, ..., None, -1], *single((2, 3), (2, 3, 4)))
+refused("getitem", lambda x: x[2], IndexingError, "index 2 is out of range for dimension 0")
+refused("getitem", lambda x: x[0, 0, 0], IndexingError, "3 indices were given")
+refused("getitem", lambda x: x[..., ...], IndexingError, "single Ellipsis")
+refused("getitem", lambda x: x["a"], IndexingError, "cannot be indexed by 'a'")
+refused("getitem", lambda x: x[x], IndexingError, "float32 cannot index")
+refused("getitem", lambda x: x[[0, 2]], IndexingError, "index 2 is out of range")
+refused("getitem", lambda x: x[x.to(mt.uint8)], IndexingError, "if it is a mask")
 own_row(
     "getitem",
     lambda x: x[::-2, 1:],
@@ -61,13 +42,13 @@ row(
     lambda x: x.gather(1, mt.tensor(_POINTS, backend=x.backend)),
     lambda x: np.take_along_axis(x[:2], np.array(_POINTS), 1),
     *single((2, 3), (4, 5)),
-    errors=(
-        (lambda x: x.gather(1, x), DTypeError, "int64"),
-        (lambda x: x.gather(1, mt.tensor([[3]])), IndexingError, "index 3 is out of range"),
-        (lambda x: x.gather(1, mt.tensor([[-1]])), IndexingError, "index -1 is out of range"),
-        (lambda x: x.gather(0, mt.zeros(2, 4).long()), ShapeError, "does not fit"),
-    ),
 )
+refused("gather", lambda x: x.gather(1, x), DTypeError, "int64")
+refused("gather", lambda x: x.gather(1, mt.tensor([[3]])), IndexingError, "index 3 is out of range")
+refused(
+    "gather", lambda x: x.gather(1, mt.tensor([[-1]])), IndexingError, "index -1 is out of range"
+)
+refused("gather", lambda x: x.gather(0, mt.zeros(2, 4).long()), ShapeError, "does not fit")
 
 
 def _scattered(x: Array, source: Array) -> Array:
@@ -81,18 +62,23 @@ row(
     lambda x, y: x.scatter_add(1, mt.tensor(_POINTS, backend=x.backend), y),
     _scattered,
     ((2, 3), (2, 3)),
-    errors=(
-        (lambda x: x.scatter_add(1, x.long() * 0, x.double()), DTypeError, "float64 to float32"),
-        (lambda x: x.scatter_add(1, x.long() * 0, x[:1]), ShapeError, "at least as large"),
-    ),
+)
+refused(
+    "scatter_add",
+    lambda x: x.scatter_add(1, x.long() * 0, x.double()),
+    DTypeError,
+    "float64 to float32",
+)
+refused(
+    "scatter_add", lambda x: x.scatter_add(1, x.long() * 0, x[:1]), ShapeError, "at least as large"
 )
 row(
     "index_select",
     lambda x: x.index_select(1, mt.tensor([2, 0, 2], backend=x.backend)),
     lambda x: x[:, [2, 0, 2]],
     *single((2, 3), (1, 3, 2)),
-    errors=((lambda x: x.index_select(0, mt.tensor([[0]])), IndexingError, "1-D index"),),
 )
+refused("index_select", lambda x: x.index_select(0, mt.tensor([[0]])), IndexingError, "1-D index")
 row(
     "scatter",
     lambda x, y: x.scatter(1, mt.tensor([[2, 0]], backend=x.backend), y),
@@ -100,13 +86,13 @@ row(
     ((2, 3), (1, 2)),
     ((2, 3), (3, 2)),
     torch=lambda x, y: x.scatter(1, mt.tensor([[2, 0]]), y[:1]),  # no gradient for a longer source
-    errors=(
-        (lambda x: x.scatter(1, x.long() * 0, x.double()), DTypeError, "float64 to float32"),
-        (lambda x: x.scatter(1, x, 1.0), DTypeError, "int64"),
-        (lambda x: x.scatter(1, x.long(), 1.0), IndexingError, "index 6 is out of range"),
-        (lambda x: x.scatter(1, x.long() * 0), TypeError, "either src"),
-    ),
 )
+refused(
+    "scatter", lambda x: x.scatter(1, x.long() * 0, x.double()), DTypeError, "float64 to float32"
+)
+refused("scatter", lambda x: x.scatter(1, x, 1.0), DTypeError, "int64")
+refused("scatter", lambda x: x.scatter(1, x.long(), 1.0), IndexingError, "index 6 is out of range")
+refused("scatter", lambda x: x.scatter(1, x.long() * 0), TypeError, "either src")
 row(
     "scatter",
     lambda x: x.scatter(0, mt.tensor([[1, 0]], backend=x.backend), 5.0),
@@ -146,14 +132,18 @@ row(
     lambda x: x.scatter_reduce(1, x.detach().long() * 0, x, "sum"),
     lambda x: x + np.concatenate([x.sum(1, keepdims=True), 0 * x[:, 1:]], 1),
     *single((2, 3), (3, 0)),
-    errors=(
-        (lambda x: x.scatter_reduce(1, x.long() * 0, x, "max"), DomainError, "'max' was given"),
-        (
-            lambda x: x.bool().scatter_reduce(1, x.long() * 0, x.bool(), "mean"),
-            DTypeError,
-            "no mean of bool",
-        ),
-    ),
+)
+refused(
+    "scatter_reduce",
+    lambda x: x.scatter_reduce(1, x.long() * 0, x, "max"),
+    DomainError,
+    "'max' was given",
+)
+refused(
+    "scatter_reduce",
+    lambda x: x.bool().scatter_reduce(1, x.long() * 0, x.bool(), "mean"),
+    DTypeError,
+    "no mean of bool",
 )
 row(
     "index_add",
@@ -161,29 +151,26 @@ row(
     lambda x, y: x + 2 * np.stack([y[:, 1], 0 * y[:, 0], y[:, 0] + y[:, 2]], 1),
     ((2, 3), (2, 3)),
     ((1, 3), (1, 3)),
-    errors=(
-        (
-            lambda x: x.index_add(0, mt.tensor([0], backend=x.backend), x),
-            IndexingError,
-            r"source of shape \(1, 3\)",
-        ),
-        (lambda x: x.index_add(0, x, x), IndexingError, "1-D index"),
-    ),
 )
+refused(
+    "index_add",
+    lambda x: x.index_add(0, mt.tensor([0], backend=x.backend), x),
+    IndexingError,
+    r"source of shape \(1, 3\)",
+)
+refused("index_add", lambda x: x.index_add(0, x, x), IndexingError, "1-D index")
 row(
     "one_hot",
     lambda x: mt.one_hot(x.argmax(0), 7),
     lambda x: np.eye(7)[x.argmax(0)],
     *MATRIX,
-    errors=(
-        (mt.one_hot, DTypeError, "classes of int64"),
-        (lambda x: mt.one_hot(x.long(), 5), IndexingError, "class 6 is out of range"),
-        (lambda x: mt.one_hot(-x.long()), IndexingError, "class -6 is out of range"),
-        (lambda x: mt.one_hot(x.long(), -2), DomainError, "integer from -1 on; -2"),
-        (lambda x: mt.one_hot(x[:0].long()), ShapeError, "needs num_classes"),
-    ),
     dtypes="index of numbers",
 )
+refused("one_hot", mt.one_hot, DTypeError, "classes of int64")
+refused("one_hot", lambda x: mt.one_hot(x.long(), 5), IndexingError, "class 6 is out of range")
+refused("one_hot", lambda x: mt.one_hot(-x.long()), IndexingError, "class -6 is out of range")
+refused("one_hot", lambda x: mt.one_hot(x.long(), -2), DomainError, "integer from -1 on; -2")
+refused("one_hot", lambda x: mt.one_hot(x[:0].long()), ShapeError, "needs num_classes")
 row(
     "nonzero",
     lambda x: (x > 0.2).nonzero(),
@@ -196,22 +183,22 @@ row(
     lambda x: x.masked_select(x[0] > 0),
     lambda x: x[np.broadcast_to(x[0] > 0, x.shape)],
     *MATRIX,
-    errors=(
-        (lambda x: x.masked_select(x), DTypeError, "mask of bool; float32"),
-        (lambda x: x.masked_select(x[:, :2] > 0), IndexingError, "do not broadcast"),
-    ),
 )
+refused("masked_select", lambda x: x.masked_select(x), DTypeError, "mask of bool; float32")
+refused("masked_select", lambda x: x.masked_select(x[:, :2] > 0), IndexingError, "do not broadcast")
 row(
     "take_along_dim",
     lambda x: x.take_along_dim(x.argmax(0, keepdim=True), 0),
     lambda x: np.take_along_axis(x, x.argmax(0, keepdims=True), 0),
     *MATRIX,
-    errors=(
-        (lambda x: x.take_along_dim(x), DTypeError, "indices of int64; float32"),
-        (lambda x: x.take_along_dim(x[0].long(), 0), ShapeError, "as many dimensions"),
-        (lambda x: x.take_along_dim(x.long()), IndexingError, "index 6 is out of range"),
-    ),
     dtypes="number",
+)
+refused("take_along_dim", lambda x: x.take_along_dim(x), DTypeError, "indices of int64; float32")
+refused(
+    "take_along_dim", lambda x: x.take_along_dim(x[0].long(), 0), ShapeError, "as many dimensions"
+)
+refused(
+    "take_along_dim", lambda x: x.take_along_dim(x.long()), IndexingError, "index 6 is out of range"
 )
 row(
     "take_along_dim",
@@ -222,10 +209,7 @@ row(
 )
 row("where", lambda x, y: x.where(x > 0.2, y), lambda x, y: np.where(x > 0.2, x, y), ((3,), (2, 3)))
 row(
-    "masked_fill",
-    lambda x: x.masked_fill(x > 0, 9.0),
-    lambda x: np.where(x > 0, 9.0, x),
-    ((2, 3),),
+    "masked_fill", lambda x: x.masked_fill(x > 0, 9.0), lambda x: np.where(x > 0, 9.0, x), ((2, 3),)
 )
 
 # --- Copies with other elements in some places --------------------------------------------------
@@ -236,12 +220,19 @@ row(
     lambda x, y: np.stack([y[:, 1], x[:, 1], y[:, 0]], 1),
     ((2, 3), (2, 2)),
     ((1, 3, 2), (1, 2, 2)),
-    errors=(
-        (lambda x: x.index_copy(1, AT[0](x), x), IndexingError, r"source of shape \(2, 2\)"),
-        (lambda x: x.index_copy(0, AT[0](x), x), IndexingError, "index 2 is out of range"),
-        (lambda x: x.index_copy(1, x, x), IndexingError, "1-D index"),
-        (lambda x: x.index_copy(0, AT[0](x) // 2, x.double()), DTypeError, "float64 to float32"),
-    ),
+)
+refused(
+    "index_copy", lambda x: x.index_copy(1, AT[0](x), x), IndexingError, r"source of shape \(2, 2\)"
+)
+refused(
+    "index_copy", lambda x: x.index_copy(0, AT[0](x), x), IndexingError, "index 2 is out of range"
+)
+refused("index_copy", lambda x: x.index_copy(1, x, x), IndexingError, "1-D index")
+refused(
+    "index_copy",
+    lambda x: x.index_copy(0, AT[0](x) // 2, x.double()),
+    DTypeError,
+    "float64 to float32",
 )
 row(
     "index_fill",
@@ -249,11 +240,13 @@ row(
     lambda x, y: np.stack([0 * x[:, 1] + y, x[:, 1], 0 * x[:, 1] + y], 1),
     ((2, 3), ()),
     ((1, 3, 2), ()),
-    errors=(
-        (lambda x: x.index_fill(1, AT[0](x), x), ShapeError, "a number or a 0-D tensor"),
-        (lambda x: x.index_fill(1, AT[0](x), "1"), TypeError, "'1' of type str"),
-        (lambda x: x.index_fill(0, AT[0](x), 1), IndexingError, "index 2 is out of range"),
-    ),
+)
+refused(
+    "index_fill", lambda x: x.index_fill(1, AT[0](x), x), ShapeError, "a number or a 0-D tensor"
+)
+refused("index_fill", lambda x: x.index_fill(1, AT[0](x), "1"), TypeError, "'1' of type str")
+refused(
+    "index_fill", lambda x: x.index_fill(0, AT[0](x), 1), IndexingError, "index 2 is out of range"
 )
 row(
     "masked_scatter",
@@ -261,11 +254,16 @@ row(
     lambda x, y: np.stack([y.reshape(-1)[:3], x.reshape(-1)[-3:]]),
     ((2, 3), (2, 2)),
     ((3,), (3,)),
-    errors=(
-        (lambda x: x.masked_scatter(x > 1, x[0, :2]), ShapeError, "the source has 2"),
-        (lambda x: x.masked_scatter(x, x), DTypeError, "mask of bool; float32"),
-        (lambda x: x.masked_scatter(x > 0, x.double()), DTypeError, "float64 to float32"),
-    ),
+)
+refused(
+    "masked_scatter", lambda x: x.masked_scatter(x > 1, x[0, :2]), ShapeError, "the source has 2"
+)
+refused("masked_scatter", lambda x: x.masked_scatter(x, x), DTypeError, "mask of bool; float32")
+refused(
+    "masked_scatter",
+    lambda x: x.masked_scatter(x > 0, x.double()),
+    DTypeError,
+    "float64 to float32",
 )
 row(
     "index_put",
@@ -275,13 +273,18 @@ row(
     ),
     ((3, 2), (2, 1)),
     torch=lambda x, y: x.index_put(places(x), y, accumulate=True),
-    errors=(
-        (lambda x: x.index_put(AT[0](x), x), TypeError, "indices as a tuple"),
-        (lambda x: x.index_put((AT[0](x),), x), IndexingError, "index 2 is out of range"),
-        (lambda x: x.index_put((AT[0](x) // 2,), x.double()), DTypeError, "float64 to float32"),
-        (lambda x: x.index_put((AT[0](x) // 2,), x[:, :2]), ShapeError, "expand"),
-    ),
 )
+refused("index_put", lambda x: x.index_put(AT[0](x), x), TypeError, "indices as a tuple")
+refused(
+    "index_put", lambda x: x.index_put((AT[0](x),), x), IndexingError, "index 2 is out of range"
+)
+refused(
+    "index_put",
+    lambda x: x.index_put((AT[0](x) // 2,), x.double()),
+    DTypeError,
+    "float64 to float32",
+)
+refused("index_put", lambda x: x.index_put((AT[0](x) // 2,), x[:, :2]), ShapeError, "expand")
 
 # --- Views of a copy, replaced; places of the flattened tensor ----------------------------------
 
@@ -291,10 +294,18 @@ row(
     lambda x, y: np.concatenate([x[:, :-1], y[:, None]], 1),
     ((2, 3), (2,)),
     ((2, 3, 2), (2, 2)),
-    errors=(
-        (lambda x: x.select_scatter(x, 0, 0), ShapeError, r"src of shape \(3,\); \(2, 3\)"),
-        (lambda x: x.select_scatter(x[0], 0, 2), IndexingError, "index 2 is out of range"),
-    ),
+)
+refused(
+    "select_scatter",
+    lambda x: x.select_scatter(x, 0, 0),
+    ShapeError,
+    r"src of shape \(3,\); \(2, 3\)",
+)
+refused(
+    "select_scatter",
+    lambda x: x.select_scatter(x[0], 0, 2),
+    IndexingError,
+    "index 2 is out of range",
 )
 row(
     "select_scatter",
@@ -307,28 +318,36 @@ row(
     lambda x, y: x.slice_scatter(y, 1, 1, None, 2),
     lambda x, y: np.stack([x[:, 0], y[:, 0], x[:, 2], y[:, 1]], 1),
     ((2, 4), (2, 2)),
-    errors=((lambda x: x.slice_scatter(x[:1]), ShapeError, r"src of shape \(2, 3\); \(1, 3\)"),),
+)
+refused(
+    "slice_scatter",
+    lambda x: x.slice_scatter(x[:1]),
+    ShapeError,
+    r"src of shape \(2, 3\); \(1, 3\)",
 )
 row(
     "diagonal_scatter",
     lambda x, y: x.diagonal_scatter(y, 1),
     lambda x, y: np.where(np.eye(2, 3, 1) == 1, y[:, None], x),
     ((2, 3), (2,)),
-    errors=(
-        (lambda x: x.diagonal_scatter(x[0]), ShapeError, r"src of shape \(2,\); \(3,\)"),
-        (lambda x: x.diagonal_scatter(x[0], 0, 1, 1), IndexingError, "are the same"),
-    ),
+)
+refused(
+    "diagonal_scatter",
+    lambda x: x.diagonal_scatter(x[0]),
+    ShapeError,
+    r"src of shape \(2,\); \(3,\)",
+)
+refused(
+    "diagonal_scatter", lambda x: x.diagonal_scatter(x[0], 0, 1, 1), IndexingError, "are the same"
 )
 row(
     "take",
     lambda x: x.T.take(mt.tensor([[0, -1], [1, 1]], backend=x.backend)),
     lambda x: x.T.reshape(-1)[[[0, -1], [1, 1]]],
     *single((2, 3), (2,)),
-    errors=(
-        (lambda x: x.take(x), DTypeError, "index of int64; float32"),
-        (lambda x: x.take(x.long()), IndexingError, "index 6 is out of range"),
-    ),
 )
+refused("take", lambda x: x.take(x), DTypeError, "index of int64; float32")
+refused("take", lambda x: x.take(x.long()), IndexingError, "index 6 is out of range")
 row("argwhere", lambda x: (x > 0).argwhere(), lambda x: np.argwhere(x > 0), *MATRIX, dtypes="index")
 _BY_UFUNC = {"prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
 for _reduce, _ufunc in _BY_UFUNC.items():
@@ -338,12 +357,22 @@ for _reduce, _ufunc in _BY_UFUNC.items():
         lambda x, y, f=_ufunc: np.stack([f(x[:, 0], y[:, 1]), x[:, 1], f(x[:, 2], y[:, 0])], 1),
         ((2, 3), (2, 2)),
         ((1, 3, 2), (1, 2, 2)),
-        errors=(
-            (lambda x: x.index_reduce(1, AT[0](x), x, "sum"), DomainError, "'sum' was given"),
-            (lambda x: x.index_reduce(1, AT[0](x), x, "amax"), IndexingError, r"shape \(2, 2\)"),
-            (lambda x: x.index_reduce(0, AT[0](x), x, "amax"), IndexingError, "index 2 is out of"),
-        ),
     )
+refused(
+    "index_reduce", lambda x: x.index_reduce(1, AT[0](x), x, "sum"), DomainError, "'sum' was given"
+)
+refused(
+    "index_reduce",
+    lambda x: x.index_reduce(1, AT[0](x), x, "amax"),
+    IndexingError,
+    r"shape \(2, 2\)",
+)
+refused(
+    "index_reduce",
+    lambda x: x.index_reduce(0, AT[0](x), x, "amax"),
+    IndexingError,
+    "index 2 is out of",
+)
 row(
     "index_reduce",
     lambda x, y: x.index_reduce(0, AT[0](x) * 0, y * 2, "mean", include_self=False),
@@ -356,13 +385,11 @@ row(
     lambda x, y: x.put(mt.tensor([[4, -6]], backend=x.backend), y),
     lambda x, y: np.stack([[y[1], *x[0, 1:]], [x[1, 0], y[0], x[1, 2]]]),
     ((2, 3), (2,)),
-    errors=(
-        (lambda x: x.put(x, x), DTypeError, "index of int64; float32"),
-        (lambda x: x.put(x.long(), x[0]), IndexingError, "3 were given for 6"),
-        (lambda x: x.put(x.long(), x), IndexingError, "index 6 is out of range"),
-        (lambda x: x.put(x.long() - 1, x.double()), DTypeError, "float64 to float32"),
-    ),
 )
+refused("put", lambda x: x.put(x, x), DTypeError, "index of int64; float32")
+refused("put", lambda x: x.put(x.long(), x[0]), IndexingError, "3 were given for 6")
+refused("put", lambda x: x.put(x.long(), x), IndexingError, "index 6 is out of range")
+refused("put", lambda x: x.put(x.long() - 1, x.double()), DTypeError, "float64 to float32")
 row(
     "put",
     lambda x, y: x.put(mt.tensor([1, 0, 1], backend=x.backend), y, accumulate=True),
@@ -386,15 +413,9 @@ def _scatter_with(reduce: str, ufunc: Any) -> None:
         oracle,
         ((2, 3), (2, 3)),
         torch=lambda x, y: x.scatter_reduce(1, mt.tensor(_POINTS), y, name),
-        errors=(
-            (lambda x: x.scatter(1, x.long() * 0, 1.0, reduce="sum"), DomainError, "'sum' was"),
-            (
-                lambda x: x.scatter(1, x.long() * 0, x.double(), reduce=reduce),
-                DTypeError,
-                "float64",
-            ),
-        ),
     )
+    call = lambda x: x.scatter(1, x.long() * 0, x.double(), reduce=reduce)  # noqa: E731
+    refused("scatter", call, DTypeError, "float64")
     row(
         "scatter",
         lambda x: x.scatter(1, mt.tensor(_POINTS, backend=x.backend), 2, reduce=reduce),
@@ -406,6 +427,7 @@ def _scatter_with(reduce: str, ufunc: Any) -> None:
     )
 
 
+refused("scatter", lambda x: x.scatter(1, x.long(), 1.0, reduce="sum"), DomainError, "'sum' was")
 _scatter_with("add", np.add)
 _scatter_with("multiply", np.multiply)
 row(

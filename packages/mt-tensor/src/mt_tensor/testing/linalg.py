@@ -1,7 +1,8 @@
-"""Samples of linear algebra: inverses and equations, determinants, norms of matrices."""
+"""Samples of linear algebra: inverses and equations, determinants, norms, and factors."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import mt_tensor as mt
 from mt_tensor.core.dtypes import Array
 from mt_tensor.errors import DomainError, DTypeError, IndexingError, LinAlgError, ShapeError
-from mt_tensor.testing.specs import BadCall, row, single
+from mt_tensor.testing.specs import refused, row, single
 
 _row = partial(row, dtypes="wide float")
 """A row of an operation on float32 and float64, as most of linear algebra is."""
@@ -46,15 +47,18 @@ def varied(x: Any) -> Any:
     return x * x - x
 
 
-def not_square(name: str) -> BadCall:
-    """Return a call with a matrix that is not square."""
-    call = lambda x: getattr(mt.linalg, name)(x)  # noqa: E731, PLW0108 - or another's
-    return (call, ShapeError, "takes square matrices")
+def not_square(name: str, function: str = "") -> None:
+    """Refuse a matrix that is not square, in a function of `linalg` of that name or another."""
+    function = function or name
+    call = lambda x: getattr(mt.linalg, function)(x)  # noqa: E731, PLW0108 - or another's
+    refused(name, call, ShapeError, "takes square matrices")
 
 
-def not_floating(name: str) -> BadCall:
-    """Return a call with integers."""
-    return (lambda x: getattr(mt.linalg, name)(x.long()), DTypeError, "float64; int64 was given")
+def not_floating(name: str, function: str = "") -> None:
+    """Refuse integers, in a function of `linalg` of that name or another."""
+    function = function or name
+    call = lambda x: getattr(mt.linalg, function)(x.long())  # noqa: E731
+    refused(name, call, DTypeError, "float64; int64 was given")
 
 
 def _solved_triangle(x: Array, y: Array, upper: bool, unit: bool, left: bool) -> Any:
@@ -66,34 +70,22 @@ def _solved_triangle(x: Array, y: Array, upper: bool, unit: bool, left: bool) ->
 
 # --- Inverses and equations ---------------------------------------------------------------------
 
-_SINGULAR: BadCall = (lambda x: mt.linalg.inv(x[:, :1] * x[:, :1].T * 0), LinAlgError, "singular")
+_row("inverse", lambda x: leaning(x).inverse(), lambda x: np.linalg.inv(leaning_array(x)), *SQUARE)
+refused("inverse", lambda x: mt.linalg.inv(x[:, :1] * x[:, :1].T * 0), LinAlgError, "singular")
+not_square("inverse", "inv")
+not_floating("inverse", "inv")
 _row(
-    "inverse",
-    lambda x: leaning(x).inverse(),
-    lambda x: np.linalg.inv(leaning_array(x)),
-    *SQUARE,
-    errors=(_SINGULAR, not_square("inv"), not_floating("inv")),
-)
-_row(
-    "inv",
-    lambda x: mt.linalg.inv(leaning(x)),
-    lambda x: np.linalg.inv(leaning_array(x)),
-    ((2, 2),),
+    "inv", lambda x: mt.linalg.inv(leaning(x)), lambda x: np.linalg.inv(leaning_array(x)), ((2, 2),)
 )
 _FLAT = single((2, 3), (3, 2), (2, 2), (2, 0))
-_row(
-    "pinverse",
-    lambda x: varied(x).pinverse(),
-    lambda x: np.linalg.pinv(varied(x)),
-    *_FLAT,
-)
+_row("pinverse", lambda x: varied(x).pinverse(), lambda x: np.linalg.pinv(varied(x)), *_FLAT)
 _row(
     "pinv",
     lambda x: mt.linalg.pinv(varied(x), rtol=1e-9),
     lambda x: np.linalg.pinv(varied(x)),
     *_FLAT,
-    errors=((lambda x: mt.linalg.pinv(x[0]), ShapeError, "takes matrices"),),
 )
+refused("pinv", lambda x: mt.linalg.pinv(x[0]), ShapeError, "takes matrices")
 _row(
     "solve",
     lambda x, y: mt.linalg.solve(leaning(x), y),
@@ -101,13 +93,13 @@ _row(
     ((2, 2), (2, 3)),
     ((3, 3), (3,)),
     ((2, 1, 2, 2), (3, 2, 1)),
-    errors=(
-        (lambda x: mt.linalg.solve(x @ x.T, x.T), ShapeError, r"A X = B cannot have A of"),
-        (lambda x: mt.linalg.solve(x @ x.T, x.double()), DTypeError, "float32, float64"),
-        (lambda x: mt.linalg.solve(x @ x.T * 0, x), LinAlgError, "singular"),
-        (lambda x: mt.linalg.solve(x, x), ShapeError, "takes square matrices"),
-        (lambda x: mt.linalg.solve(x @ x.T, x[:, 0], left=False), ShapeError, "X A = B cannot"),
-    ),
+)
+refused("solve", lambda x: mt.linalg.solve(x @ x.T, x.T), ShapeError, r"A X = B cannot have A of")
+refused("solve", lambda x: mt.linalg.solve(x @ x.T, x.double()), DTypeError, "float32, float64")
+refused("solve", lambda x: mt.linalg.solve(x @ x.T * 0, x), LinAlgError, "singular")
+refused("solve", lambda x: mt.linalg.solve(x, x), ShapeError, "takes square matrices")
+refused(
+    "solve", lambda x: mt.linalg.solve(x @ x.T, x[:, 0], left=False), ShapeError, "X A = B cannot"
 )
 _row(
     "solve",
@@ -130,25 +122,17 @@ for _upper, _unit, _left in ((True, False, True), (False, True, True), (False, F
         lambda x, y, up=_upper, unit=_unit, left=_left: _solved_triangle(x, y, up, unit, left),
         ((2, 2), (2, 2)),
         ((2, 3, 3), (3, 3)),
-        errors=(
-            (
-                lambda x, up=_upper: mt.linalg.solve_triangular(x, x, upper=up),
-                ShapeError,
-                "takes square matrices",
-            ),
-        ),
     )
+for _upper in (True, False):
+    _call = lambda x, up=_upper: mt.linalg.solve_triangular(x, x, upper=up)  # noqa: E731
+    refused("solve_triangular", _call, ShapeError, "takes square matrices")
 
 
 # --- Determinants -------------------------------------------------------------------------------
 
-_row(
-    "det",
-    lambda x: leaning(x).det(),
-    lambda x: np.linalg.det(leaning_array(x)),
-    *SQUARE,
-    errors=(not_square("det"), not_floating("det")),
-)
+_row("det", lambda x: leaning(x).det(), lambda x: np.linalg.det(leaning_array(x)), *SQUARE)
+not_square("det")
+not_floating("det")
 _OF_NOTHING = "it takes float16 of no elements"
 _row(
     "det",
@@ -163,8 +147,9 @@ _row(
     lambda x: (-leaning(x)).slogdet().logabsdet,
     lambda x: np.linalg.slogdet(leaning_array(x))[1],
     *SQUARE,
-    errors=(not_square("slogdet"), not_floating("slogdet")),
 )
+not_square("slogdet")
+not_floating("slogdet")
 _row(
     "slogdet",
     lambda x: mt.linalg.slogdet(-leaning(x)).sign,
@@ -177,8 +162,8 @@ _row(
     lambda x: leaning(x).logdet(),
     lambda x: np.log(np.linalg.det(leaning_array(x))),
     *SQUARE,
-    errors=((lambda x: x.logdet(), ShapeError, "takes square matrices"),),
 )
+refused("logdet", lambda x: x.logdet(), ShapeError, "takes square matrices")
 
 # --- Norms, products and parts ------------------------------------------------------------------
 
@@ -188,14 +173,12 @@ for _ord in ("fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf):
         lambda x, o=_ord: mt.linalg.matrix_norm(varied(x), o, (-1, 0), keepdim=True),
         lambda x, o=_ord: np.linalg.norm(varied(x), o, (-1, 0), keepdims=True),
         *single((2, 3), (3, 2), (3, 1, 2)),
-        errors=(
-            (lambda x: mt.linalg.matrix_norm(x, 3), DomainError, "3 was given"),
-            (lambda x: mt.linalg.matrix_norm(x[0]), ShapeError, "takes matrices"),
-            (lambda x: mt.linalg.matrix_norm(x, dim=(0, -2)), IndexingError, "twice"),
-            (lambda x: mt.linalg.matrix_norm(x, dim=0), TypeError, "two dimensions"),
-        ),
         dtypes="wide float" if _ord in ("nuc", 2, -2) else "float",
     )
+refused("matrix_norm", lambda x: mt.linalg.matrix_norm(x, 3), DomainError, "3 was given")
+refused("matrix_norm", lambda x: mt.linalg.matrix_norm(x[0]), ShapeError, "takes matrices")
+refused("matrix_norm", lambda x: mt.linalg.matrix_norm(x, dim=(0, -2)), IndexingError, "twice")
+refused("matrix_norm", lambda x: mt.linalg.matrix_norm(x, dim=0), TypeError, "two dimensions")
 row(
     "matrix_norm",
     lambda x: mt.linalg.matrix_norm(x, np.inf),
@@ -210,12 +193,12 @@ row(
     lambda x: np.linalg.norm(x, 3, -1, keepdims=True),
     *OBLONG,
     ((4,),),
-    errors=(
-        (lambda x: mt.linalg.vector_norm(x, "fro"), TypeError, "ord is a number; 'fro'"),  # type: ignore[arg-type]
-        (lambda x: mt.linalg.vector_norm(x[:0], np.inf), IndexingError, "no elements"),
-    ),
     dtypes="float",
 )
+refused(
+    "vector_norm", lambda x: mt.linalg.vector_norm(x, "fro"), TypeError, "ord is a number; 'fro'"
+)  # type: ignore[arg-type]
+refused("vector_norm", lambda x: mt.linalg.vector_norm(x[:0], np.inf), IndexingError, "no elements")
 row(
     "vector_norm",
     lambda x: mt.linalg.vector_norm(x, dtype="float64").to(x.dtype),
@@ -230,18 +213,10 @@ _row(
     lambda x: mt.linalg.norm(varied(x), 2),
     lambda x: np.linalg.norm(varied(x), 2),
     ((2, 3),),
-    errors=(
-        (lambda x: mt.linalg.norm(x[None], 2), ShapeError, "one dimension or two"),
-        (lambda x: mt.linalg.norm(x.long()), DTypeError, "int64 was given"),
-    ),
 )
-row(
-    "norm",
-    lambda x: mt.linalg.norm(x, 3),
-    lambda x: np.linalg.norm(x, 3),
-    ((3,),),
-    dtypes="float",
-)
+refused("norm", lambda x: mt.linalg.norm(x[None], 2), ShapeError, "one dimension or two")
+refused("norm", lambda x: mt.linalg.norm(x.long()), DTypeError, "int64 was given")
+row("norm", lambda x: mt.linalg.norm(x, 3), lambda x: np.linalg.norm(x, 3), ((3,),), dtypes="float")
 row(
     "norm",
     lambda x: mt.linalg.norm(x, 1, 0),
@@ -256,32 +231,136 @@ row(
     ((2, 3), (2, 3)),
     ((3,), (3,)),
     ((2, 3), (2, 1)),
-    errors=((lambda x: mt.linalg.vecdot(x.long(), x.long()), DTypeError, "int64 was given"),),
     dtypes="float",
 )
+refused("vecdot", lambda x: mt.linalg.vecdot(x.long(), x.long()), DTypeError, "int64 was given")
 row(
     "diagonal",
     lambda x: mt.linalg.diagonal(x, offset=1),
     lambda x: np.diagonal(x, 1, -2, -1),
     *OBLONG,
-    errors=((lambda x: mt.linalg.diagonal(x, dim2=0), IndexingError, "are the same"),),
 )
+refused("diagonal", lambda x: mt.linalg.diagonal(x, dim2=0), IndexingError, "are the same")
 row(
     "vander",
     lambda x: mt.linalg.vander(x, N=3),
     lambda x: x[..., None] ** np.arange(3),
     *single((4,), (2, 3)),
-    errors=(
-        (lambda x: mt.linalg.vander(x, N=1), DomainError, "1 was given"),
-        (lambda x: mt.linalg.vander(x.sum()), IndexingError, "at least one dimension"),
-    ),
     dtypes="sum",
 )
+refused("vander", lambda x: mt.linalg.vander(x, N=1), DomainError, "1 was given")
+refused("vander", lambda x: mt.linalg.vander(x.sum()), IndexingError, "at least one dimension")
 for _power in (-1, -2):
     _row(
         "matrix_power",
         lambda x, n=_power: leaning(x).matrix_power(n),
         lambda x, n=_power: np.linalg.matrix_power(leaning_array(x), n),
         *single((2, 2), (1, 3, 3)),
-        errors=((lambda x: (x @ x.T * 0).matrix_power(-1), LinAlgError, "singular"),),
     )
+refused("matrix_power", lambda x: (x @ x.T * 0).matrix_power(-1), LinAlgError, "singular")
+
+
+# --- Factors --------------------------------------------------------------------------------------
+
+
+def _recomposed(found: Any, function: Callable[..., Any]) -> Any:
+    values, vectors = found
+    return (vectors * function(values)[..., None, :]) @ vectors.swapaxes(-1, -2)
+
+
+def _swapped(found: Any) -> Any:
+    """Return U Vh, the nearest matrix with orthonormal rows or columns, stretched by S."""
+    u, s, vh = found
+    return u @ vh * (1 + s[..., :1, None])
+
+
+def _from_full(found: Any, x: Any) -> Any:
+    """Return the product of full factors."""
+    u, s, vh = found
+    k = s.shape[-1]
+    return u[..., :k] * s[..., None, :] @ vh[..., :k, :] + 0 * (u @ x @ vh)
+
+
+def _times(found: Any) -> Any:
+    """Return what does not vary with the signs of the factors, and needs both."""
+    q, r = found
+    return (q * q) @ (r * r)
+
+
+for _upper in (False, True):
+    _row(
+        "cholesky",
+        lambda x, up=_upper: mt.linalg.cholesky(positive(x), upper=up),
+        lambda x, up=_upper: (
+            np.swapaxes(np.linalg.cholesky(positive_array(x)), -1, -2)
+            if up
+            else np.linalg.cholesky(positive_array(x))
+        ),
+        *SQUARE,
+    )
+refused("cholesky", lambda x: mt.linalg.cholesky(-x @ x.T), LinAlgError, "not positive definite")
+not_square("cholesky")
+not_floating("cholesky")
+_row(
+    "eigh",
+    # The signs of eigenvectors are open: only what does not vary with them is compared.
+    lambda x: _recomposed(mt.linalg.eigh(positive(x)), lambda values: values.exp()),
+    lambda x: _recomposed(np.linalg.eigh(positive_array(x)), np.exp),
+    *single((2, 2), (2, 3, 2)),
+)
+not_square("eigh")
+not_floating("eigh")
+refused("eigh", lambda x: mt.linalg.eigh(x @ x.T, "M"), DomainError, "'M' was given")
+for _triangle in ("L", "U"):
+    _row(
+        "eigvalsh",
+        lambda x, uplo=_triangle: mt.linalg.eigvalsh(leaning(x), uplo),
+        lambda x, uplo=_triangle: np.linalg.eigvalsh(leaning_array(x), uplo),
+        *single((2, 2), (1, 1)),
+        differentiable=False,
+    )
+not_square("eigvalsh")
+_row(
+    "eigvalsh",
+    lambda x: mt.linalg.eigvalsh(positive(x)),
+    lambda x: np.linalg.eigvalsh(positive_array(x)),
+    *single((2, 2), (2, 2, 2)),
+)
+
+
+_row(
+    "svd",
+    lambda x: _swapped(mt.linalg.svd(varied(x), full_matrices=False)),
+    lambda x: _swapped(np.linalg.svd(varied(x), full_matrices=False)),
+    *single((2, 3), (3, 2), (2, 2), (2, 2, 3)),
+)
+refused("svd", lambda x: mt.linalg.svd(x[0]), ShapeError, "takes matrices")
+not_floating("svd")
+_row("svd", lambda x: _from_full(mt.linalg.svd(x), x), lambda x: x, *OBLONG, differentiable=False)
+_row(
+    "svdvals",
+    lambda x: mt.linalg.svdvals(varied(x)),
+    lambda x: np.linalg.svd(varied(x), compute_uv=False),
+    *OBLONG,
+)
+not_floating("svdvals")
+
+
+for _mode in ("reduced", "complete"):
+    _row(
+        "qr",
+        lambda x, mode=_mode: mt.linalg.qr(varied(x), mode)[1].abs(),
+        lambda x, mode=_mode: abs(np.linalg.qr(varied(x), mode)[1]),
+        *OBLONG,
+        ((4, 2),),
+        differentiable=False,
+    )
+    refused("qr", lambda x, mode=_mode: mt.linalg.qr(x[0], mode), ShapeError, "takes matrices")
+refused("qr", lambda x: mt.linalg.qr(x, "half"), DomainError, "'half' was given")
+_row(
+    "qr",
+    lambda x: _times(mt.linalg.qr(varied(x))),
+    lambda x: _times(np.linalg.qr(varied(x))),
+    *OBLONG,
+    ((4, 2),),
+)

@@ -1,4 +1,4 @@
-"""Samples of running folds, sorting and counting."""
+"""Samples of running folds, sorting, counting, areas under curves, and searching."""
 
 from __future__ import annotations
 
@@ -7,21 +7,10 @@ from typing import Any
 
 import numpy as np
 
+import mt_tensor as mt
 from mt_tensor.core.dtypes import Array
-from mt_tensor.errors import (
-    DomainError,
-    DTypeError,
-    IndexingError,
-    ShapeError,
-)
-from mt_tensor.testing.specs import (
-    ANY,
-    MATRIX,
-    NOT_A_NUMBER,
-    WITH_EMPTY,
-    row,
-    single,
-)
+from mt_tensor.errors import DomainError, DTypeError, IndexingError, ShapeError
+from mt_tensor.testing.specs import ANY, MATRIX, NOT_A_NUMBER, WITH_EMPTY, refused, row, single
 
 # --- Running folds ------------------------------------------------------------------------------
 
@@ -31,21 +20,19 @@ row(
     lambda x: np.cumsum(x, 0).reshape(x.shape),
     *MATRIX,
     *single((), (0, 3)),
-    errors=(
-        (lambda x: x.cumsum(2), IndexingError, "dimension 2 is out of range"),
-        (lambda x: x.cumsum(0, "bool"), DTypeError, "cannot be computed in bool"),
-    ),
     dtypes="sum",
 )
+refused("cumsum", lambda x: x.cumsum(2), IndexingError, "dimension 2 is out of range")
+refused("cumsum", lambda x: x.cumsum(0, "bool"), DTypeError, "cannot be computed in bool")
 row(
     "cumprod",
     lambda x: x.cumprod(-1),
     lambda x: np.cumprod(x, -1).reshape(x.shape),
     *MATRIX,
     *single((), (0, 3)),
-    errors=((lambda x: x.cumprod(0, "bool"), DTypeError, "cannot be computed in bool"),),
     dtypes="sum",
 )
+refused("cumprod", lambda x: x.cumprod(0, "bool"), DTypeError, "cannot be computed in bool")
 row(
     "cumprod",
     lambda x: (x * x.gt(0)).cumprod(0),  # with zeros
@@ -58,9 +45,9 @@ row(
     lambda x: x.logcumsumexp(-1),
     lambda x: np.logaddexp.accumulate(x, -1) if x.ndim else x,
     *single((2, 4), (3, 1, 2), (), (0, 3)),
-    errors=((lambda x: x.long().logcumsumexp(0), DTypeError, "int64 was given"),),
     dtypes="float",
 )
+refused("logcumsumexp", lambda x: x.long().logcumsumexp(0), DTypeError, "int64 was given")
 row("cummax", lambda x: x.cummax(0).values, np.maximum.accumulate, *MATRIX, ((0, 3),))
 row(
     "cummin",
@@ -75,25 +62,17 @@ row(
 row("sort", lambda x: x.sort().values, lambda x: np.sort(x, -1) if x.ndim else x, *WITH_EMPTY)
 row("sort", lambda x: x.sort(0).indices, lambda x: x.argsort(0), *MATRIX, dtypes="index")
 row("sort", lambda x: x.sort(0, descending=True).values, lambda x: -np.sort(-x, 0), *MATRIX)
-row(
-    "argsort",
-    lambda x: x.argsort(0),
-    lambda x: np.argsort(x, 0),
-    *MATRIX,
-    errors=((lambda x: x.argsort("a"), TypeError, "'a' was given"),),
-    dtypes="index",
-)
+row("argsort", lambda x: x.argsort(0), lambda x: np.argsort(x, 0), *MATRIX, dtypes="index")
+refused("argsort", lambda x: x.argsort("a"), TypeError, "'a' was given")
 row(
     "topk",
     lambda x: x.topk(2).values,
     lambda x: -np.sort(-x, -1)[..., :2],
     *single((2, 3), (3, 1, 2)),
-    errors=(
-        (lambda x: x.topk(4), ShapeError, "4 of the 3 element"),
-        (lambda x: x.topk(-1), ShapeError, "-1 of the 3 element"),
-        (lambda x: x.topk(1.0), TypeError, "k is an integer; 1.0"),
-    ),
 )
+refused("topk", lambda x: x.topk(4), ShapeError, "4 of the 3 element")
+refused("topk", lambda x: x.topk(-1), ShapeError, "-1 of the 3 element")
+refused("topk", lambda x: x.topk(1.0), TypeError, "k is an integer; 1.0")
 row("topk", lambda x: x.topk(1, 0, False).values, lambda x: np.sort(x, 0)[:1], *MATRIX)
 row("topk", lambda x: x.topk(1).indices, lambda x: x.argmax(-1)[..., None], *MATRIX, dtypes="index")
 row(
@@ -101,12 +80,10 @@ row(
     lambda x: x.median(),
     lambda x: np.sort(x, None)[(x.size - 1) // 2],
     *ANY,
-    errors=(
-        (lambda x: (x > 0).median(), DTypeError, "bool"),
-        (lambda x: x[:0].median(0), IndexingError, "no elements"),
-    ),
     dtypes="number",
 )
+refused("median", lambda x: (x > 0).median(), DTypeError, "bool")
+refused("median", lambda x: x[:0].median(0), IndexingError, "no elements")
 row(
     "median",
     lambda x: x.median(0, True).values,
@@ -122,9 +99,9 @@ row(
     lambda x: (x > 0).float().unique(return_counts=True)[1],
     lambda x: np.unique(x > 0, return_counts=True)[1],
     *WITH_EMPTY,
-    errors=((lambda x: x.unique(dim=2), IndexingError, "dimension 2 is out of range"),),
     dtypes="index",
 )
+refused("unique", lambda x: x.unique(dim=2), IndexingError, "dimension 2 is out of range")
 row(
     "unique_consecutive",
     lambda x: (x > 0).long().unique_consecutive(dim=0),
@@ -151,25 +128,18 @@ row(
     lambda x: (x > 0).long().bincount(minlength=3),
     lambda x: np.bincount((x > 0).astype(int), minlength=3),
     *single((5,), (0,)),
-    errors=(
-        (lambda x: x.bincount(), ShapeError, "takes 1-D tensors"),
-        (lambda x: x[0].bincount(), DTypeError, "counts integers; float32"),
-        (lambda x: (-x[0].long()).bincount(), DomainError, "-3 was given"),
-        (lambda x: x[0].long().bincount(minlength=-1), DomainError, "minlength is an integer"),
-    ),
     dtypes="index",
 )
-row("msort", lambda x: x.msort(), lambda x: np.sort(x, 0), *MATRIX, ((5,),))
-row(
-    "kthvalue",
-    lambda x: x.kthvalue(2).values,
-    lambda x: np.sort(x)[..., 1],
-    *single((2, 3), (4,)),
-    errors=(
-        (lambda x: x.kthvalue(4), ShapeError, "number 4 of 3"),
-        (lambda x: x.kthvalue(1.0), TypeError, "k is an integer; 1.0"),
-    ),
+refused("bincount", lambda x: x.bincount(), ShapeError, "takes 1-D tensors")
+refused("bincount", lambda x: x[0].bincount(), DTypeError, "counts integers; float32")
+refused("bincount", lambda x: (-x[0].long()).bincount(), DomainError, "-3 was given")
+refused(
+    "bincount", lambda x: x[0].long().bincount(minlength=-1), DomainError, "minlength is an integer"
 )
+row("msort", lambda x: x.msort(), lambda x: np.sort(x, 0), *MATRIX, ((5,),))
+row("kthvalue", lambda x: x.kthvalue(2).values, lambda x: np.sort(x)[..., 1], *single((2, 3), (4,)))
+refused("kthvalue", lambda x: x.kthvalue(4), ShapeError, "number 4 of 3")
+refused("kthvalue", lambda x: x.kthvalue(1.0), TypeError, "k is an integer; 1.0")
 for _way in ("linear", "lower", "higher", "midpoint", "nearest"):
     row(
         "quantile",
@@ -177,16 +147,18 @@ for _way in ("linear", "lower", "higher", "midpoint", "nearest"):
         lambda x, w=_way: np.quantile(x, 0.3, -1, method=w),
         *MATRIX,
         ((7,),),
-        errors=(
-            (lambda x: x.quantile(1.5), DomainError, "from 0 to 1; 1.5"),
-            (lambda x: x.quantile("1"), TypeError, "q is a number; '1'"),
-            (lambda x: x.long().quantile(0.5), DTypeError, "int64 was given"),
-            (lambda x: x.quantile(x[0].double()), DTypeError, "takes q of that dtype; float64"),
-            (lambda x: x[:0].quantile(0.5), ShapeError, "no elements"),
-            (lambda x: x.quantile(0.5, interpolation="mean"), DomainError, "'mean' was given"),
-        ),
         dtypes="wide float",
     )
+refused("quantile", lambda x: x.quantile(1.5), DomainError, "from 0 to 1; 1.5")
+refused("quantile", lambda x: x.quantile("1"), TypeError, "q is a number; '1'")
+refused("quantile", lambda x: x.long().quantile(0.5), DTypeError, "int64 was given")
+refused(
+    "quantile", lambda x: x.quantile(x[0].double()), DTypeError, "takes q of that dtype; float64"
+)
+refused("quantile", lambda x: x[:0].quantile(0.5), ShapeError, "no elements")
+refused(
+    "quantile", lambda x: x.quantile(0.5, interpolation="mean"), DomainError, "'mean' was given"
+)
 row("quantile", lambda x: x.quantile(0.3), lambda x: np.quantile(x, 0.3), *ANY, dtypes="wide float")
 row(
     "nanquantile",
@@ -195,16 +167,9 @@ row(
     *MATRIX,
     dtypes="wide real",
 )
-row(
-    "diff",
-    lambda x: x.diff(2, 0),
-    lambda x: np.diff(x, 2, 0),
-    *single((4, 2), (3,), (2, 2)),
-    errors=(
-        (lambda x: x.sum().diff(), IndexingError, "at least one dimension"),
-        (lambda x: x.diff(-1), DomainError, "-1 was given"),
-    ),
-)
+row("diff", lambda x: x.diff(2, 0), lambda x: np.diff(x, 2, 0), *single((4, 2), (3,), (2, 2)))
+refused("diff", lambda x: x.sum().diff(), IndexingError, "at least one dimension")
+refused("diff", lambda x: x.diff(-1), DomainError, "-1 was given")
 
 
 def _nanmedian(x: Array) -> Any:
@@ -225,9 +190,9 @@ row(
     lambda x: np.apply_along_axis(_mode, -1, (x > 0) * 1.0),
     *single((2, 3), (4,), (5, 1, 7)),
     differentiable=False,
-    errors=((lambda x: x[:, :0].mode(), IndexingError, r"mode\(\) of no elements"),),
     dtypes="single",
 )
+refused("mode", lambda x: x[:, :0].mode(), IndexingError, r"mode\(\) of no elements")
 row(
     "mode",
     lambda x: x.mode(0, True).values,
@@ -246,13 +211,13 @@ row(
     lambda x: NOT_A_NUMBER[0](x).nanmedian(),
     lambda x: np.sort(x[x > 0])[((x > 0).sum() - 1) // 2],
     *single((2, 3), (7,)),
-    errors=(
-        (lambda x: (x > 0).nanmedian(), DTypeError, r"nanmedian\(\) is not defined on bool"),
-        (lambda x: x[:0].nanmedian(0), IndexingError, "no elements"),
-        (lambda x: x.nanmedian(keepdim=True), TypeError, "together with dim"),
-    ),
     dtypes="real",
 )
+refused(
+    "nanmedian", lambda x: (x > 0).nanmedian(), DTypeError, r"nanmedian\(\) is not defined on bool"
+)
+refused("nanmedian", lambda x: x[:0].nanmedian(0), IndexingError, "no elements")
+refused("nanmedian", lambda x: x.nanmedian(keepdim=True), TypeError, "together with dim")
 row(
     "nanmedian",
     lambda x: x.where(x > x.min(), np.nan).nanmedian(0, True).values,
@@ -266,15 +231,13 @@ row(
     lambda x: np.histogram(x, 4, (-1, 1.25))[0],
     *WITH_EMPTY,
     differentiable=False,
-    errors=(
-        (lambda x: x.long().histc(), DTypeError, "int64 was given"),
-        (lambda x: x.histc(0), DomainError, "bins is an integer from 1 on; 0"),
-        (lambda x: x.histc(3, 2, 1), DomainError, "2.0 and 1.0 were given"),
-        (lambda x: x.histc(3, 0, np.inf), DomainError, "finite range"),
-        (lambda x: (x / 0).histc(3), DomainError, "finite range"),
-    ),
     dtypes="float",
 )
+refused("histc", lambda x: x.long().histc(), DTypeError, "int64 was given")
+refused("histc", lambda x: x.histc(0), DomainError, "bins is an integer from 1 on; 0")
+refused("histc", lambda x: x.histc(3, 2, 1), DomainError, "2.0 and 1.0 were given")
+refused("histc", lambda x: x.histc(3, 0, np.inf), DomainError, "finite range")
+refused("histc", lambda x: (x / 0).histc(3), DomainError, "finite range")
 row(
     "histc",
     lambda x: x.histc(3),
@@ -282,4 +245,118 @@ row(
     *single((2, 3), (5,), (1,)),
     differentiable=False,
     dtypes="float",
+)
+
+
+# --- Areas under curves -------------------------------------------------------------------------
+
+for _name in ("trapezoid", "trapz"):
+    row(
+        _name,
+        lambda y, n=_name: getattr(mt, n)(y, dx=0.5, dim=0),
+        lambda y: np.trapezoid(y, dx=0.5, axis=0),
+        *MATRIX,
+        dtypes="real number",
+    )
+    refused(_name, lambda x: mt.trapezoid(x.sum()), IndexingError, "at least one dimension")
+    refused(_name, lambda x: mt.trapezoid(x > 0), DTypeError, "not defined on bool")
+    refused(_name, lambda x: mt.trapezoid(x, x[0, :2]), ShapeError, r"each of 3 points; .*\(2,\)")
+    refused(_name, lambda x: mt.trapezoid(x, x.sum()), ShapeError, r"trapezoid\(\) takes a place")
+    refused(_name, lambda x: mt.trapezoid(x, x, dx=1), TypeError, "not both")
+row(
+    "trapezoid",
+    lambda y, x: mt.trapezoid(y, x, dim=0),
+    lambda y, x: np.trapezoid(y, x, axis=0),
+    ((3, 2), (3,)),
+    ((4,), (4,)),
+    ((3, 2), (3, 2)),
+    dtypes="real number",
+)
+row(
+    "cumulative_trapezoid",
+    mt.cumulative_trapezoid,
+    lambda y: np.cumsum((y[..., 1:] + y[..., :-1]) / 2, -1),
+    *MATRIX,
+    ((1,),),
+    dtypes="real number",
+)
+row(
+    "cumulative_trapezoid",
+    lambda y, x: mt.cumulative_trapezoid(y, x=x),
+    lambda y, x: np.cumsum((y[..., 1:] + y[..., :-1]) / 2 * np.diff(x), -1),
+    ((2, 3), (3,)),
+    ((2, 3), (1, 3)),
+    dtypes="real number",
+)
+
+# --- Places in what is sorted, and what occurs elsewhere ----------------------------------------
+
+for _right in (False, True):
+    row(
+        "searchsorted",
+        lambda x, y, right=_right: mt.searchsorted(x.sort().values, y, right=right),
+        lambda x, y, right=_right: np.searchsorted(np.sort(x), y, "right" if right else "left"),
+        ((5,), (2, 3)),
+        ((4,), ()),
+        ((0,), (2,)),
+        dtypes="index of numbers",
+    )
+    row(
+        "bucketize",
+        lambda x, y, right=_right: mt.bucketize(x, y.sort().values, right=right),
+        lambda x, y, right=_right: np.digitize(x, np.sort(y), right=not right),
+        ((2, 3), (5,)),
+        ((), (4,)),
+        ((3,), (0,)),
+        dtypes="index of numbers",
+    )
+refused("searchsorted", lambda x: mt.searchsorted(x, x[0]), ShapeError, r"\(2, 3\) and \(3,\)")
+refused("searchsorted", lambda x: mt.searchsorted(x > 0, x > 0), DTypeError, "not defined on bool")
+refused("searchsorted", lambda x: mt.searchsorted(x, x, side="up"), DomainError, "'up' was given")
+refused(
+    "searchsorted", lambda x: mt.searchsorted(x, x, side="left", right=True), DomainError, "'left'"
+)
+refused(
+    "searchsorted",
+    lambda x: mt.searchsorted(x, x, sorter=x),
+    DTypeError,
+    "sorter of int64; float32",
+)
+refused(
+    "searchsorted",
+    lambda x: mt.searchsorted(x, x, sorter=x[0].long()),
+    ShapeError,
+    r"\(3,\) was given",
+)
+refused(
+    "searchsorted", lambda x: mt.searchsorted(x, x, sorter=x.long()), IndexingError, "out of range"
+)
+refused("bucketize", lambda x: mt.bucketize(x, x), ShapeError, "takes 1-D boundaries")
+refused("bucketize", lambda x: mt.bucketize(x > 0, x[0] > 0), DTypeError, "not defined on bool")
+row(
+    "searchsorted",
+    lambda x, y: mt.searchsorted(x, y, sorter=x.argsort(-1), side="right"),
+    lambda x, y: np.stack(
+        [np.searchsorted(np.sort(a), b, "right") for a, b in zip(x, y, strict=True)]
+    ),
+    ((2, 3), (2, 4)),
+    dtypes="index of numbers",
+)
+row(
+    "isin",
+    mt.isin,
+    np.isin,
+    ((2, 3), (4,)),
+    ((), (2, 2)),
+    ((0, 2), (3,)),
+    dtypes="truth of numbers",
+)
+refused("isin", lambda x: mt.isin(x > 0, x), DTypeError, "not defined on bool")
+refused("isin", lambda x: mt.isin(1, 2), TypeError, "takes tensors; 2")
+row(
+    "isin",
+    lambda x: mt.isin(x, 2, invert=True),
+    lambda x: x != 2,
+    *WITH_EMPTY,
+    dtypes="truth of numbers",
 )

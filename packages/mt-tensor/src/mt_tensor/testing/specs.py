@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,8 +12,6 @@ import mt_tensor as mt
 from mt_tensor.core.dtypes import DTYPES, Array
 
 Shapes = tuple[tuple[int, ...], ...]
-BadCall = tuple[Callable[[Any], Any], type[Exception], str]
-"""A call on a float32 tensor of shape (2, 3), the error it raises, and part of the message."""
 
 
 ARRAY_TYPES = tuple(name for name in DTYPES if name != "bfloat16")
@@ -60,7 +58,6 @@ class TensorOpSpec:
         samples: for each sample, the shapes of the arguments.
         differentiable: whether gradients are checked against finite differences.
         positive: whether the arguments are drawn positive.
-        errors: calls that must raise.
         dtypes: the rule of `PROMOTION` for the element type of the result.
         torch: how the call is written for torch, where that is another way than with `mt_tensor`;
             or in words, why the two are not compared.
@@ -73,7 +70,6 @@ class TensorOpSpec:
     samples: tuple[Shapes, ...]
     differentiable: bool = True
     positive: bool = False
-    errors: tuple[BadCall, ...] = ()
     dtypes: str = "same"
     torch: Callable[..., Any] | str | None = None
     optional: bool = False
@@ -81,6 +77,31 @@ class TensorOpSpec:
 
 TENSOR_SPECS: list[TensorOpSpec] = []
 """The rows. A name may have several, for different arguments."""
+
+
+class BadCall(NamedTuple):
+    """A call that must raise an error.
+
+    Attributes:
+        name: the operation.
+        call: the call, on a float32 tensor of shape (2, 3).
+        error: the error.
+        message: a regular expression that its message holds.
+    """
+
+    name: str
+    call: Callable[[Any], Any]
+    error: type[Exception]
+    message: str
+
+
+BAD_CALLS: list[BadCall] = []
+"""Calls that must raise an error; an operation may have several."""
+
+
+def refused(name: str, call: Callable[[Any], Any], error: type[Exception], message: str) -> None:
+    """Add a call to `BAD_CALLS`."""
+    BAD_CALLS.append(BadCall(name, call, error, message))
 
 
 def arguments(spec: TensorOpSpec, shapes: Shapes, dtype: str) -> list[Array]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mt_nn.core.settings import integer
-from mt_nn.data.formats.reading import lines_of
+from mt_nn.data.formats.texts import lines_of
 from mt_nn.errors import FileError, SettingError
 from mt_nn.files.reading import PathLike, Source, opened
 from mt_tensor import Tensor, tensor

@@ -8,18 +8,24 @@ to the batch, and which `use_generator` sets elsewhere.
 """
 
 from mt_nn.data.transforms.color import ColorJitter, Grayscale, RandomGrayscale
-from mt_nn.data.transforms.composing import Compose, Lambda, RandomApply, RandomChoice
-from mt_nn.data.transforms.converting import Normalize, ToTensor
 from mt_nn.data.transforms.cropping import (
     CenterCrop,
     Pad,
     RandomCrop,
+    RandomErasing,
     RandomHorizontalFlip,
     RandomVerticalFlip,
 )
-from mt_nn.data.transforms.erasing import RandomErasing
 from mt_nn.data.transforms.resizing import RandomResizedCrop, Resize
-from mt_nn.data.transforms.transform import ImageTransform
+from mt_nn.data.transforms.transform import (
+    Compose,
+    ImageTransform,
+    Lambda,
+    Normalize,
+    RandomApply,
+    RandomChoice,
+    ToTensor,
+)
 from mt_nn.data.transforms.warping import RandomAffine, RandomRotation
 
 # fmt: off

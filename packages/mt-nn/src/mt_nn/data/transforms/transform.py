@@ -1,15 +1,17 @@
-"""What transforms have in common: their settings, and the images they take."""
+"""What transforms have in common; transforms made of others; arrays as tensors of pixels."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from mt_nn.data.datasets import transform_each
 from mt_nn.errors import InputError, SettingError
 from mt_tensor import Tensor, tensor
+from mt_tensor.extending import generator
 
 Numbers = npt.NDArray[np.float64]
 
@@ -157,3 +159,187 @@ def angles(name: str, degrees: Any) -> tuple[float, float]:
     if isinstance(degrees, int | float):
         return interval(name, (-degrees, degrees))
     return interval(name, degrees)
+
+
+# --- Transforms made of others, or of any function ------------------------------------------------
+
+
+class Compose:
+    """Transforms one after another.
+
+        >>> Compose([abs, float])(-3)
+        3.0
+
+    Args:
+        transforms: each is called with what the one before returned.
+
+    Raises:
+        SettingError: one cannot be called.
+    """
+
+    def __init__(self, transforms: Sequence[Callable[[Any], Any]]) -> None:
+        self.transforms = list(transforms)
+        for each in self.transforms:
+            check_callable(each)
+
+    def __call__(self, img: Any) -> Any:
+        """Return what the last transform returns."""
+        for transform in self.transforms:
+            img = transform(img)
+        return img
+
+    def each(self, imgs: Tensor) -> Tensor:
+        """Return the images of a batch, each transformed by itself."""
+        for transform in self.transforms:
+            imgs = transform_each(transform, imgs)
+        return imgs
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self.transforms))})"
+
+
+class RandomApply(Compose):
+    """Transforms one after another, or none of them.
+
+    Args:
+        transforms: as of `Compose`.
+        p: the probability that they are applied.
+
+    Raises:
+        SettingError: one cannot be called, or `p` is no probability.
+    """
+
+    def __init__(self, transforms: Sequence[Callable[[Any], Any]], p: float = 0.5) -> None:
+        super().__init__(transforms)
+        self.p = probability(p)
+
+    def __call__(self, img: Any) -> Any:
+        """Return what the last transform returns, or what was given."""
+        return super().__call__(img) if generator().random() < self.p else img
+
+    def each(self, imgs: Tensor) -> Tensor:
+        """Return the images of a batch, drawn for one by one."""
+        chosen = generator().random(len(imgs)) < self.p
+        return choose(chosen, super().each(imgs), imgs)
+
+
+class RandomChoice:
+    """One of several transforms, drawn anew for each call.
+
+    Args:
+        transforms: what is chosen from.
+        p: for each a weight, as of `WeightedRandomSampler`; None if all are equally likely.
+
+    Raises:
+        SettingError: there is none or one cannot be called, or the weights are not as many, or
+            negative, or all 0.
+    """
+
+    def __init__(
+        self, transforms: Sequence[Callable[[Any], Any]], p: Sequence[float] | None = None
+    ) -> None:
+        self.transforms = list(transforms)
+        for each in self.transforms:
+            check_callable(each)
+        weights = np.array(row("p", [1.0] * len(self.transforms) if p is None else p))
+        if len(weights) != len(self.transforms) or weights.min() < 0 or not weights.sum():
+            raise SettingError(
+                f"p has a weight from 0 on for each of {len(self.transforms)} transforms, not all "
+                f"of them 0; got {p!r}."
+            )
+        self.p = weights / weights.sum()
+
+    def __call__(self, img: Any) -> Any:
+        """Return what the chosen transform returns."""
+        return self.transforms[int(generator().choice(len(self.p), p=self.p))](img)
+
+    def __repr__(self) -> str:
+        return f"RandomChoice({', '.join(map(repr, self.transforms))})"
+
+
+class Lambda:
+    """A transform made of any function of one argument.
+
+    Raises:
+        SettingError: it cannot be called.
+    """
+
+    def __init__(self, lambd: Callable[[Any], Any]) -> None:
+        check_callable(lambd)
+        self.lambd = lambd
+
+    def __call__(self, img: Any) -> Any:
+        """Return what the function returns."""
+        return self.lambd(img)
+
+    def __repr__(self) -> str:
+        return "Lambda()"
+
+
+# --- From arrays to tensors, and from pixels to numbers a network likes ---------------------------
+
+
+class ToTensor:
+    """An array of shape (height, width) or (height, width, channels) as a tensor, channels first.
+
+    Bytes become float32 from 0 to 1; numbers of other types are kept as they are. An image of
+    Pillow is an array, too.
+    """
+
+    def __call__(self, pic: Any) -> Tensor:
+        """Return a tensor of shape (channels, height, width).
+
+        Raises:
+            InputError: it is no array of two or three dimensions.
+        """
+        is_array = hasattr(pic, "__array_interface__") and not isinstance(pic, Tensor)
+        array = np.asarray(pic) if is_array else np.empty(0)
+        if array.ndim not in (2, 3):
+            raise InputError(
+                "ToTensor takes an array of shape (height, width) or (height, width, channels); "
+                f"{type(pic).__name__} of shape {getattr(pic, 'shape', 'unknown')} was given."
+            )
+        planes = np.moveaxis(array if array.ndim == 3 else array[..., None], 2, 0)
+        image = np.ascontiguousarray(planes)
+        if image.dtype == np.uint8:
+            return tensor(image.astype(np.float32) / np.float32(255))
+        return tensor(image)
+
+    def __repr__(self) -> str:
+        return "ToTensor()"
+
+
+class Normalize(ImageTransform):
+    """Each channel c becomes `(x - mean[c]) / std[c]`.
+
+    Args:
+        mean: one number for each channel, or one for all.
+        std: likewise.
+
+    Raises:
+        SettingError: a number is not finite, a deviation is 0, or there are several of one but
+            another number of the other.
+    """
+
+    shown = ("mean", "std")
+
+    least = 3
+
+    def __init__(self, mean: Sequence[float], std: Sequence[float]) -> None:
+        self.mean, self.std = row("mean", mean), row("std", std)
+        if 0 in self.std:
+            raise SettingError("std divides, so that none may be 0.")
+        if len({len(self.mean), len(self.std)} - {1}) > 1:
+            raise SettingError(
+                f"mean and std have one number for each channel; {len(self.mean)} and "
+                f"{len(self.std)} were given."
+            )
+
+    def transformed(self, imgs: Tensor) -> Tensor:
+        """Return the images of a batch normalised.
+
+        Raises:
+            InputError: they are not of floating-point numbers, or of another number of channels.
+        """
+        check_real("Normalize", imgs)
+        return (imgs - column("mean", self.mean, imgs)) / column("std", self.std, imgs)

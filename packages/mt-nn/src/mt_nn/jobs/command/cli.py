@@ -27,8 +27,7 @@ from mt_nn.jobs.command.runs import Run
 from mt_nn.jobs.command.threads import use_threads
 from mt_nn.jobs.command.training import train
 from mt_nn.jobs.job import Settings
-from mt_nn.parallel.group import Group
-from mt_nn.parallel.world import world
+from mt_nn.parallel.group import Group, world
 from mt_nn.train.callbacks import ENDING
 from mt_nn.utils.settings import choice
 from mt_operators import StateDictError

@@ -21,7 +21,7 @@ from mt_nn.files.reading import read_bytes
 from mt_nn.files.writing import make_folder, write_atomically
 from mt_nn.jobs import job_class
 from mt_nn.jobs.job import Job, Settings
-from mt_nn.saving.folder import Checkpoints
+from mt_nn.saving.checkpoint import Checkpoints
 from mt_nn.utils.settings import check_flags
 from mt_operators import Module, StateDictError
 

@@ -24,11 +24,9 @@ from mt_nn.jobs.command.threads import peak_memory
 from mt_nn.jobs.job import Job, Parts
 from mt_nn.jobs.tables import write_table
 from mt_nn.parallel.data_parallel import DataParallel
-from mt_nn.parallel.world import world
-from mt_nn.train.callbacks import SaveCheckpoints
-from mt_nn.train.curves import as_png, draw_curve, make_figure
-from mt_nn.train.history import History
-from mt_nn.train.logs import CSVLog, JSONLinesLog, ProgressBar
+from mt_nn.parallel.group import world
+from mt_nn.train.callbacks import CSVLog, JSONLinesLog, ProgressBar, SaveCheckpoints
+from mt_nn.train.history import History, as_png, draw_curve, make_figure
 from mt_nn.train.trainer import Callback, Trainer
 from mt_tensor import Generator
 

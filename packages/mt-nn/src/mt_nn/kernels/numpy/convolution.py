@@ -24,8 +24,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from mt_nn.functional.transposed import transposed_sizes
 from mt_nn.kernels.numpy.tensors import are_computed, array_of, tensor_of
+from mt_nn.layers.convolution import transposed_sizes
 from mt_tensor.backends.extending import no_warnings
 from mt_tensor.extending import Array, FusedKernel, Shape, Strides
 

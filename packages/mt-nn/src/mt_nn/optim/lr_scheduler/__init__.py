@@ -4,25 +4,22 @@ One is made after the optimizer and stepped after it. Each changes the rate that
 several can work on one optimizer.
 """
 
-from mt_nn.optim.lr_scheduler.combined import ChainedScheduler, SequentialLR
-from mt_nn.optim.lr_scheduler.cycles import (
+from mt_nn.optim.lr_scheduler.combined import ChainedScheduler, ReduceLROnPlateau, SequentialLR
+from mt_nn.optim.lr_scheduler.scheduler import LRScheduler
+from mt_nn.optim.lr_scheduler.schedules import (
+    ConstantLR,
     CosineAnnealingLR,
     CosineAnnealingWarmRestarts,
     CyclicLR,
-    OneCycleLR,
-)
-from mt_nn.optim.lr_scheduler.decays import (
-    ConstantLR,
     ExponentialLR,
     LambdaLR,
     LinearLR,
     MultiplicativeLR,
     MultiStepLR,
+    OneCycleLR,
     PolynomialLR,
     StepLR,
 )
-from mt_nn.optim.lr_scheduler.plateau import ReduceLROnPlateau
-from mt_nn.optim.lr_scheduler.scheduler import LRScheduler
 
 # fmt: off
 __all__ = [

@@ -1,3 +1,3 @@
 """`torch.distributions.bernoulli`."""
 
-from mt_nn.distributions.discrete import *
+from mt_nn.distributions import *

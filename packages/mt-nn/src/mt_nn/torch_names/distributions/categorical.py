@@ -1,3 +1,3 @@
 """`torch.distributions.categorical`."""
 
-from mt_nn.distributions.discrete import *
+from mt_nn.distributions import *

@@ -1,3 +1,3 @@
 """`torch.distributions.distribution`."""
 
-from mt_nn.distributions.distribution import *
+from mt_nn.distributions import *

@@ -1,3 +1,3 @@
 """`torch.distributions.kl`: how far one distribution is from another."""
 
-from mt_nn.distributions.divergence import *
+from mt_nn.distributions import *

@@ -1,3 +1,3 @@
 """`torch.distributions.normal`."""
 
-from mt_nn.distributions.normal import *
+from mt_nn.distributions import *

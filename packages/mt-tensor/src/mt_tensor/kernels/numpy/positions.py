@@ -17,10 +17,9 @@ def _position(name: str) -> Callable[..., Any]:
     """Return the `argmax` or `argmin` of arrays as a kernel: in both, the first nan wins."""
 
     def kernel(x: Any, dim: int) -> Any:
-        data = x._tensor
-        shape = (*data.shape[:dim], 1, *data.shape[dim + 1 :])
-        position = np.ascontiguousarray(getattr(to_float32(data.array), name)(dim), np.int64)
-        return x._with(TensorData.of(position.reshape(shape), row_major(shape, int64)))
+        find = getattr(to_float32(x._tensor.array), name)
+        position = np.ascontiguousarray(find(dim, keepdims=True), np.int64)
+        return x._with(TensorData.of(position, row_major(position.shape, int64)))
 
     return kernel
 

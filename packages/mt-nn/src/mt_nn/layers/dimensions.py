@@ -1,0 +1,110 @@
+"""Functions for signals, images and volumes: one definition of three; checks of shapes."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from mt_nn.core.arguments import checked
+from mt_nn.core.errors import InputError, SettingError
+from mt_nn.core.extensions import extends
+from mt_tensor.extending import Shape
+
+
+def check_not_empty(shape: Shape) -> None:
+    """Raise InputError if samples have no elements; a batch may have no samples."""
+    if 0 in shape[1:]:
+        raise InputError(f"samples of no elements have no windows; got an input of shape {shape}.")
+
+
+@extends("windows")
+def check_windows(
+    shape: Shape, kernel_size: tuple[int, ...], padding: tuple[int, ...], dilation: tuple[int, ...]
+) -> None:
+    """Raise InputError if a window is larger than padded inputs of this shape."""
+    check_not_empty(shape)
+    for size, kernel, margin, step in zip(shape[2:], kernel_size, padding, dilation, strict=True):
+        span, padded = step * (kernel - 1) + 1, size + 2 * margin
+        if span > padded:
+            raise InputError(
+                f"a window of {span} element(s) is larger than the padded input, which has "
+                f"{padded}: use a smaller kernel or dilation, or more padding."
+            )
+
+
+@extends("pooling")
+@functools.lru_cache(1024)
+def check_pooling(
+    shape: Shape, kernel: tuple[int, ...], padding: tuple[int, ...], dilation: tuple[int, ...]
+) -> None:
+    """Raise unless windows fit into inputs of this shape; valid combinations are cached."""
+    if any(2 * margin > size for margin, size in zip(padding, kernel, strict=True)):
+        raise SettingError(
+            f"padding {padding} must be at most half the kernel size {kernel}, or windows would "
+            "see nothing but padding."
+        )
+    check_windows(shape, kernel, padding, dilation)
+
+
+@extends("convolution")
+@functools.lru_cache(1024)
+def check_convolution(
+    name: str,
+    inputs: Shape,
+    kernels: Shape,
+    biases: Shape | None,
+    padding: tuple[int, ...],
+    dilation: tuple[int, ...],
+    groups: int,
+) -> None:
+    """Raise InputError unless shapes fit each other; valid combinations are cached."""
+    if len(kernels) != len(inputs) or 0 in (kernels[0], *kernels[2:]):
+        raise InputError(
+            f"{name}() takes a weight of shape (out channels, in channels / groups, *kernel size), "
+            f"of as many dimensions as the batch, with kernels of at least one element; shape "
+            f"{kernels} was given for inputs of shape {inputs}."
+        )
+    outputs, channels = kernels[:2]
+    if outputs % groups or channels * groups != inputs[1]:
+        raise InputError(
+            f"{name}() with a weight of shape {kernels} and groups={groups} expects "
+            f"{channels * groups} channels and a multiple of {groups} outputs; inputs of shape "
+            f"{inputs} were given."
+        )
+    if biases is not None and biases != (outputs,):
+        raise InputError(
+            f"{name}() with a weight of shape {kernels} takes a bias of shape {(outputs,)}; shape "
+            f"{biases} was given."
+        )
+    check_windows(inputs, kernels[2:], padding, dilation)
+
+
+def pairs(before: tuple[int, ...], after: tuple[int, ...]) -> list[int]:
+    """Return the padding before and after each dimension as `mt_tensor.pad` takes it."""
+    both = zip(reversed(before), reversed(after), strict=True)
+    return [number for pair in both for number in pair]
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def over_dimensions(
+    function: Callable[Concatenate[int, P], R],
+) -> tuple[Callable[P, R], Callable[P, R], Callable[P, R]]:
+    """Return versions of a function for one, two and three dimensions, all of them `checked`.
+
+    Their names end in "1d", "2d" and "3d".
+
+    Args:
+        function: takes the number of dimensions as its first argument.
+    """
+
+    def over(dims: int) -> Callable[P, R]:
+        one: Any = functools.partial(function, dims)
+        one.__name__ = one.__qualname__ = f"{function.__name__}{dims}d"
+        one.__module__, one.__doc__ = function.__module__, function.__doc__
+        return checked(one)
+
+    return over(1), over(2), over(3)

@@ -1,0 +1,55 @@
+"""The methods of `Module` that are defined beside the core, one line for each.
+
+A method is a function whose first argument is the module. `register_methods` adds all of them to
+`Module` below; type checkers and editors take `Methods` for a base class of it.
+"""
+
+from __future__ import annotations
+
+from mt_autodiff.core.registration import register_methods
+from mt_nn.core.module import Module
+from mt_nn.hooks import modules as hooks
+from mt_nn.saving import modules as saving
+from mt_nn.utils import conversion, gradients, lookup
+from mt_tensor import bfloat16, float16, float32, float64
+
+
+class Methods:
+    """The table that `register_methods` reads."""
+
+    # --- Gradients --------------------------------------------------------------------------------
+
+    requires_grad_ = gradients.requires_grad_
+    zero_grad = gradients.zero_grad
+
+    # --- Converting and moving --------------------------------------------------------------------
+
+    to = conversion.to
+    bfloat16 = conversion.conversion("bfloat16", bfloat16)
+    cpu = conversion.cpu
+    cuda = conversion.cuda
+    double = conversion.conversion("double", float64)
+    float = conversion.conversion("float", float32)
+    half = conversion.conversion("half", float16)
+
+    # --- Looking up dotted names ------------------------------------------------------------------
+
+    get_buffer = lookup.get_buffer
+    get_parameter = lookup.get_parameter
+    get_submodule = lookup.get_submodule
+    set_submodule = lookup.set_submodule
+
+    # --- Extra states, which are saved beside parameters and buffers ------------------------------
+
+    get_extra_state = saving.get_extra_state
+    set_extra_state = saving.set_extra_state
+
+    # --- Hooks ------------------------------------------------------------------------------------
+
+    register_forward_hook = hooks.register_forward_hook
+    register_forward_pre_hook = hooks.register_forward_pre_hook
+    register_full_backward_hook = hooks.register_full_backward_hook
+    register_full_backward_pre_hook = hooks.register_full_backward_pre_hook
+
+
+register_methods(Module, Methods)

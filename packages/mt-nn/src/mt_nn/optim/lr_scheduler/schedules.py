@@ -1,0 +1,543 @@
+"""Schedules by the number of the epoch: decays, cosines and triangles."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal
+
+from mt_nn.core.optimizer import Optimizer
+from mt_nn.core.settings import integer
+from mt_nn.errors import SettingError
+from mt_nn.optim.lr_scheduler.scheduler import (
+    FactorLR,
+    LRScheduler,
+    check,
+    check_either,
+    check_optimizer,
+    one_for_each,
+    set_rate,
+)
+
+# --- Decays ---------------------------------------------------------------------------------------
+
+
+Rule = Callable[[int], float]
+
+
+class _ByRules(LRScheduler):
+    """A scheduler that is given by functions, which are no part of its state.
+
+    Args:
+        optimizer: whose rates are set.
+        lr_lambda: a function of the number of the epoch, or a list with one for each group.
+        last_epoch: see `LRScheduler`.
+    """
+
+    _functions = ("lr_lambdas",)
+
+    def __init__(
+        self, optimizer: Optimizer, lr_lambda: Rule | list[Rule], last_epoch: int = -1
+    ) -> None:
+        self.lr_lambdas: list[Rule] = one_for_each("lr_lambda", optimizer, lr_lambda)
+        super().__init__(optimizer, last_epoch)
+
+
+class LambdaLR(_ByRules):
+    """Rates are those of the beginning times a function of the epoch.
+
+    Args:
+        optimizer: whose rates are set.
+        lr_lambda: a function of the number of the epoch, or a list with one for each group.
+        last_epoch: see `LRScheduler`.
+    """
+
+    def get_lr(self) -> list[float]:
+        """Return the rate of each group at `last_epoch`."""
+        pairs = zip(self.base_lrs, self.lr_lambdas, strict=True)
+        return [rate * rule(self.last_epoch) for rate, rule in pairs]
+
+
+class MultiplicativeLR(_ByRules, FactorLR):
+    """Rates are multiplied by a function of the epoch at each one.
+
+    Args:
+        optimizer: whose rates are set.
+        lr_lambda: a function of the number of the epoch, or a list with one for each group.
+        last_epoch: see `LRScheduler`.
+    """
+
+    def ratio(self, group: int) -> float:
+        """Return what the function says."""
+        return self.lr_lambdas[group](self.last_epoch)
+
+
+class StepLR(FactorLR):
+    """Rates are multiplied by `gamma` every `step_size` epochs."""
+
+    def __init__(
+        self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1
+    ) -> None:
+        self.step_size = integer("step_size", step_size, 1)
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def ratio(self, group: int) -> float:
+        """Return `gamma` where a step ends."""
+        return 1.0 if self.last_epoch % self.step_size else self.gamma
+
+
+class MultiStepLR(FactorLR):
+    """Rates are multiplied by `gamma` at each of the epochs in `milestones`."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        milestones: Iterable[int],
+        gamma: float = 0.1,
+        last_epoch: int = -1,
+    ) -> None:
+        self.milestones = Counter(integer("a milestone", epoch, 0) for epoch in milestones)
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def start(self) -> float:
+        """Return `gamma` if epoch 0 is a milestone, too."""
+        return self.gamma ** self.milestones[0]
+
+    def ratio(self, group: int) -> float:
+        """Return `gamma` at a milestone, as often as it is given."""
+        return self.gamma ** self.milestones[self.last_epoch]
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Continue; JSON makes strings of the milestones."""
+        super().load_state_dict(state_dict)
+        self.milestones = Counter({int(k): count for k, count in self.milestones.items()})
+
+
+class ExponentialLR(FactorLR):
+    """Rates are multiplied by `gamma` at each epoch."""
+
+    def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def ratio(self, group: int) -> float:
+        """Return `gamma`."""
+        return self.gamma
+
+
+class ConstantLR(FactorLR):
+    """Rates are multiplied by `factor`, above 0 and up to 1, for the first `total_iters` epochs."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        factor: float = 1 / 3,
+        total_iters: int = 5,
+        last_epoch: int = -1,
+    ) -> None:
+        check("factor", factor, 0 < factor <= 1, "above 0 and at most 1")
+        self.total_iters = integer("total_iters", total_iters, 0)
+        self.factor = factor
+        super().__init__(optimizer, last_epoch)
+
+    def start(self) -> float:
+        """Return the setting."""
+        return self.factor
+
+    def ratio(self, group: int) -> float:
+        """Return the inverse of the setting where it ends."""
+        return 1 / self.factor if self.last_epoch == self.total_iters else 1.0
+
+
+class LinearLR(FactorLR):
+    """Rates are multiplied by numbers on a line, as for a warm-up.
+
+    Args:
+        optimizer: whose rates are set.
+        start_factor: what rates are multiplied by at first, above 0 and up to 1.
+        end_factor: what they are multiplied by from epoch `total_iters` on, from 0 to 1.
+        total_iters: how many epochs lie between.
+        last_epoch: see `LRScheduler`.
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        start_factor: float = 1 / 3,
+        end_factor: float = 1.0,
+        total_iters: int = 5,
+        last_epoch: int = -1,
+    ) -> None:
+        check("start_factor", start_factor, 0 < start_factor <= 1, "above 0 and at most 1")
+        check("end_factor", end_factor, 0 <= end_factor <= 1, "from 0 to 1")
+        self.start_factor, self.end_factor = start_factor, end_factor
+        self.total_iters = integer("total_iters", total_iters, 1)
+        super().__init__(optimizer, last_epoch)
+
+    def start(self) -> float:
+        """Return the beginning of the line."""
+        return self.start_factor
+
+    def ratio(self, group: int) -> float:
+        """Return the quotient of neighbours on the line."""
+        if self.last_epoch > self.total_iters:
+            return 1.0
+        rise = self.end_factor - self.start_factor
+        return 1.0 + rise / (self.total_iters * self.start_factor + (self.last_epoch - 1) * rise)
+
+
+class PolynomialLR(FactorLR):
+    """Rates are multiplied by `(1 - epoch / total_iters)^power`, and stay 0 in the end."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        total_iters: int = 5,
+        power: float = 1.0,
+        last_epoch: int = -1,
+    ) -> None:
+        self.total_iters = integer("total_iters", total_iters, 1)
+        self.power = power
+        super().__init__(optimizer, last_epoch)
+
+    def ratio(self, group: int) -> float:
+        """Return the quotient of neighbours on the curve."""
+        left = self.total_iters - self.last_epoch
+        return 1.0 if left < 0 else (left / (left + 1)) ** self.power
+
+
+# --- Cosines and triangles ------------------------------------------------------------------------
+
+
+def _cosine(start: float, end: float, share: float) -> float:
+    """Return a number on half a wave of the cosine from `start` to `end`."""
+    return end + (start - end) * (1 + math.cos(math.pi * share)) / 2
+
+
+def _line(start: float, end: float, share: float) -> float:
+    return start + (end - start) * share
+
+
+class CosineAnnealingLR(LRScheduler):
+    """Rates fall to `eta_min` on half a wave of the cosine, `T_max` epochs long, and rise again.
+
+    Loshchilov and Hutter 2017, "SGDR", without restarts.
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        T_max: int,  # noqa: N803 - torch's name
+        eta_min: float = 0.0,
+        last_epoch: int = -1,
+    ) -> None:
+        self.T_max = integer("T_max", T_max, 1)
+        self.eta_min = eta_min
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        """Return the rate of each group at `last_epoch`, from that of the epoch before."""
+        rates = self._rates()
+        if self._beginning or self.last_epoch == 0:
+            return rates
+        if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:  # the epoch before had 0
+            rise = (1 - math.cos(math.pi / self.T_max)) / 2
+            pairs = zip(rates, self.base_lrs, strict=True)
+            return [rate + (base - self.eta_min) * rise for rate, base in pairs]
+        now, before = (
+            1 + math.cos(math.pi * epoch / self.T_max)
+            for epoch in (self.last_epoch, self.last_epoch - 1)
+        )
+        return [now / before * (rate - self.eta_min) + self.eta_min for rate in rates]
+
+
+class CosineAnnealingWarmRestarts(LRScheduler):
+    """Rates fall on half a wave of the cosine, and then begin anew (Loshchilov and Hutter 2017).
+
+    Args:
+        optimizer: whose rates are set.
+        T_0: how many epochs the first fall takes.
+        T_mult: how many times longer each fall is than the one before.
+        eta_min: where rates fall to.
+        last_epoch: see `LRScheduler`.
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        T_0: int,  # noqa: N803 - torch's name
+        T_mult: int = 1,  # noqa: N803
+        eta_min: float = 0.0,
+        last_epoch: int = -1,
+    ) -> None:
+        self.T_0 = self.T_i = integer("T_0", T_0, 1)
+        self.T_mult = integer("T_mult", T_mult, 1)
+        self.eta_min = eta_min
+        self.T_cur: float = 0
+        super().__init__(optimizer, last_epoch)
+        if last_epoch >= 0:
+            self._go_to(self.last_epoch)
+            self._set_rates(self.get_lr())
+
+    def get_lr(self) -> list[float]:
+        """Return the rate of each group, `T_cur` epochs after the last restart."""
+        return [_cosine(base, self.eta_min, self.T_cur / self.T_i) for base in self.base_lrs]
+
+    def step(self, epoch: float | None = None) -> None:
+        """Go on to the next epoch, or to any, such as `epoch + batch / batches`.
+
+        Raises:
+            SettingError: the epoch is negative.
+        """
+        self._step_count += 1
+        if epoch is None:
+            self.last_epoch += 1
+            self.T_cur += 1
+            if self.T_cur >= self.T_i:
+                self.T_cur %= self.T_i
+                self.T_i *= self.T_mult
+        else:
+            check("epoch", epoch, epoch >= 0, "at least 0")
+            self._go_to(epoch)
+        self._set_rates(self.get_lr())
+
+    def _go_to(self, epoch: float) -> None:
+        """Find the restart before an epoch, and how far behind it lies."""
+        self.last_epoch = math.floor(epoch)
+        self.T_cur, self.T_i = epoch, self.T_0
+        while self.T_mult > 1 and self.T_cur >= self.T_i:
+            self.T_cur -= self.T_i
+            self.T_i *= self.T_mult
+        self.T_cur %= self.T_i
+
+
+class _MomentumCycle(LRScheduler):
+    """A scheduler that moves momentum, or Adam's first beta, against the rates."""
+
+    cycle_momentum: bool
+    use_beta1: bool
+
+    def _prepare_momentum(self, optimizer: Optimizer, base: Any, largest: Any, begin: bool) -> None:
+        """Note the ends of the momentum of each group, and let it begin with the largest."""
+        if not {"momentum", "betas"} & set(optimizer.defaults):
+            raise SettingError(
+                f"{type(optimizer).__name__} has no momentum to cycle: pass cycle_momentum=False."
+            )
+        self.use_beta1 = "betas" in optimizer.defaults
+        ends = zip(
+            optimizer.param_groups,
+            one_for_each("base_momentum", optimizer, base),
+            one_for_each("max_momentum", optimizer, largest),
+            strict=True,
+        )
+        for group, low, high in ends if begin else ():
+            group["base_momentum"], group["max_momentum"] = low, high
+            self._set_momentum(group, high)
+
+    def _set_momentum(self, group: dict[str, Any], momentum: float) -> None:
+        if self.use_beta1:
+            group["betas"] = (momentum, *group["betas"][1:])
+        else:
+            group["momentum"] = momentum
+
+
+class OneCycleLR(_MomentumCycle):
+    """Rates rise once and fall to almost nothing, and momentum the other way.
+
+    It is stepped after each batch (Smith and Topin 2018, "Super-Convergence").
+
+    Args:
+        optimizer: whose rates are set.
+        max_lr: the highest rate, one for all groups or one for each.
+        total_steps: how many steps the cycle takes; or else `epochs` and `steps_per_epoch`.
+        epochs: how many epochs it takes.
+        steps_per_epoch: how many steps an epoch has.
+        pct_start: the share of the steps in which the rate rises.
+        anneal_strategy: whether it follows a cosine, `"cos"`, or a line, `"linear"`.
+        cycle_momentum: whether momentum, or Adam's first beta, moves as well.
+        base_momentum: the lowest momentum, one for all groups or one for each.
+        max_momentum: the highest, which it begins and ends with.
+        div_factor: by how much the first rate is below the highest.
+        final_div_factor: by how much the last rate is below the first.
+        three_phase: whether the rate falls to the first one as fast as it has risen, and then on.
+        last_epoch: see `LRScheduler`.
+
+    Raises:
+        SettingError: an invalid setting; also by `step` after the last one.
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        max_lr: float | list[float],
+        total_steps: int | None = None,
+        epochs: int | None = None,
+        steps_per_epoch: int | None = None,
+        pct_start: float = 0.3,
+        anneal_strategy: Literal["cos", "linear"] = "cos",
+        cycle_momentum: bool = True,
+        base_momentum: float | list[float] = 0.85,
+        max_momentum: float | list[float] = 0.95,
+        div_factor: float = 25.0,
+        final_div_factor: float = 1e4,
+        three_phase: bool = False,
+        last_epoch: int = -1,
+    ) -> None:
+        check_optimizer(optimizer)
+        if total_steps is not None:
+            self.total_steps = integer("total_steps", total_steps, 1)
+        elif epochs is not None and steps_per_epoch is not None:
+            batches = integer("steps_per_epoch", steps_per_epoch, 1)
+            self.total_steps = integer("epochs", epochs, 1) * batches
+        else:
+            raise SettingError("OneCycleLR takes total_steps, or epochs and steps_per_epoch.")
+        check("pct_start", pct_start, 0 <= pct_start <= 1, "from 0 to 1")
+        check_either("anneal_strategy", anneal_strategy, "cos", "linear")
+        self._anneal_func_type = anneal_strategy
+        self._schedule_phases = _phases(self.total_steps, float(pct_start), three_phase)
+        if last_epoch == -1:
+            highest = one_for_each("max_lr", optimizer, max_lr)
+            for group, rate in zip(optimizer.param_groups, highest, strict=True):
+                group["initial_lr"], group["max_lr"] = rate / div_factor, rate
+                group["min_lr"] = group["initial_lr"] / final_div_factor
+        self.cycle_momentum = cycle_momentum
+        if cycle_momentum:
+            self._prepare_momentum(optimizer, base_momentum, max_momentum, last_epoch == -1)
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        """Return the rate of each group at step `last_epoch`, and set its momentum."""
+        if self.last_epoch > self.total_steps:
+            raise SettingError(
+                f"the cycle of {self.total_steps} steps is over; step {self.last_epoch} was asked "
+                "for. Make total_steps larger."
+            )
+        start = 0.0
+        for phase in self._schedule_phases:
+            if self.last_epoch <= phase["end_step"]:
+                break
+            if phase is not self._schedule_phases[-1]:
+                start = phase["end_step"]
+        length = phase["end_step"] - start
+        share = (self.last_epoch - start) / length if length else 1.0
+        anneal = _cosine if self._anneal_func_type == "cos" else _line
+        rates = []
+        for group in self.optimizer.param_groups:
+            rates.append(anneal(group[phase["start_lr"]], group[phase["end_lr"]], share))
+            if self.cycle_momentum:
+                ends = group[phase["start_momentum"]], group[phase["end_momentum"]]
+                self._set_momentum(group, anneal(*ends, share))
+        return rates
+
+
+def _phases(steps: int, rising: float, three: bool) -> list[dict[str, Any]]:
+    """Return the parts of a cycle: where each ends, and the settings it leads from and to."""
+
+    def phase(end: float, *names: str) -> dict[str, Any]:
+        keys = ("start_lr", "end_lr", "start_momentum", "end_momentum")
+        return {"end_step": end, **dict(zip(keys, names, strict=True))}
+
+    high, low = "max_momentum", "base_momentum"
+    rise = phase(rising * steps - 1, "initial_lr", "max_lr", high, low)
+    if not three:
+        return [rise, phase(steps - 1, "max_lr", "min_lr", low, high)]
+    return [
+        rise,
+        phase(2 * rising * steps - 2, "max_lr", "initial_lr", low, high),
+        phase(steps - 1, "initial_lr", "min_lr", high, high),
+    ]
+
+
+_SCALES: dict[str, tuple[Literal["cycle", "iterations"], Callable[[float, float], float]]] = {
+    "triangular": ("cycle", lambda gamma, cycle: 1.0),
+    "triangular2": ("cycle", lambda gamma, cycle: 0.5 ** (cycle - 1)),
+    "exp_range": ("iterations", lambda gamma, step: gamma**step),
+}
+
+
+class CyclicLR(_MomentumCycle):
+    """Rates rise and fall between two ends, again and again (Smith 2017). Stepped after each batch.
+
+    Args:
+        optimizer: whose rates are set.
+        base_lr: the lowest rate, one for all groups or one for each.
+        max_lr: the highest rate.
+        step_size_up: how many steps a rise takes.
+        step_size_down: how many a fall takes; as many if None.
+        mode: whether peaks stay (`"triangular"`), are halved each time (`"triangular2"`), or shrink
+            by `gamma` at each step (`"exp_range"`).
+        gamma: see `mode`.
+        scale_fn: what peaks are multiplied by instead, from 0 to 1.
+        scale_mode: whether that is a function of the number of the cycle, which begins with 1, or
+            of the `"iterations"`.
+        cycle_momentum: whether momentum, or Adam's first beta, moves as well.
+        base_momentum: the lowest momentum, one for all groups or one for each.
+        max_momentum: the highest, which it begins with.
+        last_epoch: see `LRScheduler`.
+    """
+
+    _functions = ("_scale_fn_custom",)
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        base_lr: float | list[float],
+        max_lr: float | list[float],
+        step_size_up: int = 2000,
+        step_size_down: int | None = None,
+        mode: Literal["triangular", "triangular2", "exp_range"] = "triangular",
+        gamma: float = 1.0,
+        scale_fn: Callable[[float], float] | None = None,
+        scale_mode: Literal["cycle", "iterations"] = "cycle",
+        cycle_momentum: bool = True,
+        base_momentum: float | list[float] = 0.8,
+        max_momentum: float | list[float] = 0.9,
+        last_epoch: int = -1,
+    ) -> None:
+        check_optimizer(optimizer)
+        lowest = one_for_each("base_lr", optimizer, base_lr)
+        self.max_lrs = one_for_each("max_lr", optimizer, max_lr)
+        up = integer("step_size_up", step_size_up, 1)
+        down = up if step_size_down is None else integer("step_size_down", step_size_down, 1)
+        self.total_size = float(up + down)
+        self.step_ratio = up / self.total_size
+        check("mode", mode, mode in _SCALES, f"one of {', '.join(_SCALES)}")
+        check_either("scale_mode", scale_mode, "cycle", "iterations")
+        self.mode, self.gamma, self._scale_fn_custom = mode, gamma, scale_fn
+        self.scale_mode = scale_mode if scale_fn else _SCALES[mode][0]
+        self.cycle_momentum = cycle_momentum
+        if cycle_momentum:
+            self._prepare_momentum(optimizer, base_momentum, max_momentum, last_epoch == -1)
+            self.base_momentums = one_for_each("base_momentum", optimizer, base_momentum)
+            self.max_momentums = one_for_each("max_momentum", optimizer, max_momentum)
+        for group, rate in zip(optimizer.param_groups, lowest, strict=True):
+            if last_epoch == -1:
+                set_rate(group, rate)
+                group.setdefault("initial_lr", rate)
+        super().__init__(optimizer, last_epoch)
+        self.base_lrs = lowest  # whatever rates training began with
+        self._set_rates(self.get_lr())
+
+    def get_lr(self) -> list[float]:
+        """Return the rate of each group at step `last_epoch`, and set its momentum."""
+        cycle = math.floor(1 + self.last_epoch / self.total_size)
+        place = 1.0 + self.last_epoch / self.total_size - cycle
+        up = place <= self.step_ratio
+        height = place / self.step_ratio if up else (place - 1) / (self.step_ratio - 1)
+        height *= self._scale(cycle if self.scale_mode == "cycle" else self.last_epoch)
+        if self.cycle_momentum:
+            ends = zip(self.base_momentums, self.max_momentums, strict=True)
+            for group, (low, high) in zip(self.optimizer.param_groups, ends, strict=True):
+                self._set_momentum(group, _line(high, low, height))
+        return [
+            _line(low, high, height) for low, high in zip(self.base_lrs, self.max_lrs, strict=True)
+        ]
+
+    def _scale(self, x: float) -> float:
+        """Return what a peak is multiplied by, at a cycle or a step."""
+        if self._scale_fn_custom:
+            return self._scale_fn_custom(x)
+        return _SCALES[self.mode][1](self.gamma, x)
