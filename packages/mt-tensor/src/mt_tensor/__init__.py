@@ -55,12 +55,7 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.core import methods as _core_methods  # noqa: F401 - registers the methods of `Tensor`
 from mt_tensor.core.contract import TensorBackend
-from mt_tensor.core.registry import (
-    current_backend,
-    get_backend,
-    register_backend,
-    use_backend,
-)
+from mt_tensor.core.registry import current_backend, get_backend, use_backend
 from mt_tensor.core.kernels import register_kernels as _register_kernels
 
 # What lies beside the core. The core works without it: `hatch run core:prove` deletes it.
@@ -68,6 +63,7 @@ if _find_spec("mt_tensor.methods") is not None:
     from mt_tensor.size import Size
     from mt_tensor.backends.devices import device
     import mt_tensor.emulation.bfloat16  # each of these registers in the core's tables
+    import mt_tensor.emulation.exactness
     import mt_tensor.emulation.narrow
     import mt_tensor.large_arrays.blocks
     import mt_tensor.large_arrays.formulas
@@ -78,6 +74,7 @@ if _find_spec("mt_tensor.methods") is not None:
     import mt_tensor.tape  # noqa: F401
     from mt_tensor import autograd, cuda, errors, linalg
     from mt_tensor.backends import backends  # the function, which has the name of the folder
+    from mt_tensor.backends.listing import register_backend
     from mt_tensor import methods as _methods  # noqa: F401 - registers the methods of `Tensor`
     from mt_autodiff import inference_mode
     from mt_tensor.mixed_precision.autocast import autocast, get_autocast_dtype, is_autocast_enabled

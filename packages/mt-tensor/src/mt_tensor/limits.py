@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.core.dtypes import NARROW, DType, as_dtype, bfloat16, get_default_dtype
+from mt_tensor.core.dtypes import DType, as_dtype, bfloat16, get_default_dtype
+from mt_tensor.emulation.exactness import NARROW
 from mt_tensor.errors import DTypeError
 
 

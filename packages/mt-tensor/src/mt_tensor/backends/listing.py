@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from mt_tensor.core import registry
-from mt_tensor.core.registry import BUILT_IN, BackendInfo, claimed_twice
+from mt_tensor.core.contract import TensorBackend
+from mt_tensor.core.errors import AmbiguousBackendError
+from mt_tensor.core.registry import (
+    BUILT_IN,
+    BackendInfo,
+    Factory,
+    claimed_twice,
+)
 
 
 def backends(refresh: bool = False) -> dict[str, BackendInfo]:
@@ -34,3 +41,24 @@ def contested() -> dict[str, str]:
         elif len(claims) > 1:
             problems[name] = claimed_twice(claims)
     return problems
+
+
+def register_backend(name: str, factory: Factory) -> None:
+    """Register a backend; `factory()` is called at its first use.
+
+    Registering a name again replaces the earlier registration.
+
+    Raises:
+        AmbiguousBackendError: the name is that of a built-in backend.
+    """
+    if name in BUILT_IN:
+        raise AmbiguousBackendError(
+            f"{name!r} is the name of a built-in backend: choose another name."
+        )
+    registry._registered[name] = BackendInfo(name, "registered in code", "-", lambda: factory)
+    registry._created.pop(name, None)
+
+
+def created() -> list[TensorBackend]:
+    """Return the backends that have been used so far."""
+    return list(registry._created.values())

@@ -49,7 +49,7 @@ import numpy as np
 
 from mt_operators import Formula, Operator
 from mt_tensor.core.casting import cast_array, element
-from mt_tensor.core.dtypes import NARROW, Array, DType, Number, bool_, float64, int64
+from mt_tensor.core.dtypes import Array, DType, Number, bfloat16, bool_, float64, int64
 from mt_tensor.core.errors import IndexingError
 from mt_tensor.core.extensions import ACTIVE, EXTENSIONS
 from mt_tensor.core.kernels import registered_kernel
@@ -279,7 +279,8 @@ class TensorBackend(ABC):
             numbers.random(shape, np.float64 if dtype is float64 else np.float32)
         )
         if dtype.is_narrow:
-            spacing: Any = np.float32(2.0 ** -NARROW[dtype].digits)
+            digits = 8 if dtype is bfloat16 else 11  # of a number
+            spacing: Any = np.float32(2.0**-digits)
             drawn = np.floor(drawn / spacing) * spacing
         return self.from_host(cast_array(drawn, dtype))
 

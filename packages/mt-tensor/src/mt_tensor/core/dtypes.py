@@ -8,9 +8,8 @@ promoted with other integers: none holds both uint64 and int64.
 
 from __future__ import annotations
 
-import functools
 import math
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -188,33 +187,6 @@ def as_number(name: str, value: Any) -> Number:
         raise TypeError(f"{name} is a number; {value!r} of type {type(value).__name__} was given.")
     number: Number = value  # type: ignore[assignment]  # or a NumberLike
     return number
-
-
-class Limits(NamedTuple):
-    """Binary digits of a dtype, the least exponent with all of them, and the largest number."""
-
-    digits: int
-    exponent: int
-    largest: float
-
-
-NARROW = {
-    float16: Limits(11, -13, 65504.0),
-    bfloat16: Limits(8, -125, (2.0 - 2.0**-7) * 2.0**127),
-}
-"""The dtypes of 16 bits."""
-
-
-@functools.lru_cache(1024)
-def is_exact(value: Number, dtype: DType) -> bool:
-    """Whether a dtype of 16 bits stores a number without rounding, as it does nan and infinity."""
-    if not abs(value) < math.inf:
-        return True
-    digits, least, largest = NARROW[dtype]
-    if abs(value) > largest:
-        return False
-    steps = math.ldexp(value, digits - max(math.frexp(value)[1], least))
-    return steps == int(steps)
 
 
 def type_of_number(value: Number) -> DType:

@@ -26,7 +26,6 @@ from mt_tensor.core.dtypes import (
     bool_,
     get_default_dtype,
     int64,
-    is_exact,
     plain,
     result_type,
     uint64,
@@ -156,12 +155,12 @@ class ElementwiseOperation:
         for operand in operands[1:]:
             if operand.shape != shape:
                 shape = shape_broadcast(shape, operand.shape)
-        truth = operator.result == "bool"
-        out = row_major(shape, bool_ if truth else dtype)
+        is_bool = operator.result == "bool"
+        out = row_major(shape, bool_ if is_bool else dtype)
         inputs = [operand._tensor for operand in operands]
         value = self.plans[backend, out, *[data.layout for data in inputs]](*inputs)
         result = _make(value, backend)
-        if recording.get() and dtype.is_floating_point and not truth:
+        if recording.get() and dtype.is_floating_point and not is_bool:
             self.record(operands, (*inputs, value), result)
         return result
 
@@ -264,7 +263,10 @@ def _as_tensor(value: Any, dtype: DType, backend: TensorBackend) -> Tensor:
 
 
 def alike(value: Any, other: Any) -> Tensor | None:
-    """Return a tensor itself, and a number as one like the other operand if it is of its kind."""
+    """Return a number as a tensor of the other operand's dtype, or None if that would change it.
+
+    A tensor is returned as it is.
+    """
     kind = value.__class__
     if (kind is not float and kind is not int) or not isinstance(other, Tensor):
         return value if isinstance(value, Tensor) else None
@@ -273,7 +275,7 @@ def alike(value: Any, other: Any) -> Tensor | None:
         fits = dtype.is_floating_point
     else:
         fits = dtype is not bool_ and -(2**53) < value < 2**53  # else a float would be another
-    if not fits or (dtype.is_narrow and not is_exact(value, dtype)):
+    if not fits or (dtype.is_narrow and not EXTENSIONS["is exact"](value, dtype)):
         return None
     key = (other.backend, dtype, value)
     return _CONSTANTS[key] if value else constant(*key)

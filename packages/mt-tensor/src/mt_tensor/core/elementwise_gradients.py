@@ -102,7 +102,7 @@ def recorder(
         return gradients
 
     def record(operands: tuple[Tensor, ...], known: tuple[TensorData, ...], result: Tensor) -> None:
-        """Take note of how a result was computed, if a gradient is wanted.
+        """Record how a result was computed, if an operand requires grad.
 
         Args:
             operands: all arguments.
@@ -114,7 +114,7 @@ def recorder(
         for x in operands:
             choice += choice
             wanted = x._requires_grad
-            if wanted and (wanted is True or x.requires_grad):  # which refreshes a view's node
+            if wanted and (wanted is True or x.requires_grad):  # of a view this updates `_node`
                 choice += 1
                 parents.append(x._node or x)
         if not parents:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 F = TypeVar("F", bound=Callable[..., Any])
 
 EXTENSIONS: dict[str, Callable[..., Any]] = {}
-"""Functions by name:
+"""Functions by name. Each is called in one place of the core; the list is for looking names up:
 
 - `shape for users(shape)`: return a shape as an `mt_tensor.Size`;
 - `backend of a device(where, own)`: return the backend that an argument `device=` chooses for
@@ -28,6 +28,7 @@ EXTENSIONS: dict[str, Callable[..., Any]] = {}
   operator and an operand that is neither tensor nor number, or NotImplemented;
 - `operands of 16 bits(operation, args, operands)`: return the result in a wider dtype, for
   `autocast` or for numbers that 16 bits would round, or None;
+- `is exact(value, dtype)`: whether a dtype of 16 bits stores a number without rounding;
 - `check of integers(x, name, given, other)`: raise if `x` and `other` have no integer as result;
 - `fuse in place(function, changed)`: turn a function under `fuse_in_place` into a single pass over
   memory; without it, the operations of the function run one by one;

@@ -78,8 +78,8 @@ class Node(History):
     def completed(self, derivative: Any) -> Any:
         """Return the gradient, or what hooks make of it; it will be read, and may be passed on.
 
-        It may come as a `Part` (part.py): the gradient of a view, which is not a
-        tensor of the whole yet.
+        It may come as a `Part` (`recording/parts.py`): the gradient of a view, which is not a
+        tensor of the whole yet, and has None as `_fresh`.
         """
         if derivative._fresh is None:  # a Part
             derivative = derivative._whole()

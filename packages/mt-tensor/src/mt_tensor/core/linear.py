@@ -56,7 +56,7 @@ class LinearFunction:
     @classmethod
     def record(cls, x: Tensor, settings: tuple[Any, ...], result: Tensor) -> None:
         """Enter a result into the graph, if a gradient is wanted."""
-        if x._requires_grad is True or x.requires_grad:  # which refreshes the node of a view
+        if x._requires_grad is True or x.requires_grad:  # of a view this updates `_node`
             saved = (settings[0]._tensor,) if cls.saves_index else ()
             record(result, cls, cls.__name__, (x._node or x,), settings, saved)
 
@@ -70,7 +70,7 @@ class ViewFunction(LinearFunction):
     """Another view of the same elements: its forward is arithmetic on shape and strides.
 
     A view knows its base, the tensor whose memory it shows. A change in place of one shows in all
-    that share the memory, and so does its gradient (`aliasing.py`).
+    that share the memory, and so does its gradient (`recording/aliasing.py`).
     """
 
     @staticmethod

@@ -107,22 +107,6 @@ def installed() -> dict[str, list[BackendInfo]]:
     return {name: list(infos.values()) for name, infos in claims.items()}
 
 
-def register_backend(name: str, factory: Factory) -> None:
-    """Register a backend; `factory()` is called at its first use.
-
-    Registering a name again replaces the earlier registration.
-
-    Raises:
-        AmbiguousBackendError: the name is that of a built-in backend.
-    """
-    if name in BUILT_IN:
-        raise AmbiguousBackendError(
-            f"{name!r} is the name of a built-in backend: choose another name."
-        )
-    _registered[name] = BackendInfo(name, "registered in code", "-", lambda: factory)
-    _created.pop(name, None)
-
-
 def _find(name: str) -> BackendInfo:
     """Return a backend's info; package metadata is read only if it is needed."""
     claims = [info] if (info := _registered.get(name) or built_in().get(name)) else None
@@ -175,11 +159,6 @@ def _created_once(name: str) -> TensorBackend:
         if name not in _created:
             _created[name] = _create(_find(name))
         return _created[name]
-
-
-def created() -> list[TensorBackend]:
-    """Return the backends that have been used so far."""
-    return list(_created.values())
 
 
 def _create(info: BackendInfo) -> TensorBackend:

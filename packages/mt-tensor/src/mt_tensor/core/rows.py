@@ -35,8 +35,8 @@ def of_one(operation: ElementwiseOperation, general: Callable[..., Any]) -> Call
     """Return an operation of one argument as a function.
 
     Args:
-        operation: of a row of the table.
-        general: the same for arguments without a plan.
+        operation: that of a row of the table.
+        general: what is called for arguments without a plan.
     """
     planned, record = operation.planned, operation.record
     differentiable = operation.operator.result != "bool"
@@ -81,7 +81,7 @@ def of_two(operation: ElementwiseOperation, general: Callable[..., Any]) -> Call
 
 
 def shortened(power: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of a base and an exponent that takes the ways of `SHORTER`."""
+    """Return a power that computes the exponents in `SHORTER` by the rows named there."""
 
     def function(input: Any, exponent: Any) -> Any:
         kind = exponent.__class__
@@ -119,7 +119,7 @@ def _install(operator: Operator) -> None:
 
 
 def describe(function: Callable[..., Any], operator: Operator, module: str = __name__) -> None:
-    """Give what was made of an operator its name, where it is found, and documentation."""
+    """Set the name, module and documentation of a function that was made for a row."""
     function.__module__ = module
     function.__name__ = function.__qualname__ = operator.name
     function.__doc__ = f"Element by element: {operator.note}."
@@ -134,7 +134,7 @@ SHORTER: dict[float, Callable[[Tensor], Tensor]] = {
     -0.5: FUNCTIONS["rsqrt"],
     -1: FUNCTIONS["inv"],
 }
-"""Powers by the exponents that other rows make, without the logarithm that any other takes."""
+"""Exponents whose powers other rows compute, without the logarithm that any other takes."""
 
 
 # --- Python's operators, `x + y` and `2.0 * x` ---------------------------------------------------

@@ -41,18 +41,17 @@ _ADD = Plans(OPERATORS["add"].value)
 _making_locks = threading.Lock()
 
 VIEW = 2
-"""What `_requires_grad` of a view is: "perhaps".
+"""The value of `_requires_grad` for a view: "perhaps".
 
-A `ViewFunction` (`linear.py`) sets it, for the tensor whose memory the view shows may be
-changed in place later, by something that is recorded. Whether a gradient is wanted of the view is
-then found out when it is needed.
+The memory that it shows may be changed in place later, by something that is recorded, so whether
+the view requires grad is found out when it is needed. A `ViewFunction` (`linear.py`) sets it.
 """
 
 CUSTOM_VIEW = 3
-"""What it is of a result of a `Function` that shares the memory of an argument.
+"""The value for a result of a `Function` of users that shares the memory of an argument.
 
-Only the Function knows its gradient, so none can be worked out for what it shows after a change in
-place: recording or differentiating it then is an error.
+Only the Function knows its gradient, so recording or differentiating it after a change in place is
+an error.
 """
 
 
@@ -85,10 +84,9 @@ class Tensor(Methods):
     )
 
     _base: Tensor | None  # the tensor that this one is a view of
-    _fresh: bool  # whether it is a gradient without another owner, which a leaf may keep; None in
-    # a `Part`, which takes the place of a gradient for a while (part.py)
+    _fresh: bool  # whether it is a gradient that nothing else holds, so that a leaf may keep it
     _grad: Tensor | None
-    _lock: Any  # what a thread must hold to change `_grad`; missing until it is first needed
+    _lock: Any  # held by a thread that changes `_grad`; missing until it is first needed
     _node: Node | None
     _requires_grad: bool | int  # or VIEW, CUSTOM_VIEW, which count as true: see `requires_grad`
     _seen: int  # of a view: the version of its memory that `_node` belongs to
@@ -104,7 +102,7 @@ class Tensor(Methods):
 
     @staticmethod
     def _make(data: TensorData, backend: TensorBackend) -> Tensor:
-        """Return a constant tensor of these elements, without looking at them."""
+        """Return a tensor of these elements that does not require grad, unchecked."""
         result: Tensor = _new(Tensor)
         result._tensor = data
         result.backend = backend
@@ -120,11 +118,11 @@ class Tensor(Methods):
         self._requires_grad = self._fresh = False
 
     def _with(self, data: TensorData) -> Tensor:
-        """Return a constant tensor of these elements on the backend of this one."""
+        """Return such a tensor on the backend of this one."""
         return Tensor._make(data, self.backend)
 
     def _full(self, shape: Shape, value: Number, dtype: DType | None = None) -> Tensor:
-        """Return a constant tensor of one number, by default with this one's backend and dtype."""
+        """Return such a tensor, filled with a number, by default of this one's dtype."""
         data = self.backend.full(shape, self.dtype if dtype is None else dtype, value)
         return Tensor._make(data, self.backend)
 
@@ -178,7 +176,7 @@ class Tensor(Methods):
 
     @property
     def variable(self) -> Any:
-        """What stands for this tensor in the graph: its node, or itself if it is a leaf."""
+        """The vertex of the graph that represents this tensor: its node, or itself for a leaf."""
         node = self.history
         return self if node is None else node
 
@@ -200,7 +198,7 @@ class Tensor(Methods):
         Raises:
             GradientError: it has another shape, for the tensor's was changed in place since.
         """
-        if derivative._fresh is None:  # a Part, see `Node.completed`
+        if derivative._fresh is None:  # a `Part`: see `Node.completed`
             derivative = derivative._whole()
         if derivative._tensor.layout.shape != self._tensor.layout.shape:
             raise GradientError(
@@ -255,7 +253,7 @@ class Tensor(Methods):
                 self._grad = Tensor._make(backend.copy(data, data.layout.contiguous), backend)
 
     def _alone(self) -> threading.RLock:
-        """Return what a thread must hold while it changes `_grad`, or the node of a view."""
+        """Return the lock for changes of `_grad`, and of the node of a view."""
         try:
             lock: threading.RLock = self._lock
         except AttributeError:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from mt_tensor.core.conversion import cast
-from mt_tensor.core.dtypes import Number, is_exact
+from mt_tensor.core.dtypes import Number
 from mt_tensor.core.elementwise import ElementwiseOperation
 from mt_tensor.core.extensions import BLOCKS, EXTENSIONS, extends
 from mt_tensor.core.tensor import Tensor
+from mt_tensor.emulation.exactness import is_exact
 
 
 @extends("operands of 16 bits")

@@ -14,14 +14,7 @@ import numpy as np
 from mt_autodiff import is_grad_enabled
 from mt_operators import OPERATORS
 from mt_tensor.core.arguments import check_flags
-from mt_tensor.core.dtypes import (
-    Number,
-    float64,
-    get_default_dtype,
-    is_exact,
-    plain,
-    result_type,
-)
+from mt_tensor.core.dtypes import Number, float64, get_default_dtype, plain, result_type
 from mt_tensor.core.elementwise import (
     OPERANDS,
     OPERATIONS,
@@ -33,6 +26,7 @@ from mt_tensor.core.operands import common_backend
 from mt_tensor.core.strides import overlaps, shape_broadcast
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
+from mt_tensor.emulation.exactness import is_exact
 from mt_tensor.errors import DTypeError, InPlaceError, ShapeError
 from mt_tensor.pointwise.choosing import single
 from mt_tensor.pointwise.functions import scaled
