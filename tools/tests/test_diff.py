@@ -228,7 +228,6 @@ def counterparts(before: str, after: str) -> dict[str, tuple[str, str | None]]:
         ),
         ("tensor", "nn", "layers.activation.Softmax.forward", "new idea", None),
         ("tensor", "nn", "layers.function.FunctionLayer.forward", "new idea", None),
-        ("tensor", "nn", "utils.conversion.conversion", "new idea", None),
         ("tensor", "nn", "core.convolution.convolved", "new idea", None),
         ("tensor", "nn", "kernels.numpy.losses.CrossEntropy.value", "new idea", None),
     ],
