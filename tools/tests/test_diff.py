@@ -228,6 +228,7 @@ def counterparts(before: str, after: str) -> dict[str, tuple[str, str | None]]:
         ),
         ("tensor", "nn", "layers.activation.Softmax.forward", "new idea", None),
         ("tensor", "nn", "layers.function.FunctionLayer.forward", "new idea", None),
+        ("tensor", "nn", "utils.conversion.cpu", "same", "mt_tensor.exchange.conversion.cpu"),
         ("tensor", "nn", "core.convolution.convolved", "new idea", None),
         ("tensor", "nn", "kernels.numpy.losses.CrossEntropy.value", "new idea", None),
     ],
