@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from mt_autodiff.core.registration import register_method, register_methods
 from mt_operators import OPERATORS, Operator
 from mt_tensor import properties as questions
 from mt_tensor.core import rows, views
@@ -27,7 +28,6 @@ from mt_tensor.core.dtypes import (
     int64,
     uint8,
 )
-from mt_tensor.core.extensions import register_method, register_methods
 from mt_tensor.core.methods import CoreMethods, attribute
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.creation import from_numbers, from_tensors, sequences  # noqa: F401

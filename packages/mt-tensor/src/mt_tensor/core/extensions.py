@@ -57,28 +57,6 @@ def extends(name: str) -> Callable[[F], F]:
     return register
 
 
-def register_methods(owner: type, table: type) -> None:
-    """Give a class the methods and properties in the body of another one; see `methods.py`.
-
-    Raises:
-        TypeError: it has one of this name. Nothing is ever replaced.
-    """
-    for name, method in vars(table).items():
-        if callable(method) or isinstance(method, property):
-            register_method(owner, name, method)
-
-
-def register_method(owner: type, name: str, method: Any) -> None:
-    """Give a class a method: a function whose first argument is the instance, or a property.
-
-    Raises:
-        TypeError: it has one of this name. Nothing is ever replaced.
-    """
-    if name in vars(owner):
-        raise TypeError(f"{owner.__name__} already has a method {name!r}: choose another name.")
-    setattr(owner, name, method)
-
-
 class Counter:
     """How many blocks of a kind are active, in all threads and tasks."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
+from mt_autodiff.core.registration import register_methods
 from mt_tensor.core import (
     conversion,
     gathering,
@@ -20,7 +21,6 @@ from mt_tensor.core import (
     windows,
 )
 from mt_tensor.core import matmul as products
-from mt_tensor.core.extensions import register_methods
 from mt_tensor.core.rows import on_the_left, on_the_only, on_the_right
 from mt_tensor.core.tensor import Tensor
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from mt_autodiff.core.registration import register_methods
 from mt_tensor.core.dtypes import DType, as_dtype
 from mt_tensor.core.errors import DTypeError, ShapeError
-from mt_tensor.core.extensions import extends, register_methods
+from mt_tensor.core.extensions import extends
 from mt_tensor.core.strides import Shape, Strides, shape_broadcast, size_of, strides_from_shape
 from mt_tensor.core.tensor_data import TensorData
 
