@@ -148,6 +148,8 @@ class Picture:
             self.tensors[id(value)] = value, slots_of(value)
             if value._grad is not None:
                 self._waiting.append(value._grad)
+            if value._watch is not None:  # hooks are functions like others
+                self._waiting.append(value._watch)
         elif isinstance(value, dict):
             self._hold(value, dict(value))
             for key in value if self._is_small(value) else ():

@@ -271,8 +271,6 @@ def _check_histories(writer: Writer, addresses: Addresses) -> None:
     read = {view.memory for each in writer.instructions for view in each.reads}
     memories = writer.storages.memories
     for tensor, (data, _, wanted, node, *_) in addresses.picture.tensors.values():
-        if tensor._watch is not None and memories.get(key_of(data.storage)) in read:
-            raise Reason("a tensor has hooks, which no program would call")
         is_around = id(tensor) not in addresses.positions
         if is_around and wanted and node and memories.get(key_of(data.storage)) in read:
             raise Reason("a tensor around it has a history: detach() it")
