@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import mt_tensor as mt
-from mt_tensor.core.extensions import register_method, register_methods
+from mt_autodiff.core.registration import register_method, register_methods
 from mt_tensor.core.methods import CoreMethods
 from mt_tensor.methods import Methods
 

@@ -20,7 +20,6 @@ from mt_tensor.core.dtypes import (
     get_default_dtype,
     int64,
 )
-from mt_tensor.core.elementwise import constant
 from mt_tensor.core.named import fused
 from mt_tensor.core.registry import Backend, Device, place
 from mt_tensor.core.tensor import Tensor
@@ -71,7 +70,8 @@ def arange(
     sequence = _sequence(first, bound, each, kind)
     if sequence is None:
         raise ShapeError(f"arange() cannot reach {end} from {start} in steps of {step}.")
-    numbers = _in_steps(constant(place(backend, device), kind, 0), *sequence)
+    home = place(backend, device)
+    numbers = _in_steps(Tensor._make(home.empty((0,), kind), home), *sequence)
     return numbers if requires_grad is False else numbers.requires_grad_(requires_grad)
 
 
