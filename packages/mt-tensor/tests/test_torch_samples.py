@@ -13,7 +13,7 @@ import pytest
 
 import mt_tensor as mt
 from mt_operators.testing import SPECIAL, SPECS
-from mt_tensor.conformance.test_operations import BAD_CALLS, ROWS, SMOOTH
+from mt_tensor.conformance.test_operations import REFUSED, ROWS, SMOOTH
 from mt_tensor.testing import FLOATS, PROMOTION, WHOLE, arguments
 from mt_tensor.testing.elsewhere import elsewhere
 from mt_tensor.testing.sharing import APART, SHARING
@@ -207,9 +207,9 @@ def gradients(library, call, arrays):
     return [None if leaf.grad is None else leaf.grad.numpy() for leaf in leaves]
 
 
-@pytest.mark.parametrize("bad", BAD_CALLS)
+@pytest.mark.parametrize("bad", REFUSED)
 def test_torch_refuses_what_is_refused_here(bad):
-    call, _, message = bad
+    call, message = bad.call, bad.message
     numbers = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
     result = outcome(on_torch(call), torch.tensor(numbers))
     accepted = any(message.endswith(end) for end in ACCEPTED_BY_TORCH)
