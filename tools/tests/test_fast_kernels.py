@@ -35,7 +35,7 @@ def draw(*shape: int) -> Any:
     return np.random.default_rng(0).standard_normal(shape).astype("float32")
 
 
-OF_ROWS = [(9 * draw(7, 5), 1), (draw(2, 5, 3), 0), (draw(2, 5, 3), 1)]
+OF_ROWS = [(9 * draw(7, 6), 1), (draw(2, 5, 3), 0), (draw(3, 4, 3), 1)]
 SAMPLES = {
     name: list(OF_NETWORKS[name]()) if name in OF_NETWORKS else OF_ROWS for name in sorted(KERNELS)
 }

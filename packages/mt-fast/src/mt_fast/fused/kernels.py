@@ -8,6 +8,7 @@ from typing import Any
 from mt_fast.fused.attention import ATTENTION
 from mt_fast.fused.ctc import CTC
 from mt_fast.fused.dropout import dropout
+from mt_fast.fused.gated import GLU
 from mt_fast.fused.linear import LINEAR
 from mt_fast.fused.losses import CROSS_ENTROPY
 from mt_fast.fused.normalization import BATCH_NORM, GROUP_NORM, LAYER_NORM, RMS_NORM
@@ -27,6 +28,7 @@ KERNELS: dict[str, FusedKernel | Callable[..., Any]] = {
     "cross_entropy": CROSS_ENTROPY,
     "ctc": CTC,
     "dropout": dropout,
+    "glu": GLU,
     "group_norm": GROUP_NORM,
     "layer_norm": LAYER_NORM,
     "linear": LINEAR,
