@@ -136,7 +136,6 @@ class Session:
         finally:
             writer.storages.close()
         self._leave_numbers(result)
-        pairs = list(zip(taken, self.given.leaves, strict=True))
         own = {id(inside): leaf for inside, leaf in pairs if isinstance(leaf, Tensor)}
         own |= {id(copy): original for original, copy in copies.values()}
         for key in changed:
