@@ -122,7 +122,7 @@ def test_units_in_any_order_and_shared_by_threads_change_no_bit(
 
 
 def guarded(array: Any) -> mt.Tensor:
-    """Return a tensor behind whose last element lies memory that nobody may read."""
+    """Return a tensor behind whose last element lies memory that must not be read."""
     room = -(-array.nbytes // mmap.PAGESIZE) * mmap.PAGESIZE
     memory = mmap.mmap(-1, room + mmap.PAGESIZE)
     begin = ctypes.addressof(ctypes.c_char.from_buffer(memory))

@@ -89,7 +89,7 @@ def test_batch_norm_afterwards() -> None:
 
 def test_what_is_refused() -> None:
     x, three, four = mt.ones(2, 3), mt.ones(3), mt.ones(4)
-    with pytest.raises(InputError, match="last extents"):
+    with pytest.raises(InputError, match="last sizes"):
         F.layer_norm(x, (4,))
     with pytest.raises(InputError, match=r"\(4,\)"):
         F.layer_norm(x, (3,), four)
@@ -189,9 +189,9 @@ def test_float16_is_normalized_beyond_the_range_of_its_squares() -> None:
 def test_settings_that_make_no_sense() -> None:
     for make, message in (
         (lambda: nn.BatchNorm1d(0), "num_features is an integer from 1 on"),
-        (lambda: nn.LayerNorm(()), "at least one extent"),
-        (lambda: nn.LayerNorm((3, 2.5)), "an extent in normalized_shape is an integer"),
-        (lambda: nn.RMSNorm("3"), "an extent in normalized_shape"),
+        (lambda: nn.LayerNorm(()), "at least one size"),
+        (lambda: nn.LayerNorm((3, 2.5)), "a size in normalized_shape is an integer"),
+        (lambda: nn.RMSNorm("3"), "a size in normalized_shape"),
         (lambda: nn.GroupNorm(0, 4), "num_groups is an integer from 1 on"),
         (lambda: nn.LocalResponseNorm(0), "size is an integer from 1 on"),
     ):

@@ -197,7 +197,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     outputs, inputs, *kernel = tensor.shape
     if outputs % groups:
         raise SettingError(f"dirac_() takes a multiple of {groups} groups; got {outputs} outputs.")
-    middle = tuple(extent // 2 for extent in kernel)
+    middle = tuple(length // 2 for length in kernel)
     share = outputs // groups
     with no_grad():
         tensor.zero_()

@@ -46,7 +46,7 @@ def prefetch(
     """Yield `make(item)` for each item, in order, made by threads.
 
     The threads end with the iteration, however it ends: behind the last item, by an error here or
-    in a thread, or because nobody goes on with it.
+    in a thread, or because it is not read any further.
 
     Args:
         items: what batches are made of. The threads take turns in asking for the next.

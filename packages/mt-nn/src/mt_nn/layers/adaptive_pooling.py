@@ -44,10 +44,10 @@ def adaptive_avg_pool(dims: int, input: Tensor, output_size: OutputSize) -> Tens
     name = f"adaptive_avg_pool{dims}d"
     batch = as_batch(name, input, dims)
     changes = _changes(name, batch.shape, output_size)
-    if all(extent % target == 0 for extent, target in changes):
-        return avg_pool(dims, input, tuple(extent // target for extent, target in changes))
-    for dim, (extent, target) in enumerate(changes, 2):
-        if target != extent:
+    if all(length % target == 0 for length, target in changes):
+        return avg_pool(dims, input, tuple(length // target for length, target in changes))
+    for dim, (length, target) in enumerate(changes, 2):
+        if target != length:
             batch = means_of_parts(batch, dim, target)
     return batch.squeeze(0) if input.ndim == dims + 1 else batch
 
@@ -73,8 +73,8 @@ def adaptive_max_pool(
     batch = as_batch(name, input, dims)
     changes = _changes(name, batch.shape, output_size)
     check_not_empty(batch.shape)
-    if all(extent % target == 0 for extent, target in changes):
-        parts = tuple(extent // target for extent, target in changes)
+    if all(length % target == 0 for length, target in changes):
+        parts = tuple(length // target for length, target in changes)
         return max_pool(dims, input, parts, return_indices=return_indices)
     values, indices = largest(batch, [part_taps(*change) for change in changes])
     if input.ndim == dims + 1:
@@ -88,16 +88,16 @@ adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = over_dimensions(
 
 def _changes(name: str, shape: tuple[int, ...], output_size: OutputSize) -> list[tuple[int, int]]:
     """Check the size of an output; return each size before and after."""
-    extents = shape[2:]
-    if 0 in extents:
+    lengths = shape[2:]
+    if 0 in lengths:
         raise InputError(f"{name}() takes inputs with something in them; got shape {shape}.")
-    dims = len(extents)
+    dims = len(lengths)
     given = tuple(output_size) if isinstance(output_size, tuple | list) else (output_size,) * dims
     if len(given) != dims:
-        raise SettingError(f"output_size must be one extent or {dims}; got {output_size!r}.")
-    every = zip(extents, given, strict=True)
-    wanted = tuple(extent if target is None else target for extent, target in every)
-    return list(zip(extents, integers("output_size", wanted, dims, 1), strict=True))
+        raise SettingError(f"output_size must be one size or {dims}; got {output_size!r}.")
+    every = zip(lengths, given, strict=True)
+    wanted = tuple(length if target is None else target for length, target in every)
+    return list(zip(lengths, integers("output_size", wanted, dims, 1), strict=True))
 
 
 # --- Layers ---------------------------------------------------------------------------------------
@@ -198,11 +198,11 @@ def fractional_max_pool(
     name, samples = f"fractional_max_pool{dims}d", _random_samples
     batch = as_batch(name, input, dims)
     check_not_empty(batch.shape)
-    n, channels, *extents = batch.shape
+    n, channels, *lengths = batch.shape
     kernel = integers("kernel_size", kernel_size, dims, 1)
-    size = output_sizes(name, extents, output_size, output_ratio)
-    every = list(zip(extents, kernel, size, strict=True))
-    if any(outputs + window - 1 > extent for extent, window, outputs in every):
+    size = output_sizes(name, lengths, output_size, output_ratio)
+    every = list(zip(lengths, kernel, size, strict=True))
+    if any(outputs + window - 1 > length for length, window, outputs in every):
         raise InputError(
             f"{name}() finds no {size} windows of size {kernel} in an input of shape "
             f"{input.shape}, each of which begins further on than the one before."
@@ -222,7 +222,7 @@ def fractional_max_pool(
         taps = _taps(drawn[..., dim], *setting)
         shape = [n, channels, *(1,) * 2 * dims]
         shape[2 + dim], shape[2 + dims + dim] = taps.shape[2:]
-        places = places * extents[dim] + taps.reshape(shape)
+        places = places * lengths[dim] + taps.reshape(shape)
     rows = places.reshape(n, channels, int(np.prod(size)), int(np.prod(kernel)))
     flat = batch.flatten(2)
     with no_grad():
@@ -239,16 +239,16 @@ _, fractional_max_pool2d, fractional_max_pool3d = over_dimensions(fractional_max
 
 
 def output_sizes(
-    name: str, extents: list[int], output_size: Sizes | None, output_ratio: Ratios | None
+    name: str, lengths: list[int], output_size: Sizes | None, output_ratio: Ratios | None
 ) -> tuple[int, ...]:
     """Return the sizes of an output, which are given themselves or as parts of the input's."""
-    check_ratio(name, len(extents), output_size, output_ratio)
+    check_ratio(name, len(lengths), output_size, output_ratio)
     if output_ratio is None:
-        return integers("output_size", output_size, len(extents), 1)
+        return integers("output_size", output_size, len(lengths), 1)
     given = output_ratio if isinstance(output_ratio, tuple | list) else (output_ratio,)
-    ratios = given * len(extents) if len(given) == 1 else given
-    size = tuple(int(extent * ratio) for extent, ratio in zip(extents, ratios, strict=True))
-    return integers("output_size", size, len(extents), 1)
+    ratios = given * len(lengths) if len(given) == 1 else given
+    size = tuple(int(length * ratio) for length, ratio in zip(lengths, ratios, strict=True))
+    return integers("output_size", size, len(lengths), 1)
 
 
 def check_ratio(name: str, dims: int, output_size: Any, output_ratio: Any) -> None:
@@ -265,14 +265,14 @@ def check_ratio(name: str, dims: int, output_size: Any, output_ratio: Any) -> No
             )
 
 
-def _taps(drawn: Array, extent: int, window: int, outputs: int) -> Array:
+def _taps(drawn: Array, length: int, window: int, outputs: int) -> Array:
     """Return which elements windows see along one dimension, shape (*drawn.shape, outputs, window).
 
     Computed in the type of the random numbers, as in torch.
     """
-    starts = np.full((*drawn.shape, outputs), extent - window)
+    starts = np.full((*drawn.shape, outputs), length - window)
     if outputs > 1:
-        step = drawn.dtype.type((extent - window) / (outputs - 1))
+        step = drawn.dtype.type((length - window) / (outputs - 1))
         first = (drawn * step).astype(np.int64)[..., None]
         steps = np.arange(outputs - 1, dtype=drawn.dtype)
         starts[..., :-1] = ((steps + drawn[..., None]) * step).astype(np.int64) - first

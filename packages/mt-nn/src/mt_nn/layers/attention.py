@@ -52,7 +52,7 @@ def is_causal_mask(mask: Tensor | None) -> bool:
 
 @functools.lru_cache(8)
 def remembered_mask(steps: int, backend: Any) -> Tensor:
-    """Return a causal mask, the same for the same arguments; nobody may change it."""
+    """Return a causal mask, the same for the same arguments; it must not be changed."""
     return causal_mask(steps, backend=backend)
 
 
@@ -60,7 +60,7 @@ def remembered_mask(steps: int, backend: Any) -> Tensor:
 def later_keys(queries: int, keys: int, backend: Any) -> Tensor:
     """Return bools, shape (queries, keys): True where the key is later than the query.
 
-    It is the same tensor for the same arguments, and nobody may change it.
+    It is the same tensor for the same arguments, which must not be changed.
     """
     later: Tensor = ones(queries, keys, dtype="bool", backend=backend).triu(1)
     return later

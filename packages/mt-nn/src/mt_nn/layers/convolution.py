@@ -276,18 +276,18 @@ def _check_shapes(
     if 0 in inputs[2:] or min(left) < 1:
         raise InputError(
             f"{name}() of inputs of shape {inputs} with kernels of size {kernels[2:]} and padding "
-            f"{padding} would leave extents of {left}."
+            f"{padding} would leave sizes of {left}."
         )
 
 
 def transposed_sizes(
-    extents: Shape, kernel: Shape, stride: Numbers, padding: Numbers, dilation: Numbers
+    lengths: Shape, kernel: Shape, stride: Numbers, padding: Numbers, dilation: Numbers
 ) -> Shape:
     """Return the sizes of a transposed convolution before anything is added to the end."""
-    every = zip(extents, kernel, stride, padding, dilation, strict=True)
+    every = zip(lengths, kernel, stride, padding, dilation, strict=True)
     return tuple(
-        (extent - 1) * step - 2 * margin + spread * (size - 1) + 1
-        for extent, size, step, margin, spread in every
+        (length - 1) * step - 2 * margin + spread * (size - 1) + 1
+        for length, size, step, margin, spread in every
     )
 
 
@@ -336,8 +336,8 @@ def _spread(input: Tensor, stride: tuple[int, ...]) -> Tensor:
     """Return inputs with zeros between their elements, which are `stride` apart then."""
     if max(stride) == 1:
         return input
-    extents = ((e - 1) * step + 1 for e, step in zip(input.shape[2:], stride, strict=True))
-    shape = (*input.shape[:2], *extents)
+    lengths = ((e - 1) * step + 1 for e, step in zip(input.shape[2:], stride, strict=True))
+    shape = (*input.shape[:2], *lengths)
     return Embed.apply(input, shape, (0,) * len(shape), (1, 1, *stride), input._tensor.shape)
 
 
@@ -405,14 +405,14 @@ class TransposedConvolution(Kernels):
 
     def _added(self, input: Tensor, output_size: tuple[int, ...]) -> tuple[int, ...]:
         """Return the output padding for an output of a given size."""
-        extents = as_batch(type(self).__name__, input, self.dims).shape[2:]
+        lengths = as_batch(type(self).__name__, input, self.dims).shape[2:]
         least = transposed_sizes(
-            extents, self.kernel_size, self.stride, self.padding, self.dilation
+            lengths, self.kernel_size, self.stride, self.padding, self.dilation
         )
         if len(output_size) == input.ndim:
             output_size = output_size[-self.dims :]
         size = integers("output_size", output_size, self.dims, 0)
-        added = tuple(wanted - extent for wanted, extent in zip(size, least, strict=True))
+        added = tuple(wanted - length for wanted, length in zip(size, least, strict=True))
         if any(not 0 <= more < step for more, step in zip(added, self.stride, strict=True)):
             raise SettingError(
                 f"output_size must be from {least} on and exceed it by less than the stride "

@@ -73,7 +73,7 @@ def fold(
     kernel, spreads, margins, steps = _settings(kernel_size, dilation, padding, stride)
     check_windows((*columns.shape[:1], 1, *size), kernel, margins, spreads)
     spans = [spread * (k - 1) + 1 for k, spread in zip(kernel, spreads, strict=True)]
-    rooms = [extent + 2 * margin for extent, margin in zip(size, margins, strict=True)]
+    rooms = [length + 2 * margin for length, margin in zip(size, margins, strict=True)]
     high, wide = (
         (room - span) // step + 1 for room, span, step in zip(rooms, spans, steps, strict=True)
     )

@@ -112,7 +112,7 @@ class Unflatten(Module):
                 f"unflattened_size is a tuple of integers; got {unflattened_size!r}."
             )
         self.unflattened_size = tuple(
-            integer("an extent in unflattened_size", extent, -1) for extent in unflattened_size
+            integer("a size in unflattened_size", length, -1) for length in unflattened_size
         )
 
     def forward(self, input: Tensor) -> Tensor:

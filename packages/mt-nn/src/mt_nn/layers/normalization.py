@@ -416,7 +416,7 @@ def _check_last(name: str, input: Tensor, shape: Shape, *parameters: Tensor | No
     fits = shape and own[-len(shape) :] == shape and _are(shape, *parameters)
     if not fits or not input.is_floating_point():
         raise InputError(
-            f"{name}() over {shape} takes floating-point numbers whose last extents these are, and "
+            f"{name}() over {shape} takes floating-point numbers whose last sizes these are, and "
             f"parameters of that shape; shape {input.shape} and {input.dtype.name}"
             f"{_shapes(*parameters)} were given."
         )
@@ -705,8 +705,8 @@ def _extents(normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
     """Return the sizes of the last dimensions, which are given as one integer or several."""
     given = normalized_shape if isinstance(normalized_shape, tuple | list) else (normalized_shape,)
     if not given:
-        raise SettingError("normalized_shape needs at least one extent; () was given.")
-    return tuple(integer("an extent in normalized_shape", extent, 1) for extent in given)
+        raise SettingError("normalized_shape needs at least one size; () was given.")
+    return tuple(integer("a size in normalized_shape", length, 1) for length in given)
 
 
 class LayerNorm(Module):

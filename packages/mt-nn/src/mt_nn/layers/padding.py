@@ -65,11 +65,11 @@ def pad(
 
 
 def _check(input: Tensor, dim: int, before: int, after: int, mode: str) -> None:
-    extent = input.shape[dim]
+    length = input.shape[dim]
     limit, _ = _MODES[mode]
-    if (before or after) and (max(before, after) > limit(extent) or extent + before + after < 1):
+    if (before or after) and (max(before, after) > limit(length) or length + before + after < 1):
         raise InputError(
-            f"a dimension of {extent} element(s) cannot be padded by {before} and {after} in mode "
+            f"a dimension of {length} element(s) cannot be padded by {before} and {after} in mode "
             f"{mode!r}; shape {input.shape} was given."
         )
 
@@ -86,12 +86,12 @@ def _padded(input: Tensor, amounts: tuple[int, ...], mode: str) -> Tensor:
 
 def _extended(input: Tensor, dim: int, before: int, after: int, mode: str) -> Tensor:
     """Return a tensor with elements of its own added before and after a dimension."""
-    extent = input.shape[dim]
+    length = input.shape[dim]
     _, around = _MODES[mode]
     front, end = around(input, dim, max(before, 0), max(after, 0))
     extended = mt.cat([front, input, end], dim)
     if min(before, after) < 0:
-        extended = extended.narrow(dim, max(-before, 0), extent + before + after)
+        extended = extended.narrow(dim, max(-before, 0), length + before + after)
     return extended
 
 
@@ -114,9 +114,9 @@ def _around(input: Tensor, dim: int, before: int, after: int) -> tuple[Tensor, T
 _Ends = Callable[[Tensor, int, int, int], tuple[Tensor, Tensor]]
 
 _MODES: dict[str, tuple[Callable[[int], float], _Ends]] = {
-    "reflect": (lambda extent: extent - 1, _mirrored),
-    "replicate": (lambda extent: float("inf") if extent else 0, _outermost),
-    "circular": (lambda extent: extent, _around),
+    "reflect": (lambda length: length - 1, _mirrored),
+    "replicate": (lambda length: float("inf") if length else 0, _outermost),
+    "circular": (lambda length: length, _around),
 }
 """For each mode the most that can be added to a size, and what is added before and after it."""
 

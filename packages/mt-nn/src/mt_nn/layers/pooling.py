@@ -69,7 +69,7 @@ def avg_pool(
     batch = as_batch(f"avg_pool{dims}d", input, dims)
     settings = (kernel_size, stride, padding, 1, ceil_mode)
     kernel, steps, margins, _, ends = _pooling(batch.shape, *settings)
-    extents = batch.shape[2:]
+    lengths = batch.shape[2:]
     if ends:
         batch = pad(batch, pairs((0,) * dims, ends))
     rescaled = divisor_override is not None or ends or (max(margins) and not count_include_pad)
@@ -83,7 +83,7 @@ def avg_pool(
         out = out * (math.prod(kernel) / divisor_override)
     elif rescaled:
         edges = margins if count_include_pad else (0,) * dims
-        every = zip(extents, out.shape[2:], kernel, steps, margins, edges, strict=True)
+        every = zip(lengths, out.shape[2:], kernel, steps, margins, edges, strict=True)
         shares = functools.reduce(np.multiply.outer, [_shares(*setting) for setting in every])
         out = out * tensor(shares, dtype=out.dtype, backend=out.backend)
     if rescaled:
@@ -216,27 +216,27 @@ def _pooling(
     spreads = integers("dilation", dilation, dims, 1)
     ends = _ends(shape[2:], kernel, steps, margins, spreads) if ceil_mode else ()
     if ends:
-        longer = (extent + end for extent, end in zip(shape[2:], ends, strict=True))
+        longer = (length + end for length, end in zip(shape[2:], ends, strict=True))
         shape = (*shape[:2], *longer)
     check_pooling(shape, kernel, margins, spreads)
     return kernel, steps, margins, spreads, ends
 
 
 def _ends(
-    extents: Shape, kernel: Numbers, stride: Numbers, padding: Numbers, dilation: Numbers
+    lengths: Shape, kernel: Numbers, stride: Numbers, padding: Numbers, dilation: Numbers
 ) -> Numbers:
     """Return how far windows stick out beyond the padding at the end; () if none does.
 
     Elements left over at the end get a window, if it begins before the padding there.
     """
     ends = []
-    every = zip(extents, kernel, stride, padding, dilation, strict=True)
-    for extent, size, step, margin, spread in every:
+    every = zip(lengths, kernel, stride, padding, dilation, strict=True)
+    for length, size, step, margin, spread in every:
         span = spread * (size - 1) + 1
-        last = -((span - extent - 2 * margin) // step)
-        if last * step >= extent + margin:
+        last = -((span - length - 2 * margin) // step)
+        if last * step >= length + margin:
             last -= 1
-        ends.append(max(last * step + span - extent - 2 * margin, 0) if last >= 0 else 0)
+        ends.append(max(last * step + span - length - 2 * margin, 0) if last >= 0 else 0)
     return tuple(ends) if any(ends) else ()
 
 
@@ -255,18 +255,18 @@ def _by_planes(
     return out.unflatten(3, planes.shape[2:])
 
 
-def _shares(extent: int, count: int, size: int, step: int, margin: int, edge: int) -> Array:
+def _shares(length: int, count: int, size: int, step: int, margin: int, edge: int) -> Array:
     """Return the size of a window by how much of each window counts, along one dimension.
 
     What counts ends `edge` beyond the input on each side.
     """
     starts = np.arange(count) * step - margin
-    counted = np.minimum(starts + size, extent + edge) - np.maximum(starts, -edge)
+    counted = np.minimum(starts + size, length + edge) - np.maximum(starts, -edge)
     shares: Array = size / counted
     return shares
 
 
-def _taps(extent: int, size: int, step: int, margin: int, spread: int, end: int) -> Array:
+def _taps(length: int, size: int, step: int, margin: int, spread: int, end: int) -> Array:
     """Return which elements each window sees along one dimension, shape (windows, kernel size).
 
     What is beyond the input is replaced by the first element that is not.
@@ -274,16 +274,16 @@ def _taps(extent: int, size: int, step: int, margin: int, spread: int, end: int)
     Raises:
         InputError: a window sees nothing but padding.
     """
-    count = (extent + 2 * margin + end - spread * (size - 1) - 1) // step + 1
+    count = (length + 2 * margin + end - spread * (size - 1) - 1) // step + 1
     starts = np.arange(count) * step - margin
     firsts = np.where(starts < 0, starts % spread, starts)
-    if (firsts >= extent).any():
+    if (firsts >= length).any():
         raise InputError(
-            f"with a dilation of {spread}, a window sees nothing but padding around {extent} "
+            f"with a dilation of {spread}, a window sees nothing but padding around {length} "
             "element(s): use less of one of them."
         )
     taps = starts[:, None] + spread * np.arange(size)
-    return np.where((taps >= 0) & (taps < extent), taps, firsts[:, None])
+    return np.where((taps >= 0) & (taps < length), taps, firsts[:, None])
 
 
 def largest(input: Tensor, taps: list[Array]) -> tuple[Tensor, Tensor]:
@@ -306,10 +306,10 @@ def _places(input: Tensor, taps: tuple[Array, ...]) -> Tensor:
     """Return the places of `largest`."""
     dims = len(taps)
     places: Array = np.zeros((), np.int64)
-    for dim, (extent, seen) in enumerate(zip(input.shape[2:], taps, strict=True)):
+    for dim, (length, seen) in enumerate(zip(input.shape[2:], taps, strict=True)):
         shape = [1] * (2 * dims)
         shape[dim], shape[dims + dim] = seen.shape
-        places = places * extent + seen.reshape(shape)
+        places = places * length + seen.reshape(shape)
     counts, size = places.shape[:dims], math.prod(places.shape[dims:])
     rows = places.reshape(math.prod(counts), size)
     table = tensor(rows, backend=input.backend)
@@ -459,11 +459,11 @@ def max_unpool(
     steps = kernel if stride is None else integers("stride", stride, dims, 1)
     margins = integers("padding", padding, dims, 0)
     every = zip(batch.shape[2:], kernel, steps, margins, strict=True)
-    size = tuple((extent - 1) * step + k - 2 * margin for extent, k, step, margin in every)
+    size = tuple((length - 1) * step + k - 2 * margin for length, k, step, margin in every)
     if output_size is not None:
         size = _chosen(output_size, size, steps)
     if min(size) < 0:
-        raise SettingError(f"{name}() with padding {margins} would leave extents of {size}.")
+        raise SettingError(f"{name}() with padding {margins} would leave sizes of {size}.")
     n, channels = batch.shape[:2]
     empty = zeros(n, channels, math.prod(size), dtype=batch.dtype, backend=batch.backend)
     places = indices.reshape(n, channels, math.prod(batch.shape[2:]))
@@ -478,7 +478,7 @@ def _chosen(output_size: Any, usual: tuple[int, ...], stride: tuple[int, ...]) -
     """Return the size of an output that is given, if it is less than the stride from the usual."""
     given = tuple(output_size) if isinstance(output_size, Sequence) else (output_size,)
     if len(given) not in (len(usual), len(usual) + 2):
-        raise SettingError(f"output_size must have {len(usual)} extents; got {output_size}.")
+        raise SettingError(f"output_size must have {len(usual)} sizes; got {output_size}.")
     size = integers("output_size", given[-len(usual) :], len(usual), 0)
     if any(abs(e - u) >= step for e, u, step in zip(size, usual, stride, strict=True)):
         raise SettingError(

@@ -151,7 +151,7 @@ def _sent(
 ) -> Tensor:
     """Return the sine and cosine of each angle, which are sent to a device once.
 
-    It is the same tensor for the same arguments, and nobody may change it.
+    It is the same tensor for the same arguments, which must not be changed.
     """
     speeds = base ** (-np.arange(0, features, 2) / features)
     angles = np.arange(offset, offset + steps)[:, None] * speeds

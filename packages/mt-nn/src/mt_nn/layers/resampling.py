@@ -78,14 +78,14 @@ def interpolate(
     sizes, factors = _sizes(input.shape[2:], size, scale_factor)
     if recompute_scale_factor and size is not None:
         raise SettingError("recompute_scale_factor is for a scale_factor; a size was given.")
-    # The ratios of extents for which torch takes the ratio itself in place of the factor given.
+    # The ratios of sizes for which torch takes the ratio itself in place of the factor given.
     own: tuple[int, ...] = (1,) if antialias or mode.endswith("linear") else ()
     own = (1, 2) if mode == "nearest" and input.ndim == 4 else own
     for dim in reversed(range(2, input.ndim)):  # rows are enlarged while there are the fewest
-        extent, target, given = input.shape[dim], sizes[dim - 2], factors[dim - 2]
-        factor = None if recompute_scale_factor or target / extent in own else given
-        if target != extent or factor not in (None, 1.0):
-            settings = (mode, extent, target, factor, bool(align_corners), antialias)
+        length, target, given = input.shape[dim], sizes[dim - 2], factors[dim - 2]
+        factor = None if recompute_scale_factor or target / length in own else given
+        if target != length or factor not in (None, 1.0):
+            settings = (mode, length, target, factor, bool(align_corners), antialias)
             if input.dtype is uint8 and mode not in _NEAREST:
                 input = _as_bytes(_resampled(input.float(), dim, settings))
             else:
@@ -105,8 +105,8 @@ def _check_mode(input: Tensor, mode: str, align_corners: bool | None, antialias:
     if dims not in (1, 2, 3) or _RANKS.get(mode, dims) != dims or 0 in input.shape[1:]:
         wanted = _RANKS.get(mode, "one to three")
         raise InputError(
-            f"interpolate() of mode {mode!r} takes shape (batch, channels, *extents) with {wanted} "
-            f"extent(s), and something in it; shape {input.shape} was given."
+            f"interpolate() of mode {mode!r} takes shape (batch, channels, *sizes) with {wanted} "
+            f"size(s), and something in it; shape {input.shape} was given."
         )
     if not (input.is_floating_point() or (mode in _ON_BYTES and input.dtype is uint8)):
         raise InputError(
@@ -120,14 +120,14 @@ def _check_mode(input: Tensor, mode: str, align_corners: bool | None, antialias:
 
 
 def _sizes(
-    extents: tuple[int, ...], size: Any, scale_factor: Any
+    lengths: tuple[int, ...], size: Any, scale_factor: Any
 ) -> tuple[tuple[int, ...], tuple[float | None, ...]]:
     """Return the new sizes, and the factors if these were given.
 
     Raises:
         SettingError: not just one of them is given, or one that is invalid.
     """
-    dims = len(extents)
+    dims = len(lengths)
     if (size is None) == (scale_factor is None):
         raise SettingError(
             f"either size or scale_factor is needed; got {size!r} and {scale_factor!r}."
@@ -143,9 +143,9 @@ def _sizes(
         raise SettingTypeError(str(error)) from None
     if len(factors) != dims or not all(0 < factor < math.inf for factor in factors):
         raise SettingError(f"scale_factor must be one number or {dims}; got {scale_factor!r}.")
-    sizes = tuple(math.floor(e * factor) for e, factor in zip(extents, factors, strict=True))
+    sizes = tuple(math.floor(e * factor) for e, factor in zip(lengths, factors, strict=True))
     if 0 in sizes:
-        raise SettingError(f"scale_factor={scale_factor!r} leaves nothing of extents {extents}.")
+        raise SettingError(f"scale_factor={scale_factor!r} leaves nothing of sizes {lengths}.")
     return sizes, factors
 
 
@@ -169,7 +169,7 @@ def _resampled(input: Tensor, dim: int, settings: Settings) -> Tensor:
 def _sent(settings: Settings, dtype: DType, backend: Any) -> tuple[Tensor, Tensor | None]:
     """Return the taps and weights of a mode as tensors, which are sent to a device once.
 
-    They are the same tensors for the same arguments, and nobody may change them.
+    They are the same tensors for the same arguments, which must not be changed.
     """
     taps, weights = _taps(*settings)
     places = tensor(taps.astype(np.int64), backend=backend)
@@ -195,30 +195,30 @@ def _weighted_sums(input: Tensor, dim: int, taps: Tensor, weights: Tensor) -> Te
 
 
 def _taps(
-    mode: str, extent: int, target: int, factor: float | None, align_corners: bool, antialias: bool
+    mode: str, length: int, target: int, factor: float | None, align_corners: bool, antialias: bool
 ) -> tuple[Array, Array | None]:
     """Return the taps and weights of a mode."""
     if mode in _NEAREST:
-        return _nearest(extent, target, factor, mode == "nearest-exact")[:, None], None
+        return _nearest(length, target, factor, mode == "nearest-exact")[:, None], None
     if mode == "area":
-        return _mean_taps(extent, target)
-    step = _step(extent, target, factor, align_corners)
+        return _mean_taps(length, target)
+    step = _step(length, target, factor, align_corners)
     places = (_numbers(target) + 0.5) * step - 0.5
     if antialias:  # as in torch, aligned corners set the step alone then
-        return _smoothing_taps(extent, places, step, mode == "bicubic")
+        return _smoothing_taps(length, places, step, mode == "bicubic")
     if align_corners:
         places = _numbers(target) * step
-    return _cubic_taps(extent, places) if mode == "bicubic" else _linear_taps(extent, places)
+    return _cubic_taps(length, places) if mode == "bicubic" else _linear_taps(length, places)
 
 
-def part_taps(extent: int, target: int) -> Array:
+def part_taps(length: int, target: int) -> Array:
     """Return which elements lie in each of so many parts of a size, shape (target, taps).
 
     Part i of n goes from `floor(i size / n)` to before `ceil((i + 1) size / n)`. Of a part with
     fewer elements than others the last is repeated.
     """
     parts = _numbers(target)
-    starts, ends = parts * extent // target, -((parts + 1) * -extent // target)
+    starts, ends = parts * length // target, -((parts + 1) * -length // target)
     taps: Array = starts[:, None] + np.arange(np.max(ends - starts))
     within: Array = np.minimum(taps, ends[:, None] - 1)
     return within
@@ -230,9 +230,9 @@ def _numbers(count: int) -> Array:
     return numbers
 
 
-def _mean_taps(extent: int, target: int) -> tuple[Array, Array]:
+def _mean_taps(length: int, target: int) -> tuple[Array, Array]:
     """Return taps and weights of the means of so many parts of a size."""
-    taps = part_taps(extent, target)
+    taps = part_taps(length, target)
     return taps, _normalized(taps, np.ones(taps.shape))
 
 
@@ -247,44 +247,44 @@ def _normalized(taps: Array, weights: Array) -> Array:
     return normalized
 
 
-def _nearest(extent: int, target: int, factor: float | None, exact: bool) -> Array:
+def _nearest(length: int, target: int, factor: float | None, exact: bool) -> Array:
     """Return which element is nearest to each of the new ones."""
     centre = 0.5 if exact else 0.0
-    places = ((_numbers(target) + centre) * _step(extent, target, factor)).astype(
+    places = ((_numbers(target) + centre) * _step(length, target, factor)).astype(
         np.float32
     )  # rounds 2.999... to 3
-    return np.minimum(np.floor(places), extent - 1)
+    return np.minimum(np.floor(places), length - 1)
 
 
-def _step(extent: int, target: int, factor: float | None, align_corners: bool = False) -> float:
+def _step(length: int, target: int, factor: float | None, align_corners: bool = False) -> float:
     """Return how far apart the new elements lie among the old ones."""
     if align_corners:
-        return (extent - 1) / (target - 1) if target > 1 else 0.0
-    return extent / target if factor is None else 1.0 / factor
+        return (length - 1) / (target - 1) if target > 1 else 0.0
+    return length / target if factor is None else 1.0 / factor
 
 
-def _linear_taps(extent: int, places: Array) -> tuple[Array, Array]:
+def _linear_taps(length: int, places: Array) -> tuple[Array, Array]:
     """Return taps and weights on straight lines between neighbours."""
-    places = np.clip(places, 0, extent - 1)
+    places = np.clip(places, 0, length - 1)
     lower = np.floor(places)
     share = places - lower
-    taps = np.stack([lower, np.minimum(lower + 1, extent - 1)], 1)
+    taps = np.stack([lower, np.minimum(lower + 1, length - 1)], 1)
     return taps, np.stack([1 - share, share], 1)
 
 
-def _cubic_taps(extent: int, places: Array) -> tuple[Array, Array]:
+def _cubic_taps(length: int, places: Array) -> tuple[Array, Array]:
     """Return taps and weights on cubic curves through four neighbours."""
     taps = np.floor(places)[:, None] + np.arange(-1, 3)
     weights = _cubic(places[:, None] - taps, -0.75)
-    return np.clip(taps, 0, extent - 1), weights
+    return np.clip(taps, 0, length - 1), weights
 
 
-def _smoothing_taps(extent: int, places: Array, step: float, cubic: bool) -> tuple[Array, Array]:
+def _smoothing_taps(length: int, places: Array, step: float, cubic: bool) -> tuple[Array, Array]:
     """Return taps and weights of a kernel as wide as the new elements are far apart."""
     widening = max(step, 1.0)
     reach = (2 if cubic else 1) * widening
     firsts = np.maximum(np.trunc(places - reach + 1), 0)[:, None]
-    ends = np.minimum(np.trunc(places + reach + 1), extent)[:, None]
+    ends = np.minimum(np.trunc(places + reach + 1), length)[:, None]
     taps = np.minimum(firsts + np.arange(np.max(ends - firsts)), ends - 1)
     distances = (taps - places[:, None]) / widening
     weights = _cubic(distances, -0.5) if cubic else np.maximum(1 - abs(distances), 0)

@@ -31,7 +31,7 @@ class Draw:
         self.below = below
 
     def between(self, low: int, high: int) -> int:
-        """Return a whole number, both ends included."""
+        """Return an integer, both ends included."""
         return low + self.below(high - low + 1)
 
     def one_of(self, options: Sequence[Any]) -> Any:
@@ -97,13 +97,13 @@ def an_order(draw: Draw, x: mt.Tensor) -> Settings:
 def an_index(draw: Draw, x: mt.Tensor) -> Settings:
     """Take a mixture of integers, slices, None and an Ellipsis."""
     index: list[Any] = []
-    for extent in x.shape:
+    for length in x.shape:
         kind = draw.below(6)
-        if kind == 0 and extent:
-            index.append(draw.between(-extent, extent - 1))
+        if kind == 0 and length:
+            index.append(draw.between(-length, length - 1))
         elif kind == 1:
-            start = draw.between(0, extent)
-            index.append(slice(start, draw.between(start, extent)))
+            start = draw.between(0, length)
+            index.append(slice(start, draw.between(start, length)))
         elif kind == 2:
             index.append(slice(draw.between(0, 1), None, draw.between(1, 2)))
         elif kind == 3:

@@ -134,7 +134,7 @@ def _masked(name: str, input: Tensor, diagonal: int, above: bool) -> Tensor:
 def _beside(height: int, width: int, offset: int, above: bool, backend: TensorBackend) -> Tensor:
     """Return bools, True above a diagonal, or below it, which are sent to a device once.
 
-    It is the same tensor for the same arguments, and nobody may change it.
+    It is the same tensor for the same arguments, which must not be changed.
     """
     rows, columns = np.ogrid[:height, :width]
     mask = columns > rows + offset if above else columns < rows + offset

@@ -186,8 +186,8 @@ CALLS: list[Call] = [
 ]
 
 REFUSED: list[Refused] = [
-    refused("functional.layer_norm", draw(4, 3), (4,), says="whose last extents"),
-    refused("LayerNorm", draw(4, 3), normalized_shape=4, says="whose last extents"),
+    refused("functional.layer_norm", draw(4, 3), (4,), says="whose last sizes"),
+    refused("LayerNorm", draw(4, 3), normalized_shape=4, says="whose last sizes"),
     refused("functional.rms_norm", draw(4, 3), (3,), draw(4), says="parameters of that shape"),
     refused("BatchNorm1d", draw(4, 3, 2, 2), num_features=3, says="takes shape"),
     refused("BatchNorm2d", draw(4, 3), num_features=3, says="takes shape"),

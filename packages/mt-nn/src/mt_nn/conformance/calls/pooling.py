@@ -343,7 +343,7 @@ REFUSED: list[Refused] = [
     refused("functional.max_unpool2d", X2, np.zeros(X2.shape, np.int64), 2, output_size=(16, 12),
             says="less than the stride"),
     refused("functional.max_unpool2d", X2, np.zeros(X2.shape, np.int64), 2, output_size=(16,),
-            says="must have 2 extents"),
+            says="must have 2 sizes"),
     refused("MaxPool2d", draw(2, 0, 4, 4), kernel_size=2, says="have no windows"),
     refused("AvgPool1d", draw(2, 0, 4), kernel_size=2, says="have no windows"),
     refused("AdaptiveMaxPool2d", draw(2, 0, 4, 4), output_size=3, says="have no windows"),

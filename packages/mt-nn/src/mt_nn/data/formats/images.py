@@ -109,8 +109,8 @@ def read_idx(path: PathLike) -> npt.NDArray[Any]:
             )
         dtype, ndim = np.dtype(TYPES[start[2]]), start[3]
         native = dtype.newbyteorder("=")
-        extents = source.read(4 * ndim)
-        shape = struct.unpack(f">{len(extents) // 4}I", extents[: len(extents) // 4 * 4])
+        lengths = source.read(4 * ndim)
+        shape = struct.unpack(f">{len(lengths) // 4}I", lengths[: len(lengths) // 4 * 4])
         expected = dtype.itemsize * size_of(shape)
         content = source.read(expected + 1)  # one byte more, to see that the file ends there
     if len(shape) != ndim or len(content) != expected:
@@ -121,7 +121,7 @@ def read_idx(path: PathLike) -> npt.NDArray[Any]:
         )
     try:
         return np.frombuffer(content, dtype).astype(native, copy=False).reshape(shape)
-    except ValueError as error:  # more dimensions or, beside an extent of 0, larger ones than NumPy
+    except ValueError as error:  # more dimensions or, beside a size of 0, larger ones than NumPy
         raise FileError(
             f"{path} is damaged: no array has the shape in its header, {reprlib.repr(shape)} "
             f"({error}). Fetch the file again."

@@ -86,7 +86,7 @@ def holds(folder: Path, name: str) -> bool:
 def _exists(path: Path) -> bool:
     try:
         return path.exists()
-    except OSError as error:  # nobody may look there, or the name is too long
+    except OSError as error:  # it may not be read, or the name is too long
         raise unreadable(path, error) from error
 
 
