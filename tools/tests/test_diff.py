@@ -193,7 +193,7 @@ def counterparts(before: str, after: str) -> dict[str, tuple[str, str | None]]:
             ]
         ),
         ("autodiff", "tensor", "core.strides.shape_broadcast", "new idea", None),
-        ("autodiff", "tensor", "core.registry.BackendInfo.status", "new idea", None),
+        ("autodiff", "tensor", "backends.listing.BackendInfo.status", "new idea", None),
         ("autodiff", "tensor", "order.scans.CumulativeSum.backward", "new idea", None),
         ("autodiff", "tensor", "core.dtypes.DType.__repr__", "new idea", None),
         *(

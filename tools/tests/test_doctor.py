@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -416,12 +417,13 @@ def test_backends_that_are_broken_or_claimed_twice(monkeypatch: pytest.MonkeyPat
     def broken() -> registry.Factory:
         raise RuntimeError("half installed")
 
-    ours = registry.BackendInfo("fast", "mt-fast", "0.1.0", broken)
-    theirs = registry.BackendInfo("shaky", "mt-shaky", "1.0", broken)
-    rival = registry.BackendInfo("numpy", "mt-rival", "1.0", broken)
-    installed = {"fast": [ours], "shaky": [theirs], "numpy": [rival]}
+    def claim(distribution: str, version: str) -> SimpleNamespace:
+        return SimpleNamespace(dist=SimpleNamespace(name=distribution, version=version), load=broken)
+
+    ours, theirs = claim("mt-fast", "0.1.0"), claim("mt-shaky", "1.0")
+    installed = {"fast": [ours], "shaky": [theirs], "numpy": [claim("mt-rival", "1.0")]}
     monkeypatch.setattr(registry, "installed", lambda: installed)
-    monkeypatch.setattr(registry, "_created", {})
+    monkeypatch.setattr(registry, "CREATED", {})
     found: dict[str, list[Finding]] = {}
     for finding in only(check_backends(WORKSPACE), "fault"):
         found.setdefault(finding.subject, []).append(finding)

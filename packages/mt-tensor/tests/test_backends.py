@@ -47,8 +47,8 @@ class Installer:
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Installer]:
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(registry, "_created", {})
-    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+    monkeypatch.setattr(registry, "CREATED", {})
+    monkeypatch.setattr(registry, "FACTORIES", dict(registry.FACTORIES))
     yield Installer(tmp_path)
     monkeypatch.undo()
     mt.backends(refresh=True)

@@ -94,7 +94,7 @@ GPU = (
 )
 def test_what_is_not_installed_says_how_to_install_it(asked, says, monkeypatch):
     monkeypatch.setattr(registry, "installed", dict)
-    monkeypatch.setattr(registry, "_created", {})
+    monkeypatch.setattr(registry, "CREATED", {})
     with pytest.raises(UnknownBackendError) as error:
         asked()
     first, second = says

@@ -2,6 +2,7 @@
 
 import pytest
 
+from mt_tensor.backends.listing import BUILT_IN
 from mt_tensor.core import registry
 
 pytest_plugins = ["pytester"]
@@ -50,7 +51,8 @@ NO_KIT = "test_nothing.py"
     ids=["unknown", "empty", "broken", "unavailable", "none", "folder", "below a file"],
 )
 def test_what_cannot_be_done_is_one_line(pytester, monkeypatch, arguments, message):
-    monkeypatch.setattr(registry, "_registered", {})  # whatever other tests have registered
+    built_in = {name: registry.FACTORIES[name] for name in BUILT_IN}
+    monkeypatch.setattr(registry, "FACTORIES", built_in)  # whatever other tests have registered
     pytester.makeconftest(REGISTERED)
     pytester.makepyfile(test_nothing="raise AssertionError('collected')")
     run = pytester.runpytest("-p", "no:cacheprovider", *arguments, NO_KIT)

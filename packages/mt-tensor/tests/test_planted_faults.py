@@ -323,8 +323,8 @@ CHANGES = [
 @pytest.fixture
 def run_the_kit(pytester, monkeypatch):
     """Return a function that runs one test of the kit on a backend, and returns the reports."""
-    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
-    monkeypatch.setattr(registry, "_created", dict(registry._created))
+    monkeypatch.setattr(registry, "FACTORIES", dict(registry.FACTORIES))
+    monkeypatch.setattr(registry, "CREATED", dict(registry.CREATED))
 
     def run(backend, test):
         mt.register_backend("faulty", type("Faulty", (backend,), {"name": "faulty"}))

@@ -122,8 +122,8 @@ def test_a_backend_that_fails_is_told_beside_the_others(monkeypatch: pytest.Monk
         def reduce(self, *args: Any) -> Any:
             raise NotImplementedError("not written yet")
 
-    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
-    monkeypatch.setattr(registry, "_created", dict(registry._created))
+    monkeypatch.setattr(registry, "FACTORIES", dict(registry.FACTORIES))
+    monkeypatch.setattr(registry, "CREATED", dict(registry.CREATED))
     mt.register_backend("half", Half)
     measured = {each.backend: each for each in measure(Operation("sum", ((6, 5),)))}
     assert measured["half"].refusal == "it failed: NotImplementedError: not written yet"
@@ -133,8 +133,8 @@ def test_a_backend_that_fails_is_told_beside_the_others(monkeypatch: pytest.Monk
 def test_backends_of_others_come_last_whatever_they_are_called(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
-    monkeypatch.setattr(registry, "_created", dict(registry._created))
+    monkeypatch.setattr(registry, "FACTORIES", dict(registry.FACTORIES))
+    monkeypatch.setattr(registry, "CREATED", dict(registry.CREATED))
     mt.register_backend("fas", SimpleOps)
     names = [each.backend for each in measure(Operation("neg", ((3,),)))]
     assert tuple(names[:4]) == BACKENDS

@@ -27,7 +27,6 @@ from mt_cuda.core.tables import GPU
 from mt_tensor import DType
 from mt_tensor.core.dtypes import DTYPES, Array
 from mt_tensor.core.errors import BackendUnavailableError
-from mt_tensor.core.registry import ELSEWHERE
 
 THREADS = 256
 BLOCKS_PER_MULTIPROCESSOR = 32
@@ -39,7 +38,7 @@ SUSPECTS = 8
 """How many of the kernels that the host has not waited for are remembered, for errors."""
 
 LEARN = "To learn without a GPU, set MT_CUDA_SIM=1: the simulator runs the kernels in Python."
-EXTRAS = ELSEWHERE["cuda"]
+EXTRAS = "pip install 'mt-cuda[cu13]' (or [cu12], by the CUDA version of the driver)"
 
 
 def size_of_gpu(multiprocessors: int) -> Size:

@@ -16,8 +16,8 @@ from typing import Any
 from mt_cuda.c.translation import to_c
 from mt_cuda.core.compiler import HOPPER, Capability
 from mt_cuda.core.errors import KernelError
+from mt_cuda.core.gpu import EXTRAS
 from mt_cuda.core.kernel import Kernel
-from mt_tensor.backends.extending import ELSEWHERE
 
 PRELUDE = """\
 typedef signed char int8;
@@ -127,7 +127,6 @@ ATOMIC(min, atomicMin, int64, int64)
 """What stands before every kernel."""
 
 
-INSTALL = ELSEWHERE["cuda"]
 
 
 def cubin(kernel: Kernel, capability: Capability = HOPPER) -> bytes:
@@ -158,7 +157,7 @@ def together(kernels: Sequence[Kernel], capability: Capability) -> bytes:
             raise KernelError(
                 f"NVRTC of CUDA {'.'.join(map(str, version()))} does not know GPUs of compute "
                 f"capability {'.'.join(map(str, capability))}. Install the newest that the driver "
-                f"takes: {INSTALL}."
+                f"takes: {EXTRAS}."
             ) from error
         names = ", ".join(kernel.name for kernel in kernels)
         raise KernelError(
@@ -204,6 +203,6 @@ def version() -> tuple[int, int]:
     except (ImportError, RuntimeError) as error:
         reason = str(error).splitlines()[0]
         raise KernelError(
-            f"kernels are compiled by NVRTC, which is not there ({reason}). Install it: {INSTALL}."
+            f"kernels are compiled by NVRTC, which is not there ({reason}). Install it: {EXTRAS}."
         ) from error
     return major, minor

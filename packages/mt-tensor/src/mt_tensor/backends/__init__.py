@@ -6,13 +6,13 @@
 """
 
 from mt_tensor.backends.listing import (
+    BackendInfo as BackendInfo,
     backends as backends,
     register_backend as register_backend,
 )
 from mt_tensor.core.contract import TensorBackend as TensorBackend
 from mt_tensor.core.kernels import register_kernels as register_kernels
 from mt_tensor.core.registry import (
-    BackendInfo as BackendInfo,
     current_backend as current_backend,
     get_backend as get_backend,
     use_backend as use_backend,

@@ -64,4 +64,3 @@ from mt_tensor.large_arrays.blocks import parts as parts
 from mt_tensor.large_arrays.choices import split as split
 
 # How to install a backend of this project, for the message that it cannot be used.
-from mt_tensor.core.registry import ELSEWHERE as ELSEWHERE

@@ -1,16 +1,57 @@
-"""Which backends there are, and what is wrong with names that are claimed more than once."""
+"""Which backends there are, and why one cannot be used."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from mt_operators.core.errors import nearest
 from mt_tensor.core import registry
 from mt_tensor.core.contract import TensorBackend
-from mt_tensor.core.errors import AmbiguousBackendError
-from mt_tensor.core.registry import (
-    BUILT_IN,
-    BackendInfo,
-    Factory,
-    claimed_twice,
+from mt_tensor.core.errors import (
+    AmbiguousBackendError,
+    BackendError,
+    BackendLoadError,
+    BackendUnavailableError,
+    UnknownBackendError,
 )
+from mt_tensor.core.extensions import extends
+from mt_tensor.core.registry import Factory, get_backend
+
+BUILT_IN = tuple(registry.FACTORIES)
+"""The names of the backends of this package, which no other may have."""
+
+INSTALL = {
+    "fast": "pip install mt-fast",
+    "cuda": "pip install 'mt-cuda[cu13]' (or [cu12], by the CUDA version of the driver)",
+}
+"""How to install the backends of this project that other packages bring."""
+
+
+class BackendInfo(NamedTuple):
+    """A backend, which may not have been imported, and the distribution that it comes from."""
+
+    name: str
+    distribution: str
+    version: str
+
+    def status(self) -> str:
+        """Try the backend: `"ready"`, `"unavailable: reason"` or `"broken: reason"`."""
+        try:
+            get_backend(self.name)
+        except BackendUnavailableError as error:
+            return f"unavailable: {error}"
+        except BackendError as error:
+            return f"broken: {error}"
+        return "ready"
+
+
+def _claims(name: str) -> list[BackendInfo]:
+    """Return who installed a backend under a name."""
+    infos = []
+    for entry in registry.installed().get(name, []):
+        origin = (entry.dist.name, entry.dist.version) if entry.dist else ("unknown", "unknown")
+        infos.append(BackendInfo(name, *origin))
+    return infos
 
 
 def backends(refresh: bool = False) -> dict[str, BackendInfo]:
@@ -21,10 +62,18 @@ def backends(refresh: bool = False) -> dict[str, BackendInfo]:
     Args:
         refresh: whether to look again for packages installed since the first call.
     """
+    from mt_tensor import __version__
+
     if refresh:
         registry.installed.cache_clear()
-    installed = {name: infos[0] for name, infos in registry.installed().items() if len(infos) == 1}
-    return {**installed, **registry.built_in(), **registry._registered}
+    known = {}
+    for name in registry.installed():
+        if len(claims := _claims(name)) == 1:
+            known[name] = claims[0]
+    for name in registry.FACTORIES:
+        origin = ("mt-tensor", __version__) if name in BUILT_IN else ("registered in code", "-")
+        known[name] = BackendInfo(name, *origin)
+    return known
 
 
 def contested() -> dict[str, str]:
@@ -34,12 +83,13 @@ def contested() -> dict[str, str]:
     neither of them until one is uninstalled.
     """
     problems = {}
-    for name, claims in registry.installed().items():
+    for name in registry.installed():
+        claims = _claims(name)
+        origins = " and ".join(f"{info.distribution} {info.version}" for info in claims)
         if name in BUILT_IN:
-            origins = " and ".join(f"{info.distribution} {info.version}" for info in claims)
             problems[name] = f"backend {name!r} is built in; the claim of {origins} is ignored."
         elif len(claims) > 1:
-            problems[name] = claimed_twice(claims)
+            problems[name] = f"backend {name!r} is claimed by {origins}: uninstall one of them."
     return problems
 
 
@@ -55,10 +105,43 @@ def register_backend(name: str, factory: Factory) -> None:
         raise AmbiguousBackendError(
             f"{name!r} is the name of a built-in backend: choose another name."
         )
-    registry._registered[name] = BackendInfo(name, "registered in code", "-", lambda: factory)
-    registry._created.pop(name, None)
+    registry.FACTORIES[name] = factory
+    registry.CREATED.pop(name, None)
 
 
 def created() -> list[TensorBackend]:
     """Return the backends that have been used so far."""
-    return list(registry._created.values())
+    return list(registry.CREATED.values())
+
+
+@extends("error of a backend")
+def explained(name: str, error: Exception) -> BackendError:
+    """Return the error that says why a backend cannot be used, and what to do."""
+    if name in registry.FACTORIES:
+        origin, advice = "registered in code", "Fix the factory given to register_backend()"
+    else:
+        if name not in registry.installed():
+            return _unknown(name)
+        if name in (problems := contested()):
+            return AmbiguousBackendError(problems[name])
+        (info,) = _claims(name)
+        origin = f"from {info.distribution} {info.version}"
+        advice = "Reinstall or uninstall that package"
+    kind = "" if isinstance(error, BackendLoadError) else f"{type(error).__name__}: "
+    return BackendLoadError(
+        f"backend {name!r} {origin} could not be loaded ({kind}{error}). {advice}; other backends "
+        "are not affected."
+    )
+
+
+def _unknown(name: str) -> UnknownBackendError:
+    """Return the error for a name that no backend has."""
+    known = sorted({*registry.installed(), *registry.FACTORIES})
+    hint = "" if name in INSTALL else nearest(name.lower(), {*known, *INSTALL})
+    advice = "Install the package that provides it, or call register_backend()."
+    for absent in INSTALL.keys() - known:
+        if name == absent or repr(absent) in hint:
+            advice = f"To install {absent!r}: {INSTALL[absent]}."
+    return UnknownBackendError(
+        f"no backend is called {name!r}.{hint} Installed: {', '.join(known)}. {advice}"
+    )

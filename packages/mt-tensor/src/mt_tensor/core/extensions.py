@@ -18,6 +18,7 @@ EXTENSIONS: dict[str, Callable[..., Any]] = {}
 - `shape for users(shape)`: return a shape as an `mt_tensor.Size`;
 - `backend of a device(where, own)`: return the backend that an argument `device=` chooses for
   elements that are on the backend `own` now;
+- `error of a backend(name, error)`: return an error that says why a backend cannot be used;
 - `nested sequences(data, dtype)`: return the numbers of `tensor(data)` and their common dtype;
   sequences may hold arrays and tensors, and integers must be in range;
 - `refresh a view(x)`: give a view a node for what it shows since its memory was changed in place;
