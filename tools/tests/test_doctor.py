@@ -418,7 +418,9 @@ def test_backends_that_are_broken_or_claimed_twice(monkeypatch: pytest.MonkeyPat
         raise RuntimeError("half installed")
 
     def claim(distribution: str, version: str) -> SimpleNamespace:
-        return SimpleNamespace(dist=SimpleNamespace(name=distribution, version=version), load=broken)
+        return SimpleNamespace(
+            dist=SimpleNamespace(name=distribution, version=version), load=broken
+        )
 
     ours, theirs = claim("mt-fast", "0.1.0"), claim("mt-shaky", "1.0")
     installed = {"fast": [ours], "shaky": [theirs], "numpy": [claim("mt-rival", "1.0")]}

@@ -127,8 +127,6 @@ ATOMIC(min, atomicMin, int64, int64)
 """What stands before every kernel."""
 
 
-
-
 def cubin(kernel: Kernel, capability: Capability = HOPPER) -> bytes:
     """Compile a kernel for GPUs of one compute capability; no driver is needed.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mt_autodiff.core.mode import recording
@@ -19,10 +19,8 @@ from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.conversion import cast
 from mt_tensor.core.dtype_rules import DTypeRules, dtype_rules_of
 from mt_tensor.core.dtypes import (
-    DTYPES,
     DType,
     Number,
-    as_number,
     bool_,
     get_default_dtype,
     int64,
@@ -33,8 +31,8 @@ from mt_tensor.core.dtypes import (
 from mt_tensor.core.elementwise_gradients import recorder
 from mt_tensor.core.errors import DTypeError
 from mt_tensor.core.extensions import EXTENSIONS
-from mt_tensor.core.layout import row_major
-from mt_tensor.core.operands import common_backend
+from mt_tensor.core.layout import Layout, row_major
+from mt_tensor.core.operands import common_backend, require_tensors
 from mt_tensor.core.plans import Cache, Plans
 from mt_tensor.core.strides import shape_broadcast
 from mt_tensor.core.tensor import Tensor
@@ -46,52 +44,36 @@ OPERANDS = (Tensor, bool, int, float)
 
 
 class SignaturePlans(Cache):
-    """The plans of an operator by signature: for a backend and layouts, what computes the value.
+    """What computes an operator, by the backend and the layouts of its arguments.
 
-    A signature has none, which is remembered as None, if its arguments must first be converted, or
-    checked at each call.
+    None stands for a signature whose arguments must be converted first, or checked at each call.
     """
 
-    def __init__(self, operator: Operator, plans: Plans) -> None:
+    def __init__(self, operation: ElementwiseOperation) -> None:
         super().__init__()
-        self.operator, self.plans = operator, plans
-
-    @functools.cached_property
-    def dtypes(self) -> set[DType]:
-        """The dtypes of arguments that need no conversion."""
-        operator, rules = self.operator, dtype_rules_of(self.operator)
-        categories = set() if operator.result == "integer" else {"float"}
-        if operator.result != "real" and rules.takes_integers and rules.closed:
-            categories.add("integer")
-        if operator.result == "bool" and rules.takes_bool:
-            categories.add("bool")
-        dtypes = {dtype for dtype in DTYPES.values() if dtype.kind in categories}
-        if not rules.closed or operator.result == "real" or operator.arity > 2:
-            # Autocast may convert these.
-            dtypes = {dtype for dtype in dtypes if not dtype.is_narrow}
-        return dtypes
+        self.operation = operation
 
     def make(self, key: tuple[Any, ...]) -> Callable[..., Any] | None:
         """Plan a signature.
 
         Raises:
             IndexingError: the shapes do not broadcast.
+            DTypeError: the operator does not work on these dtypes.
         """
         backend, *layouts = key
-        chooses = dtype_rules_of(self.operator).chooses
-        of_one_dtype = layouts[1:] if chooses else layouts
-        dtype, shape = of_one_dtype[0].dtype, layouts[0].shape
+        operator, rules = self.operation.operator, self.operation.rules
+        values = layouts[1:] if rules.chooses else layouts
+        dtype = self.operation.dtype_of(values)
+        may_be_widened = operator.result == "real" or operator.arity > 2  # by `autocast`
         if (
-            dtype not in self.dtypes
-            or any(layout.dtype is not dtype for layout in of_one_dtype)
-            or (chooses and layouts[0].dtype is not bool_)
+            any(layout.dtype is not dtype for layout in values)
+            or (rules.chooses and layouts[0].dtype is not bool_)
+            or (dtype is bool_ and (rules.for_bool or not rules.takes_bool))
+            or (not rules.closed and (dtype.kind == "integer" or dtype.is_narrow))
+            or (dtype.is_narrow and may_be_widened)
         ):
             return None
-        for layout in layouts[1:]:
-            if layout.shape != shape:
-                shape = shape_broadcast(shape, layout.shape)
-        out = row_major(shape, bool_ if self.operator.result == "bool" else dtype)
-        return self.plans[backend, out, *layouts]  # type: ignore[no-any-return]
+        return self.operation.plan(backend, layouts, dtype)
 
 
 class ElementwiseOperation:
@@ -99,19 +81,16 @@ class ElementwiseOperation:
 
     Attributes:
         operator: the row.
-        arity: the number of its arguments.
-        looks_up: whether a call looks for a plan; the functions of rows with one or two arguments
-            have done so before (`rows.py`).
+        rules: what tensors need to know of it.
         plans: how each backend computes its value.
         planned: the functions for signatures that need nothing else.
         record: enters results into the graph.
     """
 
     def __init__(self, operator: Operator) -> None:
-        self.operator, self.arity = operator, operator.arity
-        self.looks_up = self.arity > 2 or OPERATORS.get(operator.name) is not operator
+        self.operator = operator
         self.plans = Plans(operator.value)
-        self.planned = SignaturePlans(operator, self.plans)
+        self.planned = SignaturePlans(self)
         self.record = recorder(operator)
 
     @functools.cached_property
@@ -120,7 +99,7 @@ class ElementwiseOperation:
         return dtype_rules_of(self.operator)
 
     def __call__(self, *args: Any) -> Tensor:
-        """Apply the operator to tensors and numbers. Numbers alone give a number.
+        """Apply the operator to tensors and numbers, of which one at least is a tensor.
 
         Raises:
             TypeError: something is neither.
@@ -129,20 +108,24 @@ class ElementwiseOperation:
             BackendMismatchError: the tensors belong to different backends.
         """
         operator = self.operator
-        if len(args) != self.arity:
+        if len(args) != operator.arity:
             raise TypeError(
                 f"{operator.name} takes {operator.arity} argument(s); {len(args)} were given."
             )
-        result = self._planned(args) if self.looks_up else None
+        result = self._planned(args)
         if result is not None:
             return result
+        args = tuple(map(plain, args))
+        for value in args:  # an array is refused here, not promoted by chance
+            if not isinstance(value, OPERANDS):
+                raise TypeError(
+                    f"{operator.name} was given {value!r} of type {type(value).__name__}: "
+                    "make it a tensor with mt_tensor.tensor(...)."
+                )
         backend = common_backend(*args)
         if backend is None:
-            return operator.function(*(as_number("an operand", arg) for arg in args))  # type: ignore[no-any-return]
-        dtype = _common_type(args[1:] if self.rules.chooses else args)
-        if dtype is None or operator.result == "integer":
-            args = tuple(map(plain, args))
-            dtype = self._computation_type(args)
+            require_tensors(operator.name, *args)
+        dtype = self.dtype_of(args[1:] if self.rules.chooses else args)
         if dtype is bool_ and operator.result == "integer" and self.rules.for_bool:
             return OPERATIONS[self.rules.for_bool](*args)
         check_on_bool(operator, dtype)
@@ -151,68 +134,55 @@ class ElementwiseOperation:
             wider: Tensor | None = EXTENSIONS["operands of 16 bits"](self, args, operands)
             if wider is not None:
                 return wider
-        shape = operands[0].shape
-        for operand in operands[1:]:
-            if operand.shape != shape:
-                shape = shape_broadcast(shape, operand.shape)
-        is_bool = operator.result == "bool"
-        out = row_major(shape, bool_ if is_bool else dtype)
-        inputs = [operand._tensor for operand in operands]
-        value = self.plans[backend, out, *[data.layout for data in inputs]](*inputs)
-        result = _make(value, backend)
-        if recording.get() and dtype.is_floating_point and not is_bool:
-            self.record(operands, (*inputs, value), result)
-        return result
+        layouts = [operand._tensor.layout for operand in operands]
+        return self._run(self.plan(backend, layouts, dtype), operands)
 
     def _planned(self, args: tuple[Any, ...]) -> Tensor | None:
         """Return the result for tensors, and numbers of their kind, whose signature has a plan."""
-        model = None
-        for value in args[1:] if self.rules.chooses else args:
-            if isinstance(value, Tensor):
-                model = value
+        for model in args[1:] if self.rules.chooses else args:
+            if isinstance(model, Tensor):
                 break
         else:
             return None
-        backend, exact = model.backend, model._tensor.layout.dtype.kind == "integer"
-        operands, recorded = [], False
-        for value in args:
-            x = value if value.__class__ is Tensor else alike(value, model)
-            if x is None or x.backend is not backend or (exact and x is not value):
-                return None  # integers must be in range
+        backend, layouts = model.backend, []
+        exact = model._tensor.layout.dtype.kind == "integer"  # so that numbers must be in range
+        operands = []
+        for arg in args:
+            x = arg if arg.__class__ is Tensor else alike(arg, model)
+            if x is None or x.backend is not backend or (exact and x is not arg):
+                return None
             operands.append(x)
-            recorded = recorded or bool(x._requires_grad)
-        inputs = [x._tensor for x in operands]
-        run = self.planned[(backend, *[data.layout for data in inputs])]
-        if run is None:
-            return None
-        value = run(*inputs)
-        result = _make(value, backend)
-        if recorded and recording.get() and self.operator.result != "bool":
-            self.record(tuple(operands), (*inputs, value), result)
-        return result
+            layouts.append(x._tensor.layout)
+        run = self.planned[(backend, *layouts)]
+        return None if run is None else self._run(run, operands)
 
-    def _computation_type(self, args: tuple[Any, ...]) -> DType:
-        """Return the dtype that the operator computes these arguments in."""
-        operator = self.operator
-        for value in args:  # an array is refused here, not promoted by chance
-            if not isinstance(value, OPERANDS):
-                raise TypeError(
-                    f"{operator.name} was given {value!r} of type {type(value).__name__}: "
-                    "make it a tensor with mt_tensor.tensor(...)."
-                )
-        dtype = result_type(*args[1:] if self.rules.chooses else args)
-        if operator.result == "integer" and dtype.is_floating_point:
+    def dtype_of(self, values: Sequence[Any]) -> DType:
+        """Return the dtype that the operator computes tensors (or layouts) and numbers in."""
+        dtype = result_type(*values)
+        if self.operator.result == "integer" and dtype.is_floating_point:
             raise DTypeError(
-                f"{operator.name} works on integers and bool; {dtype.name} was given. Convert "
+                f"{self.operator.name} works on integers and bool; {dtype.name} was given. Convert "
                 "with x.long(), or compare first, as in (x > 0) & (y > 0)."
             )
-        if dtype.is_floating_point or (self.rules.takes_integers and operator.result != "real"):
-            return dtype
-        return get_default_dtype()
+        takes_integers = self.rules.takes_integers and self.operator.result != "real"
+        return dtype if dtype.is_floating_point or takes_integers else get_default_dtype()
 
-    def _operands(
-        self, args: tuple[Any, ...], dtype: DType, backend: TensorBackend
-    ) -> tuple[Tensor, ...]:
+    def plan(self, backend: Any, layouts: Sequence[Layout], dtype: DType) -> Callable[..., Any]:
+        """Return what computes the operator for arguments of these layouts."""
+        shape = functools.reduce(shape_broadcast, [layout.shape for layout in layouts])
+        out = row_major(shape, bool_ if self.operator.result == "bool" else dtype)
+        return self.plans[backend, out, *layouts]  # type: ignore[no-any-return]
+
+    def _run(self, run: Callable[..., Any], operands: Sequence[Tensor]) -> Tensor:
+        """Return the result of a plan, and record it."""
+        inputs = [x._tensor for x in operands]
+        value = run(*inputs)
+        result = _make(value, operands[0].backend)
+        if recording.get() and value.layout.dtype.is_floating_point:
+            self.record(operands, (*inputs, value), result)
+        return result
+
+    def _operands(self, args: tuple[Any, ...], dtype: DType, backend: Any) -> tuple[Tensor, ...]:
         """Return all arguments as tensors of a dtype, but a condition as one of bool."""
         if self.rules.chooses:
             condition, *values = args
@@ -230,20 +200,6 @@ class ElementwiseOperation:
         if dtype.kind == "integer" and not self.rules.closed and "check of integers" in EXTENSIONS:
             EXTENSIONS["check of integers"](operands[0], self.operator.name, args[1], operands[1])
         return operands
-
-
-def _common_type(values: tuple[Any, ...]) -> DType | None:
-    """Return the one dtype of floating-point tensors among plain numbers; None if it is not so."""
-    types = {value.dtype if isinstance(value, Tensor) else value.__class__ for value in values}
-    types -= _PLAIN_NUMBERS
-    if len(types) != 1:
-        return None
-    (dtype,) = types
-    return dtype if isinstance(dtype, DType) and dtype.is_floating_point else None
-
-
-_PLAIN_NUMBERS = {int, float}
-"""The numbers that take the type of floating-point tensors beside them."""
 
 
 def check_on_bool(operator: Operator, dtype: DType) -> None:

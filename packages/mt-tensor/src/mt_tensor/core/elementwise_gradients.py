@@ -87,7 +87,7 @@ class Gradients:
 
 def recorder(
     operator: Operator,
-) -> Callable[[tuple[Tensor, ...], tuple[TensorData, ...], Tensor], None]:
+) -> Callable[[Sequence[Tensor], tuple[TensorData, ...], Tensor], None]:
     """Return the function that enters results of an operator into the graph.
 
     It caches the `Gradients` for each choice of arguments that require grad. A choice is a number
@@ -101,7 +101,7 @@ def recorder(
         gradients = of_choice[choice] = Gradients(operator, needs)
         return gradients
 
-    def record(operands: tuple[Tensor, ...], known: tuple[TensorData, ...], result: Tensor) -> None:
+    def record(operands: Sequence[Tensor], known: tuple[TensorData, ...], result: Tensor) -> None:
         """Record how a result was computed, if an operand requires grad.
 
         Args:

@@ -21,7 +21,7 @@ from mt_tensor.core import (
     windows,
 )
 from mt_tensor.core import matmul as products
-from mt_tensor.core.rows import on_the_left, on_the_only, on_the_right
+from mt_tensor.core.rows import on_the_left, on_the_right
 from mt_tensor.core.tensor import Tensor
 
 Value = TypeVar("Value")
@@ -91,8 +91,8 @@ class CoreMethods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
     __eq__ = on_the_left("eq")  # type: ignore[assignment]
     __ne__ = on_the_left("ne")  # type: ignore[assignment]
 
-    __neg__ = on_the_only("neg")
-    __abs__ = on_the_only("abs")
+    __neg__ = on_the_left("neg")
+    __abs__ = on_the_left("abs")
     __matmul__ = products.__matmul__
 
     # --- The operator table -----------------------------------------------------------------------

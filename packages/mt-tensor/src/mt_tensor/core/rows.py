@@ -20,7 +20,6 @@ from mt_operators import OPERATORS, Operator
 from mt_tensor.core.dtypes import Number, plain
 from mt_tensor.core.elementwise import OPERANDS, OPERATIONS, ElementwiseOperation, alike
 from mt_tensor.core.extensions import EXTENSIONS
-from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.tensor import Tensor
 
 _make = Tensor._make
@@ -94,23 +93,15 @@ def shortened(power: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def of_any(operation: ElementwiseOperation) -> Callable[..., Any]:
-    """Return an operation as a function of which one argument at least must be a tensor."""
-
-    def function(*operands: Any) -> Tensor:
-        if not any(isinstance(operand, Tensor) for operand in operands):
-            require_tensors(operation.operator.name, *operands)
-        return operation(*operands)
-
-    return function
-
-
 def _install(operator: Operator) -> None:
     """Make the function of a row."""
     operation = OPERATIONS[operator.name]
-    function = of_any(operation)
+
+    def function(*operands: Any) -> Tensor:
+        return operation(*operands)
+
     if operator.arity <= 2:
-        function = (of_one if operator.arity == 1 else of_two)(operation, function)
+        function = (of_one if operator.arity == 1 else of_two)(operation, operation)
     if operator.name == "pow":
         function = shortened(function)
     describe(function, operator)
@@ -145,17 +136,8 @@ def _beside(name: str, x: Tensor, operator: Operator, other: Any) -> Any:
     return EXTENSIONS[name](x, operator, other) if name in EXTENSIONS else NotImplemented
 
 
-def on_the_left(row: str) -> Callable[[Tensor, Any], Tensor]:
-    """Return the method that Python calls on the left operand."""
-    return _operator(row)
-
-
-def on_the_only(row: str) -> Callable[[Tensor], Tensor]:
-    """Return the method that Python calls on the operand of an operator that has one."""
-    return _operator(row)
-
-
-def _operator(row: str) -> Callable[..., Any]:
+def on_the_left(row: str) -> Callable[..., Tensor]:
+    """Return the method that Python calls on the left operand, or on the only one."""
     operation = OPERATIONS[row]
 
     def otherwise(x: Tensor, *others: Any) -> Any:
@@ -167,7 +149,7 @@ def _operator(row: str) -> Callable[..., Any]:
     function = (of_one if operation.operator.arity == 1 else of_two)(operation, otherwise)
     if row == "pow":
         function = shortened(function)
-    describe(function, operation.operator, __name__)
+    describe(function, operation.operator)
     return function
 
 
