@@ -38,7 +38,7 @@ else:
 
 _new = object.__new__
 _ADD = Plans(OPERATORS["add"].value)
-_making_locks = threading.Lock()
+_accumulating = threading.RLock()  # held by the thread that adds to a `grad`
 
 VIEW = 2
 """The value of `_requires_grad` for a view: "perhaps".
@@ -73,7 +73,6 @@ class Tensor(Methods):
         "_base",
         "_fresh",
         "_grad",
-        "_lock",
         "_node",
         "_requires_grad",
         "_seen",
@@ -86,7 +85,6 @@ class Tensor(Methods):
     _base: Tensor | None  # the tensor that this one is a view of
     _fresh: bool  # whether it is a gradient that nothing else holds, so that a leaf may keep it
     _grad: Tensor | None
-    _lock: Any  # held by a thread that changes `_grad`; missing until it is first needed
     _node: Node | None
     _requires_grad: bool | int  # or VIEW, CUSTOM_VIEW, which count as true: see `requires_grad`
     _seen: int  # of a view: the version of its memory that `_node` belongs to
@@ -232,11 +230,7 @@ class Tensor(Methods):
 
     def add_to_grad(self, derivative: Tensor) -> None:
         """Add a gradient to what is stored: of a leaf in its memory, unless that is recorded."""
-        try:
-            lock = self._lock
-        except AttributeError:
-            lock = self._alone()
-        with lock:
+        with _accumulating:
             grad = self._grad
             if grad is not None:
                 if self._node is None and not recording.get():
@@ -251,17 +245,6 @@ class Tensor(Methods):
             else:  # a copy, for the gradient may share its memory with that of another leaf
                 data, backend = derivative._tensor, self.backend
                 self._grad = Tensor._make(backend.copy(data, data.layout.contiguous), backend)
-
-    def _alone(self) -> threading.RLock:
-        """Return the lock for changes of `_grad`, and of the node of a view."""
-        try:
-            lock: threading.RLock = self._lock
-        except AttributeError:
-            with _making_locks:
-                if not hasattr(self, "_lock"):
-                    self._lock = threading.RLock()
-            lock = self._lock
-        return lock
 
     def chain_rule(
         self, derivative: Any, needed: Container[Any] | None = None, retain_graph: bool = True

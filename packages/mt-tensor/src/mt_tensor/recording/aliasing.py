@@ -9,6 +9,7 @@ nodes know of; each moves on to a new node, as a view of the changed base, when 
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,9 @@ from mt_tensor.core.tensor import CUSTOM_VIEW, VIEW, Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.core.views import reshaped
 from mt_tensor.recording.functions import Function
+
+_refreshing = threading.RLock()
+"""Held by a thread that gives a view a new node."""
 
 
 class Stored(Function):
@@ -150,7 +154,7 @@ def refresh(self: Tensor) -> None:
         if self._node is not None or base.requires_grad:
             raise _custom_view()
         return
-    with self._alone():  # threads that share the view share the node
+    with _refreshing:  # threads that share the view share the node
         if self._seen != self._tensor.version:
             node = None
             if base.requires_grad:

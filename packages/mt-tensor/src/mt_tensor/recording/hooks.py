@@ -27,14 +27,16 @@ class Watch:
     Attributes:
         hooks: what to call with the gradient once it is complete, by number.
         after: what to call with a leaf once the gradient has been added to its `grad`, by number.
+        accumulating: held by a thread that adds to `grad` and calls these.
         retained: of a node the tensor, if its gradient is to be kept in `grad`; or None.
     """
 
-    __slots__ = ("after", "hooks", "retained")
+    __slots__ = ("accumulating", "after", "hooks", "retained")
 
     def __init__(self) -> None:
         self.hooks: dict[int, Hook] = {}
         self.after: dict[int, Callable[[Any], None]] = {}
+        self.accumulating = threading.RLock()
         self.retained: weakref.ReferenceType[Tensor] | None = None
 
     @staticmethod
@@ -63,7 +65,7 @@ class Watch:
         else:
             tensor = variable
         if tensor is not None:
-            with tensor._alone():
+            with self.accumulating:
                 tensor.add_to_grad(gradient)
                 for hook in tuple(self.after.values()):
                     hook(tensor)
