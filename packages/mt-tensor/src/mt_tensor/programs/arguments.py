@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from mt_autodiff.core.mode import recording
-from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.dtypes import get_default_dtype
 from mt_tensor.core.extensions import BLOCKS
 from mt_tensor.core.registry import current_backend
@@ -27,7 +26,7 @@ class Given:
     Attributes:
         args, kwargs: as they were given.
         leaves: all that is in them, in order.
-        data: for each leaf the elements, if it is a tensor: by themselves in memory, in order.
+        data: for each leaf the elements, if it is a tensor.
         groups: of the memory of each tensor.
         key: what must be the same for a program to be run: structure, shapes, types and modes.
     """
@@ -38,7 +37,6 @@ class Given:
         self,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
-        exact: bool,
         learned: Learned,
     ) -> None:
         self.args = args
@@ -52,8 +50,8 @@ class Given:
                 data = leaf._tensor
                 layout = data.layout
                 wanted = leaf.requires_grad
-                if layout.contiguous is not layout and not wanted and not exact:
-                    data = _by_itself(leaf.backend, data)
+                if layout.contiguous is not layout and not wanted:
+                    data = _from_offset_zero(data)
                     layout = data.layout
                 self.data.append(data)
                 self.groups.append(group_of(data.storage))
@@ -99,10 +97,17 @@ def _precision() -> Any:
     )
 
 
-def _by_itself(backend: TensorBackend, data: TensorData) -> TensorData:
-    """Return elements in order, from the beginning of a storage on."""
+def _from_offset_zero(data: TensorData) -> TensorData:
+    """Return a view of an array as one of the part of the array that begins where the view does.
+
+    So a program does not depend on which part, such as which batch of a dataset, is given.
+    """
     layout = data.layout
-    if layout.row_major and isinstance(data.storage, np.ndarray):
-        part = data.storage[layout.offset : layout.offset + layout.size]
-        return TensorData(part, layout.shape, dtype=layout.dtype)
-    return backend.copy(data, layout.contiguous)
+    if not layout.offset or min(layout.strides) < 0 or not isinstance(data.storage, np.ndarray):
+        return data
+    part = data.with_layout(layout.like(layout.shape, layout.strides, 0))  # of one version
+    last = sum(
+        stride * (size - 1) for size, stride in zip(layout.shape, layout.strides, strict=True)
+    )
+    part._storage = data.storage[layout.offset : layout.offset + last + 1]
+    return part

@@ -34,7 +34,7 @@ from mt_tensor.programs.program import Program
 from mt_tensor.programs.session import Session
 from mt_tensor.programs.source import MISS
 from mt_tensor.programs.surroundings import Picture
-from mt_tensor.programs.written import EXACT, Written
+from mt_tensor.programs.written import Written
 from mt_tensor.tape import capturing
 
 MOST = 16
@@ -59,7 +59,6 @@ class Compiled:
         self.program: Program | None = None
         self._programs: dict[Any, list[Written]] = {}
         self._learned: Learned = {}
-        self._exact = False
         self._alone = threading.RLock()
         self._unkept = 0
         self._last: Picture | None = None
@@ -81,7 +80,7 @@ class Compiled:
         if ACTIVE.count and capturing() is not None:  # which sees what is called
             return self.function(*args, **kwargs)
         with self._alone:
-            given = Given(args, kwargs, self._exact, self._learned)
+            given = Given(args, kwargs, self._learned)
             for written in self._programs.get(given.key, ()):
                 result = written.run(given)
                 if result is not MISS:
@@ -97,7 +96,7 @@ class Compiled:
             self._learn(self._last)
         session = Session(self.function, self._learned, given)
         while not self._is_done(session):
-            given = Given(given.args, given.kwargs, self._exact, self._learned)
+            given = Given(given.args, given.kwargs, self._learned)
             session = Session(self.function, self._learned, given)
         result = session.result
         self._last = session.picture
@@ -134,10 +133,6 @@ class Compiled:
         except BaseException:
             session.undo()
             raise
-        if session.reason == EXACT:
-            session.undo()
-            self._exact = True
-            return False
         return True
 
     def _keep(self, key: Any, written: Any) -> None:

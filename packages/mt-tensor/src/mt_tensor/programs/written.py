@@ -25,9 +25,6 @@ from mt_tensor.programs.structure import PLAIN, exchanged_leaves, leaves_in
 from mt_tensor.programs.surroundings import MANY, Place
 from mt_tensor.programs.writing import AGAIN, Writer
 
-EXACT = "exact"
-"""The reason if arguments must be taken as they lie in memory."""
-
 
 class Written:
     """A program with all that is needed to run it.
@@ -106,8 +103,6 @@ def written(
     """
     source = addresses.source
     varying, stored, answers = numbers
-    if _needs_exact(given, result, writer, addresses):
-        raise Reason(EXACT)
     _check_arrays(writer, addresses)
     _check_histories(writer, addresses)
     leaving = Leaving(addresses, writer)
@@ -212,22 +207,6 @@ def _borders(
         return frozenset(), {}
     before = {memory.group for memory in writer.storages.memories.values() if memory.is_before}
     return frozenset(before - set(given.groups)), within
-
-
-def _needs_exact(given: Any, result: Any, writer: Writer, addresses: Addresses) -> bool:
-    """Whether an argument was copied to be in order, and is changed, or returned in part."""
-    copied = {
-        group_of(data.storage)
-        for leaf, data in zip(given.leaves, given.data, strict=True)
-        if isinstance(leaf, Tensor) and group_of(data.storage) != group_of(leaf._tensor.storage)
-    }
-    changed = {v.memory.group for each in writer.instructions for v in each.changes}
-    shown = {
-        group_of(leaf._tensor.storage)
-        for leaf in leaves_in(result)
-        if isinstance(leaf, Tensor) and id(leaf) not in addresses.positions
-    }
-    return bool(copied & (changed | shown))
 
 
 def _check_arrays(writer: Writer, addresses: Addresses) -> None:
