@@ -198,6 +198,7 @@ def test_tied_weights_learn_as_without_a_program() -> None:
     assert found[0] == found[1]
 
 
+@pytest.mark.filterwarnings("ignore::mt_tensor.errors.CompileWarning")
 def test_hooks_of_modules_with_a_state_are_called_at_each_step() -> None:
     found = []
     for is_compiled in (False, True):

@@ -66,7 +66,7 @@ def test_a_step_of_training_is_seen() -> None:
     assert (found["linear", False], found["relu", False]) == (2, 1)
     assert found["cross_entropy", False] == found["cross_entropy", True] == 1
     assert found["relu", True] == 1
-    assert found["sgd_step", False] == 4
+    assert found["SGD", False] == 1
     with nn.profile() as p:
         x = mt.ones(2)
         x += 1

@@ -17,6 +17,7 @@ from mt_autodiff.core.mode import recording
 from mt_nn.core.errors import SettingError
 from mt_nn.core.extensions import check, extension
 from mt_tensor import Tensor
+from mt_tensor.core.extensions import ACTIVE, EXTENSIONS
 from mt_tensor.core.in_place import overwrite
 
 if TYPE_CHECKING:
@@ -56,9 +57,6 @@ class Optimizer(Methods):
             parameters were given with names.
         state: the values stored for each parameter.
     """
-
-    varying_numbers = ("lr", "step")
-    """Numbers in groups and states that differ at each step: inputs of compiled programs."""
 
     kinds: ClassVar[Mapping[str, str] | None] = None
     """What settings must be, such as "at least 0", where this differs from `mt_nn.optim.checks`.
@@ -134,7 +132,11 @@ class Optimizer(Methods):
                 changing = [(x, grad) for x, grad in every if grad is not None]
                 if changing:
                     with changing[0][0].backend.together():
-                        self._update_each(changing, group)
+                        if ACTIVE.count:
+                            on_tape = EXTENSIONS["operation on tape"]
+                            on_tape(type(self).__name__, self._update_each, changing, group)
+                        else:
+                            self._update_each(changing, group)
         finally:
             recording.reset(before)
         return loss

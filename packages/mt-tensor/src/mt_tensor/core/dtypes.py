@@ -26,9 +26,13 @@ Number = bool | int | float
 
 
 class NumberLike:
-    """Base of numbers whose value is not known yet (`programs/`)."""
+    """Base of numbers that a program computes anew at each run (`programs/`)."""
 
     __slots__ = ()
+
+    def beside(self, tensor: Any) -> Any:
+        """Return the number as a tensor of the backend of another, and of its dtype."""
+        raise NotImplementedError
 
 
 _NUMBERS = (bool, int, float)  # `isinstance` is faster with a tuple

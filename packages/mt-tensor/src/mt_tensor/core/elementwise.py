@@ -21,6 +21,7 @@ from mt_tensor.core.dtype_rules import DTypeRules, dtype_rules_of
 from mt_tensor.core.dtypes import (
     DType,
     Number,
+    NumberLike,
     bool_,
     get_default_dtype,
     int64,
@@ -225,6 +226,8 @@ def alike(value: Any, other: Any) -> Tensor | None:
     """
     kind = value.__class__
     if (kind is not float and kind is not int) or not isinstance(other, Tensor):
+        if isinstance(value, NumberLike) and isinstance(other, Tensor):
+            return value.beside(other)  # type: ignore[no-any-return]
         return value if isinstance(value, Tensor) else None
     dtype = other._tensor.layout.dtype
     if kind is float:

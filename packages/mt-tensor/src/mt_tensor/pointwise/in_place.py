@@ -14,7 +14,7 @@ import numpy as np
 from mt_autodiff import is_grad_enabled
 from mt_operators import OPERATORS
 from mt_tensor.core.arguments import check_flags
-from mt_tensor.core.dtypes import Number, float64, get_default_dtype, plain, result_type
+from mt_tensor.core.dtypes import Number, NumberLike, float64, get_default_dtype, plain, result_type
 from mt_tensor.core.elementwise import (
     OPERANDS,
     OPERATIONS,
@@ -141,6 +141,8 @@ def zero_(self: TensorT) -> TensorT:
 
 def _in_place(self: TensorT, name: str, other: Any) -> TensorT:
     """Replace this tensor's elements by `operator(self, other)`."""
+    if isinstance(other, NumberLike):
+        other = other.beside(self)
     second = self._directly_with(other)
     if second is not None:
         data = self._tensor

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.programs.learned import MOVING, Learned
 from mt_tensor.programs.source import Source
 from mt_tensor.programs.surroundings import Picture, Place
 
@@ -16,6 +15,7 @@ class Addresses:
     Attributes:
         source: what is written.
         picture: what lay around.
+        moved: the `Place.id` of places where other tensors have lain at another call.
         positions: for the identity of an argument, its number.
         moving: for the identity of a tensor, the place where another one may lie at the next run.
         owners: for the identity of a gradient, the tensor that it was of.
@@ -25,12 +25,12 @@ class Addresses:
         self,
         source: Source,
         picture: Picture,
-        learned: Learned,
+        moved: set[Any],
         arguments: list[tuple[Any, Any]],
     ) -> None:
         self.source = source
         self.picture = picture
-        self.learned = learned
+        self.moved = moved
         self.positions = {
             id(x): at for at, pair in enumerate(arguments) for x in pair if isinstance(x, Tensor)
         }
@@ -44,7 +44,7 @@ class Addresses:
 
     def is_moving(self, place: Place) -> bool:
         """Whether other tensors may lie in a place, or in the tuple that has it."""
-        if self.learned.get(place.id) == MOVING:
+        if place.id in self.moved:
             return True
         outer = self._outer(place)
         return outer is not None and self.is_moving(outer)

@@ -14,7 +14,6 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.mixed_precision.precision import asked
 from mt_tensor.products.precision import get_float32_matmul_precision
-from mt_tensor.programs.learned import PLAINLY, Learned
 from mt_tensor.programs.storages import group_of
 from mt_tensor.programs.structure import leaves_in, shape_of
 from mt_tensor.programs.surroundings import CONSTANT
@@ -37,7 +36,6 @@ class Given:
         self,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
-        learned: Learned,
     ) -> None:
         self.args = args
         self.kwargs = kwargs
@@ -45,7 +43,7 @@ class Given:
         self.data: list[Any] = []
         self.groups: list[Any] = []
         key: list[Any] = []
-        for position, leaf in enumerate(self.leaves):
+        for leaf in self.leaves:
             if isinstance(leaf, Tensor):
                 data = leaf._tensor
                 layout = data.layout
@@ -59,8 +57,7 @@ class Given:
                 key.append((known, leaf.backend, wanted, leaf._node is None, leaf._grad is None))
             elif type(leaf) is float:
                 self.data.append(leaf)
-                plain = learned and learned.get(("argument", position)) == PLAINLY
-                key.append(leaf.hex() if plain else float)
+                key.append(leaf.hex())  # in which nan is equal, and 0.0 is not -0.0
             elif isinstance(leaf, CONSTANT):
                 self.data.append(leaf)
                 key.append((type(leaf), leaf))
@@ -80,6 +77,22 @@ class Given:
             current_backend(),
             get_float32_matmul_precision(),
         )
+
+    def without_elements(self) -> Given:
+        """Return these arguments without tensors, which would keep their memory."""
+        self.args, self.kwargs, self.data = (), {}, []
+        self.leaves = [None if isinstance(leaf, Tensor) else leaf for leaf in self.leaves]
+        return self
+
+    def difference(self, other: Given) -> str:
+        """Return how other arguments differ from these; nothing if they are of one program."""
+        if self.key == other.key:
+            return ""
+        for position, (a, b) in enumerate(zip(self.key[0], other.key[0], strict=False)):
+            if a != b:
+                what = "another shape" if isinstance(a, tuple) and len(a) > 2 else "another value"
+                return f"argument {position} has {what}: pass a tensor of one shape"
+        return "arguments have another structure, or a mode differs"
 
     @property
     def others(self) -> list[Any]:

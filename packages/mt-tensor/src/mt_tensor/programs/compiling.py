@@ -1,4 +1,4 @@
-"""`compile`: a function of tensors that is run from a program after it has been written down.
+"""`compile`: a function of tensors that is run from a program once that has been recorded.
 
     @mt.compile
     def step(images, labels):
@@ -8,10 +8,8 @@
         optimizer.step()
         return loss.detach()
 
-The first call runs the function and writes down what it asks of backends. Calls with tensors of the
-same shapes and types, and with everything around as it was, then run the program. Nothing is taken
-for granted that could be otherwise: flags of modules, settings, variables, modes are compared at
-each call; numbers that vary are inputs of the program; what it would freeze is refused.
+The first call runs the function and records what it asks of backends. Calls with tensors of the
+same shapes and dtypes, and with equal plain values and unchanged objects, then run the program.
 """
 
 from __future__ import annotations
@@ -27,9 +25,7 @@ from mt_tensor.core.extensions import ACTIVE
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileWarning
 from mt_tensor.programs.arguments import Given
-from mt_tensor.programs.learned import MOVING, PLAINLY, VARYING, Learned
 from mt_tensor.programs.leaving import alike
-from mt_tensor.programs.numbers import Undecided, is_numbers
 from mt_tensor.programs.program import Program
 from mt_tensor.programs.session import Session
 from mt_tensor.programs.source import MISS
@@ -58,13 +54,14 @@ class Compiled:
         self.function = function
         self.program: Program | None = None
         self._programs: dict[Any, list[Written]] = {}
-        self._learned: Learned = {}
+        self._moving: set[Any] = set()
         self._alone = threading.RLock()
         self._unkept = 0
-        self._last: Picture | None = None
+        self._is_full = False
+        self._last: tuple[Given, Picture] | None = None
         functools.update_wrapper(self, function, updated=())
 
-    program_of = None  # by which pictures of surroundings tell it
+    program_of = None  # by which a `Picture` recognizes it
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """Be a method where a class has it."""
@@ -76,79 +73,60 @@ class Compiled:
         return [each.program for some in self._programs.values() for each in some]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run a program, or the function, which is written down."""
+        """Run a program, or run the function and record one."""
         if ACTIVE.count and capturing() is not None:  # which sees what is called
             return self.function(*args, **kwargs)
         with self._alone:
-            given = Given(args, kwargs, self._learned)
+            given = Given(args, kwargs)
             for written in self._programs.get(given.key, ()):
                 result = written.run(given)
                 if result is not MISS:
                     self.program = written.program
                     return result
-            return self._write(given)
+            return self._record(given)
 
-    # --- Writing down ---------------------------------------------------------------------------
-
-    def _write(self, given: Given) -> Any:
-        """Run the function while it is written down, and keep its program if it has one."""
-        if self._last is not None:
-            self._learn(self._last)
-        session = Session(self.function, self._learned, given)
-        while not self._is_done(session):
-            given = Given(given.args, given.kwargs, self._learned)
-            session = Session(self.function, self._learned, given)
-        result = session.result
-        self._last = session.picture
-        self._last.tensors.clear()  # only places are compared with those of the next time
-        reason = session.reason
-        if reason:
+    def _record(self, given: Given) -> Any:
+        """Run the function, and keep its program if it has one."""
+        differs = self._difference(given)
+        session = Session(self.function, self._moving, given)
+        result = session.run()
+        session.picture.tensors.clear()  # only places are compared with those of the next time
+        self._last = given.without_elements(), session.picture
+        if session.written is None:
             self._unkept += 1
             if self._unkept == PATIENCE:
-                warnings.warn(
-                    f"{session.name} is written down anew at each call, for {reason}.",
-                    CompileWarning,
-                    stacklevel=4,
-                )
-            return result
-        self._unkept = 0
-        self._keep(given.key, session.written)
+                self._warn(f"is recorded anew at each call: {session.reason}")
+        else:
+            self._unkept = 0
+            self._keep(given.key, session.written, differs)
         return result
 
-    def _is_done(self, session: Session) -> bool:
-        """Run the function; return False if that was undone, to be done in another way."""
-        try:
-            session.result = session.run()
-        except Undecided as error:
-            session.undo()
-            self._learned.update(dict.fromkeys(error.origins, PLAINLY))
-            return False
-        except (TypeError, AttributeError):
-            session.undo()
-            if not session.origins:
-                raise
-            # Perhaps it was a number that varies.
-            self._learned.update(dict.fromkeys(session.origins, PLAINLY))
-            return False
-        except BaseException:
-            session.undo()
-            raise
-        return True
+    def _warn(self, what: str) -> None:
+        name = getattr(self.function, "__name__", type(self.function).__name__)
+        warnings.warn(f"{name} {what}.", CompileWarning, stacklevel=5)
 
-    def _keep(self, key: Any, written: Any) -> None:
+    def _difference(self, given: Given) -> str:
+        """Return what differs from the last call that was recorded, and note tensors that move."""
+        if self._last is None:
+            return ""
+        last, picture = self._last
+        differs = last.difference(given)
+        for place, before, now in picture.changed():
+            if isinstance(before, (Tensor, tuple)) and alike(before, now):
+                self._moving.add(place.id)
+            differs = differs or f"what is in {place} differs: pass it as a tensor"
+        return differs
+
+    def _keep(self, key: Any, written: Written, differs: str) -> None:
         """Keep a program, and let the one go that was kept longest if there are too many."""
         self.program = written.program
         self._programs.setdefault(key, []).insert(0, written)
-        while sum(map(len, self._programs.values())) > MOST:
-            oldest = next(key for key, some in self._programs.items() if some)
-            self._programs[oldest].pop()
-            if not self._programs[oldest]:
-                del self._programs[oldest]
-
-    def _learn(self, picture: Picture) -> None:
-        """Take note of what is another number, or another tensor, than it was."""
-        for place, before, now in picture.changed():
-            if is_numbers(before) and is_numbers(now) and place.can_be_set:
-                self._learned.setdefault(place.id, VARYING)
-            elif isinstance(before, (Tensor, tuple)) and alike(before, now):
-                self._learned.setdefault(place.id, MOVING)
+        if len(self.programs) <= MOST:
+            return
+        oldest = next(key for key, some in self._programs.items() if some)
+        self._programs[oldest].pop()
+        if not self._programs[oldest]:
+            del self._programs[oldest]
+        if not self._is_full:
+            self._is_full = True
+            self._warn(f"has more than {MOST} programs, of which the last are kept: {differs}")

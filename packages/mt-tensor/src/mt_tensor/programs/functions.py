@@ -28,16 +28,16 @@ def compile(function: Callable[..., Any]) -> Compiled:
     >>> distance(mt.tensor([6.0, 0.0]), mt.tensor([0.0, 8.0]))  # from the program
     tensor(10.)
 
-    A program is for arguments, free variables of the function and objects that these lead to, as
-    they were: tensors of the same shapes, equal plain values, the same functions, modules and other
-    objects, which it keeps alive. Everything else that Python does happens in the first call only,
-    as in JAX: prints, files, clocks and environment variables; classes are taken for constants.
+    A program depends on the arguments, the variables of the function, and what these lead to:
+    tensors of the same shapes, equal plain values, the same functions, modules and other objects,
+    which it keeps alive. Everything else that Python does happens only while the program is
+    recorded, as in JAX: prints, files, clocks and environment variables; classes are constants.
 
-    It may do what steps of training do: change tensors in place, call `backward()`, put gradients
-    into parameters, call an optimizer, draw random numbers. It may be differentiated, once.
-    Tensors in arguments, also in lists, tuples and dictionaries, may be others at each call. So may
-    numbers, where the function only computes with them; what it decides by one is written down for
-    each. Other shapes, types and settings are written down for themselves. See `Compiled`.
+    The function may do what steps of training do: change tensors in place, call `backward()`, put
+    gradients into parameters, call an optimizer, draw random numbers. It may be differentiated,
+    once. Tensors in arguments, also in lists, tuples and dictionaries, may be others at each call;
+    other shapes, dtypes, numbers and settings make another program, of which 16 are kept. The
+    numbers of optimizers (rates, counts of steps) are inputs. See `Compiled`.
 
     Args:
         function: takes and returns tensors, numbers and the like. It may be a method or a module.
@@ -46,8 +46,8 @@ def compile(function: Callable[..., Any]) -> Compiled:
         CompileError: on a call, if the function looks at elements on the host, or takes something
             from elsewhere that a program would have for ever (NumPy's arrays, Python's random
             numbers), or is given, or names as a variable, an object that cannot be compared
-            (iterators, weak references, context variables). Everything is then as it was before
-            the call.
+            (iterators, weak references, context variables). What the function has done until then
+            has been done.
     """
     from mt_tensor.programs.compiling import Compiled
 

@@ -174,7 +174,7 @@ def _one(
     backend = result.backend
     ones = backend.full(result.shape, result.dtype, 1)
     ones = backend.copy(ones, row_major(ones.shape, ones.dtype))
-    own = Writer(f"gradient of {name}")
+    own = Writer(f"gradient of {name}", writer.numbers)
     own.storages = writer.storages
     seed = own.storages.memory(ones, False)
     before = recording.set(False)

@@ -10,20 +10,19 @@ import numpy as np
 
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.programs.addresses import Addresses
+from mt_tensor.programs.numbers import Numbers
 from mt_tensor.programs.surroundings import Place
 
 
 def ask(
     addresses: Addresses,
-    numbers: list[tuple[Place, Any]],
-    answers: list[tuple[str, bool]],
+    numbers: Numbers,
 ) -> None:
     """Write all questions, and take the numbers that vary from their places.
 
     Args:
         addresses: where things lie.
-        numbers: the places of numbers that vary, with what was there.
-        answers: how varying numbers have answered.
+        numbers: the numbers that are inputs.
     """
     source, picture = addresses.source, addresses.picture
     for holder, copy in picture.holders:
@@ -31,14 +30,13 @@ def ask(
         source.ask(f"len({text}) == {len(copy)}")
         if isinstance(holder, dict) and len(copy) > 1 and id(holder) not in picture.namespaces:
             source.ask(f"[*{text}] == {source.constant(list(copy))}")
-    varying = {place.id for place, _ in numbers}
-    count = itertools.count(1)
     for place, value in picture.places:
-        if place.id in varying:
-            _take_numbers(addresses, place, value, count)
-        else:
+        if place.id not in numbers.taken:
             _ask_place(addresses, place, value)
-    for question, answer in dict.fromkeys(answers):
+    count = itertools.count(1)
+    for place, value in numbers.taken.values():
+        _take_numbers(addresses, place, value, count)
+    for question, answer in dict.fromkeys(numbers.guards):
         source.ask(f"{question} is {answer}")
     for tensor, slots in picture.tensors.values():
         if addresses.is_fixed(tensor):

@@ -12,7 +12,7 @@ from typing import Any
 
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.programs.addresses import Addresses
-from mt_tensor.programs.learned import MOVING, VARYING
+from mt_tensor.programs.numbers import Numbers
 from mt_tensor.programs.program import Thing, View
 from mt_tensor.programs.structure import leaves_in
 from mt_tensor.programs.surroundings import Place, same, slots_of
@@ -40,16 +40,15 @@ class Leaving:
         self.kept: list[View] = []
         self.stores: list[tuple[Text, str, Text]] = []
 
-    def find(self, numbers: list[tuple[Place, Any]]) -> None:
+    def find(self, numbers: Numbers) -> None:
         """Note all changes but those of numbers that vary.
 
         Raises:
             Reason: a program could not make one of them.
         """
         picture = self.addresses.picture
-        counted = {place.id for place, _ in numbers}
         for place, before, now in picture.changed():
-            if place.id not in counted:
+            if place.id not in numbers.taken:
                 self._place(place, before, now)
         grown = picture.grown()
         if grown is not None:
@@ -69,14 +68,10 @@ class Leaving:
     # --- Places ---------------------------------------------------------------------------------
 
     def _place(self, place: Place, before: Any, now: Any) -> None:
-        learned = self.addresses.learned
         if (isinstance(before, Tensor) or isinstance(now, tuple)) and alike(before, now):
             if not self.addresses.is_moving(place):
-                learned[place.id] = MOVING
+                self.addresses.moved.add(place.id)
                 raise Reason("tensors are put in a place that others had")
-        elif type(before) in (int, float) and place.id not in learned:
-            learned[place.id] = VARYING
-            raise Reason(f"the number in {place} is another one each time")
         elif not isinstance(now, Tensor) and not (isinstance(before, Tensor) and now is None):
             raise Reason(f"what is in {place} is changed")
         for leaf in leaves_in(now):

@@ -41,7 +41,6 @@ from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.generator import Generator
 from mt_tensor.core.plans import Cache
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.programs.numbers import Varying
 from mt_tensor.programs.structure import PLAIN, leaves_in
 from mt_tensor.programs.users import is_users
 
@@ -61,7 +60,7 @@ CONSTANT = (
 SILENT = (logging.Logger, io.IOBase)
 """What a function only writes to; a program does not write again."""
 
-CLOSED = (type, BuiltinFunctionType, Cache, Generator, TensorBackend, Varying)
+CLOSED = (type, BuiltinFunctionType, Cache, Generator, TensorBackend)
 """What is not looked into; caches of plans never change a result."""
 
 
@@ -121,7 +120,6 @@ class Picture:
         has_data: whether there is a list, dictionary or array of many items, which is compared by
             its identity.
         within: where a tuple lies, by its identity.
-        varying: names of numbers that objects say vary from call to call.
         namespaces: the dictionaries of attributes, by identity; their order means nothing.
     """
 
@@ -130,7 +128,6 @@ class Picture:
         self.holders: list[tuple[Any, Any]] = []
         self.tensors: dict[int, tuple[Tensor, tuple[Any, ...]]] = {}
         self.has_data = False
-        self.varying: set[str] = set()
         self.namespaces: set[int] = set()
         self.within: dict[int, Place] = {}
         self._seen: set[int] = set()
@@ -224,7 +221,6 @@ class Picture:
         kind = type(value)
         if not _is_looked_into(value):
             return
-        self.varying.update(getattr(kind, "varying_numbers", ()))
         attributes = getattr(value, "__dict__", None)
         if isinstance(attributes, dict):
             self.namespaces.add(id(attributes))
@@ -269,29 +265,6 @@ class Picture:
                 return holder
         return None
 
-    def restore(self) -> None:
-        """Put everything back as it was."""
-        for holder, copy in self.holders:
-            if isinstance(holder, dict):
-                if any(holder.get(key, MISSING) is not copy[key] for key in copy) or len(
-                    holder
-                ) != len(copy):
-                    holder.clear()
-                    holder.update(copy)
-            elif isinstance(holder, list):
-                holder[:] = copy
-            elif isinstance(holder, deque):
-                holder.clear()
-                holder.extend(copy)
-            elif isinstance(holder, set):
-                holder.clear()
-                holder.update(copy)
-        for place, value in self.places:  # attributes, and variables of functions and modules
-            if place.can_be_set and place.get() is not value:
-                place.set(value)
-        for tensor, slots in self.tensors.values():
-            put_slots(tensor, slots)
-
 
 SLOTS = ("_tensor", "_grad", "_requires_grad", "_node", "_base", "_watch")
 """What says which elements a tensor has, and what is known of its gradient."""
@@ -300,12 +273,6 @@ SLOTS = ("_tensor", "_grad", "_requires_grad", "_node", "_base", "_watch")
 def slots_of(tensor: Tensor) -> tuple[Any, ...]:
     """Return what is in the `SLOTS` of a tensor."""
     return tuple([getattr(tensor, name) for name in SLOTS])
-
-
-def put_slots(tensor: Tensor, slots: tuple[Any, ...]) -> None:
-    """Give a tensor what `slots_of` returned."""
-    for name, value in zip(SLOTS, slots, strict=True):
-        setattr(tensor, name, value)
 
 
 def same(a: Any, b: Any) -> bool:

@@ -20,10 +20,10 @@ from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import CompileError
 from mt_tensor.kernels.fused import FusedKernel
 from mt_tensor.programs.kernels import Saved, WrittenKernel
-from mt_tensor.programs.numbers import Varying
+from mt_tensor.programs.numbers import Numbers, Varying
 from mt_tensor.programs.program import Box, Draw, Instruction, Thing, View
 from mt_tensor.programs.storages import Storages, key_of
-from mt_tensor.programs.users import where_in_users_code
+from mt_tensor.programs.users import is_users, where_in_users_code
 from mt_tensor.randomness.state import generator_of
 from mt_tensor.tape import Call, Tape, active_tapes
 
@@ -38,17 +38,17 @@ class Writer(Tape):
         instructions: what has been recorded.
         storages: what is known of all memory that is alive.
         drawn: how many blocks of random bits calls have taken from the current generator.
-        before: the elements of memory that was there before and has been changed, to undo that.
+        numbers: the numbers of optimizers that the program takes as inputs.
     """
 
     captures = True
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, numbers: Numbers) -> None:
         super().__init__()
         self.name = name
+        self.numbers = numbers
         self.instructions: list[Instruction] = []
         self.drawn = 0
-        self.before: dict[Any, tuple[TensorBackend, TensorData, TensorData]] = {}
         self.storages = Storages()
 
     def run(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
@@ -75,8 +75,6 @@ class Writer(Tape):
         if name == "kernel":
             return self._kernel(call)
         changed = self._changed(call)
-        for data in changed:
-            self._keep_old(backend, data)
         result = self.run(_with_numbers(call).run)
         checks = name == "checked_indices"
         if checks:  # it may be the argument itself now, and not at the next run
@@ -99,6 +97,19 @@ class Writer(Tape):
             )
         )
         return result
+
+    def handle_operation(
+        self, name: str, function: Callable[..., Any], arguments: tuple[Any, ...]
+    ) -> Any:
+        """Run an operation; let the numbers of one of our optimizers vary while it updates.
+
+        Code of users does not see them: it might ask which type they have.
+        """
+        owner: Any = getattr(function, "__self__", None)
+        if not hasattr(owner, "param_groups") or is_users(type(owner).update.__module__):
+            return function(*arguments)
+        with self.numbers.varying(owner):
+            return function(*arguments)
 
     def _changed(self, call: Call) -> list[TensorData]:
         """Return the views that a call writes to."""
@@ -245,20 +256,6 @@ class Writer(Tape):
                 yield from self._groups_in(each)
         elif isinstance(value, Saved):
             yield from self._groups_in(value.values)
-
-    def _keep_old(self, backend: TensorBackend, data: TensorData) -> None:
-        """Keep the elements of memory that was there before, if it was not changed yet."""
-        memory = self.storages.memory(data, False)
-        key = (id(memory), data.layout)
-        if not memory.made and key not in self.before:
-            old = self.run(backend.copy, data, row_major(data.shape, data.dtype))
-            self.before[key] = backend, data, old
-
-    def undo(self) -> None:
-        """Give memory that was there before the elements that it had."""
-        for backend, data, old in reversed(list(self.before.values())):
-            backend.copy(old, data)
-            data.bump_version()
 
     def refuse(self, what: str) -> NoReturn:
         """Raise the error for something that no program can do again."""

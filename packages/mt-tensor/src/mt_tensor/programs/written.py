@@ -16,13 +16,12 @@ from mt_tensor.programs.addresses import Addresses
 from mt_tensor.programs.gradients import Gradients
 from mt_tensor.programs.guard import ask
 from mt_tensor.programs.leaving import Leaving, Reason
-from mt_tensor.programs.numbers import Varying
 from mt_tensor.programs.planning import planned
 from mt_tensor.programs.program import Memory, Program, Thing, View
 from mt_tensor.programs.source import MISS
 from mt_tensor.programs.storages import group_of, key_of
 from mt_tensor.programs.structure import PLAIN, exchanged_leaves, leaves_in
-from mt_tensor.programs.surroundings import MANY, Place
+from mt_tensor.programs.surroundings import MANY
 from mt_tensor.programs.writing import AGAIN, Writer
 
 
@@ -83,7 +82,6 @@ def written(
     result: Any,
     writer: Writer,
     addresses: Addresses,
-    numbers: tuple[list[tuple[Place, Any]], list[tuple[Place, Any]], list[tuple[str, bool]]],
     gradients: Gradients | None,
 ) -> Written:
     """Return what can be run again.
@@ -94,19 +92,19 @@ def written(
         result: what it returned.
         writer: what it asked of backends.
         addresses: where tensors are that were there before.
-        numbers: places of numbers that vary, with what was there; with what was left there; and how
-            such numbers have answered.
         gradients: of the results.
 
     Raises:
         Reason: a program could not do the same.
     """
     source = addresses.source
-    varying, stored, answers = numbers
+    stored = writer.numbers.stored()
+    if stored is None:
+        raise Reason("a number of an optimizer is changed beside its steps")
     _check_arrays(writer, addresses)
     _check_histories(writer, addresses)
     leaving = Leaving(addresses, writer)
-    leaving.find(varying)
+    leaving.find(writer.numbers)
     returned = [_returned(leaf, writer, addresses, given) for leaf in leaves_in(result)]
     things = [each for each in returned if isinstance(each, Thing)]
     saved = [] if gradients is None else gradients.saved
@@ -117,7 +115,7 @@ def written(
     changed = [v.memory for each in writer.instructions for v in each.changes]
     _check_found(writer, addresses, given, {*changed, *(view.memory for view in left)})
     planned(program, boxes)
-    ask(addresses, varying, answers)
+    ask(addresses, writer.numbers)
     _load(program, given, writer, addresses)
     source.calls(program, boxes)
     for memory in dict.fromkeys(changed):
@@ -266,7 +264,7 @@ def _returned(leaf: Any, writer: Writer, addresses: Addresses, given: Any) -> An
         if leaf.requires_grad and leaf._node is None:
             raise Reason("it returns a new leaf, whose gradient is wanted")
         return Thing(writer.view(leaf._tensor), leaf.backend)
-    known = isinstance(leaf, (*PLAIN, Varying)) or any(leaf is each for each in given.leaves)
+    known = isinstance(leaf, PLAIN) or any(leaf is each for each in given.leaves)
     if not known and not addresses.picture.has_seen(leaf):
         raise Reason(f"it returns {type(leaf).__name__}, made anew")
     return leaf
