@@ -11,6 +11,7 @@ import tracemalloc
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -638,18 +639,27 @@ def test_other_backends_are_seen_too() -> None:
     assert f(row(1)).item() == 2
 
 
-def test_large_data_around_are_not_compared_and_so_not_taken() -> None:
-    data = [0.0] * 5000
+def test_long_lists_and_large_arrays_are_compared() -> None:
+    rows, table, array = [0.0] * 5000, dict.fromkeys(range(5000), 0.0), np.zeros(5000)
+    f, calls = counted(lambda x: x + rows[3] + table[4] + array[5])
+    for k in (0, 1, 2, 2):
+        rows[3], table[4], array[5] = float(k), 10.0 * k, 100.0 * k
+        assert f(row(1)).item() == 1 + 111 * k
+    assert len(calls) == 3
 
-    @mt.compile
-    def step(x: mt.Tensor) -> mt.Tensor:
-        return x + mt.tensor(data[3])
 
-    for k in range(compiling.PATIENCE - 1):
-        data[3] = float(k)
-        assert step(row(1)).item() == 1 + k
-    with pytest.warns(CompileWarning, match="numbers lie around"):
-        step(row(1))
+@pytest.mark.parametrize("data", [[0.0] * 200_000, np.zeros(200_000)], ids=["list", "array"])
+def test_what_takes_too_long_to_compare_is_refused(data: Any) -> None:
+    with pytest.raises(CompileError, match="of 200000 items, more than a program compares"):
+        mt.compile(lambda x: x + data[3])(row(1))
+
+
+def test_a_tensor_that_nothing_leads_to_is_refused() -> None:
+    made = lru_cache(lambda: mt.ones(2))
+    made()
+    for function in (made, lambda: mt.from_numpy(np.ones(2, np.float32)).add_(1)):
+        with pytest.raises(CompileError, match=r"a tensor of shape \(2,\) and mt_tensor.float32"):
+            mt.compile(lambda x, f=function: x + f())(row(1, 2))
 
 
 def test_saved_memory_that_is_changed_is_noticed() -> None:
@@ -1031,7 +1041,6 @@ def test_what_a_program_would_keep_is_run_as_it_is() -> None:
     for function in (
         lambda x: x.view(mt.int32) + 0,
         lambda x: mt.zeros(2, requires_grad=True),
-        lambda x: mt.from_numpy(np.ones(2)).add_(1),
     ):
         f, calls = counted(function)
         for value in (1.0, 2.0):

@@ -7,8 +7,10 @@ gets a decorator, which is `mt.compile` or does nothing, and returns what the ca
 import collections
 import contextvars
 import dataclasses
+import enum
 import functools
 import itertools
+import math
 import random
 import threading
 import types
@@ -23,6 +25,7 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
+from mt_autodiff import GraphFreedError
 from mt_tensor.errors import CompileError, CompileWarning
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -456,6 +459,548 @@ CASES |= {
 }
 
 
+# --- What code reads beside its arguments ---------------------------------------------------------
+
+SCALE = 1.0
+
+
+def scaled(x: mt.Tensor) -> mt.Tensor:
+    return x * SCALE
+
+
+class Colour(enum.Enum):
+    RED = 1
+    BLUE = 2
+
+
+class Twice:
+    """A descriptor."""
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return instance.hidden * 2
+
+
+class Described:
+    twice = Twice()
+
+    def __init__(self) -> None:
+        self.hidden = 0
+
+
+class Dynamic:
+    def __init__(self) -> None:
+        self.values = {"n": 0}
+
+    def __getattr__(self, name: str) -> Any:
+        return self.__dict__["values"][name]
+
+
+class Summed:
+    def __init__(self) -> None:
+        self.items = [0]
+
+    @property
+    def n(self) -> int:
+        return sum(self.items)
+
+
+class EqualToAll:
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return 1
+
+
+class Shared:
+    n = 0
+
+    @classmethod
+    def by_class(cls) -> int:
+        return cls.n
+
+    @staticmethod
+    def static() -> int:
+        return Shared.n
+
+
+class Doubled(mt.Function):
+    factor = 2.0
+
+    @staticmethod
+    def forward(ctx: Any, x: mt.Tensor) -> mt.Tensor:
+        return x * Doubled.factor
+
+    @staticmethod
+    def backward(ctx: Any, grad: mt.Tensor) -> Any:
+        return grad * Doubled.factor
+
+
+store = {"v": 0}
+
+
+@functools.lru_cache
+def kept() -> mt.Tensor:
+    return row(store["v"], 1)
+
+
+def multiplied_by(n: int) -> Callable[[mt.Tensor], mt.Tensor]:
+    def multiplied(x: mt.Tensor) -> mt.Tensor:
+        return x * n
+
+    return multiplied
+
+
+def global_scale(n: int) -> None:
+    globals()["SCALE"] = float(n)
+
+
+def class_attribute(n: int) -> None:
+    Shared.n, Doubled.factor = n, float(n)
+
+
+def cleared_cache(n: int) -> None:
+    store["v"] = n
+    kept.cache_clear()
+
+
+def after(change: Callable[[int], None], read: Callable[[mt.Tensor], mt.Tensor]) -> Case:
+    """Return the case of something that is changed between calls, and belongs to no argument."""
+
+    def calls(compiled: Decorator) -> list[Any]:
+        function, results = compiled(read), []
+        for n in range(CALLS):
+            change(n)
+            results.append(function(row(n, 1)))
+        return results
+
+    return calls
+
+
+CASES |= {
+    "a global variable of a helper": after(global_scale, scaled),
+    "a class attribute": after(class_attribute, lambda x: x * Shared.n),
+    "a class method": after(class_attribute, lambda x: x * Shared.by_class()),
+    "a static method": after(class_attribute, lambda x: x * Shared.static()),
+    "a class attribute of a Function": after(class_attribute, lambda x: Doubled.apply(x) * 1),
+    "a cached tensor": after(cleared_cache, lambda x: x * kept()),
+    "a descriptor": around(
+        Described, lambda d, n: setattr(d, "hidden", n), lambda x, d: x * d.twice
+    ),
+    "a dynamic attribute": around(Dynamic, lambda d, n: d.values.update(n=n), lambda x, d: x * d.n),
+    "a property": around(Summed, lambda s, n: s.items.append(n), lambda x, s: x * s.n),
+    "a long list": around(
+        lambda: [0.0] * 2000, lambda d, n: d.__setitem__(3, float(n)), lambda x, d: x * d[3]
+    ),
+    "a long dictionary": around(
+        lambda: dict.fromkeys(range(2000), 0), lambda d, n: d.update({3: n}), lambda x, d: x * d[3]
+    ),
+    "a large array": around(
+        lambda: np.zeros(5000), lambda a, n: a.fill(n), lambda x, a: x * float(a[3])
+    ),
+    "an array that a tensor shares": around(
+        lambda: (array := np.zeros(2, np.float32), mt.from_numpy(array)),
+        lambda both, n: both[0].fill(n),
+        lambda x, both: x * both[1],
+    ),
+    "a given long list": with_one(
+        lambda: [0.0] * 2000, lambda d, n: d.__setitem__(3, float(n)), lambda x, d: x * d[3]
+    ),
+    "a member of an enum": with_a(
+        lambda n: [Colour.RED, Colour.BLUE][n % 2], lambda x, c: x * c.value
+    ),
+    "an object equal to all": with_a(EqualToAll, lambda x, o: x * o.n),
+    "a key equal to all": with_a(lambda n: {EqualToAll(n): 1}, lambda x, d: x * next(iter(d)).n),
+    "a range": with_a(lambda n: range(n + 1), lambda x, r: x * len(r)),
+    "a slice": with_a(lambda n: slice(n % 2, None), lambda x, s: x[s] * 1),
+    "an ellipsis": with_a(lambda n: [..., slice(None, 1)][n % 2], lambda x, i: x[i] * 1),
+    "bytes": with_a(lambda n: bytes([n]), lambda x, b: x * b[0]),
+    "a memory view": with_a(lambda n: memoryview(bytes([n])), lambda x, m: x * m[0]),
+    "a complex number": with_a(lambda n: complex(n, 1), lambda x, c: x * c.real),
+    "nested containers": with_a(
+        lambda n: ((n, [n + 1]), {"a": n}), lambda x, t: x * (t[0][1][0] + t[1]["a"])
+    ),
+    "a chain of dictionaries": with_a(
+        lambda n: collections.ChainMap({"a": n}), lambda x, c: x * c["a"]
+    ),
+    "a dictionary of a library": with_a(
+        lambda n: collections.UserDict(a=n), lambda x, c: x * c["a"]
+    ),
+    "a dtype": with_a(lambda n: [mt.float32, mt.float64][n % 2], lambda x, d: x.to(d) * 1),
+    "a shape": with_a(lambda n: mt.ones(n + 1, 2).shape, lambda x, s: x * s[0]),
+    "a Python module": with_a(
+        lambda n: [math, types][n % 2], lambda x, m: x * (2 if m is math else 3)
+    ),
+    "a function of Python": with_a(lambda n: [len, sum][n % 2], lambda x, f: x * f([3, 4])),
+    "a function of a function": with_a(multiplied_by, lambda x, f: f(x)),
+    "a float that is asked for its type": with_a(
+        float, lambda x, n: x * n if type(n) is float else -x
+    ),
+    "a float among instances": with_a(float, lambda x, n: x * n if isinstance(n, float) else -x),
+    "a float that mathematics reads": with_a(float, lambda x, n: x * math.sqrt(n)),
+    "a name": with_one(
+        lambda: row(1, 2),
+        lambda w, n: setattr(w, "name", "ab"[n % 2]),
+        lambda x, w: x * w * (2 if w.name == "a" else 3),
+    ),
+    "a number of dimensions": with_a(lambda n: mt.ones(n + 1), lambda x, w: x.sum() * len(w)),
+    "a keyword": with_a(lambda n: n, lambda x, n, m=3: x * n + m),
+}
+
+
+def given(calls: Callable[[], list[tuple[Any, ...]]], function: Callable[..., Any]) -> Case:
+    """Return the case of a function that is called with these arguments in turn."""
+
+    def called(compiled: Decorator) -> list[Any]:
+        run = compiled(function)
+        return [mt.Tensor.clone(run(*arguments)) for arguments in calls()]
+
+    return called
+
+
+def parts(*slices: tuple[slice, ...]) -> Callable[[], list[tuple[Any, ...]]]:
+    """Return a function that returns parts of one tensor, as the arguments of each call."""
+
+    def calls() -> list[tuple[Any, ...]]:
+        x = row(1, 2, 3, 4)
+        return [tuple(x[each] for each in every) for every in slices]
+
+    return calls
+
+
+def doubled_first(a: mt.Tensor, b: mt.Tensor) -> mt.Tensor:
+    a.mul_(2)
+    return a + b
+
+
+FIRST, MIDDLE, LAST = slice(0, 2), slice(1, 3), slice(2, 4)
+
+CASES |= {
+    "parts that overlap": given(
+        parts((FIRST, LAST), (FIRST, MIDDLE), (FIRST, FIRST), (MIDDLE, LAST)), doubled_first
+    ),
+    "one object or two": given(
+        lambda: [(x := row(1, 2), x), (x, row(3, 4)), (x, x[:]), (x, x)],
+        lambda a, b: a * 2 if a is b else a * 3,
+    ),
+    "one object or two in a list": given(
+        lambda: [([x := row(1, 2), x],), ([x, row(3, 4)],), ([x, x],)],
+        lambda xs: xs[0] * 2 if xs[0] is xs[1] else xs[0] * 3,
+    ),
+    "a place in memory": given(
+        parts((FIRST,), (MIDDLE,), (LAST,)), lambda x: x * x.storage_offset()
+    ),
+    "strides": given(
+        lambda: [
+            (x := mt.arange(6.0).view(2, 3),), (x.T,), (x[:, ::2],), (x[1:],), (x,), (x[:, 1:],)
+        ],
+        lambda x: x.view(-1) if x.is_contiguous() else -x.reshape(-1),
+    ),
+    "dtypes": given(
+        lambda: [(row(1, 2).to(each),) for each in (mt.float32, mt.float64, mt.int64, mt.float32)],
+        lambda x: x * 2 + mt.ones(2),
+    ),
+    "nothing or a tensor": given(
+        lambda: [(row(1, 2),), (row(1, 2), row(2, 2)), (row(1, 2), None), (row(1, 2), 0)],
+        lambda x, m=None: x if m is None else x * m,
+    ),
+    "a number of arguments": given(
+        lambda: [(row(1, 2),), (row(1, 2), row(3, 4)), (row(1, 2),)],
+        lambda *xs: sum(xs, row(0, 0)) * len(xs),
+    ),
+    "a leaf or not": given(
+        lambda: [(x := row(1, 2).requires_grad_(),), (x * 1,), (x.detach(),), (x,)],
+        lambda x: x * (2 if x.is_leaf else 3),
+    ),
+    "depth of a recursion": given(
+        lambda: [(row(1, 2), n) for n in (0, 3, 1, 3)],
+        lambda x, n: functools.reduce(lambda y, _: y * 2, range(n), x) * 1,
+    ),
+}  # fmt: skip
+
+
+# --- Random numbers, modes, and state -------------------------------------------------------------
+
+
+@case
+def a_generator(compiled: Decorator) -> list[Any]:
+    function = compiled(lambda x, generator: x + mt.rand(2, generator=generator))
+    generator = mt.Generator().manual_seed(3)
+    results = [function(row(1, 2), generator) for _ in range(CALLS)]
+    return results + [function(row(1, 2), generator.manual_seed(n % 2)) for n in range(CALLS)]
+
+
+@case
+def the_random_sequence(compiled: Decorator) -> list[Any]:
+    function, results = compiled(lambda x: x + mt.rand(2) * mt.randn(2)), []
+    for seed in (4, 5, 4):
+        mt.manual_seed(seed)
+        results += [function(row(1, 2)) for _ in range(3)]
+    return results
+
+
+@case
+def recording(compiled: Decorator) -> list[Any]:
+    weight, results = row(1, 2).requires_grad_(), []
+    function = compiled(lambda x: x * weight)
+    for n in range(4):
+        with mt.set_grad_enabled(n % 2 == 0):
+            result = function(row(1, 2))
+        results += [result, result.requires_grad]
+    return results
+
+
+@case
+def autocast(compiled: Decorator) -> list[Any]:
+    function, results = compiled(lambda x: x @ x), []
+    for n in range(4):
+        with mt.autocast("cpu", dtype=mt.bfloat16, enabled=n % 2 == 0):
+            results.append(function(mt.ones(2, 2)))
+    return results
+
+
+@case
+def the_default_dtype(compiled: Decorator) -> list[Any]:
+    function, results = compiled(lambda x: x * 1 + mt.zeros(2).sum()), []
+    for dtype in (mt.float32, mt.float64, mt.float32):
+        mt.set_default_dtype(dtype)
+        results.append(function(mt.tensor([1, 2])))
+    return results
+
+
+@case
+def another_backend(compiled: Decorator) -> list[Any]:
+    function = compiled(lambda x: x * mt.full((2,), 3.0, backend=x.backend))
+    names = ("numpy", "simple", "numpy")
+    results = [function(mt.tensor([1.0, 2.0], backend=name)) for name in names]
+    return [*results, *[result.backend.name for result in results]]
+
+
+@case
+def an_index_out_of_range(compiled: Decorator) -> list[Any]:
+    function, results = compiled(lambda x, at: mt.index_select(x, 0, at)), []
+    for at in (0, 1, 5, 1):
+        try:
+            results.append(function(row(1, 2), mt.tensor([at])))
+        except IndexError:
+            results.append("out of range")
+    return results
+
+
+@case
+def a_compiled_function_within(compiled: Decorator) -> list[Any]:
+    factor = [0]
+    inner = compiled(lambda x: x * factor[0])
+    outer, results = compiled(lambda x: inner(x) + 1), []
+    for factor[0] in range(CALLS):
+        results.append(outer(row(1, 2)))
+    return results
+
+
+@case
+def threads(compiled: Decorator) -> list[Any]:
+    function, results = compiled(lambda x, n: x * n), []
+    for n in range(CALLS):
+        thread = threading.Thread(target=lambda n=n: results.append(function(row(1, 2), n)))
+        thread.start()
+        thread.join()
+    return results
+
+
+@case
+def a_tuple_of_tensors(compiled: Decorator) -> list[Any]:
+    state = {"h": (row(0, 0), row(1, 1))}
+
+    def step(x: mt.Tensor) -> mt.Tensor:
+        a, b = state["h"]
+        state["h"] = (a + x, b * 2)
+        return state["h"][0] + state["h"][1]
+
+    function = compiled(step)
+    return [function(row(n, 1)) for n in range(CALLS)]
+
+
+@case
+def tensors_exchanged(compiled: Decorator) -> list[Any]:
+    state = {"a": row(1, 2), "b": row(3, 4)}
+
+    def step(x: mt.Tensor) -> mt.Tensor:
+        state["a"], state["b"] = state["b"], state["a"]
+        return x + state["a"] * 2
+
+    function = compiled(step)
+    return [function(row(n, 1)) for n in range(CALLS)]
+
+
+@case
+def one_tensor_in_two_places(compiled: Decorator) -> list[Any]:
+    state = {"a": row(0, 0)}
+    state["b"] = state["a"]
+
+    def step(x: mt.Tensor) -> mt.Tensor:
+        state["a"].add_(x)
+        return state["b"] * 1
+
+    function, results = compiled(step), []
+    for n in range(CALLS):
+        if n == 3:
+            state["b"] = state["a"].clone()
+        results.append(function(row(n, 1)))
+    return results
+
+
+@case
+def a_new_tensor_put_in_two_places(compiled: Decorator) -> list[Any]:
+    state: dict[str, Any] = {"a": row(0, 0), "b": row(0, 0)}
+
+    def step(x: mt.Tensor) -> mt.Tensor:
+        state["a"] = state["b"] = x * 2
+        return state["a"]
+
+    function, results = compiled(step), []
+    for n in range(CALLS):
+        result = function(row(n, 1))
+        results += [result, state["a"] is state["b"], state["a"] is result]
+    return results
+
+
+# --- Gradients ------------------------------------------------------------------------------------
+
+
+def weighted(change: Callable[[dict[str, Any], int], None]) -> Case:
+    """Return the case of a weight that is changed between calls which differentiate by it."""
+
+    def calls(compiled: Decorator) -> list[Any]:
+        held: dict[str, Any] = {"w": row(1, 2).requires_grad_()}
+
+        def step(x: mt.Tensor) -> Any:
+            weight = held["w"]
+            weight.grad = None
+            loss = (weight * x * (2 if weight.requires_grad else 3)).sum()
+            if weight.requires_grad:
+                loss.backward()
+            return loss.detach() if weight.grad is None else weight.grad.clone()
+
+        function, results = compiled(step), []
+        for n in range(CALLS):
+            change(held, n)
+            results.append(function(row(n, 1)))
+        return results
+
+    return calls
+
+
+@mt.no_grad()
+def overwritten(held: dict[str, Any], n: int) -> None:
+    held["w"].copy_(row(n, n))
+
+
+CASES |= {
+    "elements of a weight": weighted(overwritten),
+    "another weight": weighted(lambda held, n: held.update(w=row(n, n).requires_grad_())),
+    "a weight that is frozen": weighted(lambda held, n: held["w"].requires_grad_(n % 2 == 0)),
+}
+
+
+def before_backward(change: Callable[[mt.Tensor, mt.Tensor], Any]) -> Case:
+    """Return the case of memory that is changed after the function, and before the backward."""
+
+    def calls(compiled: Decorator) -> list[Any]:
+        weight, data, results = row(1, 2).requires_grad_(), mt.ones(6, 2), []
+        function = compiled(lambda batch: (batch * weight * weight).sum())
+        for n in range(3):
+            weight.grad = None
+            loss = function(data[2 * n : 2 * n + 2])
+            with mt.no_grad():
+                change(data, weight)
+            try:
+                loss.backward()
+                results.append(weight.grad.clone())  # type: ignore[union-attr]
+            except mt.errors.InPlaceError:
+                results.append("refused")
+        return results
+
+    return calls
+
+
+CASES |= {
+    "a batch changed before backward": before_backward(lambda data, _: data.add_(1)),
+    "a weight changed before backward": before_backward(lambda _, weight: weight.add_(1)),
+    "another part changed before backward": before_backward(lambda data, _: data[5].add_(1)),
+}
+
+
+@case
+def backward_once_and_twice(compiled: Decorator) -> list[Any]:
+    weight, results = row(1, 2).requires_grad_(), []
+    function = compiled(lambda x: (x * weight).exp().sum())
+    for keep in (True, False, True):
+        loss = function(row(1, 1))
+        loss.backward(retain_graph=keep)
+        try:
+            loss.backward()
+            results.append(weight.grad.clone())  # type: ignore[union-attr]
+        except GraphFreedError:
+            results.append("freed")
+    return results
+
+
+@case
+def gradients_that_accumulate(compiled: Decorator) -> list[Any]:
+    def step(x: mt.Tensor) -> Any:
+        (x * x).sum().backward()
+        return x.grad.clone()  # type: ignore[union-attr]
+
+    function, x, results = compiled(step), row(1, 2).requires_grad_(), []
+    for n in range(CALLS):
+        results.append(function(x))
+        if n == 2:
+            x.grad = None
+    return results
+
+
+@case
+def a_gradient_that_is_read(compiled: Decorator) -> list[Any]:
+    function = compiled(lambda x: x.detach() * (x.grad if x.grad is not None else 7))
+    x, results = row(1, 2).requires_grad_(), []
+    for n in range(CALLS):
+        x.grad = None if n % 3 == 2 else row(n, n)
+        results.append(function(x))
+    return results
+
+
+@case
+def a_gradient_that_is_returned(compiled: Decorator) -> list[Any]:
+    weight, results = row(1, 2).requires_grad_(), []
+
+    def step(x: mt.Tensor) -> Any:
+        weight.grad = None
+        (x * weight).sum().backward()
+        return weight.grad
+
+    function = compiled(step)
+    for n in range(CALLS):
+        result = function(row(n, n))
+        results += [result, result is weight.grad]
+    return results
+
+
+@case
+def a_weight_that_is_also_given(compiled: Decorator) -> list[Any]:
+    weight = row(1, 2).requires_grad_()
+
+    def step(x: mt.Tensor) -> mt.Tensor:
+        with mt.no_grad():
+            weight.add_(1)
+        return (x * weight).sum()
+
+    function = compiled(step)
+    return [function(weight.detach()), function(row(3, 4)), function(weight.detach())]
+
+
 def plain(value: Any) -> Any:
     """Return results as values that can be compared."""
     if isinstance(value, mt.Tensor):
@@ -474,13 +1019,17 @@ def same(a: Any, b: Any) -> bool:
 def test_what_varies_between_calls_is_seen_or_refused(name: str, backend: str) -> None:
     if backend == "fast":
         pytest.importorskip("mt_fast")
+    dtype = mt.get_default_dtype()
     with mt.use_backend(backend), warnings.catch_warnings():
         warnings.simplefilter("ignore", CompileWarning)
+        kept.cache_clear()
         expected = [plain(each) for each in CASES[name](lambda function: function)]
         try:
             results = [plain(each) for each in CASES[name](mt.compile)]
         except CompileError:
             return
+        finally:
+            mt.set_default_dtype(dtype)
     assert len(results) == len(expected)
     assert all(map(same, expected, results)), (expected, results)
 

@@ -11,6 +11,7 @@ from mt_tensor.core.strides import normalize_dim
 from mt_tensor.core.subscripts import Select
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import IndexingError, ShapeError
+from mt_tensor.tape import refuse_to_capture
 
 
 def __len__(self: Tensor) -> int:
@@ -47,6 +48,7 @@ def stride(self: Tensor, dim: int | None = None) -> Any:
 
 def storage_offset(self: Tensor) -> int:
     """Return where in the storage the first element lies."""
+    refuse_to_capture("looks at where in memory elements lie")
     return self._tensor.layout.offset
 
 

@@ -101,6 +101,9 @@ class Tape:
         """Return what a walk back through the graph returns, with the chain rules of its nodes."""
         return walk(*arguments)
 
+    def refuse(self, what: str) -> None:
+        """Raise an error if a call that does `what` cannot be run later, as `capturing` asks."""
+
     def __enter__(self) -> Self:
         self._thread = threading.get_ident()
         self._token = _TAPES.set((*_TAPES.get(), self))
@@ -148,9 +151,26 @@ def active_tapes() -> tuple[Tape, ...]:
     return tapes if all(tape._thread == here for tape in tapes) else ()
 
 
+@contextmanager
+def unseen() -> Iterator[None]:
+    """Return a block in which no tape sees the calls of this thread."""
+    before = _TAPES.set(())
+    try:
+        yield
+    finally:
+        _TAPES.reset(before)
+
+
 def capturing() -> Any:
     """Return the innermost active tape that records calls to run them later; None without any."""
     return next((tape for tape in reversed(active_tapes()) if tape.captures), None)
+
+
+def refuse_to_capture(what: str) -> None:
+    """Raise CompileError if a program is being recorded, which would keep what it found now."""
+    tape = capturing() if ACTIVE.count else None
+    if tape is not None:
+        tape.refuse(what)
 
 
 @extends("operation on tape")

@@ -254,8 +254,13 @@ class Constants(Cache):
     def make(self, key: tuple[TensorBackend, DType, Number]) -> Tensor:
         """Return a number as a 0-dimensional tensor."""
         backend, dtype, value = key
-        return _make(backend.full((), dtype, value), backend)
+        data = backend.full((), dtype, value)
+        data._version = UNCHANGED
+        return _make(data, backend)
 
+
+UNCHANGED = [0]
+"""The version of all constants, by which programs recognize them."""
 
 _CONSTANTS = Constants()
 

@@ -11,6 +11,7 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import ExchangeError
 from mt_tensor.exchange.sharing import CUDA, SharedMemory
+from mt_tensor.tape import refuse_to_capture
 
 
 def on_host(x: Tensor) -> bool:
@@ -75,6 +76,7 @@ def data_ptr(self: Tensor) -> int:
     Raises:
         ExchangeError: others do not reach the elements.
     """
+    refuse_to_capture("looks at where in memory elements lie")
     return first_address(self) if self.numel() else 0
 
 

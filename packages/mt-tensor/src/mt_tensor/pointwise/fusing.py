@@ -32,6 +32,7 @@ from mt_tensor.core.strides import Shape
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import FusionError
+from mt_tensor.tape import unseen
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -191,7 +192,8 @@ def fused_operator(function: Callable[..., Any], parameters: Sequence[str]) -> O
     """Return a function of tensors as an operator, with its partial derivatives."""
     name = name_of(function)
     recorder = Recorder(name, len(parameters))
-    result = function(*map(on_symbols, recorder.arguments))
+    with unseen():
+        result = function(*map(on_symbols, recorder.arguments))
     return derived(name, parameters, recorder.graph([value_of(result)]))
 
 

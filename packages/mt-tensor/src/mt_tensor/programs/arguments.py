@@ -43,6 +43,7 @@ class Given:
         self.data: list[Any] = []
         self.groups: list[Any] = []
         key: list[Any] = []
+        ids: list[int] = []
         for leaf in self.leaves:
             if isinstance(leaf, Tensor):
                 data = leaf._tensor
@@ -54,13 +55,16 @@ class Given:
                 self.data.append(data)
                 self.groups.append(group_of(data.storage))
                 known = layout if layout.contiguous is layout else _facts(layout)
-                key.append((known, leaf.backend, wanted, leaf._node is None, leaf._grad is None))
+                history = leaf._node is None, leaf._grad is None
+                key.append((known, leaf.backend, leaf.name, wanted, *history))
+                ids.append(id(leaf))
             elif type(leaf) is float:
                 self.data.append(leaf)
                 key.append(leaf.hex())  # in which nan is equal, and 0.0 is not -0.0
             elif isinstance(leaf, CONSTANT):
                 self.data.append(leaf)
-                key.append((type(leaf), leaf))
+                hashable = repr(leaf) if isinstance(leaf, slice) else leaf
+                key.append((type(leaf), hashable))
             else:
                 self.data.append(leaf)
                 key.append(id(leaf))  # which stays its own: see `others`
@@ -70,7 +74,9 @@ class Given:
             tuple(key),
             tuple([shape_of(each, seen) for each in args]),
             shape_of(kwargs, seen) if kwargs else None,
-            tuple(map(self.groups.index, self.groups)) if several else None,
+            (tuple(map(self.groups.index, self.groups)), tuple(map(ids.index, ids)))
+            if several
+            else None,
             recording.get(),
             _precision() if BLOCKS.count else None,
             get_default_dtype(),

@@ -29,7 +29,10 @@ def ask(
         text = source.constant(holder, "c")
         source.ask(f"len({text}) == {len(copy)}")
         if isinstance(holder, dict) and len(copy) > 1 and id(holder) not in picture.namespaces:
-            source.ask(f"[*{text}] == {source.constant(list(copy))}")
+            source.ask(f"same_items({text}, {source.constant(list(copy))})")
+    for holder, items in picture.rows:
+        text = source.constant(holder, "c") + (".values()" if isinstance(holder, dict) else "")
+        source.ask(f"same_items({text}, {source.constant(items)})")
     for place, value in picture.places:
         if place.id not in numbers.taken:
             _ask_place(addresses, place, value)
@@ -90,9 +93,9 @@ def _ask_like(addresses: Addresses, text: str, tensor: Tensor) -> None:
 def _ask_tensor(addresses: Addresses, tensor: Tensor, slots: tuple[Any, ...]) -> None:
     """Ask whether a tensor has the memory, and the part in gradients, that it had."""
     source, text = addresses.source, addresses.tensor(tensor)
-    data, grad, wanted, node, _, watch = slots
+    data, grad, wanted, node, _, watch, name = slots
     source.ask_same(f"{text}._tensor", data, False)
-    source.ask(f"{text}._requires_grad == {wanted!r}")
+    source.ask(f"{text}._requires_grad == {wanted!r} and {text}.name == {name!r}")
     if wanted:
         source.ask(f"{text}._grad {'is' if grad is None else 'is not'} None")
         source.ask_same(f"{text}._watch", watch, False)

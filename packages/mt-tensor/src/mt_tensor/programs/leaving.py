@@ -32,6 +32,7 @@ class Leaving:
     Attributes:
         kept: the views of memory that somebody has afterwards.
         stores: what is put where: the text of an object and an attribute or key, and of the value.
+        names: the names of new tensors that have one, by their identity.
     """
 
     def __init__(self, addresses: Addresses, writer: Writer) -> None:
@@ -39,6 +40,7 @@ class Leaving:
         self.writer = writer
         self.kept: list[View] = []
         self.stores: list[tuple[Text, str, Text]] = []
+        self.names: dict[int, str] = {}
 
     def find(self, numbers: Numbers) -> None:
         """Note all changes but those of numbers that vary.
@@ -94,7 +96,7 @@ class Leaving:
                 return lambda: addresses.tensor(value)
             thing = Thing(self.writer.view(value._tensor), value.backend)
             self.kept.append(thing.view)
-            return lambda: source.tensor(thing, fresh=True)
+            return lambda: self.named(value, thing)
         if not isinstance(value, tuple):
             return lambda: source.text(value)
         parts = [self._value(each) for each in value]
@@ -105,6 +107,15 @@ class Leaving:
             return f"{kind}({inner}{',' if parts and not kind else ''})"
 
         return text
+
+    def named(self, tensor: Tensor, thing: Thing) -> str:
+        """Return the name of a new tensor, which may be put in several places, and returned."""
+        name = self.names.get(id(tensor))
+        if name is None:
+            name = self.names[id(tensor)] = f"w{len(self.names)}"
+            source = self.addresses.source
+            source.lines.append(f"{name} = {source.tensor(thing, fresh=True)}")
+        return name
 
     # --- Tensors --------------------------------------------------------------------------------
 

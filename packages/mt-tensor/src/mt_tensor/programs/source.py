@@ -39,7 +39,7 @@ from mt_tensor.programs.program import (
     last_uses,
     marks_in,
 )
-from mt_tensor.programs.surroundings import MANY, Place, same
+from mt_tensor.programs.surroundings import Place, same, same_items
 
 MISS = object()
 """What a run returns if something is not as it was when the program was written down."""
@@ -62,6 +62,7 @@ class Source:
             "MISS": MISS,
             "LOST": LOST,
             "same": same,
+            "same_items": same_items,
             "make": Tensor._make,
             "numbers_of": numbers_of,
             "draw": _with_numbers,
@@ -157,9 +158,7 @@ class Source:
     def ask_array(self, text: str, array: Any) -> None:
         """Let the program be run only if an array of NumPy holds what it held."""
         name = self.constant(array)
-        self.ask(f"{text} is {name}")
-        if array.size <= MANY:
-            self.ask(f"array_equal({name}, {self.constant(array.copy())})")
+        self.ask(f"{text} is {name} and array_equal({name}, {self.constant(array.copy())})")
 
     def calls(self, program: Program, boxes: Sequence[Box] = ()) -> None:
         """Write all calls, and forget memory that is not needed any more.

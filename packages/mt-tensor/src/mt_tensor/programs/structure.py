@@ -19,12 +19,14 @@ def _has_leaves(value: Any) -> bool:
 
 
 def leaves_in(value: Any) -> Iterator[Any]:
-    """Yield what is in tuples, lists and dictionaries, in order."""
+    """Yield what is in tuples, lists and dictionaries, in order, with keys that are not plain."""
     if _has_leaves(value):
         for each in value:
             yield from leaves_in(each)
     elif type(value) is dict:
-        for each in value.values():
+        for key, each in value.items():
+            if not isinstance(key, PLAIN):
+                yield key
             yield from leaves_in(each)
     else:
         yield value
@@ -40,7 +42,11 @@ def shape_of(value: Any, seen: dict[int, int] | None = None) -> Any:
         return known
     seen[id(value)] = len(seen)
     if type(value) is dict:
-        return (dict, *[(key, shape_of(each, seen)) for key, each in value.items()])
+        keys = [key if isinstance(key, PLAIN) else None for key in value]  # the others are leaves
+        return (
+            dict,
+            *[(key, shape_of(x, seen)) for key, x in zip(keys, value.values(), strict=True)],
+        )
     return (type(value), *[shape_of(each, seen) for each in value])
 
 
@@ -64,7 +70,10 @@ def exchanged_leaves(value: Any, new: Callable[[Any], Any], copies: Copies | Non
         kind = type(value)
         made: Any = kind(*items) if hasattr(kind, "_fields") else kind(items)
     elif type(value) is dict:
-        made = {key: exchanged_leaves(each, new, copies) for key, each in value.items()}
+        made = {
+            key if isinstance(key, PLAIN) else new(key): exchanged_leaves(each, new, copies)
+            for key, each in value.items()
+        }
     else:
         return new(value)
     if not isinstance(value, tuple):

@@ -15,18 +15,21 @@ import enum
 import functools
 import io
 import logging
+import operator
 import re
 import sys
 from argparse import Namespace
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from functools import _lru_cache_wrapper
 from pathlib import PurePath
 from types import (
     BuiltinFunctionType,
     CodeType,
+    EllipsisType,
     FunctionType,
     MethodType,
     ModuleType,
@@ -41,26 +44,30 @@ from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.generator import Generator
 from mt_tensor.core.plans import Cache
 from mt_tensor.core.tensor import Tensor
+from mt_tensor.errors import CompileError
 from mt_tensor.programs.structure import PLAIN, leaves_in
 from mt_tensor.programs.users import is_users
 
 MANY = 1000
-"""A list with more items than that, and an array with more elements, is data: it is taken for what
-it is, and its items are not looked at."""
+"""The items of a longer list or dictionary are compared all at once, if they are plain values."""
+
+MOST = 100_000
+"""A longer list or dictionary, or an array with more elements, is refused: it would take too long
+to compare."""
 
 MISSING = object()
 """Stands for what is not in its place."""
 
 CONSTANT = (
-    *PLAIN, enum.Enum, range, slice, np.generic, np.dtype, np.ufunc, Decimal, Fraction, date, time,
-    timedelta, UUID, PurePath, re.Pattern,
+    *PLAIN, enum.Enum, range, slice, EllipsisType, np.generic, np.dtype, np.ufunc, Decimal,
+    Fraction, date, time, timedelta, UUID, PurePath, re.Pattern,
 )  # fmt: skip
 """What never changes, and is compared by value."""
 
 SILENT = (logging.Logger, io.IOBase)
 """What a function only writes to; a program does not write again."""
 
-CLOSED = (type, BuiltinFunctionType, Cache, Generator, TensorBackend)
+CLOSED = (BuiltinFunctionType, Cache, Generator, TensorBackend)
 """What is not looked into; caches of plans never change a result."""
 
 
@@ -117,8 +124,7 @@ class Picture:
         places: the places, with what was in them.
         holders: dictionaries, lists and the like, with a copy of each.
         tensors: the tensors, each once, with its slots.
-        has_data: whether there is a list, dictionary or array of many items, which is compared by
-            its identity.
+        rows: long lists and dictionaries of plain values, with a copy of each.
         within: where a tuple lies, by its identity.
         namespaces: the dictionaries of attributes, by identity; their order means nothing.
     """
@@ -127,10 +133,11 @@ class Picture:
         self.places: list[tuple[Place, Any]] = []
         self.holders: list[tuple[Any, Any]] = []
         self.tensors: dict[int, tuple[Tensor, tuple[Any, ...]]] = {}
-        self.has_data = False
+        self.rows: list[tuple[Any, Any]] = []
         self.namespaces: set[int] = set()
         self.within: dict[int, Place] = {}
         self._seen: set[int] = set()
+        self._classes: set[int] = set()
         self._kept: list[Any] = []  # what is seen stays alive, and so keeps its address
         self._waiting: deque[Any] = deque(roots)
         while self._waiting:
@@ -149,15 +156,15 @@ class Picture:
                 self._waiting.append(value._watch)
         elif isinstance(value, dict):
             self._hold(value, dict(value))
-            for key in value if self._is_small(value) else ():
+            for key in value if self._is_looked_into(value, value.values()) else ():
                 self._note(Place(value, key, True), value[key])
-                if isinstance(key, Tensor):
+                if not isinstance(key, CONSTANT):
                     self._waiting.append(key)
         elif isinstance(value, (list, tuple, deque)):
             self._sequence(value)
         elif isinstance(value, (set, frozenset)):
             self._hold(value, set(value))
-            self._waiting.extend(value if self._is_small(value) else ())
+            self._waiting.extend(value if self._is_looked_into(value, value) else ())
         elif isinstance(value, FunctionType):
             self._function(value)
         elif isinstance(value, MethodType):
@@ -166,8 +173,12 @@ class Picture:
             self._waiting.extend((value.func, value.args, value.keywords))
         elif hasattr(type(value), "program_of"):  # compiled
             self._waiting.append(value.function)
+        elif isinstance(value, _lru_cache_wrapper):
+            self._waiting.append(value.__wrapped__)
         elif isinstance(value, np.ndarray):
-            self.has_data = self.has_data or value.size > MANY
+            _check_length("an array", value.size)
+        elif isinstance(value, type):
+            self._class(value)
         elif not isinstance(value, ModuleType):
             self._object(value)
 
@@ -183,14 +194,19 @@ class Picture:
     def _sequence(self, value: Any) -> None:
         if not isinstance(value, tuple):
             self._hold(value, list(value))
-        for position, item in enumerate(value if self._is_small(value) else ()):
+        for position, item in enumerate(value if self._is_looked_into(value, value) else ()):
             self._note(Place(value, position, True), item)
 
-    def _is_small(self, value: Any) -> bool:
-        """Whether something has few items, so that each is looked at."""
-        small = len(value) <= MANY
-        self.has_data = self.has_data or not small
-        return small
+    def _is_looked_into(self, holder: Any, items: Iterable[Any]) -> bool:
+        """Whether each item of a container is looked at; plain values of a long one are not."""
+        if len(holder) <= MANY:
+            return True
+        _check_length(f"a {type(holder).__name__}", len(holder))
+        if not all(isinstance(item, CONSTANT) for item in items):
+            return True
+        if isinstance(holder, (dict, list, deque)):
+            self.rows.append((holder, list(items)))
+        return False
 
     def _function(self, function: FunctionType) -> None:
         """Look at the variables of a function: those around it, its defaults, and global ones."""
@@ -230,8 +246,13 @@ class Picture:
                 place = Place(value, name, False)
                 if not name.startswith("__") and (item := place.get()) is not MISSING:
                     self._note(place, item)
-            if _is_theirs(base.__module__) and id(base) not in self._seen:
-                self._seen.add(id(base))
+        self._waiting.append(kind)
+
+    def _class(self, kind: type) -> None:
+        """Look at the attributes of a class of users, and at the variables of its methods."""
+        for base in kind.__mro__:
+            if _is_theirs(base.__module__) and id(base) not in self._classes:
+                self._classes.add(id(base))
                 for name, item in list(vars(base).items()):
                     if isinstance(item, FunctionType):
                         self._waiting.append(item)
@@ -266,8 +287,17 @@ class Picture:
         return None
 
 
-SLOTS = ("_tensor", "_grad", "_requires_grad", "_node", "_base", "_watch")
-"""What says which elements a tensor has, and what is known of its gradient."""
+SLOTS = ("_tensor", "_grad", "_requires_grad", "_node", "_base", "_watch", "name")
+"""What says which elements a tensor has, what is known of its gradient, and its name."""
+
+
+def _check_length(what: str, length: int) -> None:
+    """Raise CompileError if there are too many items to compare them at each call."""
+    if length > MOST:
+        raise CompileError(
+            f"a function that is compiled leads to {what} of {length} items, more than a program "
+            f"compares ({MOST}): keep it elsewhere, or make it a tensor."
+        )
 
 
 def slots_of(tensor: Tensor) -> tuple[Any, ...]:
@@ -288,6 +318,11 @@ def same(a: Any, b: Any) -> bool:
     if isinstance(a, MethodType):
         return a.__self__ is b.__self__ and a.__func__ is b.__func__
     return isinstance(a, CONSTANT) and a == b
+
+
+def same_items(a: Iterable[Any], b: Iterable[Any]) -> bool:
+    """Whether two rows of one length have the same items, or equal ones that never change."""
+    return all(map(operator.is_, a, b)) or all(map(same, a, b))
 
 
 def names_in(code: CodeType) -> Iterator[str]:
@@ -325,7 +360,8 @@ def opaque_in(value: Any) -> Any:
 
 
 _VISITED = (
-    Tensor, dict, list, deque, set, frozenset, FunctionType, MethodType, np.ndarray, ModuleType,
+    Tensor, dict, list, deque, set, frozenset, type, FunctionType, MethodType, np.ndarray,
+    ModuleType,
 )  # fmt: skip
 """What a picture has a way to look into."""
 

@@ -10,8 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 from mt_autodiff.core.mode import recording
+from mt_tensor.core.elementwise import UNCHANGED
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
+from mt_tensor.errors import CompileError
 from mt_tensor.programs.addresses import Addresses
 from mt_tensor.programs.gradients import Gradients
 from mt_tensor.programs.guard import ask
@@ -21,7 +23,6 @@ from mt_tensor.programs.program import Memory, Program, Thing, View
 from mt_tensor.programs.source import MISS
 from mt_tensor.programs.storages import group_of, key_of
 from mt_tensor.programs.structure import PLAIN, exchanged_leaves, leaves_in
-from mt_tensor.programs.surroundings import MANY
 from mt_tensor.programs.writing import AGAIN, Writer
 
 
@@ -101,7 +102,6 @@ def written(
     stored = writer.numbers.stored()
     if stored is None:
         raise Reason("a number of an optimizer is changed beside its steps")
-    _check_arrays(writer, addresses)
     _check_histories(writer, addresses)
     leaving = Leaving(addresses, writer)
     leaving.find(writer.numbers)
@@ -113,7 +113,7 @@ def written(
     left = [*leaving.kept, *(each.view for each in things)]
     program = Program(name, writer.instructions, things, [*left, *views])
     changed = [v.memory for each in writer.instructions for v in each.changes]
-    _check_found(writer, addresses, given, {*changed, *(view.memory for view in left)})
+    _check_found(writer, addresses, given, program)
     planned(program, boxes)
     ask(addresses, writer.numbers)
     _load(program, given, writer, addresses)
@@ -121,16 +121,10 @@ def written(
     for memory in dict.fromkeys(changed):
         if not memory.made:
             source.lines.append(f"{source.view(View(memory, memory.layout))}.bump_version()")
-    texts = []
-    first: dict[int, str] = {}  # the name of a tensor that is returned, perhaps twice
-    for leaf, mark in zip(leaves_in(result), returned, strict=True):
-        text = _text(mark, addresses)
-        if isinstance(mark, Thing):
-            if id(leaf) not in first:
-                first[id(leaf)] = f"w{len(first)}"
-                source.lines.append(f"{first[id(leaf)]} = {text}")
-            text = first[id(leaf)]
-        texts.append(text)
+    texts = [
+        leaving.named(leaf, mark) if isinstance(mark, Thing) else _text(mark, addresses)
+        for leaf, mark in zip(leaves_in(result), returned, strict=True)
+    ]
     parts = [source.text(each) for each in saved]
     source.lines.append(f"out = [{', '.join(texts)}], [{', '.join(parts)}]")
     for place, value in stored:
@@ -207,40 +201,35 @@ def _borders(
     return frozenset(before - set(given.groups)), within
 
 
-def _check_arrays(writer: Writer, addresses: Addresses) -> None:
-    """Raise Reason if tensors were made of what may be other data at the next run."""
-    if addresses.picture.has_data and any(x.name == "from_host" for x in writer.instructions):
-        raise Reason(
-            f"it makes tensors, and more than {MANY} numbers lie around it, which are not compared"
-        )
+def _check_found(writer: Writer, addresses: Addresses, given: Any, program: Program) -> None:
+    """Raise CompileError if a program uses memory that nothing it compares leads to.
 
-
-def _check_found(writer: Writer, addresses: Addresses, given: Any, lasting: set[Memory]) -> None:
-    """Raise Reason if memory that nobody has would not be the same constant at each run.
-
-    Args:
-        writer: what it asked of backends.
-        addresses: where tensors are that were there before.
-        given: its arguments.
-        lasting: memory that is changed, or that somebody has afterwards.
+    Raises:
+        Reason: it sees memory as elements of another type, or uses indices that it changes.
     """
-    storages = [slots[0].storage for _, slots in addresses.picture.tensors.values()]
-    storages += [x.storage for x in given.data if isinstance(x, TensorData)]
-    known = set(map(key_of, storages))
-    found = [
-        each for key, each in writer.storages.memories.items() if not each.made and key not in known
-    ]
-    calls = [each for each in writer.instructions if each.name not in AGAIN]
-    others = {view.memory.group for each in calls for view in each.makes}
-    others.update(map(group_of, storages))
-    if any(each.group in others for each in found):
-        raise Reason("it sees elements as those of another type, as view(dtype) does")
-    changed = {view.memory.group for each in writer.instructions for view in each.changes}
-    checked = [each for each in writer.instructions if each.name == "checked_indices"]
+    known = [slots[0].storage for _, slots in addresses.picture.tensors.values()]
+    known += [x.storage for x in given.data if isinstance(x, TensorData)]
+    keys = set(map(key_of, known))
+    calls = writer.instructions
+    groups = {view.memory.group for x in calls if x.name not in AGAIN for view in x.makes}
+    groups.update(map(group_of, known))
+    changed = {view.memory.group for each in calls for view in each.changes}
+    checked = [each for each in calls if each.name == "checked_indices"]
     if any(view.memory.group in changed for each in checked for view in each.reads):
         raise Reason("it changes indices in place that it has used")
-    if lasting.intersection(found):
-        raise Reason("it changes, or returns, an array's memory, as from_numpy() makes a tensor of")
+    used = {view.memory for each in calls for view in (*each.reads, *each.changes)}
+    used |= {view.memory for view in program.kept}
+    for key, memory in writer.storages.memories.items():
+        is_constant = not memory.is_before or memory.data._version is UNCHANGED
+        if is_constant or key in keys or memory not in used:
+            continue
+        if memory.group in groups:
+            raise Reason("it sees elements as those of another type, as view(dtype) does")
+        raise CompileError(
+            f"{writer.name} uses a tensor of shape {memory.layout.shape} and {memory.layout.dtype} "
+            "that was made before, and to which neither its arguments nor its variables lead, so a "
+            "program could not tell whether it is still the one to use: pass it."
+        )
 
 
 def _check_histories(writer: Writer, addresses: Addresses) -> None:
@@ -272,9 +261,4 @@ def _returned(leaf: Any, writer: Writer, addresses: Addresses, given: Any) -> An
 
 def _text(mark: Any, addresses: Addresses) -> str:
     """Return what is written for something that is returned."""
-    source = addresses.source
-    if isinstance(mark, Thing):
-        return source.tensor(mark, fresh=True)
-    if isinstance(mark, Tensor):
-        return addresses.tensor(mark)
-    return source.text(mark)
+    return addresses.tensor(mark) if isinstance(mark, Tensor) else addresses.source.text(mark)
