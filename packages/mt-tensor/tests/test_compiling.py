@@ -918,7 +918,7 @@ def test_a_program_lists_its_calls() -> None:
     assert f"{2 * 4 * 3 * 5} " in calls[0]
     assert end.strip().startswith("return m")
     assert program.operations == 2 * 60 + 3 * 20 + 20
-    assert "3 calls, of 7 as written" in head
+    assert "3 calls, of 7 as recorded" in head
     assert program.peak <= program.eager_peak
 
 

@@ -45,7 +45,7 @@ def draw_program(program: Program, *, max_calls: int = 300) -> Svg:
             f"pass max_calls={len(calls)}."
         )
     graph = _Graph(program)
-    title = f"{program.name}: {len(calls)} calls, of {program.written} as written"
+    title = f"{program.name}: {len(calls)} calls, of {program.recorded} as recorded"
     return render(graph.boxes, graph.inputs, title)
 
 

@@ -14,12 +14,12 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.mixed_precision.precision import asked
 from mt_tensor.products.precision import get_float32_matmul_precision
+from mt_tensor.programs.pytree import leaves_in, structure_of
+from mt_tensor.programs.snapshot import CONSTANT
 from mt_tensor.programs.storages import group_of
-from mt_tensor.programs.structure import leaves_in, shape_of
-from mt_tensor.programs.surroundings import CONSTANT
 
 
-class Given:
+class Arguments:
     """The arguments of a call.
 
     Attributes:
@@ -72,8 +72,8 @@ class Given:
         seen: dict[int, int] = {}
         self.key = (
             tuple(key),
-            tuple([shape_of(each, seen) for each in args]),
-            shape_of(kwargs, seen) if kwargs else None,
+            tuple([structure_of(each, seen) for each in args]),
+            structure_of(kwargs, seen) if kwargs else None,
             (tuple(map(self.groups.index, self.groups)), tuple(map(ids.index, ids)))
             if several
             else None,
@@ -84,13 +84,13 @@ class Given:
             get_float32_matmul_precision(),
         )
 
-    def without_elements(self) -> Given:
+    def without_elements(self) -> Arguments:
         """Return these arguments without tensors, which would keep their memory."""
         self.args, self.kwargs, self.data = (), {}, []
         self.leaves = [None if isinstance(leaf, Tensor) else leaf for leaf in self.leaves]
         return self
 
-    def difference(self, other: Given) -> str:
+    def difference(self, other: Arguments) -> str:
         """Return how other arguments differ from these; nothing if they are of one program."""
         if self.key == other.key:
             return ""

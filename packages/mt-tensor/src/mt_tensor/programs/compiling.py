@@ -24,13 +24,13 @@ from typing import Any
 from mt_tensor.core.extensions import ACTIVE
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileWarning
-from mt_tensor.programs.arguments import Given
-from mt_tensor.programs.leaving import alike
+from mt_tensor.programs.arguments import Arguments
+from mt_tensor.programs.capture import Capture
+from mt_tensor.programs.effects import alike
 from mt_tensor.programs.program import Program
-from mt_tensor.programs.session import Session
+from mt_tensor.programs.replay import Replay
+from mt_tensor.programs.snapshot import Snapshot
 from mt_tensor.programs.source import MISS
-from mt_tensor.programs.surroundings import Picture
-from mt_tensor.programs.written import Written
 from mt_tensor.tape import capturing
 
 MOST = 16
@@ -53,15 +53,15 @@ class Compiled:
             raise TypeError(f"compile() takes a function; {function!r} was given.")
         self.function = function
         self.program: Program | None = None
-        self._programs: dict[Any, list[Written]] = {}
+        self._programs: dict[Any, list[Replay]] = {}
         self._moving: set[Any] = set()
         self._alone = threading.RLock()
         self._unkept = 0
         self._is_full = False
-        self._last: tuple[Given, Picture] | None = None
+        self._last: tuple[Arguments, Snapshot] | None = None
         functools.update_wrapper(self, function, updated=())
 
-    program_of = None  # by which a `Picture` recognizes it
+    program_of = None  # by which a `Snapshot` recognizes it
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """Be a method where a class has it."""
@@ -77,50 +77,50 @@ class Compiled:
         if ACTIVE.count and capturing() is not None:  # which sees what is called
             return self.function(*args, **kwargs)
         with self._alone:
-            given = Given(args, kwargs)
-            for written in self._programs.get(given.key, ()):
-                result = written.run(given)
+            given = Arguments(args, kwargs)
+            for replay in self._programs.get(given.key, ()):
+                result = replay.run(given)
                 if result is not MISS:
-                    self.program = written.program
+                    self.program = replay.program
                     return result
             return self._record(given)
 
-    def _record(self, given: Given) -> Any:
+    def _record(self, given: Arguments) -> Any:
         """Run the function, and keep its program if it has one."""
         differs = self._difference(given)
-        session = Session(self.function, self._moving, given)
-        result = session.run()
-        session.picture.tensors.clear()  # only places are compared with those of the next time
-        self._last = given.without_elements(), session.picture
-        if session.written is None:
+        capture = Capture(self.function, self._moving, given)
+        result = capture.run()
+        capture.snapshot.tensors.clear()  # only places are compared with those of the next time
+        self._last = given.without_elements(), capture.snapshot
+        if capture.replay is None:
             self._unkept += 1
             if self._unkept == PATIENCE:
-                self._warn(f"is recorded anew at each call: {session.reason}")
+                self._warn(f"is recorded anew at each call: {capture.reason}")
         else:
             self._unkept = 0
-            self._keep(given.key, session.written, differs)
+            self._keep(given.key, capture.replay, differs)
         return result
 
     def _warn(self, what: str) -> None:
         name = getattr(self.function, "__name__", type(self.function).__name__)
         warnings.warn(f"{name} {what}.", CompileWarning, stacklevel=5)
 
-    def _difference(self, given: Given) -> str:
+    def _difference(self, given: Arguments) -> str:
         """Return what differs from the last call that was recorded, and note tensors that move."""
         if self._last is None:
             return ""
-        last, picture = self._last
+        last, snapshot = self._last
         differs = last.difference(given)
-        for place, before, now in picture.changed():
+        for place, before, now in snapshot.changed():
             if isinstance(before, (Tensor, tuple)) and alike(before, now):
                 self._moving.add(place.id)
             differs = differs or f"what is in {place} differs: pass it as a tensor"
         return differs
 
-    def _keep(self, key: Any, written: Written, differs: str) -> None:
+    def _keep(self, key: Any, replay: Replay, differs: str) -> None:
         """Keep a program, and let the one go that was kept longest if there are too many."""
-        self.program = written.program
-        self._programs.setdefault(key, []).insert(0, written)
+        self.program = replay.program
+        self._programs.setdefault(key, []).insert(0, replay)
         if len(self.programs) <= MOST:
             return
         oldest = next(key for key, some in self._programs.items() if some)

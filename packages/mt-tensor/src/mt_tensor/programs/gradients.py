@@ -1,6 +1,6 @@
 """Gradients of what a program has returned: a second program, from gradients to gradients.
 
-If a result wants a gradient, the backward of each result is written down right after the function.
+If a result wants a gradient, the backward of each result is recorded right after the function.
 It reads what the forward has saved, which the first program then returns beside its results.
 """
 
@@ -15,13 +15,13 @@ from mt_tensor.core.layout import row_major
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import CompileError, TensorError
-from mt_tensor.programs.addresses import Addresses
-from mt_tensor.programs.leaving import Reason
+from mt_tensor.programs.effects import Reason
+from mt_tensor.programs.locations import Locations
 from mt_tensor.programs.planning import planned
 from mt_tensor.programs.program import Box, Memory, Program, View
+from mt_tensor.programs.pytree import leaves_in
+from mt_tensor.programs.recorder import Recorder
 from mt_tensor.programs.source import Source
-from mt_tensor.programs.structure import leaves_in
-from mt_tensor.programs.writing import Writer
 from mt_tensor.recording.functions import elements_of
 from mt_tensor.tape import capturing
 
@@ -53,7 +53,7 @@ class ProgramRule:
         return gradients
 
 
-class BorderRule:
+class BoundaryRule:
     """How gradients leave a program towards what an argument was computed from; see `Rule`."""
 
     def vjp(self, node: Node, inputs: Any, ctx: Any, grad: Tensor, needed: Any) -> list[Any]:
@@ -62,19 +62,19 @@ class BorderRule:
         Raises:
             CompileError: the function that is captured calls `backward()` itself.
         """
-        writer = capturing()
-        if isinstance(writer, Writer):
+        recorder = capturing()
+        if isinstance(recorder, Recorder):
             raise CompileError(
-                f"backward() in {writer.name} goes on to what an argument was computed from, "
+                f"backward() in {recorder.name} goes on to what an argument was computed from, "
                 "which no program knows: pass detach() of it, or compile what computes it, too."
             )
         return [grad]
 
 
-def within_borders(x: Tensor) -> Tensor:
-    """Return an argument that was computed before, for a function that is written down."""
+def behind_boundary(x: Tensor) -> Tensor:
+    """Return an argument that was computed before, for a function that is recorded."""
     inside = Tensor._make(x._tensor, x.backend)
-    record(inside, BorderRule(), "argument", (x.variable,))
+    record(inside, BoundaryRule(), "argument", (x.variable,))
     return inside
 
 
@@ -113,8 +113,8 @@ def _elements(parts: list[Any]) -> list[TensorData]:
     return found
 
 
-def derivatives_written(
-    name: str, taken: list[Any], result: Any, writer: Writer, addresses: Addresses
+def record_gradients(
+    name: str, taken: list[Any], result: Any, recorder: Recorder, locations: Locations
 ) -> Gradients | None:
     """Write the gradients of results down; return None if none is wanted.
 
@@ -122,8 +122,8 @@ def derivatives_written(
         name: the function's.
         taken: what it was given.
         result: what it returned.
-        writer: what it asked of backends.
-        addresses: where tensors are that were there before.
+        recorder: what it asked of backends.
+        locations: where tensors are that were there before.
 
     Raises:
         Reason: one of them cannot be computed, which the caller need not want to.
@@ -134,48 +134,48 @@ def derivatives_written(
         if isinstance(leaf, Tensor)
         and leaf.requires_grad  # which brings a view up to date with what has become of its base
         and leaf._node is not None
-        and not addresses.knows(leaf)
+        and not locations.knows(leaf)
     ]
     if not results:
         return None
     wanted: dict[Any, int | None] = {}
-    for stand_in in taken:
-        if isinstance(stand_in, Tensor) and stand_in.requires_grad:
-            wanted[stand_in.variable] = addresses.positions[id(stand_in)]
-    for tensor, slots in addresses.picture.tensors.values():
+    for placeholder in taken:
+        if isinstance(placeholder, Tensor) and placeholder.requires_grad:
+            wanted[placeholder.variable] = locations.positions[id(placeholder)]
+    for tensor, slots in locations.snapshot.tensors.values():
         if slots[2] and slots[3] is None and tensor not in wanted:
             wanted[tensor] = None
     variables = list(wanted)
     gradients = Gradients(name, variables, list(wanted.values()))
     saved: dict[Any, Any] = {}
-    written = []
+    recorded = []
     for at, leaf in results:
         try:
-            written.append((at, *_one(writer, leaf, dict.fromkeys(variables), name)))
+            recorded.append((at, *_one(recorder, leaf, dict.fromkeys(variables), name)))
         except GraphFreedError:  # by a backward() within
             gradients.programs[at] = None
         except CompileError:
             raise
         except (AutodiffError, TensorError) as error:
             raise Reason(f"the gradient of what it returns cannot be computed: {error}") from error
-    for _, program, boxes, seed in written:
+    for _, program, boxes, seed in recorded:
         saved |= {id(view.memory): view for view in _read(program, seed)}
         saved |= {id(box): box for box in boxes}
     gradients.saved = list(saved.values())
-    for at, program, _, seed in written:
+    for at, program, _, seed in recorded:
         gradients.programs[at] = _function(program, seed, gradients.saved)
     return gradients
 
 
 def _one(
-    writer: Writer, result: Tensor, places: dict[Any, Any], name: str
+    recorder: Recorder, result: Tensor, places: dict[Any, Any], name: str
 ) -> tuple[Program, list[Box], Memory]:
     """Write the gradient of one result down; return the program, and what it reads."""
     backend = result.backend
     ones = backend.full(result.shape, result.dtype, 1)
     ones = backend.copy(ones, row_major(ones.shape, ones.dtype))
-    own = Writer(f"gradient of {name}", writer.numbers)
-    own.storages = writer.storages
+    own = Recorder(f"gradient of {name}", recorder.numbers)
+    own.storages = recorder.storages
     seed = own.storages.memory(ones, False)
     before = recording.set(False)
     try:

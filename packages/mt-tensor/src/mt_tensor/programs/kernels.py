@@ -1,4 +1,4 @@
-"""Kernels whose calls are written down, with what they save for their gradients."""
+"""Kernels whose calls are recorded, with what they save for their gradients."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Saved:
         self.values = values
 
 
-class WrittenKernel(FusedKernel):
-    """A kernel whose calls are written down, by whoever writes when it is called."""
+class RecordedKernel(FusedKernel):
+    """A kernel whose calls the active recorder records."""
 
     def __init__(self, backend: TensorBackend, name: str, kernel: FusedKernel) -> None:
         self.backend, self.name, self.kernel = backend, name, kernel
@@ -34,25 +34,25 @@ class WrittenKernel(FusedKernel):
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
         """Run the kernel, and note that."""
-        writer = capturing()
-        if writer is None:
+        recorder = capturing()
+        if recorder is None:
             return self.kernel.value(needs, *arguments)
         empty = [at for at, each in enumerate(arguments, 1) if each == [] and type(each) is list]
-        result, saved = writer.run(self.kernel.value, needs, *arguments)
-        shown = writer.results(result)
-        filled = {at: Filled(writer.results(arguments[at - 1])) for at in empty}
-        marked = list(writer.marked((needs, *arguments)))
+        result, saved = recorder.run(self.kernel.value, needs, *arguments)
+        shown = recorder.results(result)
+        filled = {at: Filled(recorder.results(arguments[at - 1])) for at in empty}
+        marked = list(recorder.marked((needs, *arguments)))
         for at, each in filled.items():
             marked[at] = each
         kept = Saved(tuple([x.detach() if x is result else x for x in saved]))
-        writer.note(
+        recorder.note(
             Instruction(
                 self.name,
                 self.backend,
                 self.kernel.value,
                 tuple(marked),
                 {},
-                (shown, writer.box(kept)),
+                (shown, recorder.box(kept)),
             )
         )
         return result, (kept, *[x for x in saved if isinstance(x, Tensor)])
@@ -61,22 +61,22 @@ class WrittenKernel(FusedKernel):
         self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
     ) -> Sequence[Any]:
         """Run the gradient of the kernel, and note that."""
-        writer = capturing()
+        recorder = capturing()
         kept = saved[0]
-        if writer is None:
+        if recorder is None:
             return self.kernel.gradient(grad, kept.values, needs, *arguments)
-        gradients: Sequence[Any] = writer.run(
+        gradients: Sequence[Any] = recorder.run(
             self.kernel.gradient, grad, kept.values, needs, *arguments
         )
-        marked = writer.marked((grad, kept, needs, *arguments))
-        writer.note(
+        marked = recorder.marked((grad, kept, needs, *arguments))
+        recorder.note(
             Instruction(
                 f"{self.name}_gradient",
                 self.backend,
                 self.kernel.gradient,
                 marked,
                 {},
-                writer.results(tuple(gradients)),
+                recorder.results(tuple(gradients)),
             )
         )
         return gradients

@@ -1,6 +1,6 @@
 """Computing nothing before somebody asks: `with lazy():`.
 
-Each call of a primitive is written down instead of run, and its result is a promise: a view whose
+Each call of a primitive is recorded instead of run, and its result is a promise: a view whose
 elements are still to come. Whoever asks for them has the calls behind them run as one program, with
 what nobody can ask for any more left out, and neighbouring operations made one pass over memory.
 """

@@ -16,8 +16,8 @@ from typing import Any
 
 from mt_tensor.core.dtypes import NumberLike
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.programs.structure import exchanged_leaves, leaves_in
-from mt_tensor.programs.surroundings import Picture, Place, same
+from mt_tensor.programs.pytree import leaves_in, map_leaves
+from mt_tensor.programs.snapshot import Place, Snapshot, same
 
 Guards = list[tuple[str, bool]]
 """Questions about numbers, in Python, and their answers."""
@@ -79,7 +79,7 @@ class Varying(NumberLike):
 
 
 def _read(number: Any) -> tuple[Any, str] | None:
-    """Return a number and how it is written; None if it is none."""
+    """Return a number and its text; None if it is no number."""
     if isinstance(number, Varying):
         return number.value, number.text
     if number.__class__ not in (bool, int, float):
@@ -157,7 +157,7 @@ def is_numbers(value: Any) -> bool:
 
 def plain(value: Any) -> Any:
     """Return the values of numbers that vary, also in containers, and anything else as it is."""
-    return exchanged_leaves(value, lambda x: x.value if isinstance(x, Varying) else x)
+    return map_leaves(value, lambda x: x.value if isinstance(x, Varying) else x)
 
 
 class Numbers:
@@ -169,11 +169,11 @@ class Numbers:
         now: what lies there since the last step, as `Varying` numbers.
     """
 
-    def __init__(self, picture: Picture) -> None:
+    def __init__(self, snapshot: Snapshot) -> None:
         self.guards: Guards = []
         self.taken: dict[Any, tuple[Place, Any]] = {}
         self.now: dict[Any, Any] = {}
-        self._before = {place.id: value for place, value in picture.places if is_numbers(value)}
+        self._before = {place.id: value for place, value in snapshot.places if is_numbers(value)}
         self._count = itertools.count(1)
 
     @contextmanager

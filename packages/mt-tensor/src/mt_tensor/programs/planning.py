@@ -17,7 +17,7 @@ from mt_tensor.programs.program import (
     Box,
     Instruction,
     Program,
-    Thing,
+    TensorView,
     View,
     exchange,
     groups_of_several,
@@ -169,7 +169,7 @@ def _identity(call: Instruction) -> Any:
             return type(value), value
         return id(value)
 
-    if any(isinstance(value, Varying | Thing) for value in _flat(call.arguments)):
+    if any(isinstance(value, Varying | TensorView) for value in _flat(call.arguments)):
         return None
     named = tuple(sorted((name, of(value)) for name, value in call.options.items()))
     function = call.formula if call.formula is not None else (call.name, id(call.backend))

@@ -1,7 +1,7 @@
 """What a program is: calls of backends one after the other, and what each reads and writes.
 
 A call's arguments are what the backend was given, with a mark in each place where something else
-stands at the next run: a view of memory (`View`), a tensor (`Thing`), what only another call
+stands at the next run: a view of memory (`View`), a tensor (`TensorView`), what only another call
 understands (`Box`), a sequence of random numbers (`Draw`), a number that varies (`Varying`).
 Everything else is as it was: formulas, layouts, operators, plain numbers.
 """
@@ -46,7 +46,7 @@ class Memory:
         return self.data.layout
 
     def forget(self) -> None:
-        """Let the elements go that were there when it was written down; a program has its own."""
+        """Let the elements go that were there when it was recorded down; a program has its own."""
         if self.made or self.is_before:
             self.data = TensorData.in_rows(None, self.layout)
 
@@ -75,7 +75,7 @@ class View:
         return count * self.layout.dtype.numpy.itemsize
 
 
-class Thing:
+class TensorView:
     """A tensor of a backend that shows a view."""
 
     __slots__ = ("backend", "view")
@@ -246,7 +246,7 @@ class Program:
         instructions: the calls.
         results: what the function returned, marked.
         kept: memory that somebody has when the program has run: results, and what was stored.
-        written: how many calls there were when it was written down.
+        recorded: how many calls there were when it was recorded.
         eager_peak: its `peak` then.
     """
 
@@ -257,7 +257,7 @@ class Program:
         self.instructions = instructions
         self.results = results
         self.kept = list(kept)
-        self.written = len(instructions)
+        self.recorded = len(instructions)
         self.eager_peak = self.peak
 
     @property
@@ -302,9 +302,9 @@ class Program:
             work = "" if known == 0 else f"  {'?' if known is None else _amount(known)} FLOP"
             rows.append(f"{line:<{width}}  {kinds}{more}  {_amount(instruction.bytes)}B{work}")
         head = (
-            f"{self.name}: {len(self.instructions)} calls, of {self.written} as written; "
+            f"{self.name}: {len(self.instructions)} calls, of {self.recorded} as recorded; "
             f"{_amount(self.operations)} FLOP, {_amount(self.bytes)}B read and written; at most "
-            f"{_amount(self.peak)}B in use, of {_amount(self.eager_peak)}B as written"
+            f"{_amount(self.peak)}B in use, of {_amount(self.eager_peak)}B as recorded"
         )
         returned = ", ".join(_shown(each) for each in marks_in(self.results))
         return "\n".join([head, *(f"  {row}" for row in rows), f"  return {returned}".rstrip()])
@@ -312,7 +312,7 @@ class Program:
 
 def marks_in(value: Any) -> Iterator[Any]:
     """Yield the marks in arguments or results, in order."""
-    if isinstance(value, (View, Thing, Box, Draw)):
+    if isinstance(value, (View, TensorView, Box, Draw)):
         yield value
     elif isinstance(value, (tuple, list)):
         for each in value:
@@ -327,20 +327,20 @@ def views_in(value: Any) -> Iterator[View]:
     for mark in marks_in(value):
         if isinstance(mark, View):
             yield mark
-        elif isinstance(mark, Thing):
+        elif isinstance(mark, TensorView):
             yield mark.view
 
 
-def exchanged(value: Any, new: Callable[[Any], Any]) -> Any:
+def map_marks(value: Any, new: Callable[[Any], Any]) -> Any:
     """Return arguments or results with each mark replaced by what a function makes of it."""
-    if isinstance(value, (View, Thing, Box, Draw)):
+    if isinstance(value, (View, TensorView, Box, Draw)):
         return new(value)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*[exchanged(each, new) for each in value])
+        return type(value)(*[map_marks(each, new) for each in value])
     if isinstance(value, (tuple, list)):
-        return type(value)([exchanged(each, new) for each in value])
+        return type(value)([map_marks(each, new) for each in value])
     if type(value) is dict:
-        return {name: exchanged(each, new) for name, each in value.items()}
+        return {name: map_marks(each, new) for name, each in value.items()}
     return value
 
 
@@ -350,13 +350,13 @@ def exchange(call: Instruction, instead: dict[Any, View]) -> None:
     def other(mark: Any) -> Any:
         if isinstance(mark, View) and mark.memory in instead:
             return View(instead[mark.memory].memory, mark.layout)
-        if isinstance(mark, Thing) and mark.view.memory in instead:
-            return Thing(other(mark.view), mark.backend)
+        if isinstance(mark, TensorView) and mark.view.memory in instead:
+            return TensorView(other(mark.view), mark.backend)
         return mark
 
-    call.arguments = exchanged(call.arguments, other)
-    call.options = exchanged(call.options, other)
-    call.results = exchanged(call.results, other)
+    call.arguments = map_marks(call.arguments, other)
+    call.options = map_marks(call.options, other)
+    call.results = map_marks(call.results, other)
     call.changes = [other(view) for view in call.changes]
 
 
@@ -394,7 +394,7 @@ def _shown(value: Any) -> str:
     """Return what an argument is called where a program is shown; nothing if it tells nothing."""
     if isinstance(value, View):
         return value.memory.name
-    if isinstance(value, Thing):
+    if isinstance(value, TensorView):
         return value.view.memory.name
     if isinstance(value, Operator):
         return value.name

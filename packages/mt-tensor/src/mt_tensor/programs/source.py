@@ -1,4 +1,4 @@
-"""A program as a function of Python: what it asks first, its calls, and what it leaves.
+"""A program as a function of Python: its guards, its calls, and its effects.
 
     def run(a, u):
         try:
@@ -34,15 +34,15 @@ from mt_tensor.programs.program import (
     Instruction,
     Memory,
     Program,
-    Thing,
+    TensorView,
     View,
     last_uses,
     marks_in,
 )
-from mt_tensor.programs.surroundings import Place, same, same_items
+from mt_tensor.programs.snapshot import Place, same, same_items
 
 MISS = object()
-"""What a run returns if something is not as it was when the program was written down."""
+"""What a run returns if a guard does not hold."""
 
 LOST = (KeyError, IndexError, AttributeError, ValueError, ArithmeticError)
 """Errors of a place that is not there any more."""
@@ -69,7 +69,7 @@ class Source:
             "array_equal": np.array_equal,
         }
         self._known: dict[int, str] = {}
-        self.questions: list[str] = []
+        self.guards: list[str] = []
         self.lines: list[str] = []
         self._loaded: dict[Any, str] = {}  # by memory and layout: the name of a view
         self._tensors: dict[Any, str] = {}
@@ -104,15 +104,15 @@ class Source:
 
     # --- What is asked first --------------------------------------------------------------------
 
-    def ask_same(self, text: str, value: Any, plain: bool) -> None:
+    def guard_same(self, text: str, value: Any, plain: bool) -> None:
         """Let the program be run only if something is what it was."""
         name = self.constant(value)
         otherwise = f" and not same({text}, {name})" if plain else ""
-        self.questions.append(f"if {text} is not {name}{otherwise}: return MISS")
+        self.guards.append(f"if {text} is not {name}{otherwise}: return MISS")
 
-    def ask(self, condition: str) -> None:
+    def guard(self, condition: str) -> None:
         """Let the program be run only if a condition holds."""
-        self.questions.append(f"if not ({condition}): return MISS")
+        self.guards.append(f"if not ({condition}): return MISS")
 
     # --- Memory ---------------------------------------------------------------------------------
 
@@ -141,24 +141,24 @@ class Source:
         self.lines.append(f"{name} = {home}.with_layout({self.constant(view.layout)})")
         return name
 
-    def tensor(self, thing: Thing, fresh: bool = False) -> str:
+    def tensor(self, tensor_view: TensorView, fresh: bool = False) -> str:
         """Return the name or text of a tensor that shows a view."""
-        text = f"make({self.view(thing.view)}, {self.constant(thing.backend)})"
+        text = f"make({self.view(tensor_view.view)}, {self.constant(tensor_view.backend)})"
         if fresh:
             return text
-        key = thing.view.memory, thing.view.layout
+        key = tensor_view.view.memory, tensor_view.view.layout
         if key not in self._tensors:
             name = self._tensors[key] = self._new("t")
-            self._of_group.setdefault(thing.view.memory.group, []).append(name)
+            self._of_group.setdefault(tensor_view.view.memory.group, []).append(name)
             self.lines.append(f"{name} = {text}")
         return self._tensors[key]
 
     # --- Calls ----------------------------------------------------------------------------------
 
-    def ask_array(self, text: str, array: Any) -> None:
+    def guard_array(self, text: str, array: Any) -> None:
         """Let the program be run only if an array of NumPy holds what it held."""
         name = self.constant(array)
-        self.ask(f"{text} is {name} and array_equal({name}, {self.constant(array.copy())})")
+        self.guard(f"{text} is {name} and array_equal({name}, {self.constant(array.copy())})")
 
     def calls(self, program: Program, boxes: Sequence[Box] = ()) -> None:
         """Write all calls, and forget memory that is not needed any more.
@@ -242,7 +242,7 @@ class Source:
         elif isinstance(results, View):
             name = self._new("v")
             self.lines.append(f"{self._name(results.memory, results.layout, name)} = {text}")
-        elif isinstance(results, Thing):
+        elif isinstance(results, TensorView):
             self._take(results.view, f"{text}._tensor", position, uses, box_ends)
         elif isinstance(results, Box) and id(results) in uses:
             name = self._boxes[id(results)] = f"box{position}"
@@ -253,7 +253,7 @@ class Source:
         """Return the text of an argument or a result."""
         if isinstance(value, View):
             return self.view(value)
-        if isinstance(value, Thing):
+        if isinstance(value, TensorView):
             return self.tensor(value)
         if isinstance(value, Box):
             return self._boxes[id(value)]
@@ -277,8 +277,8 @@ class Source:
     def function(self) -> Callable[..., Any]:
         """Return the function."""
         body = ["def run(a, u):"]
-        if self.questions:
-            body += ["    try:", *(f"        {line}" for line in self.questions)]
+        if self.guards:
+            body += ["    try:", *(f"        {line}" for line in self.guards)]
             body += ["    except LOST:", "        return MISS"]
         body += [f"    {line}" for line in self.lines]
         text = "\n".join(body)

@@ -33,9 +33,9 @@ def _owner_of(storage: Any) -> Any:
 
 
 class Storages:
-    """What is known of storages while a function is written down.
+    """What is known of storages while a function is recorded.
 
-    Those that were there before stay alive, so that nothing else gets their addresses. Those that
+    Those that were there before stay alive, so that nothing else gets their locations. Those that
     calls make may go as soon as nobody has them: they are forgotten then.
 
     Attributes:

@@ -13,38 +13,38 @@ from mt_tensor.core.generator import current_generator
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileError
 from mt_tensor.mixed_precision.precision import asked
-from mt_tensor.programs.addresses import Addresses
-from mt_tensor.programs.arguments import Given
-from mt_tensor.programs.gradients import derivatives_written, within_borders
-from mt_tensor.programs.leaving import Reason
+from mt_tensor.programs.arguments import Arguments
+from mt_tensor.programs.effects import Reason
+from mt_tensor.programs.gradients import behind_boundary, record_gradients
+from mt_tensor.programs.locations import Locations
 from mt_tensor.programs.numbers import Numbers
+from mt_tensor.programs.pytree import Copies, map_leaves
+from mt_tensor.programs.recorder import Recorder
+from mt_tensor.programs.replay import Replay, replay_of
+from mt_tensor.programs.snapshot import Snapshot, opaque_in, variables_of
 from mt_tensor.programs.source import Source
-from mt_tensor.programs.structure import Copies, exchanged_leaves
-from mt_tensor.programs.surroundings import Picture, opaque_in, variables_of
-from mt_tensor.programs.writing import Writer
-from mt_tensor.programs.written import Written, written
 
 
-class Session:
+class Capture:
     """One call of a function while its program is recorded.
 
     An exception leaves what the function has done until then, as without a program.
 
     Attributes:
-        picture: what lay around the function before.
-        written: the program, which can be run again.
+        snapshot: what lay around the function before.
+        replay: the program, which can be run again.
         reason: why there is none; empty if there is one.
 
     Raises:
         CompileError: the function is given, or names, something that a program cannot compare.
     """
 
-    def __init__(self, function: Callable[..., Any], moving: set[Any], given: Given) -> None:
+    def __init__(self, function: Callable[..., Any], moving: set[Any], given: Arguments) -> None:
         self.function = function
         self.moving = moving
         self.given = given
         self.name = getattr(function, "__name__", type(function).__name__)
-        self.written: Written | None = None
+        self.replay: Replay | None = None
         self.reason = ""
         others = given.others
         for each in others:
@@ -57,7 +57,7 @@ class Session:
         for variable, value in variables_of(function):
             self._check_known(f"reads {variable!r},", value)
         tensors = [each for each in given.leaves if isinstance(each, Tensor)]
-        self.picture = Picture([function, *others, *tensors])
+        self.snapshot = Snapshot([function, *others, *tensors])
 
     def _check_known(self, how: str, value: Any) -> None:
         """Raise CompileError if there is something that a program cannot compare."""
@@ -74,12 +74,12 @@ class Session:
         Raises:
             CompileError: it did what no program can.
         """
-        taken = self._stand_ins()
-        writer = Writer(self.name, Numbers(self.picture))
+        taken = self._placeholders()
+        recorder = Recorder(self.name, Numbers(self.snapshot))
         leaves = iter(taken)
         copies: Copies = {}
         whole = (self.given.args, self.given.kwargs)
-        args, kwargs = exchanged_leaves(whole, lambda _: next(leaves), copies)
+        args, kwargs = map_leaves(whole, lambda _: next(leaves), copies)
         before = {key: _items(copy) for key, (_, copy) in copies.items()}
         pairs = list(zip(taken, self.given.leaves, strict=True))
         own = {id(inside): leaf for inside, leaf in pairs if isinstance(leaf, Tensor)}
@@ -91,7 +91,7 @@ class Session:
         }
         unkept = asked.set(uncached)  # so that the program converts for `autocast`, too
         try:
-            with writer:
+            with recorder:
                 result = self.function(*args, **kwargs)
         finally:
             asked.reset(unkept)
@@ -100,38 +100,38 @@ class Session:
             ]
             for key in changed:
                 original, copy = copies[key]
-                items = exchanged_leaves(_items(copy), lambda x: own.get(id(x), x))
+                items = map_leaves(_items(copy), lambda x: own.get(id(x), x))
                 original.clear()
                 (original.update if isinstance(original, dict) else original.extend)(items)
-        self._check_randomness(writer, began, others)
-        addresses = Addresses(Source(), self.picture, self.moving, pairs)
+        self._check_randomness(recorder, began, others)
+        locations = Locations(Source(), self.snapshot, self.moving, pairs)
         try:
             if changed:
                 raise Reason("it changes a list or dictionary that it is given")
-            gradients = derivatives_written(self.name, taken, result, writer, addresses)
-            self.written = written(self.name, self.given, result, writer, addresses, gradients)
+            gradients = record_gradients(self.name, taken, result, recorder, locations)
+            self.replay = replay_of(self.name, self.given, result, recorder, locations, gradients)
         except Reason as reason:
             self.reason = str(reason)
         finally:
-            writer.storages.close()
-        return exchanged_leaves(result, lambda value: own.get(id(value), value))
+            recorder.storages.close()
+        return map_leaves(result, lambda value: own.get(id(value), value))
 
-    def _stand_ins(self) -> list[Any]:
+    def _placeholders(self) -> list[Any]:
         """Return for each argument what the function is given in its place."""
         taken: list[Any] = []
         for leaf, data in zip(self.given.leaves, self.given.data, strict=True):
             if isinstance(leaf, Tensor) and leaf.requires_grad and leaf._node is not None:
-                taken.append(within_borders(leaf))
+                taken.append(behind_boundary(leaf))
             elif isinstance(leaf, Tensor) and data is not leaf._tensor:
                 taken.append(Tensor._make(data, leaf.backend))
             else:
                 taken.append(leaf)
         return taken
 
-    def _check_randomness(self, writer: Writer, before: Any, others: Any) -> None:
+    def _check_randomness(self, recorder: Recorder, before: Any, others: Any) -> None:
         state = current_generator().get_state()
         began = state["seed"] != before["seed"]
-        if began or state["blocks"] - before["blocks"] != writer.drawn:
+        if began or state["blocks"] - before["blocks"] != recorder.drawn:
             raise CompileError(
                 f"{self.name} "
                 + (
@@ -154,7 +154,7 @@ def _items(container: Any) -> Any:
 
 
 def _alike(now: Any, before: Any) -> bool:
-    """Whether copies of a list or dictionary hold the same things in the same order."""
+    """Whether copies of a list or dictionary hold the same tensor_views in the same order."""
     if len(now) != len(before) or (isinstance(now, dict) and list(now) != list(before)):
         return False
     if isinstance(now, dict):

@@ -19,9 +19,9 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import CompileError
 from mt_tensor.kernels.fused import FusedKernel
-from mt_tensor.programs.kernels import Saved, WrittenKernel
+from mt_tensor.programs.kernels import RecordedKernel, Saved
 from mt_tensor.programs.numbers import Numbers, Varying
-from mt_tensor.programs.program import Box, Draw, Instruction, Thing, View
+from mt_tensor.programs.program import Box, Draw, Instruction, TensorView, View
 from mt_tensor.programs.storages import Storages, key_of
 from mt_tensor.programs.users import is_users, where_in_users_code
 from mt_tensor.randomness.state import generator_of
@@ -31,7 +31,7 @@ CHANGING = {"copy": 1, "scatter": 3}
 """Calls that may write to an argument, and its position."""
 
 
-class Writer(Tape):
+class Recorder(Tape):
     """Records the calls that one thread makes of backends, and runs each at once.
 
     Attributes:
@@ -125,7 +125,7 @@ class Writer(Tape):
     def _kernel(self, call: Call) -> Any:
         found, name = call.run(), call.arguments[0]
         if isinstance(found, FusedKernel):
-            return WrittenKernel(call.backend, name, found)
+            return RecordedKernel(call.backend, name, found)
         return found and self._by_function(name, found)
 
     def _by_function(self, name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -198,7 +198,7 @@ class Writer(Tape):
         if isinstance(value, TensorData):
             return self.view(value)
         if isinstance(value, Tensor):
-            return Thing(self.view(value._tensor), value.backend)
+            return TensorView(self.view(value._tensor), value.backend)
         if isinstance(value, np.random.Generator):
             return self._draw(value)
         if isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -234,7 +234,7 @@ class Writer(Tape):
             return View(memory, value.layout)
         if isinstance(value, Tensor):
             view = self.results(value._tensor)
-            return None if view is None else Thing(view, value.backend)
+            return None if view is None else TensorView(view, value.backend)
         if isinstance(value, (tuple, list)):
             return type(value)([self.results(each) for each in value])
         return None

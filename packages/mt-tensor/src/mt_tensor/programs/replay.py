@@ -1,7 +1,7 @@
-"""From what was written down to what can be run again.
+"""A recorded program with its guards and effects, as a function that replays it.
 
-Memory that a program has not made comes from an argument, or from a tensor that lies where it lay,
-or where another one lay; if nobody has it, it is what it was.
+Memory that a program does not make itself comes from an argument, or from a tensor in its place
+in the state that the function reaches.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from mt_tensor.core.elementwise import UNCHANGED
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import CompileError
-from mt_tensor.programs.addresses import Addresses
+from mt_tensor.programs.effects import Effects, Reason
 from mt_tensor.programs.gradients import Gradients
-from mt_tensor.programs.guard import ask
-from mt_tensor.programs.leaving import Leaving, Reason
+from mt_tensor.programs.guards import add_guards
+from mt_tensor.programs.locations import Locations
 from mt_tensor.programs.planning import planned
-from mt_tensor.programs.program import Memory, Program, Thing, View
+from mt_tensor.programs.program import Memory, Program, TensorView, View
+from mt_tensor.programs.pytree import PLAIN, leaves_in, map_leaves
+from mt_tensor.programs.recorder import AGAIN, Recorder
 from mt_tensor.programs.source import MISS
 from mt_tensor.programs.storages import group_of, key_of
-from mt_tensor.programs.structure import PLAIN, exchanged_leaves, leaves_in
-from mt_tensor.programs.writing import AGAIN, Writer
 
 
-class Written:
+class Replay:
     """A program with all that is needed to run it.
 
     Attributes:
@@ -77,71 +77,71 @@ class Written:
         return result if result is MISS else self._finish(result, given)
 
 
-def written(
+def replay_of(
     name: str,
     given: Any,
     result: Any,
-    writer: Writer,
-    addresses: Addresses,
+    recorder: Recorder,
+    locations: Locations,
     gradients: Gradients | None,
-) -> Written:
+) -> Replay:
     """Return what can be run again.
 
     Args:
         name: the function's.
         given: its arguments.
         result: what it returned.
-        writer: what it asked of backends.
-        addresses: where tensors are that were there before.
+        recorder: what it asked of backends.
+        locations: where tensors are that were there before.
         gradients: of the results.
 
     Raises:
         Reason: a program could not do the same.
     """
-    source = addresses.source
-    stored = writer.numbers.stored()
+    source = locations.source
+    stored = recorder.numbers.stored()
     if stored is None:
         raise Reason("a number of an optimizer is changed beside its steps")
-    _check_histories(writer, addresses)
-    leaving = Leaving(addresses, writer)
-    leaving.find(writer.numbers)
-    returned = [_returned(leaf, writer, addresses, given) for leaf in leaves_in(result)]
-    things = [each for each in returned if isinstance(each, Thing)]
+    _check_histories(recorder, locations)
+    effects = Effects(locations, recorder)
+    effects.find(recorder.numbers)
+    returned = [_returned(leaf, recorder, locations, given) for leaf in leaves_in(result)]
+    tensor_views = [each for each in returned if isinstance(each, TensorView)]
     saved = [] if gradients is None else gradients.saved
     views = [each for each in saved if isinstance(each, View)]
     boxes = [each for each in saved if not isinstance(each, View)]
-    left = [*leaving.kept, *(each.view for each in things)]
-    program = Program(name, writer.instructions, things, [*left, *views])
-    changed = [v.memory for each in writer.instructions for v in each.changes]
-    _check_found(writer, addresses, given, program)
+    left = [*effects.kept, *(each.view for each in tensor_views)]
+    program = Program(name, recorder.instructions, tensor_views, [*left, *views])
+    changed = [v.memory for each in recorder.instructions for v in each.changes]
+    _check_found(recorder, locations, given, program)
     planned(program, boxes)
-    ask(addresses, writer.numbers)
-    _load(program, given, writer, addresses)
+    add_guards(locations, recorder.numbers)
+    _load(program, given, recorder, locations)
     source.calls(program, boxes)
     for memory in dict.fromkeys(changed):
         if not memory.made:
             source.lines.append(f"{source.view(View(memory, memory.layout))}.bump_version()")
     texts = [
-        leaving.named(leaf, mark) if isinstance(mark, Thing) else _text(mark, addresses)
+        effects.named(leaf, mark) if isinstance(mark, TensorView) else _text(mark, locations)
         for leaf, mark in zip(leaves_in(result), returned, strict=True)
     ]
     parts = [source.text(each) for each in saved]
     source.lines.append(f"out = [{', '.join(texts)}], [{', '.join(parts)}]")
     for place, value in stored:
         source.lines.append(f"{source.place(place)} = {source.text(value)}")
-    leaving.write()
+    effects.write()
     source.lines.append("return out")
-    apart, within = _borders(given, writer, addresses, changed)
+    apart, within = _boundaries(given, recorder, locations, changed)
     finish = _finishing(result, gradients)
     run = source.function()
-    for memory in list(writer.storages.memories.values()):  # some of which go with that
+    for memory in list(recorder.storages.memories.values()):  # some of which go with that
         memory.forget()
-    return Written(program, run, finish, apart, within, given.others)
+    return Replay(program, run, finish, apart, within, given.others)
 
 
 def _finishing(result: Any, gradients: Gradients | None) -> Callable[[Any, Any], Any]:
     """Return what puts together what a function returns."""
-    structure, single = exchanged_leaves(result, lambda _: None), isinstance(result, Tensor)
+    structure, single = map_leaves(result, lambda _: None), isinstance(result, Tensor)
 
     def finish(results: Any, given: Any) -> Any:
         values, parts = results
@@ -150,7 +150,7 @@ def _finishing(result: Any, gradients: Gradients | None) -> Callable[[Any, Any],
         if single:
             return values[0]
         rest = iter(values)
-        return exchanged_leaves(structure, lambda _: next(rest))
+        return map_leaves(structure, lambda _: next(rest))
 
     return finish
 
@@ -158,9 +158,9 @@ def _finishing(result: Any, gradients: Gradients | None) -> Callable[[Any, Any],
 # --- Memory ---------------------------------------------------------------------------------------
 
 
-def _load(program: Program, given: Any, writer: Writer, addresses: Addresses) -> None:
+def _load(program: Program, given: Any, recorder: Recorder, locations: Locations) -> None:
     """Let each memory that is used come from where it lies."""
-    source, tensors = addresses.source, addresses.picture.tensors.values()
+    source, tensors = locations.source, locations.snapshot.tensors.values()
     used = {v.memory for each in program.instructions for v in (*each.reads, *each.changes)}
     used |= {view.memory for view in program.kept}
     homes: dict[Any, tuple[str, Any]] = {}
@@ -169,48 +169,48 @@ def _load(program: Program, given: Any, writer: Writer, addresses: Addresses) ->
             homes.setdefault(key_of(data.storage), (f"a[{at}]", data))
     for tensor, slots in tensors:
         data = slots[0]
-        if not addresses.is_fixed(tensor) and id(tensor) not in addresses.positions:
-            text = f"{addresses.tensor(tensor)}._tensor"
+        if not locations.is_fixed(tensor) and id(tensor) not in locations.positions:
+            text = f"{locations.tensor(tensor)}._tensor"
             homes.setdefault(key_of(data.storage), (text, data))
-    for key, memory in writer.storages.memories.items():
+    for key, memory in recorder.storages.memories.items():
         if memory in used and not memory.made and key in homes:
             text, memory.data = homes[key]
             if not text.startswith("a["):
-                source.ask(f"{text}.layout is {source.constant(memory.layout)}")
+                source.guard(f"{text}.layout is {source.constant(memory.layout)}")
             source.load(memory, text)
 
 
-def _borders(
-    given: Any, writer: Writer, addresses: Addresses, changed: list[Memory]
+def _boundaries(
+    given: Any, recorder: Recorder, locations: Locations, changed: list[Memory]
 ) -> tuple[frozenset[Any], dict[int, Any]]:
     """Return which memory arguments must not lie in, and which ones must lie in what memory.
 
     That matters where something is changed that was there before.
     """
-    picture, positions = addresses.picture, addresses.positions
-    lying = {id(value) for _, value in picture.places}
+    snapshot, positions = locations.snapshot, locations.positions
+    lying = {id(value) for _, value in snapshot.places}
     around = {
         group_of(slots[0].storage)
-        for tensor, slots in picture.tensors.values()
+        for tensor, slots in snapshot.tensors.values()
         if id(tensor) not in positions or id(tensor) in lying
     }
     within = {at: group for at, group in enumerate(given.groups) if group in around}
     if all(memory.made for memory in changed) and not within:
         return frozenset(), {}
-    before = {memory.group for memory in writer.storages.memories.values() if memory.is_before}
+    before = {memory.group for memory in recorder.storages.memories.values() if memory.is_before}
     return frozenset(before - set(given.groups)), within
 
 
-def _check_found(writer: Writer, addresses: Addresses, given: Any, program: Program) -> None:
+def _check_found(recorder: Recorder, locations: Locations, given: Any, program: Program) -> None:
     """Raise CompileError if a program uses memory that nothing it compares leads to.
 
     Raises:
         Reason: it sees memory as elements of another type, or uses indices that it changes.
     """
-    known = [slots[0].storage for _, slots in addresses.picture.tensors.values()]
+    known = [slots[0].storage for _, slots in locations.snapshot.tensors.values()]
     known += [x.storage for x in given.data if isinstance(x, TensorData)]
     keys = set(map(key_of, known))
-    calls = writer.instructions
+    calls = recorder.instructions
     groups = {view.memory.group for x in calls if x.name not in AGAIN for view in x.makes}
     groups.update(map(group_of, known))
     changed = {view.memory.group for each in calls for view in each.changes}
@@ -219,25 +219,26 @@ def _check_found(writer: Writer, addresses: Addresses, given: Any, program: Prog
         raise Reason("it changes indices in place that it has used")
     used = {view.memory for each in calls for view in (*each.reads, *each.changes)}
     used |= {view.memory for view in program.kept}
-    for key, memory in writer.storages.memories.items():
+    for key, memory in recorder.storages.memories.items():
         is_constant = not memory.is_before or memory.data._version is UNCHANGED
         if is_constant or key in keys or memory not in used:
             continue
         if memory.group in groups:
             raise Reason("it sees elements as those of another type, as view(dtype) does")
         raise CompileError(
-            f"{writer.name} uses a tensor of shape {memory.layout.shape} and {memory.layout.dtype} "
-            "that was made before, and to which neither its arguments nor its variables lead, so a "
-            "program could not tell whether it is still the one to use: pass it."
+            f"{recorder.name} uses a tensor of shape {memory.layout.shape} and "
+            f"{memory.layout.dtype} that was made before, and to which neither its arguments nor "
+            "its variables lead, so a program could not tell whether it is still the one to use: "
+            "pass it."
         )
 
 
-def _check_histories(writer: Writer, addresses: Addresses) -> None:
+def _check_histories(recorder: Recorder, locations: Locations) -> None:
     """Raise Reason if something was read whose gradient goes on to what was computed before."""
-    read = {view.memory for each in writer.instructions for view in each.reads}
-    memories = writer.storages.memories
-    for tensor, (data, _, wanted, node, *_) in addresses.picture.tensors.values():
-        is_around = id(tensor) not in addresses.positions
+    read = {view.memory for each in recorder.instructions for view in each.reads}
+    memories = recorder.storages.memories
+    for tensor, (data, _, wanted, node, *_) in locations.snapshot.tensors.values():
+        is_around = id(tensor) not in locations.positions
         if is_around and wanted and node and memories.get(key_of(data.storage)) in read:
             raise Reason("a tensor around it has a history: detach() it")
 
@@ -245,20 +246,20 @@ def _check_histories(writer: Writer, addresses: Addresses) -> None:
 # --- Results --------------------------------------------------------------------------------------
 
 
-def _returned(leaf: Any, writer: Writer, addresses: Addresses, given: Any) -> Any:
+def _returned(leaf: Any, recorder: Recorder, locations: Locations, given: Any) -> Any:
     """Return the mark of something that was returned."""
     if isinstance(leaf, Tensor):
-        if addresses.knows(leaf):
+        if locations.knows(leaf):
             return leaf
         if leaf.requires_grad and leaf._node is None:
             raise Reason("it returns a new leaf, whose gradient is wanted")
-        return Thing(writer.view(leaf._tensor), leaf.backend)
+        return TensorView(recorder.view(leaf._tensor), leaf.backend)
     known = isinstance(leaf, PLAIN) or any(leaf is each for each in given.leaves)
-    if not known and not addresses.picture.has_seen(leaf):
+    if not known and not locations.snapshot.has_seen(leaf):
         raise Reason(f"it returns {type(leaf).__name__}, made anew")
     return leaf
 
 
-def _text(mark: Any, addresses: Addresses) -> str:
-    """Return what is written for something that is returned."""
-    return addresses.tensor(mark) if isinstance(mark, Tensor) else addresses.source.text(mark)
+def _text(mark: Any, locations: Locations) -> str:
+    """Return the text of something that is returned."""
+    return locations.tensor(mark) if isinstance(mark, Tensor) else locations.source.text(mark)

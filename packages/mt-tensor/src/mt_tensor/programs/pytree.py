@@ -32,7 +32,7 @@ def leaves_in(value: Any) -> Iterator[Any]:
         yield value
 
 
-def shape_of(value: Any, seen: dict[int, int] | None = None) -> Any:
+def structure_of(value: Any, seen: dict[int, int] | None = None) -> Any:
     """Return what says how leaves are put together, and which container is given twice."""
     seen = {} if seen is None else seen
     if not _has_leaves(value) and type(value) is not dict:
@@ -45,16 +45,16 @@ def shape_of(value: Any, seen: dict[int, int] | None = None) -> Any:
         keys = [key if isinstance(key, PLAIN) else None for key in value]  # the others are leaves
         return (
             dict,
-            *[(key, shape_of(x, seen)) for key, x in zip(keys, value.values(), strict=True)],
+            *[(key, structure_of(x, seen)) for key, x in zip(keys, value.values(), strict=True)],
         )
-    return (type(value), *[shape_of(each, seen) for each in value])
+    return (type(value), *[structure_of(each, seen) for each in value])
 
 
 Copies = dict[int, tuple[Any, Any]]
 """Lists and dictionaries with their copies, by the identity of what was copied."""
 
 
-def exchanged_leaves(value: Any, new: Callable[[Any], Any], copies: Copies | None = None) -> Any:
+def map_leaves(value: Any, new: Callable[[Any], Any], copies: Copies | None = None) -> Any:
     """Return the same structure with each leaf replaced by what a function makes of it.
 
     Args:
@@ -66,12 +66,12 @@ def exchanged_leaves(value: Any, new: Callable[[Any], Any], copies: Copies | Non
     if id(value) in copies:
         return copies[id(value)][1]
     if _has_leaves(value):
-        items = [exchanged_leaves(each, new, copies) for each in value]
+        items = [map_leaves(each, new, copies) for each in value]
         kind = type(value)
         made: Any = kind(*items) if hasattr(kind, "_fields") else kind(items)
     elif type(value) is dict:
         made = {
-            key if isinstance(key, PLAIN) else new(key): exchanged_leaves(each, new, copies)
+            key if isinstance(key, PLAIN) else new(key): map_leaves(each, new, copies)
             for key, each in value.items()
         }
     else:

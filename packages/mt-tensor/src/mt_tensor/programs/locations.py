@@ -1,20 +1,20 @@
-"""Where tensors that were there before are found at the next run, and how that is written."""
+"""Where a program finds the tensors that it was given or that its state leads to."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from mt_tensor.core.tensor import Tensor
+from mt_tensor.programs.snapshot import Place, Snapshot
 from mt_tensor.programs.source import Source
-from mt_tensor.programs.surroundings import Picture, Place
 
 
-class Addresses:
+class Locations:
     """The text for each tensor that a function was given, or that lay around it.
 
     Attributes:
-        source: what is written.
-        picture: what lay around.
+        source: the text of the program.
+        snapshot: what lay around.
         moved: the `Place.id` of places where other tensors have lain at another call.
         positions: for the identity of an argument, its number.
         moving: for the identity of a tensor, the place where another one may lie at the next run.
@@ -24,22 +24,22 @@ class Addresses:
     def __init__(
         self,
         source: Source,
-        picture: Picture,
+        snapshot: Snapshot,
         moved: set[Any],
         arguments: list[tuple[Any, Any]],
     ) -> None:
         self.source = source
-        self.picture = picture
+        self.snapshot = snapshot
         self.moved = moved
         self.positions = {
             id(x): at for at, pair in enumerate(arguments) for x in pair if isinstance(x, Tensor)
         }
         self.moving = {
             id(value): place
-            for place, value in reversed(picture.places)
+            for place, value in reversed(snapshot.places)
             if isinstance(value, Tensor) and self.is_moving(place)
         }
-        slots = [(tensor, slots[1]) for tensor, slots in picture.tensors.values()]
+        slots = [(tensor, slots[1]) for tensor, slots in snapshot.tensors.values()]
         self.owners = {id(grad): tensor for tensor, grad in slots if grad is not None}
 
     def is_moving(self, place: Place) -> bool:
@@ -62,7 +62,7 @@ class Addresses:
     def _outer(self, place: Place) -> Place | None:
         """Return where the tuple lies that has a place; None if no tuple has it."""
         holder = place.holder
-        return self.picture.within.get(id(holder)) if isinstance(holder, tuple) else None
+        return self.snapshot.within.get(id(holder)) if isinstance(holder, tuple) else None
 
     def tensor(self, tensor: Tensor) -> str:
         """Return the text for a tensor."""
@@ -77,4 +77,4 @@ class Addresses:
 
     def knows(self, tensor: Tensor) -> bool:
         """Whether a tensor was there before."""
-        return id(tensor) in self.positions or id(tensor) in self.picture.tensors
+        return id(tensor) in self.positions or id(tensor) in self.snapshot.tensors

@@ -1,11 +1,10 @@
-"""What a function reaches beside its arguments: a picture of it, and what has changed in it.
+"""The state that a function reaches beside its arguments, and what has changed in it.
 
 A step of training reads the flag `training` of modules, a rate of an optimizer, a number in a
-variable around the function; it counts steps, and puts gradients into parameters. All of that lies
-in places: items of dictionaries and lists, attributes, variables of functions. A picture goes
-through every place that can be reached from a function, as far as it belongs to users or to this
-project, and says what was in it. With it a program asks whether all is as it was when it was
-written down, and knows what the function has left changed.
+variable of the function; it counts steps, and puts gradients into parameters. All of that lies in
+places: items of dictionaries and lists, attributes, variables of functions. A snapshot goes through
+every place that can be reached from a function, as far as it belongs to users or to this project,
+and keeps what was in it. From it come the guards of a program, and the changes that it has to make.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ from mt_tensor.core.generator import Generator
 from mt_tensor.core.plans import Cache
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileError
-from mt_tensor.programs.structure import PLAIN, leaves_in
+from mt_tensor.programs.pytree import PLAIN, leaves_in
 from mt_tensor.programs.users import is_users
 
 MANY = 1000
@@ -56,7 +55,7 @@ MOST = 100_000
 to compare."""
 
 MISSING = object()
-"""Stands for what is not in its place."""
+"""The content of a place that is not there."""
 
 CONSTANT = (
     *PLAIN, enum.Enum, range, slice, EllipsisType, np.generic, np.dtype, np.ufunc, Decimal,
@@ -65,10 +64,10 @@ CONSTANT = (
 """What never changes, and is compared by value."""
 
 SILENT = (logging.Logger, io.IOBase)
-"""What a function only writes to; a program does not write again."""
+"""What a function only writes to, which happens while it is recorded."""
 
 CLOSED = (BuiltinFunctionType, Cache, Generator, TensorBackend)
-"""What is not looked into; caches of plans never change a result."""
+"""What is compared by identity; caches of plans never change a result."""
 
 
 class Place:
@@ -89,7 +88,7 @@ class Place:
 
     @property
     def id(self) -> Any:
-        """What tells it from other places as long as its holder is alive."""
+        """The identity of the place, as long as its holder is alive."""
         key = self.key
         return id(self.holder), key if isinstance(key, (str, int, tuple)) else id(key)
 
@@ -117,7 +116,7 @@ class Place:
         return repr(self.key) if isinstance(self.key, (str, int)) else type(self.key).__name__
 
 
-class Picture:
+class Snapshot:
     """What lay in every place that can be reached from some roots.
 
     Attributes:
@@ -306,7 +305,7 @@ def slots_of(tensor: Tensor) -> tuple[Any, ...]:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two things are one, or equal values that never change."""
+    """Whether two tensor_views are one, or equal values that never change."""
     if a is b:
         return True
     if type(a) is not type(b):
@@ -363,7 +362,7 @@ _VISITED = (
     Tensor, dict, list, deque, set, frozenset, type, FunctionType, MethodType, np.ndarray,
     ModuleType,
 )  # fmt: skip
-"""What a picture has a way to look into."""
+"""What a snapshot has a way to look into."""
 
 
 def _is_looked_into(value: Any) -> bool:

@@ -11,22 +11,22 @@ from collections.abc import Callable
 from typing import Any
 
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.programs.addresses import Addresses
+from mt_tensor.programs.locations import Locations
 from mt_tensor.programs.numbers import Numbers
-from mt_tensor.programs.program import Thing, View
-from mt_tensor.programs.structure import leaves_in
-from mt_tensor.programs.surroundings import Place, same, slots_of
-from mt_tensor.programs.writing import Writer
+from mt_tensor.programs.program import TensorView, View
+from mt_tensor.programs.pytree import leaves_in
+from mt_tensor.programs.recorder import Recorder
+from mt_tensor.programs.snapshot import Place, same, slots_of
 
 Text = Callable[[], str]
-"""What is written when all memory has got its name."""
+"""Returns the text of something, once all memory has a name."""
 
 
 class Reason(Exception):  # noqa: N818 - it never reaches users
     """Why a program cannot leave what a function has left."""
 
 
-class Leaving:
+class Effects:
     """What is to be put where, at the end of a run.
 
     Attributes:
@@ -35,9 +35,9 @@ class Leaving:
         names: the names of new tensors that have one, by their identity.
     """
 
-    def __init__(self, addresses: Addresses, writer: Writer) -> None:
-        self.addresses = addresses
-        self.writer = writer
+    def __init__(self, locations: Locations, recorder: Recorder) -> None:
+        self.locations = locations
+        self.recorder = recorder
         self.kept: list[View] = []
         self.stores: list[tuple[Text, str, Text]] = []
         self.names: dict[int, str] = {}
@@ -48,19 +48,19 @@ class Leaving:
         Raises:
             Reason: a program could not make one of them.
         """
-        picture = self.addresses.picture
-        for place, before, now in picture.changed():
+        snapshot = self.locations.snapshot
+        for place, before, now in snapshot.changed():
             if place.id not in numbers.taken:
                 self._place(place, before, now)
-        grown = picture.grown()
+        grown = snapshot.grown()
         if grown is not None:
             raise Reason(f"a {type(grown).__name__} gets other items")
-        for tensor, slots in picture.tensors.values():
+        for tensor, slots in snapshot.tensors.values():
             self._tensor(tensor, slots)
 
     def write(self) -> None:
         """Write the stores: first all that is put, for it may lie where something is put."""
-        source = self.addresses.source
+        source = self.locations.source
         lines = []
         for number, (owner, target, value) in enumerate(self.stores):
             source.lines.append(f"o{number}, s{number} = {owner()}, {value()}")
@@ -71,32 +71,32 @@ class Leaving:
 
     def _place(self, place: Place, before: Any, now: Any) -> None:
         if (isinstance(before, Tensor) or isinstance(now, tuple)) and alike(before, now):
-            if not self.addresses.is_moving(place):
-                self.addresses.moved.add(place.id)
+            if not self.locations.is_moving(place):
+                self.locations.moved.add(place.id)
                 raise Reason("tensors are put in a place that others had")
         elif not isinstance(now, Tensor) and not (isinstance(before, Tensor) and now is None):
             raise Reason(f"what is in {place} is changed")
         for leaf in leaves_in(now):
-            new = isinstance(leaf, Tensor) and not self.addresses.knows(leaf)
+            new = isinstance(leaf, Tensor) and not self.locations.knows(leaf)
             if new and (leaf._node is not None or leaf._requires_grad):
                 raise Reason(f"a tensor with a history is put in {place}: detach() it")
         self._store(place.holder, place, self._value(now))
 
     def _store(self, holder: Any, place: Place, value: Text) -> None:
-        source = self.addresses.source
+        source = self.locations.source
         text = source.place(place)
         owner = source.constant(holder, "c")
         self.stores.append((lambda: owner, text[len(owner) :], value))
 
     def _value(self, value: Any) -> Text:
-        """Return what is written for a tensor, a tuple of some, or what never changes."""
-        addresses, source = self.addresses, self.addresses.source
+        """Return the text of a tensor, of a tuple of some, or of a constant."""
+        locations, source = self.locations, self.locations.source
         if isinstance(value, Tensor):
-            if addresses.knows(value):
-                return lambda: addresses.tensor(value)
-            thing = Thing(self.writer.view(value._tensor), value.backend)
-            self.kept.append(thing.view)
-            return lambda: self.named(value, thing)
+            if locations.knows(value):
+                return lambda: locations.tensor(value)
+            tensor_view = TensorView(self.recorder.view(value._tensor), value.backend)
+            self.kept.append(tensor_view.view)
+            return lambda: self.named(value, tensor_view)
         if not isinstance(value, tuple):
             return lambda: source.text(value)
         parts = [self._value(each) for each in value]
@@ -108,26 +108,26 @@ class Leaving:
 
         return text
 
-    def named(self, tensor: Tensor, thing: Thing) -> str:
+    def named(self, tensor: Tensor, tensor_view: TensorView) -> str:
         """Return the name of a new tensor, which may be put in several places, and returned."""
         name = self.names.get(id(tensor))
         if name is None:
             name = self.names[id(tensor)] = f"w{len(self.names)}"
-            source = self.addresses.source
-            source.lines.append(f"{name} = {source.tensor(thing, fresh=True)}")
+            source = self.locations.source
+            source.lines.append(f"{name} = {source.tensor(tensor_view, fresh=True)}")
         return name
 
     # --- Tensors --------------------------------------------------------------------------------
 
     def _tensor(self, tensor: Tensor, slots: tuple[Any, ...]) -> None:
         """Note what has become of the elements and the gradient of a tensor."""
-        addresses, source = self.addresses, self.addresses.source
+        locations, source = self.locations, self.locations.source
         data, grad, *rest = slots_of(tensor)
         if not all(a is b for a, b in zip(rest, slots[2:], strict=True)):
             raise Reason("the history of a tensor is changed")
-        owner: Text = lambda: addresses.tensor(tensor)  # noqa: E731 - as the others
+        owner: Text = lambda: locations.tensor(tensor)  # noqa: E731 - as the others
         if data is not slots[0]:
-            view = self.writer.view(data)
+            view = self.recorder.view(data)
             self.kept.append(view)
             self.stores.append((owner, "._tensor", lambda: source.view(view)))
         if grad is slots[1]:
@@ -138,7 +138,7 @@ class Leaving:
 
 
 def alike(a: Any, b: Any) -> bool:
-    """Whether two things are tensors, or tuples with tensors in the same places."""
+    """Whether two tensor_views are tensors, or tuples with tensors in the same places."""
     if isinstance(a, Tensor) or isinstance(b, Tensor):
         return isinstance(a, Tensor) and isinstance(b, Tensor)
     if isinstance(a, tuple) and type(a) is type(b) and len(a) == len(b):
