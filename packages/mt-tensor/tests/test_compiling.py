@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import random
 import sys
 import threading
@@ -843,6 +844,45 @@ def test_what_cannot_be_run_again_is_said() -> None:
     with pytest.warns(CompileWarning, match="a list gets other items"):
         step(row(3))
     assert [x.item() for x in losses] == [0, 2, 4, 6]
+
+
+# --- Checks against the function ----------------------------------------------------------------
+
+
+def training(**options: Any) -> tuple[Any, list[mt.Tensor], dict[str, Any]]:
+    """Return a compiled step of training, its weights and its state."""
+    weights, state = [row(1, 2, requires_grad=True), row(3, 4)], {"h": row(0, 0), "n": 0}
+
+    def step(x: mt.Tensor) -> mt.Tensor:
+        loss = (weights[0] * x * mt.rand(2)).square().sum()
+        loss.backward()
+        with mt.no_grad():
+            weights[0].sub_(weights[0].grad * 0.1)  # type: ignore[operator]
+        weights[1].add_(x)
+        state["h"] = state["h"] + x
+        return loss.detach()
+
+    return mt.compile(step, **options), weights, state
+
+
+def test_a_checked_program_gives_what_an_unchecked_one_gives() -> None:
+    found = []
+    for check in (0, 1, 3):
+        mt.manual_seed(2)
+        step, weights, state = training(check=check)
+        losses = [step(row(k, 1)).item() for k in range(8)]
+        assert step.programs
+        found.append((losses, *[x.tolist() for x in (*weights, weights[0].grad, state["h"])]))
+    assert found[0] == found[1] == found[2]
+
+
+def test_a_check_finds_what_a_program_does_not_compare(monkeypatch: pytest.MonkeyPatch) -> None:
+    f = mt.compile(check=2)(lambda x: x * float(os.environ["FACTOR"]))
+    monkeypatch.setenv("FACTOR", "2")
+    assert [f(row(3)).item() for _ in range(2)] == [6, 6]
+    monkeypatch.setenv("FACTOR", "5")
+    with pytest.raises(CompileError, match=r"result 0 is array\(\[6.*instead of array\(\[15"):
+        f(row(3))
 
 
 # --- Threads, printing ----------------------------------------------------------------------------

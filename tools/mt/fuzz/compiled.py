@@ -1,11 +1,11 @@
 """Running a program compiled, and comparing with what it gives as it is.
 
 What a program makes from nothing are the arguments of a function, and its other steps the body. It
-returns what no step uses, and some of the rest: what nobody has afterwards need not be computed as
-it stands. The function is called three times: it is written down, run from its program with the
-same elements in another order, and with the first ones again. What is compared are all results, how
-they share memory, what has become of the arguments, and the gradients that all of it gives these. A
-program that cannot be compiled says so and has changed nothing.
+returns what no step uses, and some of the rest: what is freed afterwards need not be computed as it
+stands. The function is called three times: it is recorded, run from its program with the same
+elements in another order, and with the first ones again. What is compared are all results, how they
+share memory, what has become of the arguments, and the gradients that all of it gives these. A
+program that cannot be compiled says so.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from mt_tensor.errors import CompileError, InPlaceError
 OURS = Ours()
 UNCOMPILED = "refused: what it does, no program can"
 RUN = "run from a program"
-AS_IT_IS = "run as it is, written down anew at each call"
+AS_IT_IS = "run as it is, recorded anew at each call"
 COMPILED = (RUN, AS_IT_IS, UNCOMPILED)
 """By what names programs are counted."""
 
@@ -109,11 +109,11 @@ def _difference(steps: list[Step], program: Run) -> Difference | None:
             found = _outcome(compiled, given, arguments)
             if isinstance(found.error, CompileError):
                 program.met = [UNCOMPILED]
-                return _changed(given, arguments, found)
+                return None
             if isinstance(wanted.gradients, InPlaceError) and not compiled.programs:
-                break  # it was written down with memory of its own for what nobody may change
+                break  # it was recorded with memory of its own for what must not be changed
             difference = _compare(wanted, found) or (
-                None if found.error is None else _changed(given, arguments, found)
+                None if found.error is None else _half_done(given, arguments, wanted, found)
             )
             if difference is not None:
                 return difference
@@ -183,11 +183,14 @@ def _parts(name: str, value: Any) -> dict[str, Any]:
     return tensors_of(name, value, OURS)
 
 
-def _changed(given: Sequence[int], steps: Sequence[Step], found: Outcome) -> Difference | None:
-    """Return which argument a call has changed that it was to leave."""
+def _half_done(
+    given: Sequence[int], steps: Sequence[Step], wanted: Outcome, found: Outcome
+) -> Difference | None:
+    """Return which argument an error has left neither as it was, nor as without a program."""
     for name, before in _tensors(given, steps).items():
         now, then = OURS.array(found.arguments[name]), OURS.array(before)
-        if now.tobytes() != then.tobytes():
+        left = OURS.array(wanted.arguments[name])
+        if now.tobytes() not in (then.tobytes(), left.tobytes()):
             return Difference("half done", name, as_text(now), as_text(then))
     return None
 

@@ -21,11 +21,13 @@ from collections.abc import Callable
 from types import MethodType
 from typing import Any
 
+from mt_tensor.core.arguments import as_integer
 from mt_tensor.core.extensions import ACTIVE
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileWarning
 from mt_tensor.programs.arguments import Arguments
 from mt_tensor.programs.capture import Capture
+from mt_tensor.programs.checking import checked
 from mt_tensor.programs.effects import alike
 from mt_tensor.programs.program import Program
 from mt_tensor.programs.replay import Replay
@@ -45,13 +47,16 @@ class Compiled:
 
     Attributes:
         function: what was given.
+        check: at which of the calls of a program the function is run beside it; 0 for none.
         program: the program of the last call, to print; None if there is none.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], check: int = 0) -> None:
         if not callable(function):
             raise TypeError(f"compile() takes a function; {function!r} was given.")
         self.function = function
+        self.check = as_integer("check", check, least=0)
+        self._runs = 0
         self.program: Program | None = None
         self._programs: dict[Any, list[Replay]] = {}
         self._moving: set[Any] = set()
@@ -79,7 +84,11 @@ class Compiled:
         with self._alone:
             given = Arguments(args, kwargs)
             for replay in self._programs.get(given.key, ()):
-                result = replay.run(given)
+                self._runs += 1
+                if self.check and self._runs % self.check == 0:
+                    result = checked(self.function, given, replay)
+                else:
+                    result = replay.run(given)
                 if result is not MISS:
                     self.program = replay.program
                     return result

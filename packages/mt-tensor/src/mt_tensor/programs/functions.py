@@ -7,7 +7,7 @@ sixth of the time that `import mt_tensor` would take.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from mt_tensor.core.tensor import Tensor
 
@@ -16,7 +16,15 @@ if TYPE_CHECKING:
     from mt_tensor.programs.lazy import Lazy
 
 
-def compile(function: Callable[..., Any]) -> Compiled:
+@overload
+def compile(function: Callable[..., Any], *, check: int = 0) -> Compiled: ...
+
+
+@overload
+def compile(*, check: int = 0) -> Callable[[Callable[..., Any]], Compiled]: ...
+
+
+def compile(function: Callable[..., Any] | None = None, *, check: int = 0) -> Any:
     """Return a function that does the same from a program, after a first call.
 
     >>> import mt_tensor as mt
@@ -41,6 +49,9 @@ def compile(function: Callable[..., Any]) -> Compiled:
 
     Args:
         function: takes and returns tensors, numbers and the like. It may be a method or a module.
+            Without one, `compile(check=...)` is a decorator.
+        check: how often the function is run beside its program, from the same state, and what both
+            return and leave is compared: at every so many runs, 0 for never.
 
     Raises:
         CompileError: on a call, if the function looks at elements on the host, or takes something
@@ -51,7 +62,9 @@ def compile(function: Callable[..., Any]) -> Compiled:
     """
     from mt_tensor.programs.compiling import Compiled
 
-    return Compiled(function)
+    if function is None:
+        return lambda function: Compiled(function, check)
+    return Compiled(function, check)
 
 
 def lazy() -> Lazy:
