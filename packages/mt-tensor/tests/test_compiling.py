@@ -649,6 +649,15 @@ def test_long_lists_and_large_arrays_are_compared() -> None:
     assert len(calls) == 3
 
 
+def test_tensors_that_operations_keep_are_constants() -> None:
+    x = row(1, 2, 3).expand(3, 3)
+    for _ in range(2):  # the mask is made in the first round, and found in the second
+        f = mt.compile(lambda x: x.triu(1) + 1)
+        assert [f(k * x).tolist() for k in range(3)] == [
+            (x * k).triu(1).add(1).tolist() for k in range(3)
+        ]
+
+
 @pytest.mark.parametrize("data", [[0.0] * 200_000, np.zeros(200_000)], ids=["list", "array"])
 def test_what_takes_too_long_to_compare_is_refused(data: Any) -> None:
     with pytest.raises(CompileError, match="of 200000 items, more than a program compares"):

@@ -16,11 +16,14 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from mt_operators import Formula
+from mt_tensor.core.elementwise import UNCHANGED
 from mt_tensor.core.extensions import ACTIVE, extends
 from mt_tensor.core.plans import drop_plans
+
+Result = TypeVar("Result")
 
 
 class Call:
@@ -159,6 +162,31 @@ def unseen() -> Iterator[None]:
         yield
     finally:
         _TAPES.reset(before)
+
+
+def cached_constants(
+    size: int,
+) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
+    """Return a decorator for functions that return tensors which are never changed.
+
+    The tensors, one or several in a tuple, are made once for the same arguments, and programs take
+    them for constants. At most `size` results are kept.
+    """
+
+    def decorate(function: Callable[..., Result]) -> Callable[..., Result]:
+        @functools.lru_cache(size)
+        @functools.wraps(function)
+        def made(*arguments: Any) -> Result:
+            with unseen():
+                result: Any = function(*arguments)
+            for each in result if isinstance(result, tuple) else (result,):
+                if each is not None:
+                    each._tensor._version = UNCHANGED
+            return result  # type: ignore[no-any-return]
+
+        return made
+
+    return decorate
 
 
 def capturing() -> Any:

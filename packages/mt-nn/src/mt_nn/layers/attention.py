@@ -22,7 +22,14 @@ from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
 from mt_tensor import Tensor, cat, full, fused, ones, pad, zeros
-from mt_tensor.extending import Backend, Device, common_backend, require_tensors, shape_broadcast
+from mt_tensor.extending import (
+    Backend,
+    Device,
+    cached_constants,
+    common_backend,
+    require_tensors,
+    shape_broadcast,
+)
 
 # --- Causal masks ---------------------------------------------------------------------------------
 
@@ -50,13 +57,13 @@ def is_causal_mask(mask: Tensor | None) -> bool:
     return not mask.requires_grad and mask._tensor.version == 0
 
 
-@functools.lru_cache(8)
+@cached_constants(8)
 def remembered_mask(steps: int, backend: Any) -> Tensor:
     """Return a causal mask, the same for the same arguments; it must not be changed."""
     return causal_mask(steps, backend=backend)
 
 
-@functools.lru_cache(8)
+@cached_constants(8)
 def later_keys(queries: int, keys: int, backend: Any) -> Tensor:
     """Return bools, shape (queries, keys): True where the key is later than the query.
 

@@ -6,7 +6,6 @@ All take tensors whose last dimension are features. The one before it counts the
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
 from mt_tensor import DType, Tensor, cat, tensor, zeros
-from mt_tensor.extending import require_tensors
+from mt_tensor.extending import cached_constants, require_tensors
 
 
 class _Angles(Module):
@@ -145,7 +144,7 @@ def _turns(angles: _Angles, offset: int, steps: int, input: Tensor) -> Tensor:
     return _sent(offset, steps, angles.features, angles.base, input.dtype, input.backend)
 
 
-@functools.lru_cache(maxsize=64)
+@cached_constants(64)
 def _sent(
     offset: int, steps: int, features: int, base: float, dtype: DType, backend: Any
 ) -> Tensor:

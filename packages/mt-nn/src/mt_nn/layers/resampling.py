@@ -20,7 +20,7 @@ from mt_nn.errors import InputError, SettingError, SettingTypeError
 from mt_nn.layers.function import FunctionLayer
 from mt_nn.utils.settings import choice
 from mt_tensor import DType, Tensor, arange, fused, tensor, uint8
-from mt_tensor.extending import Array, apart, as_number
+from mt_tensor.extending import Array, apart, as_number, cached_constants
 
 _NEAREST = ("nearest", "nearest-exact")
 _ON_BYTES = (*_NEAREST, "bilinear", "bicubic")
@@ -165,7 +165,7 @@ def _resampled(input: Tensor, dim: int, settings: Settings) -> Tensor:
     return _weighted_sums(input, dim, taps, weights)
 
 
-@functools.lru_cache(64)
+@cached_constants(64)
 def _sent(settings: Settings, dtype: DType, backend: Any) -> tuple[Tensor, Tensor | None]:
     """Return the taps and weights of a mode as tensors, which are sent to a device once.
 

@@ -259,8 +259,8 @@ class Constants(Cache):
         return _make(data, backend)
 
 
-UNCHANGED = [0]
-"""The version of all constants, by which programs recognize them."""
+UNCHANGED: Any = (0,)
+"""The version of all constants, which cannot be counted up; programs recognize them by it."""
 
 _CONSTANTS = Constants()
 

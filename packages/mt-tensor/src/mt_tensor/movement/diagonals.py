@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from mt_tensor.core.strides import Shape, normalize_dim
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.recording.functions import Function
+from mt_tensor.tape import cached_constants
 
 
 class Diagonal(ViewFunction):
@@ -130,7 +130,7 @@ def _masked(name: str, input: Tensor, diagonal: int, above: bool) -> Tensor:
     return input.masked_fill(mask, 0)
 
 
-@functools.lru_cache(8)
+@cached_constants(8)
 def _beside(height: int, width: int, offset: int, above: bool, backend: TensorBackend) -> Tensor:
     """Return bools, True above a diagonal, or below it, which are sent to a device once.
 
