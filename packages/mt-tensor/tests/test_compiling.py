@@ -58,7 +58,7 @@ def gradient_of(x: mt.Tensor) -> mt.Tensor:
 
 
 def counted(function: Callable[..., Any]) -> tuple[Any, list[int]]:
-    """Return a compiled function, and a list that gets an item whenever it is written down."""
+    """Return a compiled function, and a list that gets an item whenever it is recorded."""
     calls: list[int] = []
     count = calls.append
 
@@ -70,7 +70,7 @@ def counted(function: Callable[..., Any]) -> tuple[Any, list[int]]:
     return mt.compile(body), calls
 
 
-# --- Once written down, then run -----------------------------------------------------------------
+# --- Once recorded, then run ---------------------------------------------------------------------
 
 
 @BACKENDS

@@ -1,6 +1,6 @@
 """Every operation of the sample table, run from a program: what `compile` makes of it is the same.
 
-The first call of a compiled function is written down, and the second one, on other elements, runs
+The first call of a compiled function is recorded, and the second one, on other elements, runs
 the program. Values, changes of arguments and gradients are those without it. So are those of random
 functions.
 """

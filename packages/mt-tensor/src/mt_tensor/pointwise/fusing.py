@@ -157,7 +157,7 @@ class Scribe(TensorBackend):
 
 
 SCRIBE = Scribe()
-"""All that is written down are values, so that one backend serves all functions."""
+"""The one backend whose elements are symbols; it serves all functions."""
 
 
 def _refuse(what: str) -> NoReturn:

@@ -80,7 +80,7 @@ class Lazy(Tape):
         self.compute()
         return call.run()
 
-    # --- Writing down ---------------------------------------------------------------------------
+    # --- Recording ------------------------------------------------------------------------------
 
     def _promised(self, call: Call, layouts: Sequence[Layout]) -> list[TensorData]:
         """Record a call, and return its results, which are still to come."""

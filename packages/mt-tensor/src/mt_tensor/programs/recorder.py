@@ -174,7 +174,7 @@ class Recorder(Tape):
     # --- Noting ---------------------------------------------------------------------------------
 
     def note(self, instruction: Instruction) -> None:
-        """Write a call down."""
+        """Add an instruction to the program."""
         self.instructions.append(instruction)
         reads = instruction.reads
         known = instruction.pure and not instruction.boxes and not self._varies(instruction)
