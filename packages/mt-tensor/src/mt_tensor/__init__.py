@@ -35,6 +35,7 @@ from mt_tensor.core.dtypes import (
 from mt_tensor.core.gathering import gather
 from mt_tensor.core.elementwise import elementwise
 from mt_tensor.core.rows import FUNCTIONS as _ROWS
+from mt_tensor.core.rows import binary as _binary, unary as _unary
 from mt_tensor.core.rows import (
     exp,
     expit,
@@ -319,97 +320,78 @@ if _find_spec("mt_tensor.methods") is not None:
     from mt_tensor.reductions.statistics import corrcoef, cov, std, std_mean, var, var_mean
     from mt_tensor.reductions.sums import nanmean, nansum, prod
     from mt_tensor.reductions.truth import all as all, any as any, count_nonzero
-    from mt_tensor.pointwise.rows import (
-        abs as abs,
-        absolute,
-        acos,
-        acosh,
-        arccos,
-        arccosh,
-        arcsin,
-        arcsinh,
-        arctan,
-        arctan2,
-        arctanh,
-        asin,
-        asinh,
-        atan,
-        atan2,
-        atanh,
-        bitwise_and,
-        bitwise_left_shift,
-        bitwise_not,
-        bitwise_or,
-        bitwise_right_shift,
-        bitwise_xor,
-        ceil,
-        copysign,
-        cos,
-        cosh,
-        digamma,
-        eq,
-        erf,
-        erfc,
-        erfinv,
-        exp2,
-        expm1,
-        fix,
-        floor,
-        floor_divide,
-        fmod,
-        ge,
-        gelu_tanh,
-        greater,
-        greater_equal,
-        gt,
-        hardsigmoid,
-        hardswish,
-        hypot,
-        id as id,
-        inv,
-        is_close,
-        isfinite,
-        isinf,
-        le,
-        less,
-        less_equal,
-        lgamma,
-        log10,
-        log1p,
-        log2,
-        log_sigmoid,
-        logaddexp,
-        logical_not,
-        logical_xor,
-        logsigmoid,
-        lt,
-        minimum,
-        mish,
-        mul,
-        multiply,
-        ndtr,
-        ne,
-        neg,
-        negative,
-        not_equal,
-        quick_gelu,
-        reciprocal,
-        relu6,
-        remainder,
-        rsqrt,
-        selu,
-        sgn,
-        sign,
-        signbit,
-        silu,
-        sin,
-        sinc,
-        sinh,
-        softsign,
-        tan,
-        trunc,
-        xlogy,
-    )
+
+    # The rows of the operator table, beside those of the core
+    abs = absolute = _unary("abs")
+    acos = arccos = _unary("acos")
+    acosh = arccosh = _unary("acosh")
+    asin = arcsin = _unary("asin")
+    asinh = arcsinh = _unary("asinh")
+    atan = arctan = _unary("atan")
+    atanh = arctanh = _unary("atanh")
+    bitwise_not = _unary("bitwise_not")
+    ceil = _unary("ceil")
+    cos = _unary("cos")
+    cosh = _unary("cosh")
+    digamma = _unary("digamma")
+    erf = _unary("erf")
+    erfc = _unary("erfc")
+    erfinv = _unary("erfinv")
+    exp2 = _unary("exp2")
+    expm1 = _unary("expm1")
+    floor = _unary("floor")
+    gelu_tanh = _unary("gelu_tanh")
+    hardsigmoid = _unary("hardsigmoid")
+    hardswish = _unary("hardswish")
+    id = _unary("id")
+    inv = reciprocal = _unary("inv")
+    isfinite = _unary("isfinite")
+    isinf = _unary("isinf")
+    lgamma = _unary("lgamma")
+    log10 = _unary("log10")
+    log1p = _unary("log1p")
+    log2 = _unary("log2")
+    log_sigmoid = logsigmoid = _unary("log_sigmoid")
+    logical_not = _unary("logical_not")
+    mish = _unary("mish")
+    ndtr = _unary("ndtr")
+    neg = negative = _unary("neg")
+    quick_gelu = _unary("quick_gelu")
+    relu6 = _unary("relu6")
+    rsqrt = _unary("rsqrt")
+    selu = _unary("selu")
+    sign = sgn = _unary("sign")
+    signbit = _unary("signbit")
+    silu = _unary("silu")
+    sin = _unary("sin")
+    sinc = _unary("sinc")
+    sinh = _unary("sinh")
+    softsign = _unary("softsign")
+    tan = _unary("tan")
+    trunc = fix = _unary("trunc")
+    atan2 = arctan2 = _binary("atan2")
+    bitwise_and = _binary("bitwise_and")
+    bitwise_left_shift = _binary("bitwise_left_shift")
+    bitwise_or = _binary("bitwise_or")
+    bitwise_right_shift = _binary("bitwise_right_shift")
+    bitwise_xor = _binary("bitwise_xor")
+    copysign = _binary("copysign")
+    eq = _binary("eq")
+    floor_divide = _binary("floor_divide")
+    fmod = _binary("fmod")
+    ge = greater_equal = _binary("ge")
+    gt = greater = _binary("gt")
+    hypot = _binary("hypot")
+    is_close = _binary("is_close")
+    le = less_equal = _binary("le")
+    logaddexp = _binary("logaddexp")
+    logical_xor = _binary("logical_xor")
+    lt = less = _binary("lt")
+    minimum = _binary("minimum")
+    mul = multiply = _binary("mul")
+    ne = not_equal = _binary("ne")
+    remainder = _binary("remainder")
+    xlogy = _binary("xlogy")
 
     _register_kernels("numpy", "mt_tensor.kernels.numpy")
 

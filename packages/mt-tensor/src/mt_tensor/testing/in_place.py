@@ -201,7 +201,7 @@ row(
     ((3, 2), (2, 1)),
     torch=_in_place(lambda x, y: x.index_put_(places(x), y, accumulate=True)),
 )
-_MOVES = {"squeeze_": (1,), "unsqueeze_": (1,)}
+_MOVES: dict[str, tuple[int, ...]] = {"squeeze_": (1,), "unsqueeze_": (1,)}
 _MOVES |= dict.fromkeys(("transpose_", "swapaxes_", "swapdims_"), (0, -1))
 for _name, _dims in _MOVES.items():
     row(_name, lambda x, n=_name, d=_dims: getattr(x.detach(), n)(*d), ((2, 1, 3),))
