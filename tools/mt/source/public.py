@@ -87,10 +87,19 @@ def _statements(file: Path) -> Iterator[ast.AST]:
 
 
 def exported(module: Module) -> list[str] | None:
-    """Return the names in a module's `__all__`, or what a stub without it imports; else None."""
+    """Return the names in a module's `__all__`, or what a stub without it imports; else None.
+
+    Where `globals()["__all__"]` is computed, these are the names that the module binds.
+    """
     statement = module.names.get("__all__")
     if isinstance(statement, ast.Assign | ast.AnnAssign) and isinstance(statement.value, ast.List):
         return [str(name.value) for name in statement.value.elts if isinstance(name, ast.Constant)]
+    if 'globals()["__all__"]' in module.text:
+        return [
+            name
+            for name, origin in module.names.items()
+            if not name.startswith("_") and getattr(origin, "name", name) is not None
+        ]
     if module.file.suffix == ".pyi":
         return [name for name, origin in module.names.items() if isinstance(origin, Imported)]
     return None
