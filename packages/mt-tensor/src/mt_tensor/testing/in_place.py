@@ -205,11 +205,7 @@ _MOVES: dict[str, tuple[int, ...]] = {"squeeze_": (1,), "unsqueeze_": (1,)}
 _MOVES |= dict.fromkeys(("transpose_", "swapaxes_", "swapdims_"), (0, -1))
 for _name, _dims in _MOVES.items():
     row(_name, lambda x, n=_name, d=_dims: getattr(x.detach(), n)(*d), ((2, 1, 3),))
-row(
-    "index_reduce_",
-    _in_place(lambda x, y: x.index_reduce_(1, at(x), y, "amax")),
-    ((2, 3), (2, 2)),
-)
+row("index_reduce_", _in_place(lambda x, y: x.index_reduce_(1, at(x), y, "amax")), ((2, 3), (2, 2)))
 row("put_", _in_place(lambda x, y: x.put_(at(x), y)), ((2, 3), (2,)))
 row(
     "apply_",

@@ -159,12 +159,7 @@ row("masked_fill", lambda x: x.masked_fill(x > 0, 9.0), ((2, 3),))
 
 # --- Copies with other elements in some places --------------------------------------------------
 
-row(
-    "index_copy",
-    lambda x, y: x.index_copy(1, at(x), y),
-    ((2, 3), (2, 2)),
-    ((1, 3, 2), (1, 2, 2)),
-)
+row("index_copy", lambda x, y: x.index_copy(1, at(x), y), ((2, 3), (2, 2)), ((1, 3, 2), (1, 2, 2)))
 refused(
     "index_copy", lambda x: x.index_copy(1, at(x), x), IndexingError, r"source of shape \(2, 2\)"
 )
@@ -248,10 +243,7 @@ refused(
     "index_reduce", lambda x: x.index_reduce(1, at(x), x, "sum"), DomainError, "'sum' was given"
 )
 refused(
-    "index_reduce",
-    lambda x: x.index_reduce(1, at(x), x, "amax"),
-    IndexingError,
-    r"shape \(2, 2\)",
+    "index_reduce", lambda x: x.index_reduce(1, at(x), x, "amax"), IndexingError, r"shape \(2, 2\)"
 )
 _out_of_range("index_reduce", lambda x: x.index_reduce(0, at(x), x, "amax"))
 row(

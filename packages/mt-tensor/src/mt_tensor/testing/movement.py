@@ -36,11 +36,7 @@ row("unsqueeze", lambda x: x.unsqueeze(-1), *WITH_EMPTY)
 row("flip", lambda x: x.flip(0), *MATRIX)
 row("narrow", lambda x: x.narrow(0, 1, 2), ((4, 2),))
 refused("narrow", lambda x: x.narrow(0, 1, 2), IndexingError, "does not lie in")
-row(
-    "unfold",
-    lambda x: x.unfold(-1, 3, 2),
-    *single((8,), (2, 5)),
-)
+row("unfold", lambda x: x.unfold(-1, 3, 2), *single((8,), (2, 5)))
 refused("unfold", lambda x: x.unfold(1, 4, 1), ShapeError, "size from 0 to 3")
 row(
     "pad",

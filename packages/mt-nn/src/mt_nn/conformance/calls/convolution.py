@@ -28,16 +28,13 @@ CALLS = [
     call("Conv1d", X1, in_channels=4, out_channels=2, kernel_size=3),
     call(
         "Conv1d", X1[0], in_channels=4, out_channels=4, kernel_size=(4,), padding="same", groups=2,
-        padding_mode="reflect",
-    ),
+        padding_mode="reflect"),
     call(
         "Conv3d", X3, in_channels=2, out_channels=2, kernel_size=2, stride=(2, 1, 1), padding=1,
-        groups=2, padding_mode="circular",
-    ),
+        groups=2, padding_mode="circular"),
     call(
         "Conv3d", X3, in_channels=2, out_channels=1, kernel_size=(2, 3, 2), dilation=(2, 1, 1),
-        padding="same",
-    ),
+        padding="same"),
     call(
         "functional.conv2d", X2, draw(4, 1, 3, 3), draw(4), padding=1, groups=4
     ),
@@ -63,24 +60,19 @@ CALLS = [
     ),
     call(
         "ConvTranspose1d", draw(4, 5), in_channels=4, out_channels=4, kernel_size=3, stride=2,
-        padding=1, output_padding=1, groups=2,
-    ),
+        padding=1, output_padding=1, groups=2),
     call(
         "ConvTranspose3d", draw(1, 2, 2, 3, 2), in_channels=2, out_channels=2, kernel_size=2,
-        stride=(2, 1, 1),
-    ),
+        stride=(2, 1, 1)),
     call(
-        "functional.conv_transpose2d", draw(4, 3, 4), draw(4, 2, 2, 3), draw(2), stride=(1, 2),
-    ),
+        "functional.conv_transpose2d", draw(4, 3, 4), draw(4, 2, 2, 3), draw(2), stride=(1, 2)),
     call(
         "functional.conv_transpose2d", draw(1, 2, 4, 4), draw(2, 2, 1, 2), draw(2), padding=1,
-        stride=2, output_padding=1,
-    ),
+        stride=2, output_padding=1),
     call("functional.conv_transpose1d", draw(2, 4, 5), draw(4, 1, 2), stride=2),
     call(
         "functional.conv_transpose3d", draw(2, 2, 3, 2), draw(2, 1, 2, 2, 1), draw(1), stride=2,
-        padding=(1, 0, 0),
-    ),
+        padding=(1, 0, 0)),
 ]  # fmt: skip
 
 REFUSED: list[Refused] = [

@@ -55,13 +55,7 @@ CALLS: list[Call] = [
         include_last_offset=True,
         **_TABLE,
     ),
-    call(
-        "EmbeddingBag",
-        NUMBERS,
-        options={"per_sample_weights": draw(2, 3)},
-        mode="sum",
-        **_TABLE,
-    ),
+    call("EmbeddingBag", NUMBERS, options={"per_sample_weights": draw(2, 3)}, mode="sum", **_TABLE),
     call("functional.embedding_bag", NUMBERS, draw(5, 3)),
     call(
         "functional.embedding_bag",

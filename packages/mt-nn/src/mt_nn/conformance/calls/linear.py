@@ -22,14 +22,10 @@ CALLS = [
     call("functional.bilinear", draw(3), draw(2), draw(4, 3, 2), draw(4)),
     call("functional.bilinear", draw(0, 3), draw(0, 2), draw(4, 3, 2)),
     call("Identity", draw(2, 3)),
-    call(
-        "Unflatten", draw(2, 6, 2), dim=1, unflattened_size=(3, -1),
-    ),
+    call("Unflatten", draw(2, 6, 2), dim=1, unflattened_size=(3, -1)),
     call("Flatten", draw(2, 3, 4)),
-    call(
-        "Flatten", draw(2, 3, 4, 5), start_dim=-3, end_dim=2,
-    ),
-]  # fmt: skip
+    call("Flatten", draw(2, 3, 4, 5), start_dim=-3, end_dim=2),
+]
 
 REFUSED: list[Refused] = [
     refused("Linear", draw(5, 4), in_features=3, out_features=2, says="expects 3 inputs"),

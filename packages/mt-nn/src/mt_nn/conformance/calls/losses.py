@@ -138,10 +138,7 @@ OF_LABELS = [
     *soft_margins(X, LABELS, weight=POSITIVE[0]),
     *margins(X, LABELLED),
     *margins(X[0], LABELLED[0]),
-    call(
-        "functional.multilabel_margin_loss",
-        *(MARGINS_JUST_MET[:3, :4], LABELLED),
-    ),
+    call("functional.multilabel_margin_loss", *(MARGINS_JUST_MET[:3, :4], LABELLED)),
 ]
 
 divergence = pair("kl_div", "KLDivLoss")

@@ -48,13 +48,7 @@ CALLS: list[Call] = [
             {"normalized_shape": [5], "elementwise_affine": False},
         )
     ),
-    call(
-        "functional.batch_norm",
-        draw(6, 3, 4),
-        None,
-        None,
-        training=True,
-    ),
+    call("functional.batch_norm", draw(6, 3, 4), None, None, training=True),
     *(
         call(name, draw(*shape), num_features=3, **told)
         for name, shape in _BATCHES
@@ -74,11 +68,7 @@ CALLS: list[Call] = [
         for told in ({}, _TRACKED)
     ),
     call(
-        "InstanceNorm1d",
-        draw(2, 3, 4),
-        num_features=3,
-        track_running_stats=True,
-        in_training=False,
+        "InstanceNorm1d", draw(2, 3, 4), num_features=3, track_running_stats=True, in_training=False
     ),
     call("functional.instance_norm", draw(2, 3, 4)),
     call("functional.instance_norm", draw(2, 3, 2, 2), None, None, draw(3), draw(3)),

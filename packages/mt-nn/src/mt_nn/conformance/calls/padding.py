@@ -17,10 +17,7 @@ CALLS = [
         for dims in (1, 2, 3)
         for x, padding in ((X[dims], 1), (X[dims][0], _SIDES[dims]))
     ),
-    *(
-        call(f"ConstantPad{dims}d", X[dims], padding=_SIDES[dims], value=1.5)
-        for dims in (1, 2, 3)
-    ),
+    *(call(f"ConstantPad{dims}d", X[dims], padding=_SIDES[dims], value=1.5) for dims in (1, 2, 3)),
     call("functional.pad", X[1], (1, 2)),
     call("functional.pad", X[1], (1, -2, 0, 3), value=2.5),
     call("functional.pad", draw(4), (1, 0)),
@@ -31,7 +28,7 @@ CALLS = [
     call("functional.pad", draw(2, 1), (5, 0), mode="replicate"),
     call("functional.pad", X[1], (5, 5), mode="circular"),
     call("functional.pad", np.arange(6).reshape(2, 3), (1, 2), mode="reflect", smooth=False),
-]  # fmt: skip
+]
 
 REFUSED: list[Refused] = [
     refused("functional.pad", X[1], (1, 1), mode="mirror", says="mode must be one of constant"),

@@ -103,8 +103,7 @@ def _evenly(*shape: int) -> Array:
 _FRACTIONS = [
     call(
         name, draw(*shape), kernel_size=kernel_size, output_size=output_size,
-        constants={"_random_samples": _evenly(*shape[:2], len(shape) - 2)},
-    )
+        constants={"_random_samples": _evenly(*shape[:2], len(shape) - 2)})
     for name, shape, kernel_size, output_size in [
         ("FractionalMaxPool2d", (2, 3, 9, 7), (2, 3), (4, 3)),
         ("functional.fractional_max_pool2d", (2, 3, 9, 7), (2, 3), (4, 3)),
@@ -185,6 +184,5 @@ REFUSED: list[Refused] = [
         kernel_size=2,
         output_size=2,
         _random_samples=draw(1, 3, 2),
-        says="random samples of shape",
-    ),
+        says="random samples of shape"),
 ]  # fmt: skip

@@ -17,13 +17,9 @@ CALLS = [
     call("RotaryPositions", X, features=4, base=10.0, dim=0),
     call("RotaryPositions", draw(1, 2, 3, 2), features=2, options={"offset": 7}),
     call("LearnedPositions", X, max_steps=3, features=4),
-    call(
-        "LearnedPositions", X, max_steps=5, features=4, options={"offset": 1}
-    ),
-    call(
-        "LearnedPositions", X, max_steps=5, features=4, dim=0,
-    ),
-]  # fmt: skip
+    call("LearnedPositions", X, max_steps=5, features=4, options={"offset": 1}),
+    call("LearnedPositions", X, max_steps=5, features=4, dim=0),
+]
 
 REFUSED: list[Refused] = [
     refused("SinusoidalPositions", says="even", features=3),

@@ -53,9 +53,7 @@ CALLS = [
     ),
     call("UpsamplingNearest2d", X2, scale_factor=2),
     call("UpsamplingNearest2d", X2, size=(3, 5)),
-    call(
-        "UpsamplingBilinear2d", X2, scale_factor=1.5,
-    ),
+    call("UpsamplingBilinear2d", X2, scale_factor=1.5),
     call("PixelShuffle", draw(2, 8, 2, 3), upscale_factor=2),
     call("functional.pixel_shuffle", draw(9, 1, 2), 3),
     call("functional.pixel_shuffle", draw(2, 1, 4, 2, 2), 2),
@@ -63,7 +61,7 @@ CALLS = [
     call("functional.pixel_unshuffle", draw(2, 3, 6), 3),
     call("ChannelShuffle", draw(2, 6, 2), groups=3),
     call("functional.channel_shuffle", draw(1, 4, 2, 2), 2),
-]  # fmt: skip
+]
 
 REFUSED: list[Refused] = [
     refused("functional.interpolate", X2, says="either size or scale_factor"),

@@ -38,9 +38,7 @@ CALLS = [
         bias=False,
         **SMALL,
     ),
-    call(
-        "TransformerEncoderLayer", SOURCE, activation=operator.methodcaller("sigmoid"), **SMALL
-    ),
+    call("TransformerEncoderLayer", SOURCE, activation=operator.methodcaller("sigmoid"), **SMALL),
     call("TransformerEncoderLayer", SOURCE, in_training=False, **{**SMALL, "dropout": 0.3}),
     call("TransformerDecoderLayer", TARGET, SOURCE, **SMALL),
     call(
@@ -59,23 +57,9 @@ CALLS = [
         **FIRST,
     ),
     call("TransformerDecoderLayer", TARGET[:, 0], SOURCE[:, 0], activation="gelu", **SMALL),
-    call(
-        "TransformerEncoder",
-        TARGET,
-        LATER,
-        encoder_layer=ENCODER,
-        num_layers=2,
-        norm=NORM,
-    ),
+    call("TransformerEncoder", TARGET, LATER, encoder_layer=ENCODER, num_layers=2, norm=NORM),
     call("TransformerEncoder", SOURCE, encoder_layer=ENCODER, num_layers=1),
-    call(
-        "TransformerDecoder",
-        TARGET,
-        SOURCE,
-        LATER,
-        decoder_layer=DECODER,
-        num_layers=2,
-    ),
+    call("TransformerDecoder", TARGET, SOURCE, LATER, decoder_layer=DECODER, num_layers=2),
     call(
         "Transformer",
         SOURCE,
@@ -85,7 +69,7 @@ CALLS = [
         num_decoder_layers=1,
         **SMALL,
     ),
-]  # fmt: skip
+]
 
 REFUSED: list[Refused] = [
     refused("TransformerEncoderLayer", says="'relu', 'gelu'", **{**SMALL, "activation": "sin"}),
