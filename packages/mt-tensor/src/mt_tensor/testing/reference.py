@@ -47,16 +47,24 @@ class Reference(np.ndarray):
 
         def change(*args: Any, **settings: Any) -> Any:
             result = getattr(self, name[:-1])(*args, **settings)
-            if result.shape != self.shape:  # a view that takes the place of the array
+            if name[:-1] in _MOVES:
                 return result
+            if result.shape != self.shape:
+                raise ValueError(f"shape {result.shape} cannot be stored in {self.shape}")
+            if "bif".index(result.dtype.kind) > "bif".index(self.dtype.kind):
+                raise TypeError(f"{result.dtype} cannot be stored in {self.dtype}")
             self[...] = result
             return self
 
         return change
 
     def __getitem__(self, key: Any) -> Any:
-        """Read by an index; lists stand for arrays."""
-        return _wrapped(np.asarray(self)[_plain(key)])
+        """Return a view, also of a single element, or a copy where lists or arrays pick."""
+        return _wrapped(np.asarray(self)[_of_view(key)])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Write by an index."""
+        np.asarray(self)[_of_view(key)] = value
 
     @property
     def H(self) -> Any:  # noqa: N802
@@ -76,6 +84,12 @@ def _wrapped(value: Any) -> Any:
         parts = map(_wrapped, value)
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
     return value
+
+
+def _of_view(key: Any) -> Any:
+    keys = [_plain(each) for each in (key if isinstance(key, tuple) else (key,))]
+    keys = [np.array(each, np.int64) if type(each) is list and not each else each for each in keys]
+    return (*keys, *([] if any(each is Ellipsis for each in keys) else [...]))
 
 
 def _plain(value: Any) -> Any:
@@ -103,8 +117,9 @@ class Library:
         self._meanings, self._others = meanings, others
 
     def __getattr__(self, name: str) -> Any:
-        """Return the function of a name."""
-        return on_arrays(self._meanings.get(name) or getattr(self._others, name))
+        """Return the function of a name, or a dtype."""
+        found = self._meanings.get(name) or getattr(self._others, name)
+        return found if isinstance(found, type) else on_arrays(found)
 
 
 def reference(call: Callable[..., Any]) -> Callable[..., Any]:
@@ -130,6 +145,7 @@ _UFUNCS: dict[Any, Any] = {
     "amin": np.minimum,
 }
 _FIRST = {"prod": 1.0, "amax": -np.inf, "amin": np.inf}
+_MOVES = ("squeeze", "unsqueeze", "transpose", "swapaxes", "swapdims", "t")
 _ROUNDINGS: dict[Any, Any] = {None: np.positive, "floor": np.floor, "trunc": np.trunc}
 
 
@@ -178,7 +194,7 @@ def _norm(x: Any, p: float = 2, dim: Any = None, keepdim: bool = False) -> Any:
 
 
 def _softmax(x: Any, dim: int) -> Any:
-    weights = np.exp(x - x.max(dim, keepdims=True))
+    weights = np.exp(x - x.max(dim, keepdims=True, initial=-np.inf))
     return weights / weights.sum(dim, keepdims=True)
 
 
@@ -192,13 +208,36 @@ def _split(x: Any, size: Any, dim: int = 0) -> Any:
     return np.split(x, range(size, x.shape[dim], size), dim)
 
 
+def _slice(x: Any, dim: int, *ends: int | None) -> Any:
+    return x[(*(slice(None),) * (dim % x.ndim), slice(*ends))]
+
+
 def _narrow(x: Any, dim: int, start: int, length: int) -> Any:
-    return np.take(x, range(start, start + length), dim)
+    return _slice(x, dim, start, start + length or None)
+
+
+def _view(x: Any, *shape: Any) -> Any:
+    view = x.view()
+    view.shape = shape[0] if isinstance(shape[0], tuple) else shape
+    return view
+
+
+def _diagonal(x: Any, *where: int) -> Any:
+    view = np.diagonal(x, *where)
+    view.flags.writeable = True
+    return view
+
+
+def _windows(x: Any, dim: int, size: int, step: int) -> Any:
+    windows = np.lib.stride_tricks.sliding_window_view(x, size, dim, writeable=True)
+    return _slice(windows, dim % x.ndim, None, None, step)
 
 
 def _expand(x: Any, *shape: int) -> Any:
     kept = (1,) * (len(shape) - x.ndim) + x.shape
-    return np.broadcast_to(x, [k if n == -1 else n for n, k in zip(shape, kept, strict=True)])
+    shape = tuple(k if n == -1 else n for n, k in zip(shape, kept, strict=True))
+    strides = np.broadcast_to(x, shape).strides
+    return np.lib.stride_tricks.as_strided(x, shape, strides)
 
 
 def _squeeze(x: Any, dim: Any = None) -> Any:
@@ -289,7 +328,7 @@ ROWS: dict[str, Meaning] = {
 MEANINGS: dict[str, Meaning] = {
     **ROWS,
     # Elements
-    "add": lambda x, y, alpha=1: x + alpha * y,
+    "add": lambda x, y, alpha=1: x + y if alpha == 1 else x + alpha * y,
     **dict.fromkeys(("sub", "subtract"), lambda x, y, alpha=1: x - alpha * y),
     "div": lambda x, y, rounding_mode=None: _ROUNDINGS[rounding_mode](x / y),
     "pow": lambda input, exponent: np.power(np.asarray(input, float), exponent),
@@ -312,27 +351,26 @@ MEANINGS: dict[str, Meaning] = {
     "where": lambda x, condition, y: np.where(condition, x, y),
     "masked_fill": lambda x, mask, value: np.where(mask, value, x),
     # Conversions and copies
-    "tensor": lambda x, backend: np.array(x),
+    "tensor": lambda x, dtype=None, backend=None: np.array(x, dtype),
     "clone": np.array,
-    **dict.fromkeys(("detach", "contiguous"), lambda x: x),
+    "detach": lambda x: x,
+    "contiguous": lambda x: x if x.flags.c_contiguous else np.array(x, order="C"),
     "long": lambda x: x.astype(np.int64),
     **dict.fromkeys(("double", "float"), lambda x: x.astype(np.float64)),
-    "to": lambda x, dtype: x.astype(dtype),
+    "to": lambda x, dtype: x.astype(dtype, copy=False),
     "numel": np.size,
     "copy": lambda x, y: np.broadcast_to(y, x.shape),
     "fill": np.full_like,
     "zero": np.zeros_like,
     # Shapes
-    "view": lambda x, *shape: x.reshape(*shape),
+    "view": _view,
     "flatten": lambda x, start: x.reshape(*x.shape[:start], -1),
-    "permute": lambda x, *dims: x.transpose(dims),
+    "permute": lambda x, *dims: x.transpose(*dims),
     **dict.fromkeys(("transpose", "swapdims", "swapaxes"), np.swapaxes),
     "t": np.transpose,
     "adjoint": lambda x: x.mT,
     "expand": _expand,
-    "unfold": lambda x, dim, size, step: np.lib.stride_tricks.sliding_window_view(x, size, dim)[
-        ..., ::step, :
-    ],
+    "unfold": _windows,
     "expand_as": lambda x, y: np.broadcast_to(x, y.shape),
     **dict.fromkeys(("reshape_as", "view_as"), lambda x, y: x.reshape(y.shape)),
     "broadcast_tensors": np.broadcast_arrays,
@@ -345,6 +383,7 @@ MEANINGS: dict[str, Meaning] = {
     **dict.fromkeys(("narrow", "narrow_copy"), _narrow),
     "select": lambda x, dim, index: np.take(x, index, dim),
     "unbind": lambda x, dim: [*np.moveaxis(x, dim, 0)],
+    "diagonal": _diagonal,
     "diag_embed": _diag_embed,
     "fill_diagonal": _fill_diagonal,
     **dict.fromkeys(("cat", "concat", "concatenate"), _cat),
@@ -434,5 +473,5 @@ IN_LINALG: dict[str, Meaning] = {
 for _name, _meaning in MEANINGS.items():
     setattr(Reference, _name, on_arrays(_meaning))
 
-LIBRARY = Library(MEANINGS, np)
+LIBRARY = Library({**MEANINGS, "where": np.where}, np)
 LIBRARY.linalg = Library(IN_LINALG, np.linalg)
