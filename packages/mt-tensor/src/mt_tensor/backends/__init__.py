@@ -5,10 +5,7 @@
 `python -m mt_tensor.backends --probe` tries each.
 """
 
-from mt_tensor.backends.listing import (
-    backends as backends,
-    register_backend as register_backend,
-)
+from mt_tensor.backends.listing import backends as backends, register_backend as register_backend
 from mt_tensor.core.contract import TensorBackend as TensorBackend
 from mt_tensor.core.kernels import register_kernels as register_kernels
 from mt_tensor.core.registry import (

@@ -5,12 +5,7 @@ from __future__ import annotations
 from mt_tensor.core import registry
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.errors import AmbiguousBackendError
-from mt_tensor.core.registry import (
-    BUILT_IN,
-    BackendInfo,
-    Factory,
-    claimed_twice,
-)
+from mt_tensor.core.registry import BUILT_IN, BackendInfo, Factory, claimed_twice
 
 
 def backends(refresh: bool = False) -> dict[str, BackendInfo]:

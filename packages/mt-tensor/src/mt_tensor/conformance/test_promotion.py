@@ -38,10 +38,7 @@ FACTORED: dict[str, tuple[Call, Call]] = {
     "add_": (lambda x, y, c: x.clone().add_(y, alpha=c), lambda x, y, c: x + c * y),
     "sub_": (lambda x, y, c: x.clone().sub_(y, alpha=c), lambda x, y, c: x - c * y),
     "addcmul": (lambda x, y, c: x.addcmul(y, y, value=c), lambda x, y, c: x + c * y * y),
-    "addcmul_": (
-        lambda x, y, c: x.clone().addcmul_(y, y, value=c),
-        lambda x, y, c: x + c * y * y,
-    ),
+    "addcmul_": (lambda x, y, c: x.clone().addcmul_(y, y, value=c), lambda x, y, c: x + c * y * y),
     "addcdiv": (lambda x, y, c: x.addcdiv(y, y, value=c), lambda x, y, c: x + c * (y / y)),
     "addr": (
         lambda x, y, c: x.addr(y[:1], y, beta=c, alpha=c),

@@ -32,16 +32,7 @@ from mt_tensor.testing.specs import (
     row,
 )
 
-SUBJECTS = (
-    pointwise,
-    reductions,
-    order,
-    products,
-    linalg,
-    movement,
-    indexing,
-    in_place,
-)
+SUBJECTS = (pointwise, reductions, order, products, linalg, movement, indexing, in_place)
 """The modules that hold the rows."""
 
 __all__ = [

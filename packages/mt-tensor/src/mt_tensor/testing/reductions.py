@@ -7,15 +7,7 @@ import numpy as np
 import mt_tensor as mt
 from mt_tensor.core.dtypes import Array
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
-from mt_tensor.testing.specs import (
-    ANY,
-    MATRIX,
-    WITH_EMPTY,
-    refused,
-    row,
-    single,
-    with_nan,
-)
+from mt_tensor.testing.specs import ANY, MATRIX, WITH_EMPTY, refused, row, single, with_nan
 
 # --- Reductions ---------------------------------------------------------------------------------
 
