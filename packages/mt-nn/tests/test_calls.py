@@ -1,4 +1,4 @@
-"""The tables of calls against NumPy, against differences, and against what must be refused."""
+"""The tables of calls against differences, and against what must be refused."""
 
 import dataclasses
 import re
@@ -10,7 +10,7 @@ import pytest
 import mt_nn as nn
 import mt_tensor as mt
 from mt_nn.conformance.calls import CALLS, REFUSED, Call, Refused
-from mt_nn.conformance.calls.call import arrays_of, leaves_of, mapped, outcome, prepared
+from mt_nn.conformance.calls.call import arrays_of, leaves_of, outcome, prepared
 from mt_nn.conformance.test_calls import *  # noqa: F403
 from mt_tensor.backends import backends
 from mt_tensor.errors import TensorError
@@ -64,30 +64,6 @@ def backend_name(request: pytest.FixtureRequest) -> str:
     """Each backend in turn."""
     name: str = request.param
     return name
-
-
-def with_oracle() -> Any:
-    return [pytest.param(call, id=str(call)) for call in CALLS if call.oracle]
-
-
-@pytest.mark.parametrize("call", with_oracle())
-def test_calls_do_what_numpy_written_out_does(call: Call) -> None:
-    layer, parameters = prepared(call, "float64")
-    arrays = [parameter.detach().numpy() for parameter in parameters]
-    names = [name for name, _ in layer.named_parameters()] if parameters else []
-    wide = lambda x: x.astype(np.float64) if x.dtype.kind == "f" else x  # noqa: E731
-    assert call.oracle is not None
-    told = {key: value for key, value in call.settings.items() if key != "bias" or not names}
-    expected = call.oracle(
-        *mapped(wide, list(call.inputs)),
-        **dict(zip(names, arrays, strict=True)),
-        **mapped(wide, {**told, **call.constants}),
-        **call.options,
-    )
-    found = outcome(call, "float64").values
-    wanted = list(arrays_of(expected if isinstance(expected, tuple | list) else [expected]))
-    for ours, theirs in zip(found, wanted, strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("call", [call for call in CALLS if call.smooth], ids=str)

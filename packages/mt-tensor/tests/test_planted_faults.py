@@ -139,7 +139,7 @@ class ResultsWrittenOneByOne(NumpyOps):
         return one_by_one
 
 
-@found_by("test_promotion::test_updates_in_float16_are_rounded_once")
+@found_by("test_promotion::test_updates_in_16_bits_are_rounded_once")
 class NumbersRoundedToHalf(NumpyOps):
     def elementwise(self, formula):
         run = super().elementwise(formula)

@@ -258,7 +258,7 @@ def _enter_alias(known: dict[str, Operation], name: str) -> None:
 
 def public_names() -> list[str]:
     """Return what users can call: functions, those of networks and linalg, methods, attributes."""
-    names = {name for name in mt.__all__ if callable(getattr(mt, name))}
+    names = {name for name in vars(mt)["__all__"] if callable(getattr(mt, name))}
     names |= {f"linalg.{name}" for name in mt.linalg.__all__ if name.islower()}
     names |= {name for name in dir(mt.Tensor) if not name.startswith("_")}
     functional = {f"nn.functional.{name}" for name in vars(mt_nn.functional)["__all__"]}

@@ -87,13 +87,30 @@ def _statements(file: Path) -> Iterator[ast.AST]:
 
 
 def exported(module: Module) -> list[str] | None:
-    """Return the names in a module's `__all__`, or what a stub without it imports; else None."""
+    """Return the names in a module's `__all__`, or else what a stub or package exports, or None.
+
+    Where `globals()["__all__"]` is computed, these are the names that the module binds.
+    """
     statement = module.names.get("__all__")
     if isinstance(statement, ast.Assign | ast.AnnAssign) and isinstance(statement.value, ast.List):
         return [str(name.value) for name in statement.value.elts if isinstance(name, ast.Constant)]
-    if module.file.suffix == ".pyi":
+    if 'globals()["__all__"]' in module.text:
+        return [
+            name
+            for name, origin in module.names.items()
+            if not name.startswith("_") and getattr(origin, "name", name) is not None
+        ]
+    if module.file.suffix == ".pyi" or _only_exports(module):
         return [name for name, origin in module.names.items() if isinstance(origin, Imported)]
     return None
+
+
+def _only_exports(module: Module) -> bool:
+    """Return whether a package imports each name as itself, and so does nothing but export it."""
+    imports = [s for s in module.tree.body if isinstance(s, ast.ImportFrom)]
+    names = [alias for statement in imports for alias in statement.names]
+    whole = module.is_package and len(imports) == len(module.tree.body) - 1  # but for the docstring
+    return whole and all(alias.name == alias.asname for alias in names)
 
 
 def _defined_in(symbols: Symbols, module: Module) -> Iterator[Symbol]:

@@ -20,12 +20,7 @@ from mt_autodiff.core.errors import (
     WholeNumberError,
 )
 from mt_autodiff.core.graph import Context, History, Variable
-from mt_autodiff.core.mode import (
-    enable_grad,
-    is_grad_enabled,
-    no_grad,
-    set_grad_enabled,
-)
+from mt_autodiff.core.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from mt_autodiff.core.numeric import central_difference
 from mt_autodiff.core.scalar import Scalar
 

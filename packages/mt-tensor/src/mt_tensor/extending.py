@@ -55,10 +55,7 @@ from mt_tensor.core.arguments import (
     check_flags as check_flags,
     check_floating as check_floating,
 )
-from mt_tensor.checks import (
-    check_choice as check_choice,
-    check_same_dtype as check_same_dtype,
-)
+from mt_tensor.checks import check_choice as check_choice, check_same_dtype as check_same_dtype
 from mt_tensor.core.operands import (
     common_backend as common_backend,
     require_tensors as require_tensors,
@@ -91,8 +88,4 @@ from mt_tensor.core.graph import Node as Node
 
 # Random numbers, beside `Generator` and `manual_seed`.
 from mt_tensor.core.generator import numbers_of as numbers_of, use_generator as use_generator
-from mt_tensor.randomness.state import (
-    fork_rng as fork_rng,
-    generator as generator,
-    seed as seed,
-)
+from mt_tensor.randomness.state import fork_rng as fork_rng, generator as generator, seed as seed

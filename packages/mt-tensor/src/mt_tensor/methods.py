@@ -29,6 +29,7 @@ from mt_tensor.core.dtypes import (
     uint8,
 )
 from mt_tensor.core.methods import CoreMethods, attribute
+from mt_tensor.core.rows import binary, unary
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.creation import from_numbers, from_tensors, sequences  # noqa: F401
 from mt_tensor.exchange import (  # noqa: F401
@@ -46,13 +47,7 @@ from mt_tensor.indexing import subscripts as more_subscripts
 from mt_tensor.linalg import products as matrix_products
 from mt_tensor.linalg import systems
 from mt_tensor.mixed_precision import operands  # noqa: F401
-from mt_tensor.movement import (
-    bits,
-    diagonals,
-    rearranging,
-    splitting,
-    turning,
-)
+from mt_tensor.movement import bits, diagonals, rearranging, splitting, turning
 from mt_tensor.movement import methods as shapes
 from mt_tensor.order import counting, ranks, scans, sorting
 from mt_tensor.pointwise import (
@@ -65,7 +60,6 @@ from mt_tensor.pointwise import (
     integers,
     operators,
 )
-from mt_tensor.pointwise import rows as more_rows
 from mt_tensor.pointwise.in_place import changing, changing_by_operator, moving
 from mt_tensor.products import added, distances, vectors
 from mt_tensor.programs import functions as programs
@@ -135,37 +129,27 @@ class Methods(CoreMethods):
 
     # --- The operator table, beside the rows of the core ------------------------------------------
 
-    abs = more_rows.abs
-    absolute = more_rows.abs
-    cos = more_rows.cos
-    eq = more_rows.eq
-    ge = more_rows.ge
-    greater = more_rows.gt
-    greater_equal = more_rows.ge
-    gt = more_rows.gt
-    id = more_rows.id
-    inv = more_rows.inv
-    is_close = more_rows.is_close
-    isfinite = more_rows.isfinite
-    isinf = more_rows.isinf
-    le = more_rows.le
-    less = more_rows.lt
-    less_equal = more_rows.le
-    logical_not = more_rows.logical_not
-    logical_xor = more_rows.logical_xor
-    lt = more_rows.lt
-    minimum = more_rows.minimum
-    mul = more_rows.mul
-    multiply = more_rows.mul
-    ne = more_rows.ne
-    neg = more_rows.neg
-    negative = more_rows.neg
-    not_equal = more_rows.ne
-    reciprocal = more_rows.inv
-    rsqrt = more_rows.rsqrt
-    sgn = more_rows.sign
-    sign = more_rows.sign
-    sin = more_rows.sin
+    abs = absolute = unary("abs")
+    cos = unary("cos")
+    eq = binary("eq")
+    ge = greater_equal = binary("ge")
+    gt = greater = binary("gt")
+    id = unary("id")
+    inv = reciprocal = unary("inv")
+    is_close = binary("is_close")
+    isfinite = unary("isfinite")
+    isinf = unary("isinf")
+    le = less_equal = binary("le")
+    lt = less = binary("lt")
+    logical_not = unary("logical_not")
+    logical_xor = binary("logical_xor")
+    minimum = binary("minimum")
+    mul = multiply = binary("mul")
+    ne = not_equal = binary("ne")
+    neg = negative = unary("neg")
+    rsqrt = unary("rsqrt")
+    sign = sgn = unary("sign")
+    sin = unary("sin")
 
     # --- Properties -------------------------------------------------------------------------------
 
@@ -273,8 +257,7 @@ class Methods(CoreMethods):
     tile = shapes.tile
     view_as = shapes.view_as
 
-    moveaxis = rearranging.movedim
-    movedim = rearranging.movedim
+    moveaxis = movedim = rearranging.movedim
     repeat_interleave = rearranging.repeat_interleave
     roll = rearranging.roll
     swapaxes = rearranging.swapaxes
@@ -327,74 +310,64 @@ class Methods(CoreMethods):
 
     # --- The operator table -----------------------------------------------------------------------
 
-    acos = more_rows.acos
-    acosh = more_rows.acosh
-    arccos = more_rows.acos
-    arccosh = more_rows.acosh
-    arcsin = more_rows.asin
-    arcsinh = more_rows.asinh
-    arctan = more_rows.atan
-    arctan2 = more_rows.atan2
-    arctanh = more_rows.atanh
-    asin = more_rows.asin
-    asinh = more_rows.asinh
-    atan = more_rows.atan
-    atan2 = more_rows.atan2
-    atanh = more_rows.atanh
-    bitwise_and = more_rows.bitwise_and
-    bitwise_left_shift = more_rows.bitwise_left_shift
-    bitwise_not = more_rows.bitwise_not
-    bitwise_or = more_rows.bitwise_or
-    bitwise_right_shift = more_rows.bitwise_right_shift
-    bitwise_xor = more_rows.bitwise_xor
-    ceil = more_rows.ceil
-    copysign = more_rows.copysign
-    cosh = more_rows.cosh
-    digamma = more_rows.digamma
-    erf = more_rows.erf
-    erfc = more_rows.erfc
-    erfinv = more_rows.erfinv
-    exp2 = more_rows.exp2
-    expm1 = more_rows.expm1
-    fix = more_rows.trunc
-    floor = more_rows.floor
-    floor_divide = more_rows.floor_divide
-    fmod = more_rows.fmod
-    gelu_tanh = more_rows.gelu_tanh
-    hardsigmoid = more_rows.hardsigmoid
-    hardswish = more_rows.hardswish
-    hypot = more_rows.hypot
-    lgamma = more_rows.lgamma
-    log10 = more_rows.log10
-    log1p = more_rows.log1p
-    log2 = more_rows.log2
-    log_sigmoid = more_rows.log_sigmoid
-    logaddexp = more_rows.logaddexp
-    logsigmoid = more_rows.log_sigmoid
-    mish = more_rows.mish
-    ndtr = more_rows.ndtr
-    quick_gelu = more_rows.quick_gelu
-    relu6 = more_rows.relu6
-    remainder = more_rows.remainder
-    selu = more_rows.selu
-    signbit = more_rows.signbit
-    silu = more_rows.silu
-    sinc = more_rows.sinc
-    sinh = more_rows.sinh
-    softsign = more_rows.softsign
-    tan = more_rows.tan
-    trunc = more_rows.trunc
-    xlogy = more_rows.xlogy
+    acos = arccos = unary("acos")
+    acosh = arccosh = unary("acosh")
+    asin = arcsin = unary("asin")
+    asinh = arcsinh = unary("asinh")
+    atan = arctan = unary("atan")
+    atan2 = arctan2 = binary("atan2")
+    atanh = arctanh = unary("atanh")
+    bitwise_and = binary("bitwise_and")
+    bitwise_left_shift = binary("bitwise_left_shift")
+    bitwise_not = unary("bitwise_not")
+    bitwise_or = binary("bitwise_or")
+    bitwise_right_shift = binary("bitwise_right_shift")
+    bitwise_xor = binary("bitwise_xor")
+    ceil = unary("ceil")
+    copysign = binary("copysign")
+    cosh = unary("cosh")
+    digamma = unary("digamma")
+    erf = unary("erf")
+    erfc = unary("erfc")
+    erfinv = unary("erfinv")
+    exp2 = unary("exp2")
+    expm1 = unary("expm1")
+    trunc = fix = unary("trunc")
+    floor = unary("floor")
+    floor_divide = binary("floor_divide")
+    fmod = binary("fmod")
+    gelu_tanh = unary("gelu_tanh")
+    hardsigmoid = unary("hardsigmoid")
+    hardswish = unary("hardswish")
+    hypot = binary("hypot")
+    lgamma = unary("lgamma")
+    log10 = unary("log10")
+    log1p = unary("log1p")
+    log2 = unary("log2")
+    log_sigmoid = logsigmoid = unary("log_sigmoid")
+    logaddexp = binary("logaddexp")
+    mish = unary("mish")
+    ndtr = unary("ndtr")
+    quick_gelu = unary("quick_gelu")
+    relu6 = unary("relu6")
+    remainder = binary("remainder")
+    selu = unary("selu")
+    signbit = unary("signbit")
+    silu = unary("silu")
+    sinc = unary("sinc")
+    sinh = unary("sinh")
+    softsign = unary("softsign")
+    tan = unary("tan")
+    xlogy = binary("xlogy")
 
     # --- Other elementwise operations -------------------------------------------------------------
 
     add = functions.add
     addcdiv = functions.addcdiv
     addcmul = functions.addcmul
-    clamp = functions.clamp
+    clamp = clip = functions.clamp
     clamp_max = functions.clamp_max
     clamp_min = functions.clamp_min
-    clip = functions.clamp
     deg2rad = functions.deg2rad
     float_power = functions.float_power
     fmax = functions.fmax
@@ -411,13 +384,11 @@ class Methods(CoreMethods):
     rad2deg = functions.rad2deg
     round = functions.round
     square = functions.square
-    sub = functions.sub
-    subtract = functions.sub
+    sub = subtract = functions.sub
 
     __divmod__ = integers.__divmod__
     __rdivmod__ = integers.__rdivmod__
-    div = integers.div
-    divide = integers.div
+    div = divide = integers.div
     gcd = integers.gcd
     lcm = integers.lcm
     true_divide = integers.true_divide
@@ -508,12 +479,11 @@ class Methods(CoreMethods):
     bmm = vectors.bmm
     cross = vectors.cross
     dot = vectors.dot
-    ger = vectors.outer
+    ger = outer = vectors.outer
     inner = vectors.inner
     kron = vectors.kron
     mm = vectors.mm
     mv = vectors.mv
-    outer = vectors.outer
     trace = vectors.trace
     vdot = vectors.vdot
 
@@ -546,18 +516,18 @@ class Methods(CoreMethods):
 
     # --- Changes in place -------------------------------------------------------------------------
 
-    __iadd__ = in_place.add_
-    __iand__ = changing_by_operator("__iand__", more_rows.bitwise_and)
-    __ifloordiv__ = changing_by_operator("__ifloordiv__", more_rows.floor_divide)
-    __ilshift__ = changing_by_operator("__ilshift__", more_rows.bitwise_left_shift)
-    __imod__ = changing_by_operator("__imod__", more_rows.remainder)
-    __imul__ = in_place.mul_
-    __ior__ = changing_by_operator("__ior__", more_rows.bitwise_or)
+    __iadd__ = add_ = in_place.add_
+    __iand__ = changing_by_operator("__iand__", binary("bitwise_and"))
+    __ifloordiv__ = changing_by_operator("__ifloordiv__", binary("floor_divide"))
+    __ilshift__ = changing_by_operator("__ilshift__", binary("bitwise_left_shift"))
+    __imod__ = changing_by_operator("__imod__", binary("remainder"))
+    __imul__ = mul_ = multiply_ = in_place.mul_
+    __ior__ = changing_by_operator("__ior__", binary("bitwise_or"))
     __ipow__ = changing_by_operator("__ipow__", functions.pow)
-    __irshift__ = changing_by_operator("__irshift__", more_rows.bitwise_right_shift)
-    __isub__ = in_place.sub_
-    __itruediv__ = in_place.div_
-    __ixor__ = changing_by_operator("__ixor__", more_rows.bitwise_xor)
+    __irshift__ = changing_by_operator("__irshift__", binary("bitwise_right_shift"))
+    __isub__ = sub_ = subtract_ = in_place.sub_
+    __itruediv__ = div_ = divide_ = true_divide_ = in_place.div_
+    __ixor__ = changing_by_operator("__ixor__", binary("bitwise_xor"))
     _aliasing_resolved = in_place._aliasing_resolved
     _check_in_place = in_place._check_in_place
     _computed = in_place._computed
@@ -565,140 +535,132 @@ class Methods(CoreMethods):
     _in_place = in_place._in_place
     _replace = in_place._replace
     _summed_in_place = in_place._summed_in_place
-    abs_ = changing(more_rows.abs)
+    abs_ = changing(unary("abs"))
     absolute_ = abs_
-    acos_ = changing(more_rows.acos)
+    acos_ = changing(unary("acos"))
     arccos_ = acos_
-    acosh_ = changing(more_rows.acosh)
+    acosh_ = changing(unary("acosh"))
     arccosh_ = acosh_
-    add_ = in_place.add_
     addbmm_ = changing(added.addbmm)
     addcdiv_ = changing(functions.addcdiv)
     addcmul_ = changing(functions.addcmul)
     addmm_ = changing(added.addmm)
     addmv_ = changing(added.addmv)
     addr_ = changing(added.addr)
-    asin_ = changing(more_rows.asin)
+    asin_ = changing(unary("asin"))
     arcsin_ = asin_
-    asinh_ = changing(more_rows.asinh)
+    asinh_ = changing(unary("asinh"))
     arcsinh_ = asinh_
-    atan2_ = changing(more_rows.atan2)
+    atan2_ = changing(binary("atan2"))
     arctan2_ = atan2_
-    atan_ = changing(more_rows.atan)
+    atan_ = changing(unary("atan"))
     arctan_ = atan_
-    atanh_ = changing(more_rows.atanh)
+    atanh_ = changing(unary("atanh"))
     arctanh_ = atanh_
     baddbmm_ = changing(added.baddbmm)
-    bitwise_and_ = changing(more_rows.bitwise_and)
-    bitwise_left_shift_ = changing(more_rows.bitwise_left_shift)
-    bitwise_not_ = changing(more_rows.bitwise_not)
-    bitwise_or_ = changing(more_rows.bitwise_or)
-    bitwise_right_shift_ = changing(more_rows.bitwise_right_shift)
-    bitwise_xor_ = changing(more_rows.bitwise_xor)
-    ceil_ = changing(more_rows.ceil)
+    bitwise_and_ = changing(binary("bitwise_and"))
+    bitwise_left_shift_ = changing(binary("bitwise_left_shift"))
+    bitwise_not_ = changing(unary("bitwise_not"))
+    bitwise_or_ = changing(binary("bitwise_or"))
+    bitwise_right_shift_ = changing(binary("bitwise_right_shift"))
+    bitwise_xor_ = changing(binary("bitwise_xor"))
+    ceil_ = changing(unary("ceil"))
     clamp_ = changing(functions.clamp)
     clip_ = clamp_
     clamp_max_ = changing(functions.clamp_max)
     clamp_min_ = changing(functions.clamp_min)
     copy_ = in_place.copy_
-    copysign_ = changing(more_rows.copysign)
-    cos_ = changing(more_rows.cos)
-    cosh_ = changing(more_rows.cosh)
+    copysign_ = changing(binary("copysign"))
+    cos_ = changing(unary("cos"))
+    cosh_ = changing(unary("cosh"))
     cumprod_ = changing(scans.cumprod)
     cumsum_ = changing(scans.cumsum)
     deg2rad_ = changing(functions.deg2rad)
-    digamma_ = changing(more_rows.digamma)
-    div_ = in_place.div_
-    divide_ = in_place.div_
-    eq_ = changing(more_rows.eq)
-    erf_ = changing(more_rows.erf)
-    erfc_ = changing(more_rows.erfc)
-    erfinv_ = changing(more_rows.erfinv)
-    exp2_ = changing(more_rows.exp2)
+    digamma_ = changing(unary("digamma"))
+    eq_ = changing(binary("eq"))
+    erf_ = changing(unary("erf"))
+    erfc_ = changing(unary("erfc"))
+    erfinv_ = changing(unary("erfinv"))
+    exp2_ = changing(unary("exp2"))
     exp_ = changing(rows.exp)
     sigmoid_ = changing(rows.sigmoid)
     expit_ = sigmoid_
-    expm1_ = changing(more_rows.expm1)
+    expm1_ = changing(unary("expm1"))
     fill_ = in_place.fill_
     fill_diagonal_ = in_place.fill_diagonal_
-    trunc_ = changing(more_rows.trunc)
+    trunc_ = changing(unary("trunc"))
     fix_ = trunc_
     float_power_ = in_place.float_power_
-    floor_ = changing(more_rows.floor)
-    floor_divide_ = changing(more_rows.floor_divide)
-    fmod_ = changing(more_rows.fmod)
+    floor_ = changing(unary("floor"))
+    floor_divide_ = changing(binary("floor_divide"))
+    fmod_ = changing(binary("fmod"))
     frac_ = changing(functions.frac)
     gcd_ = changing(integers.gcd)
-    ge_ = changing(more_rows.ge)
+    ge_ = changing(binary("ge"))
     greater_equal_ = ge_
-    gt_ = changing(more_rows.gt)
+    gt_ = changing(binary("gt"))
     greater_ = gt_
     heaviside_ = changing(functions.heaviside)
-    hypot_ = changing(more_rows.hypot)
+    hypot_ = changing(binary("hypot"))
     index_add_ = scattering.index_add_
     index_copy_ = changing(filling.index_copy)
     index_fill_ = changing(filling.index_fill)
     index_put_ = changing(filling.index_put)
     index_reduce_ = changing(scattering.index_reduce)
-    inv_ = changing(more_rows.inv)
+    inv_ = changing(unary("inv"))
     reciprocal_ = inv_
     lcm_ = changing(integers.lcm)
     ldexp_ = changing(functions.ldexp)
-    le_ = changing(more_rows.le)
+    le_ = changing(binary("le"))
     less_equal_ = le_
     lerp_ = changing(functions.lerp)
-    lt_ = changing(more_rows.lt)
+    lt_ = changing(binary("lt"))
     less_ = lt_
-    lgamma_ = changing(more_rows.lgamma)
-    log10_ = changing(more_rows.log10)
-    log1p_ = changing(more_rows.log1p)
-    log2_ = changing(more_rows.log2)
+    lgamma_ = changing(unary("lgamma"))
+    log10_ = changing(unary("log10"))
+    log1p_ = changing(unary("log1p"))
+    log2_ = changing(unary("log2"))
     log_ = changing(rows.log)
     logical_and_ = changing(rows.logical_and)
-    logical_not_ = changing(more_rows.logical_not)
+    logical_not_ = changing(unary("logical_not"))
     logical_or_ = changing(rows.logical_or)
-    logical_xor_ = changing(more_rows.logical_xor)
+    logical_xor_ = changing(binary("logical_xor"))
     logit_ = changing(functions.logit)
     masked_fill_ = changing(choosing.masked_fill)
     masked_scatter_ = changing(filling.masked_scatter)
-    mul_ = in_place.mul_
-    multiply_ = in_place.mul_
     nan_to_num_ = changing(functions.nan_to_num)
-    ne_ = changing(more_rows.ne)
+    ne_ = changing(binary("ne"))
     not_equal_ = ne_
-    neg_ = changing(more_rows.neg)
+    neg_ = changing(unary("neg"))
     negative_ = neg_
     pow_ = changing(functions.pow)
     put_ = changing(filling.put)
     rad2deg_ = changing(functions.rad2deg)
     relu_ = changing(rows.relu)
-    remainder_ = changing(more_rows.remainder)
+    remainder_ = changing(binary("remainder"))
     round_ = changing(functions.round)
-    rsqrt_ = changing(more_rows.rsqrt)
+    rsqrt_ = changing(unary("rsqrt"))
     scatter_ = changing(scattering.scatter)
     scatter_add_ = changing(scattering.scatter_add)
     scatter_reduce_ = changing(scattering.scatter_reduce)
-    sign_ = changing(more_rows.sign)
+    sign_ = changing(unary("sign"))
     sgn_ = sign_
-    sin_ = changing(more_rows.sin)
-    sinc_ = changing(more_rows.sinc)
-    sinh_ = changing(more_rows.sinh)
+    sin_ = changing(unary("sin"))
+    sinc_ = changing(unary("sinc"))
+    sinh_ = changing(unary("sinh"))
     sqrt_ = changing(rows.sqrt)
     square_ = changing(functions.square)
     squeeze_ = moving(views.squeeze)
-    sub_ = in_place.sub_
-    subtract_ = in_place.sub_
     swapaxes_ = moving(rearranging.swapaxes)
     swapdims_ = moving(rearranging.swapdims)
     t_ = moving(turning.t)
-    tan_ = changing(more_rows.tan)
+    tan_ = changing(unary("tan"))
     tanh_ = changing(rows.tanh)
     transpose_ = moving(views.transpose)
     tril_ = changing(diagonals.tril)
     triu_ = changing(diagonals.triu)
-    true_divide_ = in_place.div_
     unsqueeze_ = moving(views.unsqueeze)
-    xlogy_ = changing(more_rows.xlogy)
+    xlogy_ = changing(binary("xlogy"))
     zero_ = in_place.zero_
 
 

@@ -20,20 +20,12 @@ from mt_tensor.backends import TensorBackend
 from mt_tensor.errors import CompileError
 from mt_tensor.extending import Array
 
-LOOKING = frozenset(
-    [
-        "AdaptiveLogSoftmaxWithLoss",
-        "BatchNorm1d",
-        "Embedding",
-        "EmbeddingBag",
-        "FractionalMaxPool2d",
-        "FractionalMaxPool3d",
-        "functional.embedding",
-        "functional.embedding_bag",
-        "functional.fractional_max_pool2d",
-        "functional.fractional_max_pool3d",
-    ]
-)
+_IN_FUNCTIONAL = ("embedding", "embedding_bag", "fractional_max_pool2d", "fractional_max_pool3d")
+LOOKING = {
+    *("AdaptiveLogSoftmaxWithLoss", "BatchNorm1d", "Embedding", "EmbeddingBag"),
+    *("FractionalMaxPool2d", "FractionalMaxPool3d"),
+    *(f"functional.{name}" for name in _IN_FUNCTIONAL),
+}
 """Layers and functions that look at elements on the host with some settings, and are refused."""
 
 TOLERANCE: dict[str, Any] = {"rtol": 1e-5, "atol": 5e-6}

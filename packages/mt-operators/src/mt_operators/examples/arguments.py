@@ -39,9 +39,7 @@ def training_command(
         epochs: how many steps are taken by default.
     """
     parser = argparse.ArgumentParser(
-        prog=prog,
-        description=description,
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        prog=prog, description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter
     )
     parser.add_argument("--points", type=positive_int, default=points, help="how many points")
     parser.add_argument("--epochs", type=positive_int, default=epochs, help="how many steps")

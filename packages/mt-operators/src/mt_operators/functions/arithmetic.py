@@ -6,14 +6,7 @@ import builtins
 import math
 from collections.abc import Callable
 
-from mt_operators.core.elementary import (
-    as_float,
-    div,
-    elementary,
-    maximum,
-    minimum,
-    where,
-)
+from mt_operators.core.elementary import as_float, div, elementary, maximum, minimum, where
 from mt_operators.core.row import one, zero
 from mt_operators.core.table import define, define_bool, define_real, define_steps, sign
 

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 import math
 
-from mt_operators.core.elementary import (
-    dispatched,
-    div,
-    exp,
-    from_math,
-    log,
-    maximum,
-    where,
-)
+from mt_operators.core.elementary import dispatched, div, exp, from_math, log, maximum, where
 from mt_operators.core.row import EVERYWHERE
 from mt_operators.core.table import FROM_0, define_real, sigmoid
 

@@ -10,16 +10,7 @@ from __future__ import annotations
 
 import math
 
-from mt_operators.core.elementary import (
-    dispatched,
-    div,
-    exp,
-    from_math,
-    log,
-    sin,
-    sqrt,
-    where,
-)
+from mt_operators.core.elementary import dispatched, div, exp, from_math, log, sin, sqrt, where
 from mt_operators.core.table import define_real
 from mt_operators.functions.arithmetic import floor, round
 from mt_operators.functions.exponential import log1p

@@ -308,13 +308,7 @@ sample("sign", lambda np, x: np.sign(x), WIDE, kink=_at_zero)
 sample("relu", lambda np, x: np.maximum(x, 0.0), WIDE, kink=_at_zero)
 sample("maximum", lambda np, x, y: np.maximum(x, y), WIDE, WIDE, kink=_where_equal)
 sample("minimum", lambda np, x, y: np.minimum(x, y), WIDE, WIDE, kink=_where_equal)
-sample(
-    "clamp_min",
-    lambda np, x, low: np.maximum(x, low),
-    WIDE,
-    WIDE,
-    kink=_where_equal,
-)
+sample("clamp_min", lambda np, x, low: np.maximum(x, low), WIDE, WIDE, kink=_where_equal)
 sample("clamp_max", lambda np, x, high: np.minimum(x, high), WIDE, WIDE, kink=_where_equal)
 sample("clamp", lambda np, x, a, b: np.clip(x, a, b), WIDE, WIDE, WIDE, kink=_at_bounds)
 sample("copysign", lambda np, x, y: np.copysign(x, y), WIDE, WIDE, kink=lambda x, y: x * y / 20.0)
@@ -391,10 +385,7 @@ sample(
 )
 sample("log_sigmoid", lambda np, x: 0.0 - np.logaddexp(-x, 0.0), WIDE)
 sample(
-    "hardsigmoid",
-    lambda np, x: np.clip(x + 3.0, 0.0, 6.0) / 6.0,
-    WIDE,
-    kink=_at_kinks(-3.0, 3.0),
+    "hardsigmoid", lambda np, x: np.clip(x + 3.0, 0.0, 6.0) / 6.0, WIDE, kink=_at_kinks(-3.0, 3.0)
 )
 sample(
     "softsign",

@@ -8,24 +8,15 @@ border for backends in other packages; `mt_tensor.extending` is that for operati
 # What a formula is computed in, and elements in the memory of this machine.
 from mt_tensor.core.contract import computation_type as computation_type
 from mt_tensor.core.host import no_warnings as no_warnings
-from mt_tensor.core.host import (
-    HostBackend as HostBackend,
-    copied as copied,
-)
-from mt_tensor.core.layout import (
-    Layout as Layout,
-    row_major as row_major,
-)
+from mt_tensor.core.host import HostBackend as HostBackend, copied as copied
+from mt_tensor.core.layout import Layout as Layout, row_major as row_major
 from mt_tensor.core.tensor_data import (
     MOST_DIMENSIONS as MOST_DIMENSIONS,
     not_an_array as not_an_array,
 )
 
 # Elements elsewhere, which other libraries can reach.
-from mt_tensor.exchange.sharing import (
-    CUDA as CUDA,
-    SharedMemory as SharedMemory,
-)
+from mt_tensor.exchange.sharing import CUDA as CUDA, SharedMemory as SharedMemory
 
 # How exactly products of float32 are to be multiplied.
 from mt_tensor.products.precision import are_products_exact as are_products_exact

@@ -206,7 +206,6 @@ class Instruction:
         operands: how many tensors it takes.
         settings: draws the other arguments, given the tensors; None if it does not apply to them.
         call: from mt_tensor or torch, the tensors and the settings to the result.
-        on_numpy: the same from arrays and settings.
         changes: whether it changes its first tensor instead of making another.
     """
 
@@ -214,7 +213,6 @@ class Instruction:
     operands: int
     settings: Callable[..., Settings]
     call: Callable[..., Any]
-    on_numpy: Callable[..., Any]
     changes: bool = False
 
 
@@ -224,254 +222,115 @@ INSTRUCTIONS: list[Instruction] = []
 def instruction(
     name: str,
     settings: Callable[..., Settings],
-    on_numpy: Callable[..., Any],
     call: Callable[..., Any] | None = None,
     operands: int = 1,
 ) -> None:
-    """Add an instruction to the table.
-
-    Without a `call` it is the method that the first word of the name says, with the settings for
-    arguments. What is called as a method that changes its tensor, or begins with `set`, does so.
-    """
+    """Add an instruction: by default a call of the method that its name begins with."""
     method, *_ = name.split()
 
     def of_method(_: Any, x: Any, *others: Any) -> Any:
         return getattr(x, method)(*others)
 
     changes = method.endswith("_") or method.startswith("set")
-    INSTRUCTIONS.append(Instruction(name, operands, settings, call or of_method, on_numpy, changes))
-
-
-# --- How NumPy does it ----------------------------------------------------------------------------
-
-
-def _store(x: Any, values: Any) -> Any:
-    """Store values in an array; NumPy's own promotion is not followed."""
-    if np.broadcast_shapes(x.shape, np.shape(values)) != x.shape:
-        raise ValueError("the values do not fit")
-    x[...] = values
-    return x
-
-
-def _storing(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that stores what another gives, unless that is of a wider kind."""
-
-    def call(x: Any, *others: Any) -> Any:
-        values = function(x, *others)
-        if "bif".index(values.dtype.kind) > "bif".index(x.dtype.kind):
-            raise TypeError("the result is of another kind")
-        return _store(x, values)
-
-    return call
-
-
-def _numpy_view(x: Any, shape: tuple[int, ...]) -> Any:
-    """Return a view, or raise where NumPy would have to copy."""
-    view = x.view()
-    view.shape = shape
-    return view
-
-
-def _contiguous(x: Any) -> Any:
-    return x if x.flags.c_contiguous else np.array(x, order="C")
-
-
-def _writeable(view: Any) -> Any:
-    view.flags.writeable = True
-    return view
+    INSTRUCTIONS.append(Instruction(name, operands, settings, call or of_method, changes))
 
 
 def _at(dim: int, places: Any) -> tuple[Any, ...]:
-    """Return the index of some places of a dimension."""
+    """Return the index that picks places along one dimension."""
     return (*(slice(None),) * dim, places)
-
-
-def _of_a_view(index: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return an index with which NumPy gives a view and never a number."""
-    return index if ... in index else (*index, ...)
-
-
-def _along(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of NumPy that takes a dimension, and whether it stays, by place."""
-    return lambda x, dim, keepdim: function(x, axis=dim, keepdims=keepdim)
 
 
 # --- New tensors, element by element ------------------------------------------------------------
 
-instruction("neg", of_numbers(nothing), np.negative)
-instruction("abs", of_numbers(nothing), np.abs)
-instruction("tanh", of_floats(nothing), np.tanh)
-instruction("sigmoid", of_floats(nothing), lambda x: 1 / (1 + np.exp(-x)))
-instruction("relu", of_floats(nothing), lambda x: np.maximum(x, 0))
-instruction("exp", of_floats(nothing), np.exp)
-instruction("floor", of_floats(nothing), np.floor)
-instruction("square", of_floats(nothing), np.square)
-instruction("add", broadcasting, np.add, operands=2)
-instruction("mul", broadcasting, np.multiply, operands=2)
-instruction("maximum", broadcasting, np.maximum, operands=2)
-instruction("lt", broadcasting, np.less, operands=2)
-instruction("eq", broadcasting, np.equal, operands=2)
-instruction("logical_or", broadcasting, np.logical_or, operands=2)
-instruction("sub", of_numbers(broadcasting), np.subtract, operands=2)
-instruction(
-    "div",
-    broadcasting,
-    lambda x, y: x / (y * y + 1),
-    lambda lib, x, y: x / (y * y + 1),
-    operands=2,
-)
-instruction("plus", a_number, np.add, lambda lib, x, n: x + n)
-instruction("times", a_number, lambda x, n: 0.5 * n * x, lambda lib, x, n: 0.5 * n * x)
-instruction(
-    "where",
-    broadcasting,
-    lambda c, x, y: np.where(c > 0, x, y),
-    lambda lib, c, x, y: lib.where(c > 0, x, y),
-    operands=3,
-)
-instruction(
-    "to",
-    a_type,
-    lambda x, dtype: x.astype(dtype, copy=False),
-    lambda lib, x, dtype: x.to(getattr(lib, dtype, None) or lib.bool_),
-)
-instruction("clone", nothing, np.array)
-instruction("detach", nothing, lambda x: x)
+instruction("neg", of_numbers(nothing))
+instruction("abs", of_numbers(nothing))
+instruction("tanh", of_floats(nothing))
+instruction("sigmoid", of_floats(nothing))
+instruction("relu", of_floats(nothing))
+instruction("exp", of_floats(nothing))
+instruction("floor", of_floats(nothing))
+instruction("square", of_floats(nothing))
+instruction("add", broadcasting, operands=2)
+instruction("mul", broadcasting, operands=2)
+instruction("maximum", broadcasting, operands=2)
+instruction("lt", broadcasting, operands=2)
+instruction("eq", broadcasting, operands=2)
+instruction("logical_or", broadcasting, operands=2)
+instruction("sub", of_numbers(broadcasting), operands=2)
+instruction("div", broadcasting, lambda lib, x, y: x / (y * y + 1), operands=2)
+instruction("plus", a_number, lambda lib, x, n: x + n)
+instruction("times", a_number, lambda lib, x, n: 0.5 * n * x)
+instruction("where", broadcasting, lambda lib, c, x, y: lib.where(c > 0, x, y), operands=3)
+instruction("to", a_type, lambda lib, x, dtype: x.to(getattr(lib, dtype, None) or lib.bool_))
+instruction("clone", nothing)
+instruction("detach", nothing)
 
 # --- New tensors, of many elements ----------------------------------------------------------------
 
-instruction("sum", nothing, np.sum)
+instruction("sum", nothing)
 for _name in ("sum", "amax", "amin", "all", "any", "prod"):
-    instruction(f"{_name} along", a_dim_and_keepdim, _along(getattr(np, _name)))
-instruction("mean", of_floats(a_dim_and_keepdim), _along(np.mean))
-instruction(
-    "logsumexp",
-    of_floats(a_dim_and_keepdim),
-    _along(lambda x, axis, keepdims: np.log(np.sum(np.exp(x), axis, keepdims=keepdims))),
-)
-instruction(
-    "max along",
-    a_dim_and_keepdim,
-    _along(np.max),
-    lambda lib, x, dim, keepdim: x.max(dim, keepdim).values,
-)
-instruction("argmin", of_numbers(a_dim_and_keepdim), _along(np.argmin))
-instruction(
-    "softmax",
-    of_floats(a_dim),
-    lambda x, dim: np.exp(x) / np.exp(x).sum(dim, keepdims=True),
-)
-instruction("cumsum", a_dim, np.cumsum)
-instruction("sort", a_dim, np.sort, lambda lib, x, dim: x.sort(dim).values)
-instruction("matmul", products, np.matmul, operands=2)
-instruction(
-    "cat",
-    alike,
-    lambda x, y, dim: np.concatenate([x, y], dim),
-    lambda lib, x, y, dim: lib.cat([x, y], dim),
-    operands=2,
-)
-instruction(
-    "stack",
-    alike,
-    lambda x, y, dim: np.stack([x, y], dim),
-    lambda lib, x, y, dim: lib.stack([x, y], dim),
-    operands=2,
-)
+    instruction(f"{_name} along", a_dim_and_keepdim)
+instruction("mean", of_floats(a_dim_and_keepdim))
+instruction("logsumexp", of_floats(a_dim_and_keepdim))
+instruction("max along", a_dim_and_keepdim, lambda lib, x, dim, keepdim: x.max(dim, keepdim).values)
+instruction("argmin", of_numbers(a_dim_and_keepdim))
+instruction("softmax", of_floats(a_dim))
+instruction("cumsum", a_dim)
+instruction("sort", a_dim, lambda lib, x, dim: x.sort(dim).values)
+instruction("matmul", products, operands=2)
+instruction("cat", alike, lambda lib, x, y, dim: lib.cat([x, y], dim), operands=2)
+instruction("stack", alike, lambda lib, x, y, dim: lib.stack([x, y], dim), operands=2)
 # A flip is a view here, as in NumPy; torch, which has no negative strides, copies.
-instruction(
-    "flip and clone",
-    a_dim,
-    lambda x, dim: np.flip(x, dim).copy(),
-    lambda lib, x, dim: x.flip(dim).clone(),
-)
-instruction("roll", a_dim, lambda x, dim: np.roll(x, 1, dim), lambda lib, x, dim: x.roll(1, dim))
+instruction("flip and clone", a_dim, lambda lib, x, dim: x.flip(dim).clone())
+instruction("roll", a_dim, lambda lib, x, dim: x.roll(1, dim))
 instruction(
     "index_select",
     some_positions,
-    lambda x, dim, where: np.take(x, np.array(where, np.int64), dim),
     lambda lib, x, dim, where: x.index_select(dim, lib.tensor(where, dtype=lib.int64)),
 )
-instruction(
-    "pick",
-    some_positions,
-    lambda x, dim, where: x[_at(dim, np.array(where, np.int64))],
-    lambda lib, x, dim, where: x[_at(dim, where)],
-)
-instruction("mask", nothing, lambda x: x[x > 0], lambda lib, x: x[x > 0])
+instruction("pick", some_positions, lambda lib, x, dim, where: x[_at(dim, where)])
+instruction("mask", nothing, lambda lib, x: x[x > 0])
 instruction(
     "take_along_dim",
     of_numbers(lambda draw, x: a_dim(draw, x) if x.numel() else None),
-    lambda x, dim: np.max(x, dim, keepdims=True),
     lambda lib, x, dim: x.take_along_dim(x.argmax(dim, keepdim=True), dim),
 )
 
 # --- Views ----------------------------------------------------------------------------------------
 
-instruction("permute", an_order, np.transpose)
-instruction("transpose", two_dims, np.swapaxes)
-instruction("getitem", an_index, lambda x, i: x[_of_a_view(i)], lambda lib, x, i: x[i])
-instruction("unsqueeze", a_dim, np.expand_dims)
-instruction("squeeze", nothing, np.squeeze)
-instruction("reshape", a_shape, np.reshape)
-instruction("view", a_shape, _numpy_view)
+instruction("permute", an_order)
+instruction("transpose", two_dims)
+instruction("getitem", an_index, lambda lib, x, i: x[i])
+instruction("unsqueeze", a_dim)
+instruction("squeeze", nothing)
+instruction("reshape", a_shape)
+instruction("view", a_shape)
 instruction(
     "expand",
     lambda draw, x: (draw.between(1, 2),) if x.numel() < 32 else None,
-    lambda x, n: np.lib.stride_tricks.as_strided(x, (n, *x.shape), (0, *x.strides)),
     lambda lib, x, n: x.expand(n, *x.shape),
 )
-instruction(
-    "unfold",
-    a_window,
-    lambda x, dim, size: np.lib.stride_tricks.sliding_window_view(x, size, dim, writeable=True)[
-        _at(dim, slice(None, None, size))
-    ],
-    lambda lib, x, dim, size: x.unfold(dim, size, size),
-)
-instruction(
-    "diagonal",
-    lambda draw, x: (draw.between(-1, 1),) if x.ndim >= 2 else None,
-    lambda x, offset: _writeable(np.diagonal(x, offset)),
-)
-instruction("contiguous", nothing, _contiguous)
-instruction(  # not chunk: torch lets none of several views be changed
-    "narrow",
-    a_window,
-    lambda x, dim, size: x[_at(dim, slice(x.shape[dim] - size, None))],
-    lambda lib, x, dim, size: x.narrow(dim, x.shape[dim] - size, size),
-)
+instruction("unfold", a_window, lambda lib, x, dim, size: x.unfold(dim, size, size))
+instruction("diagonal", lambda draw, x: (draw.between(-1, 1),) if x.ndim >= 2 else None)
+instruction("contiguous", nothing)
+# not chunk: torch lets none of several views be changed
+instruction("narrow", a_window, lambda lib, x, dim, size: x.narrow(dim, x.shape[dim] - size, size))
 
 # --- Changes in place -----------------------------------------------------------------------------
 
-instruction("add_", fitting, _storing(np.add), operands=2)
-instruction("mul_", fitting, _storing(np.multiply), operands=2)
-instruction("sub_", of_numbers(fitting), _storing(np.subtract), operands=2)
-instruction("tanh_", of_floats(nothing), _storing(np.tanh))
-instruction("copy_", storable, _store, operands=2)
-instruction("fill_", a_number, _store)
+instruction("add_", fitting, operands=2)
+instruction("mul_", fitting, operands=2)
+instruction("sub_", of_numbers(fitting), operands=2)
+instruction("tanh_", of_floats(nothing))
+instruction("copy_", storable, operands=2)
+instruction("fill_", a_number)
 instruction(
     "setitem",
     lambda draw, x: (*an_index(draw, x), *a_number(draw, x)),  # type: ignore[misc]
-    lambda x, index, n: x.__setitem__(index, n),
     lambda lib, x, index, n: x.__setitem__(index, n),
 )
+instruction("setitem from", a_part, lambda lib, x, y, index: x.__setitem__(index, y), operands=2)
+instruction("set mask", a_number, lambda lib, x, n: x.__setitem__(x > 1, n))
 instruction(
-    "setitem from",
-    a_part,
-    lambda x, y, index: x.__setitem__(_of_a_view(index), y),
-    lambda lib, x, y, index: x.__setitem__(index, y),
-    operands=2,
-)
-instruction(
-    "set mask",
-    a_number,
-    lambda x, n: x.__setitem__(x > 1, n),
-    lambda lib, x, n: x.__setitem__(x > 1, n),
-)
-instruction(
-    "set picked",
-    some_positions,
-    lambda x, dim, where: x.__setitem__(_at(dim, np.array(where, np.int64)), 2),
-    lambda lib, x, dim, where: x.__setitem__(_at(dim, where), 2),
+    "set picked", some_positions, lambda lib, x, dim, where: x.__setitem__(_at(dim, where), 2)
 )

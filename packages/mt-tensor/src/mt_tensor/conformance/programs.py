@@ -20,6 +20,8 @@ import mt_tensor as mt
 from mt_tensor.conformance.instructions import INSTRUCTIONS, Draw, Instruction
 from mt_tensor.core.dtypes import Array
 from mt_tensor.core.strides import overlaps
+from mt_tensor.testing.reference import LIBRARY
+from mt_tensor.testing.reference import Reference as ReferenceArray
 
 LARGEST = 128  # elements of a tensor that is kept
 CHANGES = [instruction for instruction in INSTRUCTIONS if instruction.changes]
@@ -39,7 +41,8 @@ class NumpyReference:
     def run(self, instruction: Instruction, operands: Sequence[Array], settings: Any) -> Any:
         """Follow an instruction."""
         with np.errstate(all="ignore"):
-            return np.asarray(instruction.on_numpy(*operands, *settings))
+            arrays = [operand.view(ReferenceArray) for operand in operands]
+            return np.asarray(instruction.call(LIBRARY, *arrays, *settings))
 
     def values(self, tensor: Array) -> Array:
         """Return the elements."""

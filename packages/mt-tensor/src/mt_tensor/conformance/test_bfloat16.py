@@ -15,14 +15,12 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_operators import OPERATORS, Formula
-from mt_operators.core.elementary import sqrt
+from mt_operators import OPERATORS
 from mt_operators.testing import SPECS
 from mt_tensor.backends import TensorBackend
 from mt_tensor.conformance.layouts import LAYOUTS
 from mt_tensor.conformance.test_elementwise import draw, expected, expected_gradients
 from mt_tensor.core.dtypes import Array
-from mt_tensor.core.layout import row_major
 from mt_tensor.core.numpy_functions import UFUNCS
 
 HALF_STEP = 2.0**-8
@@ -174,37 +172,6 @@ def test_sums_have_more_digits_than_what_is_added(backend: TensorBackend) -> Non
     assert ones.sum().item() == 600.0  # added up in bfloat16 it would stop at 256
     assert (ones @ ones).item() == 600.0
     assert ones.view(2, 300).sum(1).tolist() == [300.0, 300.0]
-
-
-BESIDE: dict[str, Callable[[mt.Tensor, float], mt.Tensor]] = {
-    "add": lambda x, c: x + c,
-    "sub": lambda x, c: c - x,
-    "div": lambda x, c: x / c,
-    "add with a factor": lambda x, c: x.add(x, alpha=c),
-    "lerp": lambda x, c: x.lerp(-x, c),
-    "mul_": lambda x, c: x.clone().mul_(c) if x.dtype is mt.bfloat16 else x * c,
-}
-
-
-@pytest.mark.parametrize("name", BESIDE)
-def test_numbers_beside_it_keep_their_digits(backend: TensorBackend, name: str) -> None:
-    x = narrowed([600.0, 0.1, -3.0, 1e-7], backend)
-    for number in (0.1, 3.3, 1001.0):
-        result, wanted = BESIDE[name](x, number), BESIDE[name](x.float(), number)
-        assert result.dtype is mt.bfloat16
-        assert result.tolist() == wanted.to("bfloat16").tolist()
-
-
-def test_updates_are_rounded_once(backend: TensorBackend) -> None:
-    step = Formula("step", 3, 2, lambda x, g, eps: (x - g / (sqrt(g * g) + eps), g * g))
-    x, g = np.array([1.0, 2.0, 3.0]), np.array([0.5, 300.0, 0.0])
-    tensors = [narrowed(array, backend) for array in (x, g)]
-    views = [tensor._tensor for tensor in tensors]
-    backend.elementwise(step)(views, *views, 1e-8)
-    np.testing.assert_allclose(values(tensors[0]), [0.0, 1.0, 3.0], atol=1e-6)
-    assert tensors[1].tolist() == [0.25, 90112.0, 0.0]
-    new = backend.elementwise(step)(row_major((3,), mt.bfloat16), *views, 1e-8)
-    assert [view.dtype for view in new] == [mt.bfloat16] * 2
 
 
 def test_promotion(backend: TensorBackend) -> None:

@@ -23,34 +23,11 @@ from mt_tensor.errors import CompileError
 from mt_tensor.testing import TensorOpSpec
 
 LOOKING = frozenset(
-    [
-        "allclose",
-        "apply_",
-        "argwhere",
-        "bincount",
-        "bucketize",
-        "cov",
-        "cumprod",
-        "cumulative_trapezoid",
-        "det",
-        "equal",
-        "getitem",
-        "histc",
-        "isin",
-        "map_",
-        "masked_scatter",
-        "masked_scatter_",
-        "masked_select",
-        "nanmedian",
-        "nonzero",
-        "one_hot",
-        "prod",
-        "repeat_interleave",
-        "searchsorted",
-        "unique",
-        "unique_consecutive",
-        "unravel_index",
-    ]
+    """
+    allclose apply_ argwhere bincount bucketize cov cumprod cumulative_trapezoid det equal getitem
+    histc isin map_ masked_scatter masked_scatter_ masked_select nanmedian nonzero one_hot prod
+    repeat_interleave searchsorted unique unique_consecutive unravel_index
+    """.split()  # noqa: SIM905 - a list would be a page long
 )
 """Operations that look at elements on the host, on some backends and with some arguments: to know
 how large their result is, or which of two ways they go. They are refused, or run as they are."""

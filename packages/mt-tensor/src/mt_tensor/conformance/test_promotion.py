@@ -17,6 +17,7 @@ from mt_operators import Formula
 from mt_operators.core.elementary import sqrt
 from mt_tensor.backends import TensorBackend
 from mt_tensor.core.dtypes import Array, DType
+from mt_tensor.core.layout import row_major
 from mt_tensor.errors import DTypeError
 
 VALUES: dict[str, list[Any]] = {
@@ -37,10 +38,7 @@ FACTORED: dict[str, tuple[Call, Call]] = {
     "add_": (lambda x, y, c: x.clone().add_(y, alpha=c), lambda x, y, c: x + c * y),
     "sub_": (lambda x, y, c: x.clone().sub_(y, alpha=c), lambda x, y, c: x - c * y),
     "addcmul": (lambda x, y, c: x.addcmul(y, y, value=c), lambda x, y, c: x + c * y * y),
-    "addcmul_": (
-        lambda x, y, c: x.clone().addcmul_(y, y, value=c),
-        lambda x, y, c: x + c * y * y,
-    ),
+    "addcmul_": (lambda x, y, c: x.clone().addcmul_(y, y, value=c), lambda x, y, c: x + c * y * y),
     "addcdiv": (lambda x, y, c: x.addcdiv(y, y, value=c), lambda x, y, c: x + c * (y / y)),
     "addr": (
         lambda x, y, c: x.addr(y[:1], y, beta=c, alpha=c),
@@ -113,8 +111,20 @@ def _defined(name: str, target: DType, args: list[mt.Tensor]) -> bool:
     return target.kind != "bool" or name in ("add", "add_", "addr")
 
 
-BESIDE_FLOAT16: dict[str, Call] = {
+@pytest.fixture(params=["float16", "bfloat16"])
+def narrow(request: pytest.FixtureRequest, backend: TensorBackend) -> mt.DType:
+    """Return a dtype of 16 bits, which a backend need not have."""
+    dtype: mt.DType = getattr(mt, request.param)
+    try:
+        backend.empty((1,), dtype)
+    except DTypeError as error:
+        pytest.skip(str(error))
+    return dtype
+
+
+BESIDE_NARROW: dict[str, Call] = {
     "add": lambda x, c: x + c,
+    "add with a factor": lambda x, c: x.add(x, alpha=c),
     "sub": lambda x, c: c - x,
     "mul": lambda x, c: x * c,
     "div": lambda x, c: x / c,
@@ -124,30 +134,35 @@ BESIDE_FLOAT16: dict[str, Call] = {
     "softplus": lambda x, c: x.softplus(c),
     "leaky_relu": lambda x, c: x.leaky_relu(c),
     "round": lambda x, c: x.round(decimals=2),
-    "mul_": lambda x, c: x.clone().mul_(c) if x.dtype is mt.float16 else x * c,
-    "add_": lambda x, c: x.clone().add_(c) if x.dtype is mt.float16 else x + c,
+    "mul_": lambda x, c: x.clone().mul_(c) if x.dtype.is_narrow else x * c,
+    "add_": lambda x, c: x.clone().add_(c) if x.dtype.is_narrow else x + c,
 }
 
 
-@pytest.mark.parametrize("name", BESIDE_FLOAT16)
-def test_numbers_beside_float16_keep_their_digits(backend: TensorBackend, name: str) -> None:
-    """Formulas of float16 are computed in float32, and rounded once."""
-    call = BESIDE_FLOAT16[name]
-    x = mt.tensor([60000.0, 0.1, -3.0, 1e-7], dtype="float16", backend=backend)
-    for number in (1e-8, 0.1, 3.3, 1e6):
-        result, wanted = call(x, number), call(x.float(), number).to("float16")
-        assert result.dtype is mt.float16
-        assert result.tolist() == wanted.tolist(), number
+@pytest.mark.parametrize("name", BESIDE_NARROW)
+def test_numbers_beside_16_bits_keep_their_digits(
+    backend: TensorBackend, name: str, narrow: mt.DType
+) -> None:
+    """Formulas of 16 bits are computed in float32, and rounded once."""
+    call = BESIDE_NARROW[name]
+    for numbers in ([60000.0, 0.1, -3.0, 1e-7], [600.0, 0.1, -3.0, 1e-7]):
+        x = mt.tensor(numbers, dtype=narrow, backend=backend)
+        for number in (1e-8, 0.1, 3.3, 1001.0, 1e6):
+            result, wanted = call(x, number), call(x.float(), number).to(narrow)
+            assert result.dtype is narrow
+            assert result.tolist() == wanted.tolist(), number
 
 
-def test_updates_in_float16_are_rounded_once(backend: TensorBackend) -> None:
+def test_updates_in_16_bits_are_rounded_once(backend: TensorBackend, narrow: mt.DType) -> None:
     step = Formula("step", 3, 2, lambda x, g, eps: (x - g / (sqrt(g * g) + eps), g * g))
-    x, g = np.array([1.0, 2.0, 3.0]), np.array([0.5, 300.0, 0.0])
-    tensors = [mt.tensor(array, dtype="float16", backend=backend) for array in (x, g)]
+    arrays = np.array([1.0, 2.0, 3.0]), np.array([0.5, 300.0, 0.0])
+    tensors = [mt.tensor(array, dtype=narrow, backend=backend) for array in arrays]
     views = [tensor._tensor for tensor in tensors]
     backend.elementwise(step)(views, *views, 1e-8)
-    np.testing.assert_allclose(np.asarray(tensors[0]), x - g / (g + 1e-8), atol=1e-6)
-    assert tensors[1].tolist() == [0.25, np.inf, 0.0]
+    np.testing.assert_allclose(tensors[0].tolist(), [0.0, 1.0, 3.0], atol=1e-6)
+    assert tensors[1].tolist() == [0.25, np.inf if narrow is mt.float16 else 90112.0, 0.0]
+    new = backend.elementwise(step)(row_major((3,), narrow), *views, 1e-8)
+    assert [view.dtype for view in new] == [narrow] * 2
 
 
 STORING: dict[str, Callable[[mt.Tensor, Any], Any]] = {

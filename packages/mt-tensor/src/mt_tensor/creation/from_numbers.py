@@ -35,10 +35,7 @@ def empty(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[Pl
 
 
 def full(
-    size: Sequence[int],
-    fill_value: Any,
-    dtype: Any = None,
-    **options: Unpack[Placement],
+    size: Sequence[int], fill_value: Any, dtype: Any = None, **options: Unpack[Placement]
 ) -> Tensor:
     """Return a tensor in which every element is `fill_value`.
 

@@ -118,11 +118,7 @@ def _in_steps(like: Tensor, count: int, first: Number, step: Number) -> Tensor:
 
 
 def linspace(
-    start: Any,
-    end: Any,
-    steps: int,
-    dtype: Any = None,
-    **options: Unpack[Placement],
+    start: Any, end: Any, steps: int, dtype: Any = None, **options: Unpack[Placement]
 ) -> Tensor:
     """Return `steps` numbers evenly spaced from `start` to `end`, both included.
 
@@ -169,12 +165,7 @@ def _numeric(name: str, dtype: Any) -> DType:
 # --- Matrices -----------------------------------------------------------------------------------
 
 
-def eye(
-    n: int,
-    m: int | None = None,
-    dtype: Any = None,
-    **options: Unpack[Placement],
-) -> Tensor:
+def eye(n: int, m: int | None = None, dtype: Any = None, **options: Unpack[Placement]) -> Tensor:
     """Return the n×m matrix with ones on the diagonal and zeros elsewhere; square without `m`.
 
     Raises:

@@ -18,10 +18,7 @@ class Limits(NamedTuple):
     largest: float
 
 
-NARROW = {
-    float16: Limits(11, -13, 65504.0),
-    bfloat16: Limits(8, -125, (2.0 - 2.0**-7) * 2.0**127),
-}
+NARROW = {float16: Limits(11, -13, 65504.0), bfloat16: Limits(8, -125, (2.0 - 2.0**-7) * 2.0**127)}
 """The dtypes of 16 bits."""
 
 

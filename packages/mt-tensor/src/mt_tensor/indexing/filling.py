@@ -104,10 +104,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 
 @validate_call
 def index_put(
-    input: Tensor,
-    indices: Sequence[Any],
-    values: Tensor,
-    accumulate: bool = False,
+    input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False
 ) -> Tensor:
     """Return a copy of `input` with `values` at `input[indices]`.
 

@@ -219,13 +219,7 @@ _OLD_NAMES = {"add": "sum", "multiply": "prod"}
 
 @validate_call
 def scatter_reduce(
-    input: Tensor,
-    dim: int,
-    index: Tensor,
-    src: Tensor,
-    reduce: str,
-    *,
-    include_self: bool = True,
+    input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
     """Return a copy of `input` in which places along `dim` are reduced with what `src` brings.
 

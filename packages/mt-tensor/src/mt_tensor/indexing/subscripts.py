@@ -23,11 +23,7 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.indexing.finding import places_of
 from mt_tensor.indexing.scattering import Scatter
-from mt_tensor.indexing.slices import (
-    GatherSlices,
-    along,
-    element_numbers,
-)
+from mt_tensor.indexing.slices import GatherSlices, along, element_numbers
 from mt_tensor.recording.aliasing import positions
 
 _AS_TENSORS = (bool, np.bool_, list, tuple, range, np.ndarray)

@@ -21,12 +21,7 @@ Dims = int | Sequence[int] | None
 
 @validate_call
 def vector_norm(
-    x: Tensor,
-    ord: float = 2,
-    dim: Dims = None,
-    keepdim: bool = False,
-    *,
-    dtype: Any = None,
+    x: Tensor, ord: float = 2, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
     """Return the norms of vectors: `sum(abs(x) ** ord) ** (1 / ord)` over dimensions.
 

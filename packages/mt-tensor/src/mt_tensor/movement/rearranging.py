@@ -73,11 +73,7 @@ def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
 
 @validate_call
 def repeat_interleave(
-    input: Tensor,
-    repeats: int | Tensor,
-    dim: int | None = None,
-    *,
-    output_size: int | None = None,
+    input: Tensor, repeats: int | Tensor, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
     """Return a copy in which each slice along a dimension is repeated, next to itself.
 

@@ -129,9 +129,6 @@ def column_stack(tensors: Sequence[Tensor]) -> Tensor:
     return hstack([x.reshape(-1, 1) if x.ndim < 2 else x for x in tensors])
 
 
-row_stack = vstack
-
-
 # --- Blocks and combinations --------------------------------------------------------------------
 
 

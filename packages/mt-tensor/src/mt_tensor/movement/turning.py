@@ -11,7 +11,6 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.movement.apart import apart
 from mt_tensor.movement.diagonals import OnDiagonal, diag
-from mt_tensor.movement.rearranging import movedim
 
 
 def _at_least(name: str, ndim: int, input: Tensor) -> None:
@@ -168,6 +167,3 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     """Return the matrix with all elements of `input` on a diagonal."""
     return diag(input.reshape(-1), offset)
-
-
-moveaxis = movedim

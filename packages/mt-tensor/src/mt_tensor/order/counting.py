@@ -108,10 +108,7 @@ def unique(
 
 
 def unique_consecutive(
-    input: Tensor,
-    return_inverse: bool = False,
-    return_counts: bool = False,
-    dim: int | None = None,
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
     """Return elements, or slices along `dim`, without those that equal the one before them.
 

@@ -58,11 +58,7 @@ def searchsorted(
 
 @validate_call
 def bucketize(
-    input: Tensor | Number,
-    boundaries: Tensor,
-    *,
-    out_int32: bool = False,
-    right: bool = False,
+    input: Tensor | Number, boundaries: Tensor, *, out_int32: bool = False, right: bool = False
 ) -> Tensor:
     """Return the number of the bucket that each value lies in: how many boundaries are below it.
 

@@ -47,11 +47,7 @@ def _order(x: Tensor, dim: int, descending: bool) -> Tensor:
 
 @validate_call
 def sort(
-    input: Tensor,
-    dim: int = -1,
-    descending: bool = False,
-    *,
-    stable: bool | None = False,
+    input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = False
 ) -> ValuesAndIndices:
     """Return the elements in order along `dim`, and the int64 indices they come from.
 

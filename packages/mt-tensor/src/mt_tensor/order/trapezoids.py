@@ -47,9 +47,6 @@ def cumulative_trapezoid(
     return cumsum(_areas("cumulative_trapezoid", y, x, dx, dim), dim)
 
 
-trapz = trapezoid
-
-
 def _areas(name: str, y: Tensor, x: Tensor | None, dx: Number | None, dim: int) -> Tensor:
     """Return the area under each line."""
     points = [y] if x is None else [y, x]

@@ -1,7 +1,7 @@
 """Activation functions, element by element, with torch's settings.
 
 Those without settings are rows of the operator table and need no code here: `relu`, `sigmoid`,
-`silu`, `mish`, `selu`, `hardswish`, ... (see `table_functions.py`). What is put together of several
+`silu`, `mish`, `selu`, `hardswish`, ... (see `mt_tensor`). What is put together of several
 is fused into one pass. All take a tensor of any shape and return one of that shape; integers become
 float32 unless something else is said.
 """

@@ -14,11 +14,7 @@ from mt_tensor.errors import DomainError
 
 @validate_call
 def isclose(
-    input: Tensor,
-    other: Tensor,
-    rtol: float = 1e-05,
-    atol: float = 1e-08,
-    equal_nan: bool = False,
+    input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Tensor:
     """Return whether `|input - other| <= atol + rtol |other|`, or the two are equal, as bool.
 
@@ -51,11 +47,7 @@ def isclose(
 
 @validate_call
 def allclose(
-    input: Tensor,
-    other: Tensor,
-    rtol: float = 1e-05,
-    atol: float = 1e-08,
-    equal_nan: bool = False,
+    input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> bool:
     """Return whether all elements are close; arguments and errors are those of `isclose`."""
     return bool(isclose(input, other, rtol, atol, equal_nan).all())

@@ -15,13 +15,7 @@ from mt_autodiff import is_grad_enabled
 from mt_operators import OPERATORS
 from mt_tensor.core.arguments import check_flags
 from mt_tensor.core.dtypes import Number, NumberLike, float64, get_default_dtype, plain, result_type
-from mt_tensor.core.elementwise import (
-    OPERANDS,
-    OPERATIONS,
-    check_on_bool,
-    constant,
-    elementwise,
-)
+from mt_tensor.core.elementwise import OPERANDS, OPERATIONS, check_on_bool, constant, elementwise
 from mt_tensor.core.operands import common_backend
 from mt_tensor.core.strides import overlaps, shape_broadcast
 from mt_tensor.core.tensor import Tensor

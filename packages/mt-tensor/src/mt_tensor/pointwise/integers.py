@@ -97,9 +97,6 @@ _TRUNCATED = ElementwiseOperation(
 )
 
 
-divide = div
-
-
 def true_divide(input: Any, other: Any) -> Tensor:
     """Return `input / other`, by torch's older name."""
     return div(input, other)

@@ -41,12 +41,7 @@ def _added(
 
 @validate_call
 def addmm(
-    input: Tensor,
-    mat1: Tensor,
-    mat2: Tensor,
-    *,
-    beta: Number = 1,
-    alpha: Number = 1,
+    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1
 ) -> Tensor:
     """Return `beta * input + alpha * (mat1 @ mat2)`.
 
@@ -66,12 +61,7 @@ def addmm(
 
 @validate_call
 def addmv(
-    input: Tensor,
-    mat: Tensor,
-    vec: Tensor,
-    *,
-    beta: Number = 1,
-    alpha: Number = 1,
+    input: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1
 ) -> Tensor:
     """Return `beta * input + alpha * (mat @ vec)`, for shapes (n, m) and (m,); see `addmm`."""
     return _added("addmv", mv, (input, mat, vec), beta, alpha)
@@ -79,12 +69,7 @@ def addmv(
 
 @validate_call
 def addr(
-    input: Tensor,
-    vec1: Tensor,
-    vec2: Tensor,
-    *,
-    beta: Number = 1,
-    alpha: Number = 1,
+    input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1
 ) -> Tensor:
     """Return `beta * input + alpha * outer(vec1, vec2)`; see `addmm`."""
     return _added("addr", outer, (input, vec1, vec2), beta, alpha)
@@ -92,12 +77,7 @@ def addr(
 
 @validate_call
 def baddbmm(
-    input: Tensor,
-    batch1: Tensor,
-    batch2: Tensor,
-    *,
-    beta: Number = 1,
-    alpha: Number = 1,
+    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1
 ) -> Tensor:
     """Return `beta * input + alpha * bmm(batch1, batch2)`; see `addmm`."""
     return _added("baddbmm", bmm, (input, batch1, batch2), beta, alpha)
@@ -105,12 +85,7 @@ def baddbmm(
 
 @validate_call
 def addbmm(
-    input: Tensor,
-    batch1: Tensor,
-    batch2: Tensor,
-    *,
-    beta: Number = 1,
-    alpha: Number = 1,
+    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1
 ) -> Tensor:
     """Return `beta * input + alpha * bmm(batch1, batch2).sum(0)`; see `addmm`."""
 

@@ -109,9 +109,6 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
 ger = outer
 
 
-ger = outer
-
-
 @validate_call
 def inner(input: Tensor, other: Tensor) -> Tensor:
     """Return the dot products of all rows, along the last dimensions; of numbers, the product.

@@ -152,10 +152,7 @@ def randint_like(
 
 
 def randperm(
-    n: int,
-    generator: _Generator = None,
-    dtype: Any = None,
-    **options: Unpack[Placement],
+    n: int, generator: _Generator = None, dtype: Any = None, **options: Unpack[Placement]
 ) -> Tensor:
     """Return the integers from 0 to n - 1 in random order, by default as int64.
 

@@ -1,15 +1,16 @@
 """The sample table for operations on tensors, beside `mt_operators.testing` for the operators.
 
-A row names an operation, its NumPy oracle, and the shapes it is tested on. The conformance kit
-walks the table on every backend: values, element types, gradients by finite differences, inputs
-unchanged, and the errors that bad arguments must raise. A new operation needs one row, in the file
-of its subject.
+A row names an operation, an expression of tensors, and the shapes it is tested on. The conformance
+kit walks the table on every backend: values against those of the same expression in NumPy, dtypes,
+gradients by finite differences, inputs unchanged, and the errors that bad arguments must raise. A
+new operation needs one row, in the file of its subject, and where NumPy does not have it a meaning
+in `reference.py`.
 """
 
 from __future__ import annotations
 
 # Importing a subject enters its rows.
-from mt_tensor.testing import (
+from mt_tensor.testing import (  # noqa: F401
     in_place,
     indexing,
     linalg,
@@ -32,23 +33,10 @@ from mt_tensor.testing.specs import (
     row,
 )
 
-SUBJECTS = (
-    pointwise,
-    reductions,
-    order,
-    products,
-    linalg,
-    movement,
-    indexing,
-    in_place,
-)
-"""The modules that hold the rows."""
-
 __all__ = [
     "BAD_CALLS",
     "FLOATS",
     "PROMOTION",
-    "SUBJECTS",
     "TENSOR_SPECS",
     "WHOLE",
     "BadCall",

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 import mt_tensor as mt
-from mt_tensor.core.dtypes import Array
 from mt_tensor.errors import DomainError, DTypeError, IndexingError, LinAlgError, ShapeError
 from mt_tensor.testing.specs import refused, row, single
 
@@ -19,7 +18,7 @@ _row = partial(row, dtypes="wide float")
 SQUARE = single((2, 2), (1, 1), (3, 3), (2, 1, 3, 3))
 OBLONG = single((2, 3), (3, 2), (2, 2), (2, 1, 3))
 
-# --- Matrices to compute with, for tensors and for the oracle -----------------------------------
+# --- Matrices to compute with -------------------------------------------------------------------
 
 
 def positive(x: Any) -> Any:
@@ -27,19 +26,9 @@ def positive(x: Any) -> Any:
     return x @ x.mT + (x.sum(-1) * 0 + 1).diag_embed()
 
 
-def positive_array(x: Array) -> Any:
-    """Return the same of an array."""
-    return x @ np.swapaxes(x, -1, -2) + np.eye(x.shape[-2])
-
-
 def leaning(x: Any) -> Any:
     """Return a matrix that can be inverted, and is not symmetric."""
     return positive(x) + x.triu(1)
-
-
-def leaning_array(x: Array) -> Any:
-    """Return the same of an array."""
-    return positive_array(x) + np.triu(x, 1)
 
 
 def varied(x: Any) -> Any:
@@ -61,35 +50,20 @@ def not_floating(name: str, function: str = "") -> None:
     refused(name, call, DTypeError, "float64; int64 was given")
 
 
-def _solved_triangle(x: Array, y: Array, upper: bool, unit: bool, left: bool) -> Any:
-    a = (np.triu if upper else np.tril)(leaning_array(x))
-    if unit:
-        a = np.where(np.eye(a.shape[-1]) == 1, 1, a)
-    return np.linalg.inv(a) @ y if left else y @ np.linalg.inv(a)
-
-
 # --- Inverses and equations ---------------------------------------------------------------------
 
-_row("inverse", lambda x: leaning(x).inverse(), lambda x: np.linalg.inv(leaning_array(x)), *SQUARE)
+_row("inverse", lambda x: leaning(x).inverse(), *SQUARE)
 refused("inverse", lambda x: mt.linalg.inv(x[:, :1] * x[:, :1].T * 0), LinAlgError, "singular")
 not_square("inverse", "inv")
 not_floating("inverse", "inv")
-_row(
-    "inv", lambda x: mt.linalg.inv(leaning(x)), lambda x: np.linalg.inv(leaning_array(x)), ((2, 2),)
-)
+_row("inv", lambda x: mt.linalg.inv(leaning(x)), ((2, 2),))
 _FLAT = single((2, 3), (3, 2), (2, 2), (2, 0))
-_row("pinverse", lambda x: varied(x).pinverse(), lambda x: np.linalg.pinv(varied(x)), *_FLAT)
-_row(
-    "pinv",
-    lambda x: mt.linalg.pinv(varied(x), rtol=1e-9),
-    lambda x: np.linalg.pinv(varied(x)),
-    *_FLAT,
-)
+_row("pinverse", lambda x: varied(x).pinverse(), *_FLAT)
+_row("pinv", lambda x: mt.linalg.pinv(varied(x), rtol=1e-9), *_FLAT)
 refused("pinv", lambda x: mt.linalg.pinv(x[0]), ShapeError, "takes matrices")
 _row(
     "solve",
     lambda x, y: mt.linalg.solve(leaning(x), y),
-    lambda x, y: np.linalg.solve(leaning_array(x), y),
     ((2, 2), (2, 3)),
     ((3, 3), (3,)),
     ((2, 1, 2, 2), (3, 2, 1)),
@@ -101,25 +75,14 @@ refused("solve", lambda x: mt.linalg.solve(x, x), ShapeError, "takes square matr
 refused(
     "solve", lambda x: mt.linalg.solve(x @ x.T, x[:, 0], left=False), ShapeError, "X A = B cannot"
 )
-_row(
-    "solve",
-    lambda x, y: mt.linalg.solve(leaning(x), y, left=False),
-    lambda x, y: y @ np.linalg.inv(leaning_array(x)),
-    ((2, 2), (3, 2)),
-)
-_row(
-    "solve",
-    lambda x, vectors: mt.linalg.solve(leaning(x), vectors),
-    lambda x, vectors: np.linalg.solve(leaning_array(x), vectors[..., None])[..., 0],
-    ((3, 2, 2), (3, 2)),
-)
+_row("solve", lambda x, y: mt.linalg.solve(leaning(x), y, left=False), ((2, 2), (3, 2)))
+_row("solve", lambda x, vectors: mt.linalg.solve(leaning(x), vectors), ((3, 2, 2), (3, 2)))
 for _upper, _unit, _left in ((True, False, True), (False, True, True), (False, False, False)):
     _row(
         "solve_triangular",
         lambda x, y, up=_upper, unit=_unit, left=_left: mt.linalg.solve_triangular(
             leaning(x), y, upper=up, unitriangular=unit, left=left
         ),
-        lambda x, y, up=_upper, unit=_unit, left=_left: _solved_triangle(x, y, up, unit, left),
         ((2, 2), (2, 2)),
         ((2, 3, 3), (3, 3)),
     )
@@ -130,39 +93,17 @@ for _upper in (True, False):
 
 # --- Determinants -------------------------------------------------------------------------------
 
-_row("det", lambda x: leaning(x).det(), lambda x: np.linalg.det(leaning_array(x)), *SQUARE)
+_row("det", lambda x: leaning(x).det(), *SQUARE)
 not_square("det")
 not_floating("det")
 _OF_NOTHING = "it takes float16 of no elements"
-_row(
-    "det",
-    lambda x: x.det(),
-    lambda x: np.ones(x.shape[:-2]) + x.sum((-1, -2)),
-    *single((0, 0), (2, 0, 0)),
-    torch=_OF_NOTHING,
-)
-_row("solve", mt.linalg.solve, lambda x, y: y + 0 * x.sum(), ((0, 0), (0, 2)), torch=_OF_NOTHING)
-_row(
-    "slogdet",
-    lambda x: (-leaning(x)).slogdet().logabsdet,
-    lambda x: np.linalg.slogdet(leaning_array(x))[1],
-    *SQUARE,
-)
+_row("det", lambda x: x.det(), *single((0, 0), (2, 0, 0)), torch=_OF_NOTHING)
+_row("solve", mt.linalg.solve, ((0, 0), (0, 2)), torch=_OF_NOTHING)
+_row("slogdet", lambda x: (-leaning(x)).slogdet().logabsdet, *SQUARE)
 not_square("slogdet")
 not_floating("slogdet")
-_row(
-    "slogdet",
-    lambda x: mt.linalg.slogdet(-leaning(x)).sign,
-    lambda x: np.linalg.slogdet(-leaning_array(x))[0],
-    *SQUARE,
-    differentiable=False,
-)
-_row(
-    "logdet",
-    lambda x: leaning(x).logdet(),
-    lambda x: np.log(np.linalg.det(leaning_array(x))),
-    *SQUARE,
-)
+_row("slogdet", lambda x: mt.linalg.slogdet(-leaning(x)).sign, *SQUARE, differentiable=False)
+_row("logdet", lambda x: leaning(x).logdet(), *SQUARE)
 refused("logdet", lambda x: x.logdet(), ShapeError, "takes square matrices")
 
 # --- Norms, products and parts ------------------------------------------------------------------
@@ -171,7 +112,6 @@ for _ord in ("fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf):
     row(
         "matrix_norm",
         lambda x, o=_ord: mt.linalg.matrix_norm(varied(x), o, (-1, 0), keepdim=True),
-        lambda x, o=_ord: np.linalg.norm(varied(x), o, (-1, 0), keepdims=True),
         *single((2, 3), (3, 2), (3, 1, 2)),
         dtypes="wide float" if _ord in ("nuc", 2, -2) else "float",
     )
@@ -182,7 +122,6 @@ refused("matrix_norm", lambda x: mt.linalg.matrix_norm(x, dim=0), TypeError, "tw
 row(
     "matrix_norm",
     lambda x: mt.linalg.matrix_norm(x, np.inf),
-    lambda x: x.sum((-1, -2)),
     *single((0, 3), (2, 3, 0)),
     dtypes="float",
     torch="of no elements it returns a constant",
@@ -190,7 +129,6 @@ row(
 row(
     "vector_norm",
     lambda x: mt.linalg.vector_norm(x, 3, -1, keepdim=True),
-    lambda x: np.linalg.norm(x, 3, -1, keepdims=True),
     *OBLONG,
     ((4,),),
     dtypes="float",
@@ -205,61 +143,32 @@ refused("vector_norm", lambda x: mt.linalg.vector_norm(x[:0], np.inf), IndexingE
 row(
     "vector_norm",
     lambda x: mt.linalg.vector_norm(x, dtype="float64").to(x.dtype),
-    lambda x: np.linalg.norm(x.ravel()),
     *OBLONG,
     ((0,),),
     dtypes="float",
     torch=lambda x: mt.linalg.vector_norm(x, 2),
 )
-_row(
-    "norm",
-    lambda x: mt.linalg.norm(varied(x), 2),
-    lambda x: np.linalg.norm(varied(x), 2),
-    ((2, 3),),
-)
+_row("norm", lambda x: mt.linalg.norm(varied(x), 2), ((2, 3),))
 refused("norm", lambda x: mt.linalg.norm(x[None], 2), ShapeError, "one dimension or two")
 refused("norm", lambda x: mt.linalg.norm(x.long()), DTypeError, "int64 was given")
-row("norm", lambda x: mt.linalg.norm(x, 3), lambda x: np.linalg.norm(x, 3), ((3,),), dtypes="float")
-row(
-    "norm",
-    lambda x: mt.linalg.norm(x, 1, 0),
-    lambda x: np.linalg.norm(x, 1, 0),
-    *single((2, 3), (3, 1, 2)),
-    dtypes="float",
-)
+row("norm", lambda x: mt.linalg.norm(x, 3), ((3,),), dtypes="float")
+row("norm", lambda x: mt.linalg.norm(x, 1, 0), *single((2, 3), (3, 1, 2)), dtypes="float")
 row(
     "vecdot",
     lambda x, y: mt.linalg.vecdot(x, y, dim=0),
-    lambda x, y: (x * y).sum(0),
     ((2, 3), (2, 3)),
     ((3,), (3,)),
     ((2, 3), (2, 1)),
     dtypes="float",
 )
 refused("vecdot", lambda x: mt.linalg.vecdot(x.long(), x.long()), DTypeError, "int64 was given")
-row(
-    "diagonal",
-    lambda x: mt.linalg.diagonal(x, offset=1),
-    lambda x: np.diagonal(x, 1, -2, -1),
-    *OBLONG,
-)
+row("diagonal", lambda x: mt.linalg.diagonal(x, offset=1), *OBLONG)
 refused("diagonal", lambda x: mt.linalg.diagonal(x, dim2=0), IndexingError, "are the same")
-row(
-    "vander",
-    lambda x: mt.linalg.vander(x, N=3),
-    lambda x: x[..., None] ** np.arange(3),
-    *single((4,), (2, 3)),
-    dtypes="sum",
-)
+row("vander", lambda x: mt.linalg.vander(x, N=3), *single((4,), (2, 3)), dtypes="sum")
 refused("vander", lambda x: mt.linalg.vander(x, N=1), DomainError, "1 was given")
 refused("vander", lambda x: mt.linalg.vander(x.sum()), IndexingError, "at least one dimension")
 for _power in (-1, -2):
-    _row(
-        "matrix_power",
-        lambda x, n=_power: leaning(x).matrix_power(n),
-        lambda x, n=_power: np.linalg.matrix_power(leaning_array(x), n),
-        *single((2, 2), (1, 3, 3)),
-    )
+    _row("matrix_power", lambda x, n=_power: leaning(x).matrix_power(n), *single((2, 2), (1, 3, 3)))
 refused("matrix_power", lambda x: (x @ x.T * 0).matrix_power(-1), LinAlgError, "singular")
 
 
@@ -291,16 +200,7 @@ def _times(found: Any) -> Any:
 
 
 for _upper in (False, True):
-    _row(
-        "cholesky",
-        lambda x, up=_upper: mt.linalg.cholesky(positive(x), upper=up),
-        lambda x, up=_upper: (
-            np.swapaxes(np.linalg.cholesky(positive_array(x)), -1, -2)
-            if up
-            else np.linalg.cholesky(positive_array(x))
-        ),
-        *SQUARE,
-    )
+    _row("cholesky", lambda x, up=_upper: mt.linalg.cholesky(positive(x), upper=up), *SQUARE)
 refused("cholesky", lambda x: mt.linalg.cholesky(-x @ x.T), LinAlgError, "not positive definite")
 not_square("cholesky")
 not_floating("cholesky")
@@ -308,7 +208,6 @@ _row(
     "eigh",
     # The signs of eigenvectors are open: only what does not vary with them is compared.
     lambda x: _recomposed(mt.linalg.eigh(positive(x)), lambda values: values.exp()),
-    lambda x: _recomposed(np.linalg.eigh(positive_array(x)), np.exp),
     *single((2, 2), (2, 3, 2)),
 )
 not_square("eigh")
@@ -318,34 +217,22 @@ for _triangle in ("L", "U"):
     _row(
         "eigvalsh",
         lambda x, uplo=_triangle: mt.linalg.eigvalsh(leaning(x), uplo),
-        lambda x, uplo=_triangle: np.linalg.eigvalsh(leaning_array(x), uplo),
         *single((2, 2), (1, 1)),
         differentiable=False,
     )
 not_square("eigvalsh")
-_row(
-    "eigvalsh",
-    lambda x: mt.linalg.eigvalsh(positive(x)),
-    lambda x: np.linalg.eigvalsh(positive_array(x)),
-    *single((2, 2), (2, 2, 2)),
-)
+_row("eigvalsh", lambda x: mt.linalg.eigvalsh(positive(x)), *single((2, 2), (2, 2, 2)))
 
 
 _row(
     "svd",
     lambda x: _swapped(mt.linalg.svd(varied(x), full_matrices=False)),
-    lambda x: _swapped(np.linalg.svd(varied(x), full_matrices=False)),
     *single((2, 3), (3, 2), (2, 2), (2, 2, 3)),
 )
 refused("svd", lambda x: mt.linalg.svd(x[0]), ShapeError, "takes matrices")
 not_floating("svd")
-_row("svd", lambda x: _from_full(mt.linalg.svd(x), x), lambda x: x, *OBLONG, differentiable=False)
-_row(
-    "svdvals",
-    lambda x: mt.linalg.svdvals(varied(x)),
-    lambda x: np.linalg.svd(varied(x), compute_uv=False),
-    *OBLONG,
-)
+_row("svd", lambda x: _from_full(mt.linalg.svd(x), x), *OBLONG, differentiable=False)
+_row("svdvals", lambda x: mt.linalg.svdvals(varied(x)), *OBLONG)
 not_floating("svdvals")
 
 
@@ -353,17 +240,10 @@ for _mode in ("reduced", "complete"):
     _row(
         "qr",
         lambda x, mode=_mode: mt.linalg.qr(varied(x), mode)[1].abs(),
-        lambda x, mode=_mode: abs(np.linalg.qr(varied(x), mode)[1]),
         *OBLONG,
         ((4, 2),),
         differentiable=False,
     )
     refused("qr", lambda x, mode=_mode: mt.linalg.qr(x[0], mode), ShapeError, "takes matrices")
 refused("qr", lambda x: mt.linalg.qr(x, "half"), DomainError, "'half' was given")
-_row(
-    "qr",
-    lambda x: _times(mt.linalg.qr(varied(x))),
-    lambda x: _times(np.linalg.qr(varied(x))),
-    *OBLONG,
-    ((4, 2),),
-)
+_row("qr", lambda x: _times(mt.linalg.qr(varied(x))), *OBLONG, ((4, 2),))

@@ -10,141 +10,97 @@ import numpy as np
 import mt_tensor as mt
 from mt_tensor.core.dtypes import Array
 from mt_tensor.errors import DomainError, DTypeError, IndexingError, ShapeError
-from mt_tensor.testing.specs import ANY, MATRIX, NOT_A_NUMBER, WITH_EMPTY, refused, row, single
+from mt_tensor.testing.specs import ANY, MATRIX, WITH_EMPTY, refused, row, single, with_nan
 
 # --- Running folds ------------------------------------------------------------------------------
 
-row(
-    "cumsum",
-    lambda x: x.cumsum(0),
-    lambda x: np.cumsum(x, 0).reshape(x.shape),
-    *MATRIX,
-    *single((), (0, 3)),
-    dtypes="sum",
-)
+row("cumsum", lambda x: x.cumsum(0), *MATRIX, *single((), (0, 3)), dtypes="sum")
 refused("cumsum", lambda x: x.cumsum(2), IndexingError, "dimension 2 is out of range")
 refused("cumsum", lambda x: x.cumsum(0, "bool"), DTypeError, "cannot be computed in bool")
-row(
-    "cumprod",
-    lambda x: x.cumprod(-1),
-    lambda x: np.cumprod(x, -1).reshape(x.shape),
-    *MATRIX,
-    *single((), (0, 3)),
-    dtypes="sum",
-)
+row("cumprod", lambda x: x.cumprod(-1), *MATRIX, *single((), (0, 3)), dtypes="sum")
 refused("cumprod", lambda x: x.cumprod(0, "bool"), DTypeError, "cannot be computed in bool")
 row(
     "cumprod",
     lambda x: (x * x.gt(0)).cumprod(0),  # with zeros
-    lambda x: np.cumprod(x * (x > 0), 0),
     *single((3, 2), (4,)),
     dtypes="sum",
 )
 row(
     "logcumsumexp",
     lambda x: x.logcumsumexp(-1),
-    lambda x: np.logaddexp.accumulate(x, -1) if x.ndim else x,
     *single((2, 4), (3, 1, 2), (), (0, 3)),
     dtypes="float",
 )
 refused("logcumsumexp", lambda x: x.long().logcumsumexp(0), DTypeError, "int64 was given")
-row("cummax", lambda x: x.cummax(0).values, np.maximum.accumulate, *MATRIX, ((0, 3),))
-row(
-    "cummin",
-    lambda x: x.cummin(-1).values,
-    lambda x: np.minimum.accumulate(x, -1) if x.ndim else x,
-    *MATRIX,
-    ((),),
-)
+row("cummax", lambda x: x.cummax(0).values, *MATRIX, ((0, 3),))
+row("cummin", lambda x: x.cummin(-1).values, *MATRIX, ((),))
 
 # --- Order --------------------------------------------------------------------------------------
 
-row("sort", lambda x: x.sort().values, lambda x: np.sort(x, -1) if x.ndim else x, *WITH_EMPTY)
-row("sort", lambda x: x.sort(0).indices, lambda x: x.argsort(0), *MATRIX, dtypes="index")
-row("sort", lambda x: x.sort(0, descending=True).values, lambda x: -np.sort(-x, 0), *MATRIX)
-row("argsort", lambda x: x.argsort(0), lambda x: np.argsort(x, 0), *MATRIX, dtypes="index")
+row("sort", lambda x: x.sort().values, *WITH_EMPTY)
+row("sort", lambda x: x.sort(0).indices, *MATRIX, dtypes="index")
+row("sort", lambda x: x.sort(0, descending=True).values, *MATRIX)
+row("argsort", lambda x: x.argsort(0), *MATRIX, dtypes="index")
 refused("argsort", lambda x: x.argsort("a"), TypeError, "'a' was given")
-row(
-    "topk",
-    lambda x: x.topk(2).values,
-    lambda x: -np.sort(-x, -1)[..., :2],
-    *single((2, 3), (3, 1, 2)),
-)
+row("topk", lambda x: x.topk(2).values, *single((2, 3), (3, 1, 2)))
 refused("topk", lambda x: x.topk(4), ShapeError, "4 of the 3 element")
 refused("topk", lambda x: x.topk(-1), ShapeError, "-1 of the 3 element")
 refused("topk", lambda x: x.topk(1.0), TypeError, "k is an integer; 1.0")
-row("topk", lambda x: x.topk(1, 0, False).values, lambda x: np.sort(x, 0)[:1], *MATRIX)
-row("topk", lambda x: x.topk(1).indices, lambda x: x.argmax(-1)[..., None], *MATRIX, dtypes="index")
-row(
-    "median",
-    lambda x: x.median(),
-    lambda x: np.sort(x, None)[(x.size - 1) // 2],
-    *ANY,
-    dtypes="number",
-)
+row("topk", lambda x: x.topk(1, 0, False).values, *MATRIX)
+row("topk", lambda x: x.topk(1).indices, *MATRIX, dtypes="index")
+row("median", lambda x: x.median(), *ANY, dtypes="number")
 refused("median", lambda x: (x > 0).median(), DTypeError, "bool")
 refused("median", lambda x: x[:0].median(0), IndexingError, "no elements")
-row(
-    "median",
-    lambda x: x.median(0, True).values,
-    lambda x: np.sort(x, 0)[(len(x) - 1) // 2][None],
-    *MATRIX,
-    dtypes="number",
-)
+row("median", lambda x: x.median(0, True).values, *MATRIX, dtypes="number")
 
 # --- Counting, and places in the order ----------------------------------------------------------
 
 row(
     "unique",
     lambda x: (x > 0).float().unique(return_counts=True)[1],
-    lambda x: np.unique(x > 0, return_counts=True)[1],
     *WITH_EMPTY,
     dtypes="index",
+    oracle=lambda x: np.unique(x > 0, return_counts=True)[1],
 )
 refused("unique", lambda x: x.unique(dim=2), IndexingError, "dimension 2 is out of range")
 row(
     "unique_consecutive",
     lambda x: (x > 0).long().unique_consecutive(dim=0),
-    lambda x: (x > 0)[np.r_[True, ((x > 0)[1:] != (x > 0)[:-1]).reshape(len(x) - 1, -1).any(1)]],
     *single((5,), (4, 1)),
     dtypes="index",
+    oracle=lambda x: (x > 0)[
+        np.r_[True, ((x > 0)[1:] != (x > 0)[:-1]).reshape(len(x) - 1, -1).any(1)]
+    ],
 )
 row(
     "unique",
     lambda x: (x * 2).long().unique(return_inverse=True)[1],
-    lambda x: np.unique(np.trunc(x * 2), return_inverse=True)[1].reshape(x.shape),
     *WITH_EMPTY,
     dtypes="index",
+    oracle=lambda x: np.unique(np.trunc(x * 2), return_inverse=True)[1].reshape(x.shape),
 )
 row(
     "unique_consecutive",
     lambda x: (x > 0).long().unique_consecutive(return_counts=True)[1],
-    lambda x: np.array([len(list(each)) for _, each in groupby((x > 0).reshape(-1))]),
     *ANY,
     dtypes="index",
+    oracle=lambda x: np.array([len(list(each)) for _, each in groupby((x > 0).reshape(-1))]),
 )
-row(
-    "bincount",
-    lambda x: (x > 0).long().bincount(minlength=3),
-    lambda x: np.bincount((x > 0).astype(int), minlength=3),
-    *single((5,), (0,)),
-    dtypes="index",
-)
+row("bincount", lambda x: (x > 0).long().bincount(minlength=3), *single((5,), (0,)), dtypes="index")
 refused("bincount", lambda x: x.bincount(), ShapeError, "takes 1-D tensors")
 refused("bincount", lambda x: x[0].bincount(), DTypeError, "counts integers; float32")
 refused("bincount", lambda x: (-x[0].long()).bincount(), DomainError, "-3 was given")
 refused(
     "bincount", lambda x: x[0].long().bincount(minlength=-1), DomainError, "minlength is an integer"
 )
-row("msort", lambda x: x.msort(), lambda x: np.sort(x, 0), *MATRIX, ((5,),))
-row("kthvalue", lambda x: x.kthvalue(2).values, lambda x: np.sort(x)[..., 1], *single((2, 3), (4,)))
+row("msort", lambda x: x.msort(), *MATRIX, ((5,),))
+row("kthvalue", lambda x: x.kthvalue(2).values, *single((2, 3), (4,)))
 refused("kthvalue", lambda x: x.kthvalue(4), ShapeError, "number 4 of 3")
 refused("kthvalue", lambda x: x.kthvalue(1.0), TypeError, "k is an integer; 1.0")
 for _way in ("linear", "lower", "higher", "midpoint", "nearest"):
     row(
         "quantile",
         lambda x, w=_way: x.quantile(0.3, -1, interpolation=w),
-        lambda x, w=_way: np.quantile(x, 0.3, -1, method=w),
         *MATRIX,
         ((7,),),
         dtypes="wide float",
@@ -159,15 +115,9 @@ refused("quantile", lambda x: x[:0].quantile(0.5), ShapeError, "no elements")
 refused(
     "quantile", lambda x: x.quantile(0.5, interpolation="mean"), DomainError, "'mean' was given"
 )
-row("quantile", lambda x: x.quantile(0.3), lambda x: np.quantile(x, 0.3), *ANY, dtypes="wide float")
-row(
-    "nanquantile",
-    lambda x: NOT_A_NUMBER[0](x).nanquantile(0.6),
-    lambda x: np.nanquantile(NOT_A_NUMBER[1](x), 0.6),
-    *MATRIX,
-    dtypes="wide real",
-)
-row("diff", lambda x: x.diff(2, 0), lambda x: np.diff(x, 2, 0), *single((4, 2), (3,), (2, 2)))
+row("quantile", lambda x: x.quantile(0.3), *ANY, dtypes="wide float")
+row("nanquantile", lambda x: with_nan(x).nanquantile(0.6), *MATRIX, dtypes="wide real")
+row("diff", lambda x: x.diff(2, 0), *single((4, 2), (3,), (2, 2)))
 refused("diff", lambda x: x.sum().diff(), IndexingError, "at least one dimension")
 refused("diff", lambda x: x.diff(-1), DomainError, "-1 was given")
 
@@ -187,31 +137,31 @@ def _mode(x: Array) -> Any:
 row(
     "mode",
     lambda x: (x > 0).float().mode().values,
-    lambda x: np.apply_along_axis(_mode, -1, (x > 0) * 1.0),
     *single((2, 3), (4,), (5, 1, 7)),
     differentiable=False,
     dtypes="single",
+    oracle=lambda x: np.apply_along_axis(_mode, -1, (x > 0) * 1.0),
 )
 refused("mode", lambda x: x[:, :0].mode(), IndexingError, r"mode\(\) of no elements")
 row(
     "mode",
     lambda x: x.mode(0, True).values,
-    lambda x: np.apply_along_axis(_mode, 0, x)[None],
     *MATRIX,
+    oracle=lambda x: np.apply_along_axis(_mode, 0, x)[None],
 )
 row(
     "mode",
     lambda x: (x > 0).mode(0).indices,
-    lambda x: np.apply_along_axis(lambda v: np.flatnonzero(v == _mode(v))[-1], 0, x > 0),
     *single((5, 3), (4, 2, 2), (1,)),
     dtypes="index",
+    oracle=lambda x: np.apply_along_axis(lambda v: np.flatnonzero(v == _mode(v))[-1], 0, x > 0),
 )
 row(
     "nanmedian",
-    lambda x: NOT_A_NUMBER[0](x).nanmedian(),
-    lambda x: np.sort(x[x > 0])[((x > 0).sum() - 1) // 2],
+    lambda x: with_nan(x).nanmedian(),
     *single((2, 3), (7,)),
     dtypes="real",
+    oracle=lambda x: np.sort(x[x > 0])[((x > 0).sum() - 1) // 2],
 )
 refused(
     "nanmedian", lambda x: (x > 0).nanmedian(), DTypeError, r"nanmedian\(\) is not defined on bool"
@@ -221,43 +171,25 @@ refused("nanmedian", lambda x: x.nanmedian(keepdim=True), TypeError, "together w
 row(
     "nanmedian",
     lambda x: x.where(x > x.min(), np.nan).nanmedian(0, True).values,
-    lambda x: np.apply_along_axis(_nanmedian, 0, np.where(x > x.min(), x, np.nan))[None],
     ((4, 3),),
     dtypes="real",
+    oracle=lambda x: np.apply_along_axis(_nanmedian, 0, np.where(x > x.min(), x, np.nan))[None],
 )
-row(
-    "histc",
-    lambda x: x.histc(4, -1, 1.25),
-    lambda x: np.histogram(x, 4, (-1, 1.25))[0],
-    *WITH_EMPTY,
-    differentiable=False,
-    dtypes="float",
-)
+row("histc", lambda x: x.histc(4, -1, 1.25), *WITH_EMPTY, differentiable=False, dtypes="float")
 refused("histc", lambda x: x.long().histc(), DTypeError, "int64 was given")
 refused("histc", lambda x: x.histc(0), DomainError, "bins is an integer from 1 on; 0")
 refused("histc", lambda x: x.histc(3, 2, 1), DomainError, "2.0 and 1.0 were given")
 refused("histc", lambda x: x.histc(3, 0, np.inf), DomainError, "finite range")
 refused("histc", lambda x: (x / 0).histc(3), DomainError, "finite range")
 row(
-    "histc",
-    lambda x: x.histc(3),
-    lambda x: np.histogram(x, 3)[0],
-    *single((2, 3), (5,), (1,)),
-    differentiable=False,
-    dtypes="float",
+    "histc", lambda x: x.histc(3), *single((2, 3), (5,), (1,)), differentiable=False, dtypes="float"
 )
 
 
 # --- Areas under curves -------------------------------------------------------------------------
 
 for _name in ("trapezoid", "trapz"):
-    row(
-        _name,
-        lambda y, n=_name: getattr(mt, n)(y, dx=0.5, dim=0),
-        lambda y: np.trapezoid(y, dx=0.5, axis=0),
-        *MATRIX,
-        dtypes="real number",
-    )
+    row(_name, lambda y, n=_name: getattr(mt, n)(y, dx=0.5, dim=0), *MATRIX, dtypes="real number")
     refused(_name, lambda x: mt.trapezoid(x.sum()), IndexingError, "at least one dimension")
     refused(_name, lambda x: mt.trapezoid(x > 0), DTypeError, "not defined on bool")
     refused(_name, lambda x: mt.trapezoid(x, x[0, :2]), ShapeError, r"each of 3 points; .*\(2,\)")
@@ -266,24 +198,15 @@ for _name in ("trapezoid", "trapz"):
 row(
     "trapezoid",
     lambda y, x: mt.trapezoid(y, x, dim=0),
-    lambda y, x: np.trapezoid(y, x, axis=0),
     ((3, 2), (3,)),
     ((4,), (4,)),
     ((3, 2), (3, 2)),
     dtypes="real number",
 )
-row(
-    "cumulative_trapezoid",
-    mt.cumulative_trapezoid,
-    lambda y: np.cumsum((y[..., 1:] + y[..., :-1]) / 2, -1),
-    *MATRIX,
-    ((1,),),
-    dtypes="real number",
-)
+row("cumulative_trapezoid", mt.cumulative_trapezoid, *MATRIX, ((1,),), dtypes="real number")
 row(
     "cumulative_trapezoid",
     lambda y, x: mt.cumulative_trapezoid(y, x=x),
-    lambda y, x: np.cumsum((y[..., 1:] + y[..., :-1]) / 2 * np.diff(x), -1),
     ((2, 3), (3,)),
     ((2, 3), (1, 3)),
     dtypes="real number",
@@ -295,7 +218,6 @@ for _right in (False, True):
     row(
         "searchsorted",
         lambda x, y, right=_right: mt.searchsorted(x.sort().values, y, right=right),
-        lambda x, y, right=_right: np.searchsorted(np.sort(x), y, "right" if right else "left"),
         ((5,), (2, 3)),
         ((4,), ()),
         ((0,), (2,)),
@@ -304,7 +226,6 @@ for _right in (False, True):
     row(
         "bucketize",
         lambda x, y, right=_right: mt.bucketize(x, y.sort().values, right=right),
-        lambda x, y, right=_right: np.digitize(x, np.sort(y), right=not right),
         ((2, 3), (5,)),
         ((), (4,)),
         ((3,), (0,)),
@@ -336,27 +257,13 @@ refused("bucketize", lambda x: mt.bucketize(x > 0, x[0] > 0), DTypeError, "not d
 row(
     "searchsorted",
     lambda x, y: mt.searchsorted(x, y, sorter=x.argsort(-1), side="right"),
-    lambda x, y: np.stack(
-        [np.searchsorted(np.sort(a), b, "right") for a, b in zip(x, y, strict=True)]
-    ),
     ((2, 3), (2, 4)),
     dtypes="index of numbers",
+    oracle=lambda x, y: np.stack(
+        [np.searchsorted(np.sort(a), b, "right") for a, b in zip(x, y, strict=True)]
+    ),
 )
-row(
-    "isin",
-    mt.isin,
-    np.isin,
-    ((2, 3), (4,)),
-    ((), (2, 2)),
-    ((0, 2), (3,)),
-    dtypes="truth of numbers",
-)
+row("isin", mt.isin, ((2, 3), (4,)), ((), (2, 2)), ((0, 2), (3,)), dtypes="truth of numbers")
 refused("isin", lambda x: mt.isin(x > 0, x), DTypeError, "not defined on bool")
 refused("isin", lambda x: mt.isin(1, 2), TypeError, "takes tensors; 2")
-row(
-    "isin",
-    lambda x: mt.isin(x, 2, invert=True),
-    lambda x: x != 2,
-    *WITH_EMPTY,
-    dtypes="truth of numbers",
-)
+row("isin", lambda x: mt.isin(x, 2, invert=True), *WITH_EMPTY, dtypes="truth of numbers")

@@ -7,70 +7,42 @@ import numpy as np
 import mt_tensor as mt
 from mt_tensor.core.dtypes import Array
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
-from mt_tensor.testing.specs import (
-    ANY,
-    MATRIX,
-    NOT_A_NUMBER,
-    WITH_EMPTY,
-    own_row,
-    refused,
-    row,
-    single,
-)
+from mt_tensor.testing.specs import ANY, MATRIX, WITH_EMPTY, refused, row, single, with_nan
 
 # --- Reductions ---------------------------------------------------------------------------------
 
 
-own_row("sum", lambda x: x.sum(), *WITH_EMPTY, dtypes="sum")
+row("sum", lambda x: x.sum(), *WITH_EMPTY, dtypes="sum")
 refused("sum", lambda x: x.sum(2), IndexingError, "dimension 2 is out of range")
 refused("sum", lambda x: x.sum((0, -2)), IndexingError, "name a dimension twice")
-own_row("sum", lambda x: x.sum(0), *MATRIX, ((0, 3),), dtypes="sum")
-row(
-    "sum",
-    lambda x: x.sum(-1, True),
-    lambda x: x.sum(-1, keepdims=True),
-    *MATRIX,
-    ((2, 0),),
-    dtypes="sum",
-)
-own_row("sum", lambda x: x.sum((0, 2)), *single((2, 3, 4), (2, 1, 3, 2, 1)), dtypes="sum")
-own_row("mean", lambda x: x.mean(-1), *MATRIX, dtypes="float")
+row("sum", lambda x: x.sum(0), *MATRIX, ((0, 3),), dtypes="sum")
+row("sum", lambda x: x.sum(-1, True), *MATRIX, ((2, 0),), dtypes="sum")
+row("sum", lambda x: x.sum((0, 2)), *single((2, 3, 4), (2, 1, 3, 2, 1)), dtypes="sum")
+row("mean", lambda x: x.mean(-1), *MATRIX, dtypes="float")
 refused("mean", lambda x: x.long().mean(), DTypeError, "int64 was given")
-own_row("mean", lambda x: x.mean(), *ANY, dtypes="float")
-row("var", lambda x: x.var(), lambda x: x.var(ddof=1), *single((2, 3), (7,)), dtypes="float")
-row(
-    "var",
-    lambda x: x.var(1, correction=0),
-    lambda x: x.var(1),
-    *single((2, 3), (2, 4, 3)),
-    dtypes="float",
-)
-row("std", lambda x: x.std(0), lambda x: x.std(0, ddof=1), ((4, 3),), dtypes="float")
-row("amax", lambda x: x.amax(), lambda x: x.max(), *ANY)
+row("mean", lambda x: x.mean(), *ANY, dtypes="float")
+row("var", lambda x: x.var(), *single((2, 3), (7,)), dtypes="float")
+row("var", lambda x: x.var(1, correction=0), *single((2, 3), (2, 4, 3)), dtypes="float")
+row("std", lambda x: x.std(0), ((4, 3),), dtypes="float")
+row("amax", lambda x: x.amax(), *ANY)
 refused("amax", lambda x: x[:, :0].amax(1), IndexingError, "no elements is undefined")
-row("amax", lambda x: x.amax((0, -1), True), lambda x: x.max((0, -1), keepdims=True), *MATRIX)
-row("amin", lambda x: x.amin(0), lambda x: x.min(0), *MATRIX)
-own_row("argmax", lambda x: x.argmax(-1), *MATRIX, dtypes="index of numbers")
-own_row("argmax", lambda x: x.argmax(), *ANY, dtypes="index of numbers")
-own_row("argmin", lambda x: x.argmin(0), *MATRIX, dtypes="index of numbers")
-own_row("all", lambda x: (x > -0.5).all(), *ANY, dtypes="truth")
-own_row("all", lambda x: (x > 0).all(0), ((0, 2),), dtypes="truth")
-own_row("any", lambda x: (x > 0.5).any(-1), *MATRIX, dtypes="truth")
+row("amax", lambda x: x.amax((0, -1), True), *MATRIX)
+row("amin", lambda x: x.amin(0), *MATRIX)
+row("argmax", lambda x: x.argmax(-1), *MATRIX, dtypes="index of numbers")
+row("argmax", lambda x: x.argmax(), *ANY, dtypes="index of numbers")
+row("argmin", lambda x: x.argmin(0), *MATRIX, dtypes="index of numbers")
+row("all", lambda x: (x > -0.5).all(), *ANY, dtypes="truth")
+row("all", lambda x: (x > 0).all(0), ((0, 2),), dtypes="truth")
+row("any", lambda x: (x > 0.5).any(-1), *MATRIX, dtypes="truth")
 for _name in ("all", "any"):
-    own_row(
+    row(
         _name,
         lambda x, n=_name: getattr(x * (x > 0), n)(0),
         *MATRIX,
         ((0, 2),),
         dtypes="truth of all",
     )
-row(
-    "sum_to_size",
-    lambda x: x.sum_to_size(1, 3),
-    lambda x: x.sum((0, 1)).reshape(1, 3),
-    ((4, 2, 3),),
-    dtypes="sum",
-)
+row("sum_to_size", lambda x: x.sum_to_size(1, 3), ((4, 2, 3),), dtypes="sum")
 refused("sum_to_size", lambda x: x.sum_to_size(4), ShapeError, "does not broadcast")
 
 
@@ -79,111 +51,49 @@ def _softmax(x: Array) -> Array:
     return np.asarray(weights / weights.sum(-1, keepdims=True))
 
 
-row("softmax", lambda x: x.softmax(-1), _softmax, *MATRIX, dtypes="float")
-row(
-    "log_softmax",
-    lambda x: x.log_softmax(-1),
-    lambda x: np.log(_softmax(x)),
-    *MATRIX,
-    dtypes="float",
-)
-row("softmax", lambda x: x.softmax(0), lambda x: _softmax(x.T).T, ((4, 3),), dtypes="float")
+row("softmax", lambda x: x.softmax(-1), *MATRIX, dtypes="float")
+row("log_softmax", lambda x: x.log_softmax(-1), *MATRIX, dtypes="float")
+row("softmax", lambda x: x.softmax(0), ((4, 3),), dtypes="float")
 
-row(
-    "logsumexp",
-    lambda x: x.logsumexp(-1),
-    lambda x: np.log(np.exp(x).sum(-1)),
-    *MATRIX,
-    dtypes="real",
-)
-row(
-    "logsumexp",
-    lambda x: x.logsumexp((0, 1), True),
-    lambda x: np.log(np.exp(x).sum((0, 1), keepdims=True)),
-    *MATRIX,
-    dtypes="real",
-)
+row("logsumexp", lambda x: x.logsumexp(-1), *MATRIX, dtypes="real")
+row("logsumexp", lambda x: x.logsumexp((0, 1), True), *MATRIX, dtypes="real")
 refused("logsumexp", lambda x: x.logsumexp(0.5), TypeError, "0.5 was given")
-own_row("prod", lambda x: x.prod(), *single((2, 3), (), (0,)), dtypes="sum")
+row("prod", lambda x: x.prod(), *single((2, 3), (), (0,)), dtypes="sum")
 row(
     "prod",
     lambda x: (x * x.gt(0)).prod(0),  # with zeros
-    lambda x: (x * (x > 0)).prod(0),
     *single((3, 2), (4, 1, 2)),
     dtypes="sum",
 )
 refused("prod", lambda x: x.prod((0, 1)), TypeError, "is an integer")
-row("prod", lambda x: x.prod(-1, True), lambda x: x.prod(-1, keepdims=True), *MATRIX, dtypes="sum")
-row(
-    "nansum",
-    lambda x: NOT_A_NUMBER[0](x).nansum(-1),
-    lambda x: np.nansum(NOT_A_NUMBER[1](x), -1),
-    *MATRIX,
-    dtypes="real",
-)
-row(
-    "nanmean",
-    lambda x: NOT_A_NUMBER[0](x).nanmean(),
-    lambda x: np.nanmean(NOT_A_NUMBER[1](x)),
-    *MATRIX,
-    dtypes="real",
-)
+row("prod", lambda x: x.prod(-1, True), *MATRIX, dtypes="sum")
+row("nansum", lambda x: with_nan(x).nansum(-1), *MATRIX, dtypes="real")
+row("nanmean", lambda x: with_nan(x).nanmean(), *MATRIX, dtypes="real")
 refused("nanmean", lambda x: x.long().nanmean(), DTypeError, "int64 was given")
-row(
-    "var_mean",
-    lambda x: mt.var_mean(x, 0)[0],
-    lambda x: x.var(0, ddof=1),
-    ((4, 3),),
-    dtypes="float",
-)
-row(
-    "std_mean",
-    lambda x: mt.std_mean(x, -1, False)[0],
-    lambda x: x.std(-1),
-    *single((2, 3), (3, 1, 2)),
-    dtypes="float",
-)
-row(
-    "count_nonzero",
-    lambda x: (x > 0).count_nonzero(0),
-    lambda x: (x > 0).sum(0),
-    *MATRIX,
-    dtypes="index",
-)
-own_row("max", lambda x: x.max(), *ANY)
+row("var_mean", lambda x: mt.var_mean(x, 0)[0], ((4, 3),), dtypes="float")
+row("std_mean", lambda x: mt.std_mean(x, -1, False)[0], *single((2, 3), (3, 1, 2)), dtypes="float")
+row("count_nonzero", lambda x: (x > 0).count_nonzero(0), *MATRIX, dtypes="index")
+row("max", lambda x: x.max(), *ANY)
 refused("max", lambda x: x[:0].max(), IndexingError, r"max\(\) of no elements")
 refused("max", lambda x: x.max(keepdim=True), TypeError, "together with dim")
 refused("max", lambda x: x.max(2.0), TypeError, "2.0 was given")
 refused("max", lambda x: x.max(0, other=x), TypeError, "not both")
-row("max", lambda x: x.max(-1).values, lambda x: x.max(-1), *MATRIX)
-row("max", lambda x: x.max(0).indices, lambda x: x.argmax(0), *MATRIX, dtypes="index")
-row("max", lambda x, y: x.max(y), np.maximum, ((2, 3), (2, 1)))
-own_row("min", lambda x: x.min(), *ANY)
-row("min", lambda x: x.min(0, True).values, lambda x: x.min(0, keepdims=True), *MATRIX)
-row("aminmax", lambda x: x.aminmax(dim=0).min, lambda x: x.min(0), *MATRIX)
-row("aminmax", lambda x: x.aminmax().max, lambda x: x.max(), *ANY)
+row("max", lambda x: x.max(-1).values, *MATRIX)
+row("max", lambda x: x.max(0).indices, *MATRIX, dtypes="index")
+row("max", lambda x, y: x.max(y), ((2, 3), (2, 1)))
+row("min", lambda x: x.min(), *ANY)
+row("min", lambda x: x.min(0, True).values, *MATRIX)
+row("aminmax", lambda x: x.aminmax(dim=0).min, *MATRIX)
+row("aminmax", lambda x: x.aminmax().max, *ANY)
 
 # --- Norms --------------------------------------------------------------------------------------
 
-row("norm", lambda x: x.norm(), lambda x: np.sqrt(np.square(x).sum()), *WITH_EMPTY, dtypes="float")
+row("norm", lambda x: x.norm(), *WITH_EMPTY, dtypes="float")
 refused("norm", lambda x: x.norm("nuc"), TypeError, "p is a number; 'nuc'")
 refused("norm", lambda x: x.long().norm(), DTypeError, "int64 was given")
 refused("norm", lambda x: x[:0].norm(np.inf), IndexingError, "no elements")
 for _p in (1, 3, 1.5, 0.5, -1, np.inf, -np.inf):
-    row(
-        "norm",
-        lambda x, p=_p: x.norm(p, 0, keepdim=True),
-        lambda x, p=_p: np.linalg.norm(x, p, 0, keepdims=True),
-        *single((3, 2), (4, 1)),
-        dtypes="float",
-    )
-row(
-    "norm",
-    lambda x: x.norm(0, 0),
-    lambda x: (x != 0).sum(0),
-    ((3, 2),),
-    differentiable=False,
-    dtypes="float",
-)
+    row("norm", lambda x, p=_p: x.norm(p, 0, keepdim=True), *single((3, 2), (4, 1)), dtypes="float")
+row("norm", lambda x: x.norm(0, 0), ((3, 2),), differentiable=False, dtypes="float")
 
-row("softmin", lambda x: mt.softmin(x, 0), lambda x: _softmax(-x.T).T, ((4, 3),), dtypes="float")
+row("softmin", lambda x: mt.softmin(x, 0), ((4, 3),), dtypes="float")

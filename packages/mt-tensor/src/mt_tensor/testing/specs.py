@@ -10,6 +10,7 @@ import numpy as np
 
 import mt_tensor as mt
 from mt_tensor.core.dtypes import DTYPES, Array
+from mt_tensor.testing.reference import reference
 
 Shapes = tuple[tuple[int, ...], ...]
 
@@ -135,44 +136,39 @@ PAIRS: tuple[Shapes, ...] = (((2, 3), (3,)), ((5,), ()), ((0, 3), (3,)))
 def row(
     name: str,
     call: Callable[..., Any],
-    oracle: Callable[..., Any],
     *samples: Shapes,
+    oracle: Callable[..., Any] | None = None,
     differentiable: bool | None = None,
     dtypes: str = "same",
     **rest: Any,
 ) -> None:
     """Add a row to `TENSOR_SPECS`; the arguments are those of `TensorOpSpec`.
 
-    Where it is not said, an operation is differentiable if it makes floating-point numbers of
-    floating-point numbers, and does not change its argument.
+    Without an oracle, the expected value is that of the same expression in NumPy. An operation is
+    differentiable by default if it makes floating-point numbers of floating-point numbers, and does
+    not change its argument.
     """
     if differentiable is None:
         differentiable = PROMOTION[dtypes].get("float64") in FLOATS and not name.endswith("_")
+    oracle = oracle or reference(call)
     TENSOR_SPECS.append(
         TensorOpSpec(name, call, oracle, samples, differentiable, dtypes=dtypes, **rest)
     )
 
 
-def own_row(name: str, call: Callable[..., Any], *samples: Shapes, **rest: Any) -> None:
-    """Add a row whose call says the same to arrays of NumPy, so that it is its own oracle."""
-    row(name, call, call, *samples, **rest)
-
-
 # --- What the samples of several subjects use ---------------------------------------------------
 
-NOT_A_NUMBER = (lambda x: x.where(x > 0, np.nan), lambda x: np.where(x > 0, x, np.nan))
-"""Puts nan where an argument is not positive: for tensors, and for the oracle."""
+
+def with_nan(x: Any) -> Any:
+    """Put nan where an argument is not positive."""
+    return x.where(x > 0, np.nan)
 
 
-def first_with_nan(x: Array, y: Array) -> tuple[Array, Array]:
-    """Return the oracle's pair of which the first has nan where it is not positive."""
-    return NOT_A_NUMBER[1](x), y
-
-
-AT = (lambda x: mt.tensor([2, 0], backend=x.backend), [2, 0])
-"""An index, for tensors and for the oracle."""
+def at(x: Any) -> Any:
+    """Return an index on the backend of an argument."""
+    return mt.tensor([2, 0], backend=x.backend)
 
 
 def places(x: Any) -> tuple[Any, Any]:
     """Return where `index_put` is tested, for torch, which takes no slices there."""
-    return AT[0](x)[:, None], mt.tensor([0])
+    return at(x)[:, None], mt.tensor([0])

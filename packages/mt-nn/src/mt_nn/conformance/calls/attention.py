@@ -10,96 +10,6 @@ from mt_nn.conformance.calls.call import Refused, call, refused
 from mt_nn.conformance.drawing import draw
 from mt_tensor.extending import Array
 
-
-def attention(
-    q: Array,
-    k: Array,
-    v: Array,
-    attn_mask: Any = None,
-    is_causal: bool = False,
-    scale: Any = None,
-    enable_gqa: bool = False,
-) -> Array:
-    """Return values weighted by how well their keys fit the queries; zeros if there are none."""
-    if enable_gqa:
-        k, v = (np.repeat(each, q.shape[-3] // each.shape[-3], -3) for each in (k, v))
-    scores = q @ k.swapaxes(-1, -2) * (q.shape[-1] ** -0.5 if scale is None else scale)
-    if is_causal:
-        scores = np.where(np.tri(*scores.shape[-2:]) > 0, scores, -np.inf)
-    if attn_mask is not None:
-        scores = (
-            np.where(attn_mask, scores, -np.inf) if attn_mask.dtype == bool else scores + attn_mask
-        )
-    greatest = scores.max(-1, keepdims=True)
-    weights = np.exp(scores - np.where(np.isinf(greatest), 0, greatest))
-    total = weights.sum(-1, keepdims=True)
-    found: Array = weights / np.where(total, total, 1) @ v
-    return found
-
-
-def multihead(
-    query: Array,
-    key: Array,
-    value: Array,
-    key_padding_mask: Any = None,
-    need_weights: bool = True,
-    attn_mask: Any = None,
-    average_attn_weights: bool = True,
-    *,
-    embed_dim: int,
-    num_heads: int,
-    add_zero_attn: bool = False,
-    batch_first: bool = False,
-    **given: Any,
-) -> Any:
-    """Return the attention of several heads, for each batch and head alone, and its weights."""
-    if query.ndim == 2:
-        padding = None if key_padding_mask is None else key_padding_mask[None]
-        given |= {"embed_dim": embed_dim, "num_heads": num_heads, "add_zero_attn": add_zero_attn}
-        masks = padding, need_weights, attn_mask, average_attn_weights
-        batch: Any = query[None], key[None], value[None], *masks
-        found = multihead(*batch, batch_first=True, **given)
-        return tuple(None if part is None else part[0] for part in found)
-    if not batch_first:
-        query, key, value = (x.swapaxes(0, 1) for x in (query, key, value))
-    if "in_proj_weight" in given:
-        projections = np.split(given["in_proj_weight"], 3)
-    else:
-        projections = [given[f"{name}_proj_weight"] for name in "qkv"]
-    biases = np.split(given.get("in_proj_bias", np.zeros(3 * embed_dim)), 3)
-    width = embed_dim // num_heads
-    results: Array = np.zeros(query.shape)
-    weights = []
-    for row, head in np.ndindex(len(query), num_heads):
-        part = slice(head * width, (head + 1) * width)
-        q, k, v = (
-            x[row] @ weight[part].T + bias[part]
-            for x, weight, bias in zip((query, key, value), projections, biases, strict=True)
-        )
-        added = np.zeros((len(q), len(k)))
-        for mask in (
-            key_padding_mask if key_padding_mask is None else key_padding_mask[row],
-            attn_mask if np.ndim(attn_mask) != 3 else attn_mask[row * num_heads + head],
-        ):
-            if mask is not None:
-                added += np.where(mask, -np.inf, 0) if mask.dtype == bool else mask
-        more = [given["bias_k"], given["bias_v"]] if "bias_k" in given else []
-        if more:
-            k, v = (np.append(x, y[0, :, part], 0) for x, y in zip((k, v), more, strict=True))
-        if add_zero_attn:
-            k, v = (np.append(x, np.zeros((1, width)), 0) for x in (k, v))
-        scores = q @ k.T / np.sqrt(width) + np.pad(added, ((0, 0), (0, len(k) - added.shape[1])))
-        weighted = np.exp(scores)
-        weights.append(weighted / weighted.sum(-1, keepdims=True))
-        results[row, :, part] = weights[-1] @ v
-    results = results @ given["out_proj.weight"].T + given.get("out_proj.bias", 0.0)
-    results = results if batch_first else results.swapaxes(0, 1)
-    if not need_weights:
-        return results, None
-    whole = np.stack(weights).reshape(len(query), num_heads, *weights[0].shape)
-    return results, whole.mean(1) if average_attn_weights else whole
-
-
 Q, K, V = draw(2, 3, 4, 5), draw(2, 3, 6, 5, seed=1), draw(2, 3, 6, 2, seed=2)
 SHARED = draw(1, 4, 3, 2), draw(1, 2, 5, 2, seed=1), draw(1, 2, 5, 3, seed=2)
 
@@ -107,7 +17,7 @@ SCALED = "functional.scaled_dot_product_attention"
 
 CALLS = [
     *(
-        call(SCALED, Q, K, V, oracle=attention, **settings)
+        call(SCALED, Q, K, V, **settings)
         for settings in (
             {},
             {"is_causal": True},
@@ -117,8 +27,8 @@ CALLS = [
             {"attn_mask": np.arange(4)[:, None] > np.arange(6)},  # the first sees nothing
         )
     ),
-    call(SCALED, Q, K[0], V[:, :1], oracle=attention),
-    call(SCALED, *SHARED, is_causal=True, enable_gqa=True, oracle=attention),
+    call(SCALED, Q, K[0], V[:, :1]),
+    call(SCALED, *SHARED, is_causal=True, enable_gqa=True),
 ]
 
 ALIKE = (draw(3, 2, 4),) * 3
@@ -147,7 +57,7 @@ _MULTIHEAD: list[tuple[tuple[Array, ...], dict[str, Any], dict[str, Any]]] = [
 
 CALLS += [
     *(
-        call("MultiheadAttention", *inputs, options=options, oracle=multihead, **settings, **ONE)
+        call("MultiheadAttention", *inputs, options=options, **settings, **ONE)
         for inputs, options, settings in _MULTIHEAD
     ),
     call(

@@ -1,7 +1,7 @@
 """A call of a layer or a function of networks: what the tables of this folder are made of.
 
-One row serves every check: the backends against each other, gradients against differences, the
-written-out NumPy of the row's `oracle`, and torch, whose names and arguments these are.
+One row serves every check: the backends against each other, gradients against differences, NumPy
+written out, and torch, whose names and arguments these are.
 """
 
 from __future__ import annotations
@@ -36,9 +36,6 @@ class Call:
         options: keyword arguments when a layer is called.
         constants: settings by which nothing is differentiated, such as weights of classes; arrays
             stand for tensors also where they are a layer's.
-        oracle: the same in NumPy, of arrays of float64: it takes the inputs, for a layer then its
-            parameters by name, and the settings, constants and options; None if another row's says
-            it all.
         in_training: the mode of a layer.
         smooth: whether differences approach its gradient at the inputs: there is no jump, and no
             part of the gradient is left out on purpose.
@@ -49,7 +46,6 @@ class Call:
     settings: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     constants: Mapping[str, Any] = field(default_factory=dict)
-    oracle: Callable[..., Any] | None = None
     in_training: bool = True
     smooth: bool = True
 
@@ -74,7 +70,6 @@ class Call:
 def call(
     name: str,
     *inputs: Any,
-    oracle: Callable[..., Any] | None = None,
     options: Mapping[str, Any] | None = None,
     constants: Mapping[str, Any] | None = None,
     in_training: bool = True,
@@ -82,7 +77,7 @@ def call(
     **settings: Any,
 ) -> Call:
     """Return a row of a table; see `Call`."""
-    return Call(name, inputs, settings, options or {}, constants or {}, oracle, in_training, smooth)
+    return Call(name, inputs, settings, options or {}, constants or {}, in_training, smooth)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,193 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from mt_nn.conformance.calls.activation import log_softmax
 from mt_nn.conformance.calls.call import Call, Refused, call, refused
 from mt_nn.conformance.drawing import draw
-from mt_tensor.extending import Array
 
 # --- The losses in NumPy --------------------------------------------------------------------------
-
-
-def reduced(losses: Any, reduction: str = "mean", **_: Any) -> Any:
-    """Return losses put together."""
-    folds: dict[str, Any] = {"mean": np.mean, "sum": np.sum, "none": np.asarray}
-    return folds[reduction](losses)
-
-
-def weighted(losses: Any, weight: Any = None, reduction: str = "mean", **_: Any) -> Any:
-    """Return losses put together; the mean is divided by the weights."""
-    if weight is None or reduction != "mean":
-        return reduced(losses if weight is None else losses * weight, reduction)
-    return (losses * weight).sum() / weight.sum()
-
-
-def _squared(x: Array, y: Array, **settings: Any) -> Any:
-    return weighted((x - y) ** 2, **settings)
-
-
-def _absolute(x: Array, y: Array, **settings: Any) -> Any:
-    return weighted(abs(x - y), **settings)
-
-
-def _smooth_l1(x: Array, y: Array, beta: float = 1.0, **settings: Any) -> Any:
-    d = abs(x - y)
-    return reduced(np.where(d < beta, d * d / (2 * beta or 1), d - beta / 2), **settings)
-
-
-def _huber(x: Array, y: Array, delta: float = 1.0, weight: Any = 1.0, **settings: Any) -> Any:
-    d = abs(x - y)
-    losses = np.where(d < delta, d * d / 2, delta * (d - delta / 2))
-    return reduced(losses * weight, **settings)
-
-
-def _nll(
-    x: Array,
-    target: Array,
-    weight: Any = None,
-    ignore_index: int = -100,
-    reduction: str = "mean",
-    label_smoothing: float = 0.0,
-) -> Any:
-    """Go through all samples one by one."""
-    classes = x.shape[min(x.ndim - 1, 1)]
-    rows, targets = np.moveaxis(x, min(x.ndim - 1, 1), -1).reshape(-1, classes), target.reshape(-1)
-    counts = np.ones(classes) if weight is None else weight
-    losses, total = np.zeros(len(targets)), 0.0
-    for i, (row, right) in enumerate(zip(rows, targets, strict=True)):
-        if right != ignore_index:
-            alike = label_smoothing / classes * (counts * row).sum()
-            losses[i] = -(1 - label_smoothing) * counts[right] * row[right] - alike
-            total += counts[right]
-    if reduction == "mean":
-        return losses.sum() / total
-    return reduced(losses.reshape(target.shape), reduction)
-
-
-def _cross_entropy(x: Array, target: Array, **settings: Any) -> Any:
-    if target.dtype.kind == "i":
-        return _nll(log_softmax(x, min(x.ndim - 1, 1)), target, **settings)
-    return _soft_cross_entropy(x, target, **settings)
-
-
-def _soft_cross_entropy(
-    x: Array, target: Array, weight: Any = None, label_smoothing: float = 0.0, **settings: Any
-) -> Any:
-    axis = min(x.ndim - 1, 1)
-    classes = x.shape[axis]
-    counts = (np.ones(classes) if weight is None else weight).reshape(-1, *(1,) * (x.ndim - 2))
-    wanted = target * (1 - label_smoothing) + label_smoothing / classes
-    return reduced(-(log_softmax(x, axis) * counts * wanted).sum(axis), **settings)
-
-
-def _multi_margin(
-    x: Array, target: Array, p: int = 1, margin: float = 1.0, weight: Any = None, **settings: Any
-) -> Any:
-    losses = []
-    for row, right in zip(np.atleast_2d(x), np.atleast_1d(target), strict=True):
-        lacking = [max(0, margin - row[right] + s) ** p for i, s in enumerate(row) if i != right]
-        losses.append(sum(lacking) / len(row) * (1.0 if weight is None else weight[right]))
-    return reduced(np.reshape(losses, target.shape), **settings)
-
-
-def _binary(x: Array, target: Array, weight: Any = 1.0, **settings: Any) -> Any:
-    return reduced(-(target * np.log(x) + (1 - target) * np.log(1 - x)) * weight, **settings)
-
-
-def _logistic(
-    x: Array, target: Array, weight: Any = 1.0, pos_weight: Any = 1.0, **settings: Any
-) -> Any:
-    right = pos_weight * target * np.logaddexp(0, -x)
-    return reduced((right + (1 - target) * np.logaddexp(0, x)) * weight, **settings)
-
-
-def _soft_margin(x: Array, target: Array, **settings: Any) -> Any:
-    return reduced(np.log1p(np.exp(-target * x)), **settings)
-
-
-def _multilabel_soft_margin(x: Array, target: Array, **settings: Any) -> Any:
-    weight = settings.pop("weight", 1.0)
-    losses = target * np.logaddexp(0, -x) + (1 - target) * np.logaddexp(0, x)
-    return reduced((losses * weight).mean(-1), **settings)
-
-
-def _multilabel_margin(x: Array, target: Array, **settings: Any) -> Any:
-    losses = []
-    for row, listed in zip(np.atleast_2d(x), np.atleast_2d(target).tolist(), strict=True):
-        right = listed[: listed.index(-1)] if -1 in listed else listed
-        wrong = [i for i in range(len(row)) if i not in right]
-        lacking = [max(0, 1 - row[j] + row[i]) for j in right for i in wrong]
-        losses.append(sum(lacking) / len(row))
-    return reduced(np.reshape(losses, x.shape[:-1]), **settings)
-
-
-def _divergence(x: Array, target: Array, log_target: bool = False, reduction: str = "mean") -> Any:
-    p = np.exp(target) if log_target else target
-    log_p = target if log_target else np.log(np.where(target > 0, target, 1.0))
-    losses = p * (log_p - x)
-    return losses.sum() / len(x) if reduction == "batchmean" else reduced(losses, reduction)
-
-
-def _poisson(
-    x: Array,
-    target: Array,
-    log_input: bool = True,
-    full: bool = False,
-    eps: float = 1e-8,
-    **settings: Any,
-) -> Any:
-    losses = np.exp(x) - target * x if log_input else x - target * np.log(x + eps)
-    many = np.maximum(target, 1.0)
-    stirling = many * np.log(many) - many + 0.5 * np.log(2 * np.pi * many)
-    return reduced(losses + np.where(target > 1, stirling, 0) * full, **settings)
-
-
-def _gaussian(
-    x: Array, target: Array, var: Any, full: bool = False, eps: float = 1e-6, **settings: Any
-) -> Any:
-    if np.ndim(var) and var.ndim < x.ndim:
-        var = var[..., None]
-    var = np.maximum(var, eps)
-    losses = 0.5 * (np.log(var) + (x - target) ** 2 / var) + full * 0.5 * math.log(2 * math.pi)
-    return reduced(losses, **settings)
-
-
-def _cosine(a: Array, b: Array, target: Array, margin: float = 0.0, **settings: Any) -> Any:
-    cosine = (a * b).sum(-1) / np.sqrt((a * a).sum(-1) * (b * b).sum(-1) + 1e-24)
-    losses = np.where(target == 1, 1 - cosine, np.maximum(0, cosine - margin))
-    return reduced(np.where(abs(target) == 1, losses, 0.0), **settings)
-
-
-def _hinge(x: Array, target: Array, margin: float = 1.0, **settings: Any) -> Any:
-    return reduced(np.where(target == 1, x, np.maximum(0, margin - x)), **settings)
-
-
-def _ranking(a: Array, b: Array, target: Array, margin: float = 0.0, **settings: Any) -> Any:
-    return reduced(np.maximum(0, margin - target * (a - b)), **settings)
-
-
-def _triplet(
-    a: Array,
-    positive: Array,
-    negative: Array,
-    margin: float = 1.0,
-    p: float = 2.0,
-    eps: float = 1e-6,
-    swap: bool = False,
-    **settings: Any,
-) -> Any:
-    def distance(x: Array, y: Array) -> Any:
-        return (abs(x - y + eps) ** p).sum(-1) ** (1 / p)
-
-    far = distance(a, negative)
-    far = np.minimum(far, distance(positive, negative)) if swap else far
-    return reduced(np.maximum(0, margin + distance(a, positive) - far), **settings)
 
 
 # --- The calls ------------------------------------------------------------------------------------
@@ -200,17 +22,14 @@ MEAN, _, NONE = REDUCTIONS
 Rows = Callable[..., list[Call]]
 
 
-def pair(function: str, layer: str, oracle: Callable[..., Any]) -> Rows:
+def pair(function: str, layer: str) -> Rows:
     """Return what makes rows of a loss as a function, and as a layer with the last settings."""
 
     def rows(
         *inputs: Any, settings: Sequence[dict[str, Any]] = (MEAN, NONE), **constants: Any
     ) -> list[Call]:
         named = [(f"functional.{function}", given) for given in settings] + [(layer, settings[-1])]
-        return [
-            call(name, *inputs, oracle=oracle, constants=constants, **given)
-            for name, given in named
-        ]
+        return [call(name, *inputs, constants=constants, **given) for name, given in named]
 
     return rows
 
@@ -229,10 +48,10 @@ COUNTS = np.array([[0, 1, 2, 5], [3, 1, 0, 2], [7, 1, 4, 2]], np.float32)
 VECTORS = [draw(3, 4, seed=seed) for seed in (3, 4, 5)]
 PAIRS = np.array([1, -1, 1])
 
-mse = pair("mse_loss", "MSELoss", _squared)
-l1 = pair("l1_loss", "L1Loss", _absolute)
-smooth_l1 = pair("smooth_l1_loss", "SmoothL1Loss", _smooth_l1)
-huber = pair("huber_loss", "HuberLoss", _huber)
+mse = pair("mse_loss", "MSELoss")
+l1 = pair("l1_loss", "L1Loss")
+smooth_l1 = pair("smooth_l1_loss", "SmoothL1Loss")
+huber = pair("huber_loss", "HuberLoss")
 
 DIFFERENCES = [
     *mse(X, Y, settings=REDUCTIONS),
@@ -243,8 +62,8 @@ DIFFERENCES = [
     *huber(X, Y),
     *huber(X, Y, settings=[{"delta": 0.3}]),
     *(
-        call(f"functional.{name}", X, Y, weight=POSITIVE, oracle=oracle, **reduction)
-        for name, oracle in (("mse_loss", _squared), ("l1_loss", _absolute), ("huber_loss", _huber))
+        call(f"functional.{name}", X, Y, weight=POSITIVE, **reduction)
+        for name in ("mse_loss", "l1_loss", "huber_loss")
         for reduction in REDUCTIONS
     ),
 ]
@@ -261,9 +80,9 @@ TARGETS = [
 SMOOTHED: dict[str, Any] = {"label_smoothing": 0.3}
 WIDE_MARGINS: dict[str, Any] = {"p": 2, "margin": 0.7, "reduction": "none"}
 
-nll = pair("nll_loss", "NLLLoss", _nll)
-cross_entropy = pair("cross_entropy", "CrossEntropyLoss", _cross_entropy)
-multi_margin = pair("multi_margin_loss", "MultiMarginLoss", _multi_margin)
+nll = pair("nll_loss", "NLLLoss")
+cross_entropy = pair("cross_entropy", "CrossEntropyLoss")
+multi_margin = pair("multi_margin_loss", "MultiMarginLoss")
 
 OF_CLASSES = [
     *(
@@ -289,22 +108,20 @@ OF_CLASSES = [
             draw(*shape), soft, settings=[SMOOTHED, NONE], weight=CLASS_WEIGHTS
         )
     ),
-    call("functional.cross_entropy", X, SOFT, oracle=_cross_entropy),
+    call("functional.cross_entropy", X, SOFT),
     *multi_margin(SCORES, CLASSES),
     *multi_margin(SCORES, CLASSES, settings=[WIDE_MARGINS], weight=CLASS_WEIGHTS),
     *multi_margin(draw(5), np.array(3), settings=[WIDE_MARGINS], weight=CLASS_WEIGHTS),
-    call("functional.multi_margin_loss", MARGINS_JUST_MET, CLASSES, oracle=_multi_margin),
+    call("functional.multi_margin_loss", MARGINS_JUST_MET, CLASSES),
 ]
 
 LABELLED = np.array([[2, 0, -1, 1], [3, -1, -1, -1], [1, 0, 3, 2]])
 
-binary = pair("binary_cross_entropy", "BCELoss", _binary)
-logistic = pair("binary_cross_entropy_with_logits", "BCEWithLogitsLoss", _logistic)
-soft_margin = pair("soft_margin_loss", "SoftMarginLoss", _soft_margin)
-soft_margins = pair(
-    "multilabel_soft_margin_loss", "MultiLabelSoftMarginLoss", _multilabel_soft_margin
-)
-margins = pair("multilabel_margin_loss", "MultiLabelMarginLoss", _multilabel_margin)
+binary = pair("binary_cross_entropy", "BCELoss")
+logistic = pair("binary_cross_entropy_with_logits", "BCEWithLogitsLoss")
+soft_margin = pair("soft_margin_loss", "SoftMarginLoss")
+soft_margins = pair("multilabel_soft_margin_loss", "MultiLabelSoftMarginLoss")
+margins = pair("multilabel_margin_loss", "MultiLabelMarginLoss")
 
 OF_LABELS = [
     *binary(PROBABILITIES, LABELS),
@@ -321,16 +138,12 @@ OF_LABELS = [
     *soft_margins(X, LABELS, weight=POSITIVE[0]),
     *margins(X, LABELLED),
     *margins(X[0], LABELLED[0]),
-    call(
-        "functional.multilabel_margin_loss",
-        *(MARGINS_JUST_MET[:3, :4], LABELLED),
-        oracle=_multilabel_margin,
-    ),
+    call("functional.multilabel_margin_loss", *(MARGINS_JUST_MET[:3, :4], LABELLED)),
 ]
 
-divergence = pair("kl_div", "KLDivLoss", _divergence)
-poisson = pair("poisson_nll_loss", "PoissonNLLLoss", _poisson)
-gaussian = pair("gaussian_nll_loss", "GaussianNLLLoss", _gaussian)
+divergence = pair("kl_div", "KLDivLoss")
+poisson = pair("poisson_nll_loss", "PoissonNLLLoss")
+gaussian = pair("gaussian_nll_loss", "GaussianNLLLoss")
 
 OF_DISTRIBUTIONS = [
     *(
@@ -351,18 +164,18 @@ OF_DISTRIBUTIONS = [
     ),
 ]
 
-cosine = pair("cosine_embedding_loss", "CosineEmbeddingLoss", _cosine)
-hinge = pair("hinge_embedding_loss", "HingeEmbeddingLoss", _hinge)
-ranking = pair("margin_ranking_loss", "MarginRankingLoss", _ranking)
-triplet = pair("triplet_margin_loss", "TripletMarginLoss", _triplet)
-triplet_by = pair("triplet_margin_with_distance_loss", "TripletMarginWithDistanceLoss", _triplet)
+cosine = pair("cosine_embedding_loss", "CosineEmbeddingLoss")
+hinge = pair("hinge_embedding_loss", "HingeEmbeddingLoss")
+ranking = pair("margin_ranking_loss", "MarginRankingLoss")
+triplet = pair("triplet_margin_loss", "TripletMarginLoss")
+triplet_by = pair("triplet_margin_with_distance_loss", "TripletMarginWithDistanceLoss")
 
 OF_COMPARISONS = [
     *cosine(*VECTORS[:2], PAIRS, settings=[NONE, {"margin": -0.5}]),
     *cosine(VECTORS[0][0], VECTORS[1][0], np.array(-1), settings=[NONE, {"margin": -0.5}]),
     *hinge(POSITIVE, SIGNS, settings=[NONE, {"margin": 0.4}]),
     *ranking(X, Y, SIGNS, settings=[NONE, {"margin": 0.4}]),
-    call("functional.margin_ranking_loss", X, Y, SIGNS[:1], oracle=_ranking),
+    call("functional.margin_ranking_loss", X, Y, SIGNS[:1]),
     *triplet(
         *VECTORS,
         settings=[
@@ -371,7 +184,7 @@ OF_COMPARISONS = [
             {"swap": True, "margin": 2.0, **NONE},
         ],
     ),
-    call("TripletMarginLoss", *(x[0] for x in VECTORS), oracle=_triplet),
+    call("TripletMarginLoss", *(x[0] for x in VECTORS)),
     *triplet_by(*VECTORS, settings=[MEAN, {"margin": 2.0, "swap": True, **NONE}]),
 ]
 

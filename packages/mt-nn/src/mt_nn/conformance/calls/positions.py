@@ -2,60 +2,24 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
 import numpy as np
 
 from mt_nn.conformance.calls.call import Refused, call, refused
 from mt_nn.conformance.drawing import draw
-from mt_tensor.extending import Array
-
-
-def _sinusoidal(
-    x: Array, *, base: float = 10000.0, dim: int = -2, offset: int = 0, **_: Any
-) -> Any:
-    found = x.copy()
-    for index in np.ndindex(x.shape):
-        place, feature = index[dim] + offset, index[-1]
-        angle = place / base ** (feature // 2 * 2 / x.shape[-1])
-        found[index] += math.cos(angle) if feature % 2 else math.sin(angle)
-    return found
-
-
-def _rotary(x: Array, *, base: float = 10000.0, dim: int = -2, offset: int = 0, **_: Any) -> Any:
-    found = x.copy()
-    for index in np.ndindex(x.shape[:-1]):
-        place = (*index, 0)[dim] + offset
-        for i in range(0, x.shape[-1], 2):
-            turn = np.exp(1j * place / base ** (i / x.shape[-1]))
-            point = complex(*x[index][i : i + 2]) * turn
-            found[index][i : i + 2] = point.real, point.imag
-    return found
-
-
-def _learned(x: Array, weight: Array, offset: int = 0, **_: Any) -> Any:
-    return x + weight[offset : offset + x.shape[-2]]
-
 
 X = draw(2, 3, 4)
 
 CALLS = [
-    call("SinusoidalPositions", X, features=4, oracle=_sinusoidal),
-    call("SinusoidalPositions", X, features=4, base=10.0, dim=0, oracle=_sinusoidal),
-    call("SinusoidalPositions", draw(3, 2), features=2, options={"offset": 5}, oracle=_sinusoidal),
-    call("RotaryPositions", X, features=4, oracle=_rotary),
-    call("RotaryPositions", X, features=4, base=10.0, dim=0, oracle=_rotary),
-    call("RotaryPositions", draw(1, 2, 3, 2), features=2, options={"offset": 7}, oracle=_rotary),
-    call("LearnedPositions", X, max_steps=3, features=4, oracle=_learned),
-    call(
-        "LearnedPositions", X, max_steps=5, features=4, options={"offset": 1}, oracle=_learned
-    ),
-    call(
-        "LearnedPositions", X, max_steps=5, features=4, dim=0,
-        oracle=lambda x, weight, **_: x + weight[:2, None],
-    ),
-]  # fmt: skip
+    call("SinusoidalPositions", X, features=4),
+    call("SinusoidalPositions", X, features=4, base=10.0, dim=0),
+    call("SinusoidalPositions", draw(3, 2), features=2, options={"offset": 5}),
+    call("RotaryPositions", X, features=4),
+    call("RotaryPositions", X, features=4, base=10.0, dim=0),
+    call("RotaryPositions", draw(1, 2, 3, 2), features=2, options={"offset": 7}),
+    call("LearnedPositions", X, max_steps=3, features=4),
+    call("LearnedPositions", X, max_steps=5, features=4, options={"offset": 1}),
+    call("LearnedPositions", X, max_steps=5, features=4, dim=0),
+]
 
 REFUSED: list[Refused] = [
     refused("SinusoidalPositions", says="even", features=3),
