@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import KW_ONLY
 from typing import Any
 
 from mt_nn.core.adam import Adam
 from mt_nn.core.optimizer import follow, settings_among
 from mt_nn.optim.formula import (
     AdamLike,
-    FormulaOptimizer,
     Values,
     adam_size,
     change,
@@ -44,7 +44,7 @@ class AdamW(Adam):
         super().__init__(params, **settings_among(locals()), decoupled_weight_decay=True)
 
 
-class Adamax(FormulaOptimizer):
+class Adamax(AdamLike):
     """Adam scaled by the largest recent gradient (Kingma and Ba 2015, algorithm 2).
 
     At step t, with gradient `g`: `m = b1 m + (1 - b1) g`, `u = max(b2 u, |g| + eps)`, and the
@@ -62,21 +62,12 @@ class Adamax(FormulaOptimizer):
     """
 
     stored = ("exp_avg", "exp_inf")
-
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float | Tensor = 2e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0,
-        foreach: bool | None = None,
-        *,
-        maximize: bool = False,
-        differentiable: bool = False,
-        capturable: bool = False,
-    ) -> None:
-        super().__init__(params, settings_among(locals()))
+    lr: float | Tensor = 2e-3
+    foreach: bool | None = None
+    _: KW_ONLY
+    maximize: bool = False
+    differentiable: bool = False
+    capturable: bool = False
 
     def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
         """Return the corrected rate, and the weights of the average and the maximum."""
@@ -111,22 +102,14 @@ class NAdam(AdamLike):
         capturable, differentiable: must be False.
     """
 
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float | Tensor = 2e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0,
-        momentum_decay: float = 4e-3,
-        decoupled_weight_decay: bool = False,
-        *,
-        foreach: bool | None = None,
-        maximize: bool = False,
-        capturable: bool = False,
-        differentiable: bool = False,
-    ) -> None:
-        super().__init__(params, settings_among(locals()))
+    lr: float | Tensor = 2e-3
+    momentum_decay: float = 4e-3
+    decoupled_weight_decay: bool = False
+    _: KW_ONLY
+    foreach: bool | None = None
+    maximize: bool = False
+    capturable: bool = False
+    differentiable: bool = False
 
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """Return the number of steps, both averages, and the product of all `mu`."""
@@ -172,21 +155,12 @@ class RAdam(AdamLike):
         capturable, differentiable: must be False.
     """
 
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float | Tensor = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0,
-        decoupled_weight_decay: bool = False,
-        *,
-        foreach: bool | None = None,
-        maximize: bool = False,
-        capturable: bool = False,
-        differentiable: bool = False,
-    ) -> None:
-        super().__init__(params, settings_among(locals()))
+    decoupled_weight_decay: bool = False
+    _: KW_ONLY
+    foreach: bool | None = None
+    maximize: bool = False
+    capturable: bool = False
+    differentiable: bool = False
 
     def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
         """Return the rate, and what the averages need."""
@@ -226,17 +200,10 @@ class LAMB(AdamLike):
         maximize: whether to step along the gradient instead.
     """
 
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float | Tensor = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-6,
-        weight_decay: float = 1e-2,
-        *,
-        maximize: bool = False,
-    ) -> None:
-        super().__init__(params, settings_among(locals()))
+    eps: float = 1e-6
+    weight_decay: float = 1e-2
+    _: KW_ONLY
+    maximize: bool = False
 
     def update(
         self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
-from mt_nn.core.optimizer import follow, settings_among
+from mt_nn.core.optimizer import follow
 from mt_nn.optim.formula import FormulaOptimizer, Values, other_weights, weights
 from mt_tensor import Tensor, full_like, maximum, minimum, where, zeros_like
 
@@ -28,21 +29,15 @@ class Adadelta(FormulaOptimizer):
     """
 
     stored = ("square_avg", "acc_delta")
-
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float | Tensor = 1.0,
-        rho: float = 0.9,
-        eps: float = 1e-6,
-        weight_decay: float = 0,
-        foreach: bool | None = None,
-        *,
-        capturable: bool = False,
-        maximize: bool = False,
-        differentiable: bool = False,
-    ) -> None:
-        super().__init__(params, settings_among(locals()))
+    lr: float | Tensor = 1.0
+    rho: float = 0.9
+    eps: float = 1e-6
+    weight_decay: float = 0
+    foreach: bool | None = None
+    _: KW_ONLY
+    capturable: bool = False
+    maximize: bool = False
+    differentiable: bool = False
 
     def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
         """Return the rate, and the weights of the averages."""
@@ -76,22 +71,16 @@ class Adagrad(FormulaOptimizer):
     """
 
     stored = ("sum",)
-
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float | Tensor = 1e-2,
-        lr_decay: float = 0,
-        weight_decay: float = 0,
-        initial_accumulator_value: float = 0,
-        eps: float = 1e-10,
-        foreach: bool | None = None,
-        *,
-        maximize: bool = False,
-        differentiable: bool = False,
-        fused: bool | None = None,
-    ) -> None:
-        super().__init__(params, settings_among(locals()))
+    lr: float | Tensor = 1e-2
+    lr_decay: float = 0
+    weight_decay: float = 0
+    initial_accumulator_value: float = 0
+    eps: float = 1e-10
+    foreach: bool | None = None
+    _: KW_ONLY
+    maximize: bool = False
+    differentiable: bool = False
+    fused: bool | None = None
 
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """Return the number of steps and the sum of squares."""
@@ -131,21 +120,15 @@ class ASGD(FormulaOptimizer):
 
     kinds: ClassVar[Mapping[str, str]] = {"alpha": "a number"}
     stored = ("ax",)
-
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float | Tensor = 1e-2,
-        lambd: float = 1e-4,
-        alpha: float = 0.75,
-        t0: float = 1e6,
-        weight_decay: float = 0,
-        foreach: bool | None = None,
-        maximize: bool = False,
-        differentiable: bool = False,
-        capturable: bool = False,
-    ) -> None:
-        super().__init__(params, settings_among(locals()))
+    lr: float | Tensor = 1e-2
+    lambd: float = 1e-4
+    alpha: float = 0.75
+    t0: float = 1e6
+    weight_decay: float = 0
+    foreach: bool | None = None
+    maximize: bool = False
+    differentiable: bool = False
+    capturable: bool = False
 
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """Return the number of steps, the rate and share of the next one, and the mean."""
@@ -182,17 +165,11 @@ class Lion(FormulaOptimizer):
 
     stored = ("exp_avg",)
     decays = False
-
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float | Tensor = 1e-4,
-        betas: tuple[float, float] = (0.9, 0.99),
-        weight_decay: float = 0.0,
-        *,
-        maximize: bool = False,
-    ) -> None:
-        super().__init__(params, settings_among(locals()))
+    lr: float | Tensor = 1e-4
+    betas: tuple[float, float] = (0.9, 0.99)
+    weight_decay: float = 0.0
+    _: KW_ONLY
+    maximize: bool = False
 
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """Return the average."""
@@ -233,22 +210,16 @@ class RMSprop(FormulaOptimizer):
     """
 
     stored = ("square_avg", "momentum_buffer", "grad_avg")
-
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float | Tensor = 1e-2,
-        alpha: float = 0.99,
-        eps: float = 1e-8,
-        weight_decay: float = 0,
-        momentum: float = 0,
-        centered: bool = False,
-        capturable: bool = False,
-        foreach: bool | None = None,
-        maximize: bool = False,
-        differentiable: bool = False,
-    ) -> None:
-        super().__init__(params, settings_among(locals()))
+    lr: float | Tensor = 1e-2
+    alpha: float = 0.99
+    eps: float = 1e-8
+    weight_decay: float = 0
+    momentum: float = 0
+    centered: bool = False
+    capturable: bool = False
+    foreach: bool | None = None
+    maximize: bool = False
+    differentiable: bool = False
 
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """Return the number of steps, the average, and the velocity and the mean if they count."""
@@ -293,20 +264,14 @@ class Rprop(FormulaOptimizer):
 
     stored = ("prev", "step_size")
     decays = False
-
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float | Tensor = 1e-2,
-        etas: tuple[float, float] = (0.5, 1.2),
-        step_sizes: tuple[float, float] = (1e-6, 50),
-        *,
-        capturable: bool = False,
-        foreach: bool | None = None,
-        maximize: bool = False,
-        differentiable: bool = False,
-    ) -> None:
-        super().__init__(params, settings_among(locals()))
+    lr: float | Tensor = 1e-2
+    etas: tuple[float, float] = (0.5, 1.2)
+    step_sizes: tuple[float, float] = (1e-6, 50)
+    _: KW_ONLY
+    capturable: bool = False
+    foreach: bool | None = None
+    maximize: bool = False
+    differentiable: bool = False
 
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """Return the number of steps, the gradient before, and the step sizes."""

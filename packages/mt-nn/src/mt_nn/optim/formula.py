@@ -13,11 +13,12 @@ from __future__ import annotations
 import functools
 import inspect
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import SimpleNamespace
 from typing import Any, ClassVar, Literal
 
 from mt_nn.core.optimizer import Optimizer, decay_of, decayed, follow
+from mt_nn.utils.declared import Declared
 from mt_tensor import Tensor, fuse_in_place, zeros_like
 
 
@@ -29,7 +30,17 @@ Formula = Callable[[Values], None]
 DECAYS: tuple[Literal["coupled", "decoupled"], ...] = ("coupled", "decoupled")
 
 
-class FormulaOptimizer(Optimizer):
+class DeclaredOptimizer(Declared, Optimizer):
+    """An optimizer that declares its settings; see `Declared`."""
+
+    kinds: ClassVar[Mapping[str, str]] = {}  # the usual ones
+    params: Iterable[Any]
+
+    def _begin(self, settings: dict[str, Any]) -> None:
+        Optimizer.__init__(self, settings.pop("params"), settings)
+
+
+class FormulaOptimizer(DeclaredOptimizer):
     """An optimizer that is given by a formula.
 
     A subclass defines `numbers` and `formula`, and names the tensors that it stores. Whether a name
@@ -37,7 +48,6 @@ class FormulaOptimizer(Optimizer):
     of names.
     """
 
-    kinds: ClassVar[Mapping[str, str]] = {}
     stored: ClassVar[tuple[str, ...]] = ()
     """The names of tensors in the state, which the formula changes; at first, they are zeros."""
 
@@ -122,9 +132,13 @@ def other_weights(beta: float) -> dict[str, float]:
 
 
 class AdamLike(FormulaOptimizer):
-    """An optimizer with Adam's running averages of gradients and of their squares."""
+    """An optimizer with Adam's settings, and its averages of gradients and of their squares."""
 
     stored = ("exp_avg", "exp_avg_sq")
+    lr: float | Tensor = 1e-3
+    betas: tuple[float, float] = (0.9, 0.999)
+    eps: float = 1e-8
+    weight_decay: float = 0
 
     def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
         """Return what the averages need."""
