@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from mt_nn.core.arguments import check_alike
 from mt_nn.core.convolution import Convolution, Kernels, _conv2d, convolved
@@ -291,20 +292,12 @@ def transposed_sizes(
     )
 
 
-def _conv_transpose1d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    stride: tuple[int],
-    padding: tuple[int],
-    output_padding: tuple[int],
-    dilation: tuple[int],
-    groups: int,
-) -> Tensor:
+def _conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None, *settings: Any) -> Tensor:
     """Compute it for signals as images of height 1; the arguments are checked."""
-    settings = ((1, *stride), (0, *padding), (0, *output_padding), (1, *dilation))
+    *sizes, groups = settings
+    pairs = [(usual, *size) for usual, size in zip((1, 0, 0, 1), sizes, strict=True)]
     images, kernels = input.unsqueeze(2), weight.unsqueeze(2)
-    return _conv_transpose2d(images, kernels, bias, *settings, groups).squeeze(2)
+    return _conv_transpose2d(images, kernels, bias, *pairs, groups).squeeze(2)
 
 
 def _transposed_convolution(
