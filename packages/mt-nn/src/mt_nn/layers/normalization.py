@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -462,7 +462,14 @@ class _OfChannels(Module):
     """What batch and instance normalization share: parameters and statistics of channels.
 
     See `BatchNorm2d` for arguments and attributes.
+
+    Attributes:
+        dims: how many dimensions an input may have.
+        described: their meaning.
     """
+
+    dims: ClassVar[tuple[int, ...]]
+    described: ClassVar[str]
 
     def __init__(
         self,
@@ -484,6 +491,19 @@ class _OfChannels(Module):
         self.register_buffer("running_mean", zeros(size, dtype=dtype) if kept else None)
         self.register_buffer("running_var", ones(size, dtype=dtype) if kept else None)
         self.register_buffer("num_batches_tracked", tensor(0) if kept else None)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the same shape, which is `described`."""
+        require_tensors(type(self).__name__, input)
+        if input.ndim not in self.dims:
+            raise InputError(
+                f"{type(self).__name__} takes shape {self.described}; {input.shape} was given."
+            )
+        return self._normalized(input)
+
+    def _normalized(self, input: Tensor) -> Tensor:
+        """Normalize with the statistics of the input or those remembered."""
+        raise NotImplementedError
 
     def reset_running_stats(self) -> None:
         """Forget what has been remembered: mean 0, variance 1, no steps."""
@@ -509,13 +529,6 @@ def _affine(
         Parameter(ones(shape, dtype=dtype)) if weight else None,
         Parameter(zeros(shape, dtype=dtype)) if bias else None,
     )
-
-
-def _check_dimensions(layer: Module, input: Tensor, allowed: tuple[int, ...], shape: str) -> None:
-    """Raise InputError unless an input has one of the allowed numbers of dimensions."""
-    require_tensors(type(layer).__name__, input)
-    if input.ndim not in allowed:
-        raise InputError(f"{type(layer).__name__} takes shape {shape}; {input.shape} was given.")
 
 
 # --- Over the batch -----------------------------------------------------------------------------
@@ -546,10 +559,7 @@ class BatchNorm(_OfChannels):
 class BatchNorm1d(BatchNorm):
     """Batch normalization of features, or of channels of signals; see `BatchNorm2d`."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape, (batch, channels) or (batch, channels, length)."""
-        _check_dimensions(self, input, (2, 3), "(batch, channels[, length])")
-        return self._normalized(input)
+    dims, described = (2, 3), "(batch, channels[, length])"
 
 
 class BatchNorm2d(BatchNorm):
@@ -573,19 +583,13 @@ class BatchNorm2d(BatchNorm):
         num_batches_tracked: how many steps there have been, or None; a buffer.
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape, (batch, channels, height, width)."""
-        _check_dimensions(self, input, (4,), "(batch, channels, height, width)")
-        return self._normalized(input)
+    dims, described = (4,), "(batch, channels, height, width)"
 
 
 class BatchNorm3d(BatchNorm):
     """Batch normalization of channels of volumes; see `BatchNorm2d`."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape, (batch, channels, depth, height, width)."""
-        _check_dimensions(self, input, (5,), "(batch, channels, depth, height, width)")
-        return self._normalized(input)
+    dims, described = (5,), "(batch, channels, depth, height, width)"
 
 
 # --- Within a sample ----------------------------------------------------------------------------
@@ -613,10 +617,9 @@ class _InstanceNorm(_OfChannels):
             num_features, eps, momentum, affine, track_running_stats, bias=bias, dtype=dtype
         )
 
-    def _normalized(self, input: Tensor, rest: int, shape: str) -> Tensor:
-        """Normalize a batch, or a single sample, whose channels have `rest` dimensions."""
-        _check_dimensions(self, input, (rest + 1, rest + 2), shape)
-        alone = input.ndim == rest + 1
+    def _normalized(self, input: Tensor) -> Tensor:
+        """Normalize a batch, or a single sample."""
+        alone = input.ndim == self.dims[0]
         known = (self.running_mean, self.running_var, self.weight, self.bias)
         uses_input = self.training or not self.track_running_stats
         share = 0.0 if self.momentum is None else self.momentum
@@ -628,25 +631,19 @@ class _InstanceNorm(_OfChannels):
 class InstanceNorm1d(_InstanceNorm):
     """Instance normalization of signals."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape, ([batch,] channels, length)."""
-        return self._normalized(input, 1, "([batch,] channels, length)")
+    dims, described = (2, 3), "([batch,] channels, length)"
 
 
 class InstanceNorm2d(_InstanceNorm):
     """Instance normalization of images."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape, ([batch,] channels, height, width)."""
-        return self._normalized(input, 2, "([batch,] channels, height, width)")
+    dims, described = (3, 4), "([batch,] channels, height, width)"
 
 
 class InstanceNorm3d(_InstanceNorm):
     """Instance normalization of volumes."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape, ([batch,] channels, depth, height, width)."""
-        return self._normalized(input, 3, "([batch,] channels, depth, height, width)")
+    dims, described = (4, 5), "([batch,] channels, depth, height, width)"
 
 
 class GroupNorm(Module):
