@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mt_nn.data import Dataset, TensorDataset
-from mt_nn.errors import FileError, InputError, MissingPackageError
+from mt_nn.errors import FileError, InputError, packages_needed
 from mt_nn.files.reading import open_plain
 from mt_nn.files.writing import write_atomically
 from mt_nn.jobs.classification import Answer, Classification, answers
@@ -124,12 +124,8 @@ class Images(Classification):
             FileError: there is no such file, or it is no image of this size.
             MissingPackageError: Pillow is not installed.
         """
-        try:
+        with packages_needed("images are read with Pillow: pip install 'mt-nn[train]'."):
             from PIL import Image
-        except ImportError as error:
-            raise MissingPackageError(
-                "images are read with Pillow: pip install 'mt-nn[train]'."
-            ) from error
         channels, height, width = self.shape
         try:
             # Of what Pillow warns about, all that matters ends in an error.

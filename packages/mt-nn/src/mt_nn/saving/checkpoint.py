@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from mt_nn.core.settings import integer
-from mt_nn.errors import FileError, SettingError
+from mt_nn.errors import FileError, SettingError, files_needed
 from mt_nn.files.writing import make_folder
 from mt_nn.saving.objects import File, fetch, read_metadata, store
 from mt_nn.saving.values import Encoder, state_methods
@@ -240,12 +240,8 @@ class Checkpoints:
         return sorted(found, key=lambda path: int(path.name[5:].split(".")[0]))
 
     def _files(self) -> list[Path]:
-        try:
+        with files_needed(f"could not list the folder {self.folder}"):
             return list(self.folder.iterdir())
-        except OSError as error:
-            raise FileError(
-                f"could not list the folder {self.folder} ({error.strerror or error})."
-            ) from error
 
     def last(self) -> Path | None:
         """Return the checkpoint of the greatest step; None if there is none."""
@@ -304,13 +300,9 @@ class Checkpoints:
         scores = self._scores()
         kept = {newest, *list(scores)[-self.keep_last :]}
         kept.update(self._by_score(scores)[: self.keep_best])
-        try:
+        with files_needed("could not remove an earlier checkpoint"):
             for path in scores.keys() - kept:
                 path.unlink(missing_ok=True)
-        except OSError as error:
-            raise FileError(
-                f"could not remove an earlier checkpoint ({error.strerror or error})."
-            ) from error
 
     def load(self, which: Literal["last", "best"] = "last", **parts: Any) -> dict[str, Any]:
         """Load the last checkpoint or the best one, as `load_checkpoint` does.
