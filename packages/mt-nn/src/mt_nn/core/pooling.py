@@ -62,7 +62,7 @@ def max_pool2d(
 
 @fused("max_pool2d")
 def _max_pool2d(
-    input: Tensor, kernel_size: tuple[int, int], stride: tuple[int, int], padding: tuple[int, int]
+    input: Tensor, kernel_size: tuple[int, ...], stride: tuple[int, ...], padding: tuple[int, ...]
 ) -> Tensor:
     """Compute `max_pool2d`: of the elements of all windows, the first, the second ..., the largest.
 

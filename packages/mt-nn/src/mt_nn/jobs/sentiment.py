@@ -36,7 +36,6 @@ from mt_nn.data.formats.texts import Sentences, WordVectors, holds
 from mt_nn.errors import InputError, SettingError
 from mt_nn.jobs.classification import Answer, Classification, divided
 from mt_nn.jobs.job import Parts, Recipe, Settings
-from mt_nn.jobs.tables import write_table
 from mt_nn.train.callbacks import EarlyStopping
 from mt_nn.train.networks import TextCNN
 from mt_nn.train.trainer import Callback, Trainer
@@ -142,6 +141,7 @@ class Sentiment(Classification):
     }
     with_vectors = ("glove",)
     classes = ("negative", "positive")
+    mistake_columns = ("right class", "predicted class", "probability", "sentence")
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
@@ -223,17 +223,9 @@ class Sentiment(Classification):
             told.append(Told(title, self.vocabulary.decode(words), weights, wrong))
         draw_told(figure, told)
 
-    def write_mistakes(self, mistakes: Sequence[Answer], samples: Dataset, folder: Path) -> None:
-        """Write a table of all mistakes."""
-        rows = [
-            (
-                *(self.classes[m.right], self.classes[m.predicted], f"{m.probability:.4f}"),
-                self._tested[m.sample],
-            )
-            for m in mistakes
-        ]
-        head = ("right class", "predicted class", "probability", "sentence")
-        write_table(folder / "mistakes.csv", [head, *rows])
+    def mistake(self, answer: Answer, samples: Dataset) -> tuple[Any, ...]:
+        """Return both classes, the probability, and the sentence."""
+        return *self.named(answer), self._tested[answer.sample]
 
     # --- Asking what has been learnt ------------------------------------------------------------
 

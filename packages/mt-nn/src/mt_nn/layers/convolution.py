@@ -295,7 +295,7 @@ def transposed_sizes(
 def _conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None, *settings: Any) -> Tensor:
     """Compute it for signals as images of height 1; the arguments are checked."""
     *sizes, groups = settings
-    pairs = [(usual, *size) for usual, size in zip((1, 0, 0, 1), sizes, strict=True)]
+    pairs: Any = [(usual, *size) for usual, size in zip((1, 0, 0, 1), sizes, strict=True)]
     images, kernels = input.unsqueeze(2), weight.unsqueeze(2)
     return _conv_transpose2d(images, kernels, bias, *pairs, groups).squeeze(2)
 

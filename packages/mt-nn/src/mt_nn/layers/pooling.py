@@ -111,7 +111,7 @@ def avg_pool(
 
 
 max_pool1d, _, max_pool3d = over_dimensions(max_pool)
-_, avg_pool2d, avg_pool3d = over_dimensions(avg_pool)
+avg_pool2d, avg_pool3d = over_dimensions(avg_pool)[1:]
 
 
 @checked

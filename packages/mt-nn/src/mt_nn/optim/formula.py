@@ -36,7 +36,7 @@ class DeclaredOptimizer(Declared, Optimizer):
     kinds: ClassVar[Mapping[str, str]] = {}  # the usual ones
     params: Iterable[Any]
 
-    def _begin(self, settings: dict[str, Any]) -> None:
+    def _configure(self, settings: dict[str, Any]) -> None:
         Optimizer.__init__(self, settings.pop("params"), settings)
 
 

@@ -43,9 +43,9 @@ class Declared:
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         given = self._signature.bind(*args, **kwargs)
         given.apply_defaults()
-        self._begin(given.arguments)
+        self._configure(given.arguments)
 
-    def _begin(self, settings: dict[str, Any]) -> None:
+    def _configure(self, settings: dict[str, Any]) -> None:
         """Keep the arguments, by default as attributes, and check them."""
         super().__init__()
         for name, value in settings.items():

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from mt_nn.core.optimizer import Optimizer
 from mt_nn.errors import SettingError, SettingTypeError
+from mt_nn.utils.declared import Declared
 from mt_operators import StateDictError
 from mt_tensor import Tensor
 
@@ -204,3 +205,15 @@ class FactorLR(LRScheduler):
         if self._beginning:
             return rates
         return [rate * self.ratio(number) for number, rate in enumerate(rates)]
+
+
+class DeclaredLR(Declared):
+    """A base, before that of the scheduler, of schedulers that declare their settings."""
+
+    optimizer: Optimizer
+
+    def _configure(self, settings: dict[str, Any]) -> None:
+        given = settings.pop("optimizer"), settings.pop("last_epoch")
+        vars(self).update(settings)
+        self._check()
+        super(Declared, self).__init__(*given)  # type: ignore[call-arg] # of the scheduler
