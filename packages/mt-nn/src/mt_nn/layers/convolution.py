@@ -297,7 +297,7 @@ def _conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None, *setti
     *sizes, groups = settings
     pairs: Any = [(usual, *size) for usual, size in zip((1, 0, 0, 1), sizes, strict=True)]
     images, kernels = input.unsqueeze(2), weight.unsqueeze(2)
-    return _conv_transpose2d(images, kernels, bias, *pairs, groups).squeeze(2)
+    return _TRANSPOSE[2](images, kernels, bias, *pairs, groups).squeeze(2)
 
 
 def _transposed_convolution(

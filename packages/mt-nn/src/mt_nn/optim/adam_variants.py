@@ -8,14 +8,8 @@ from typing import Any
 
 from mt_nn.core.adam import Adam
 from mt_nn.core.optimizer import follow, settings_among
-from mt_nn.optim.formula import (
-    AdamLike,
-    Values,
-    adam_size,
-    change,
-    move_averages,
-    weights,
-)
+from mt_nn.optim import formula
+from mt_nn.optim.formula import AdamLike, Group, State, Values, adam_size, move_averages
 from mt_tensor import Tensor, empty_like, maximum, where
 
 
@@ -69,11 +63,11 @@ class Adamax(AdamLike):
     differentiable: bool = False
     capturable: bool = False
 
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+    def numbers(self, state: State, group: Group) -> dict[str, float]:
         """Return the corrected rate, and the weights of the average and the maximum."""
         beta1, beta2 = group["betas"]
         rate = group["lr"] / (1 - beta1 ** state["step"])
-        return {"rate": rate, **weights(beta1), "kept_largest": beta2, "eps": group["eps"]}
+        return {"rate": rate, **formula.weights(beta1), "kept_largest": beta2, "eps": group["eps"]}
 
     @staticmethod
     def formula(v: Values) -> None:
@@ -111,11 +105,11 @@ class NAdam(AdamLike):
     capturable: bool = False
     differentiable: bool = False
 
-    def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+    def initial_state(self, parameter: Tensor, group: Group) -> State:
         """Return the number of steps, both averages, and the product of all `mu`."""
         return {**super().initial_state(parameter, group), "mu_product": 1.0}
 
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+    def numbers(self, state: State, group: Group) -> dict[str, float]:
         """Return the rates of gradient and average, and store the product of all `mu`."""
         step, lr, (beta1, _) = state["step"], group["lr"], group["betas"]
         mu, following = (
@@ -162,7 +156,7 @@ class RAdam(AdamLike):
     capturable: bool = False
     differentiable: bool = False
 
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+    def numbers(self, state: State, group: Group) -> dict[str, float]:
         """Return the rate, and what the averages need."""
         step, (beta1, beta2) = state["step"], group["betas"]
         rate, correction = group["lr"] / (1 - beta1**step), 1 - beta2**step
@@ -205,18 +199,16 @@ class LAMB(AdamLike):
     _: KW_ONLY
     maximize: bool = False
 
-    def update(
-        self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
-    ) -> None:
+    def update(self, parameter: Tensor, grad: Tensor, state: State, group: Group) -> None:
         """Change one parameter; see the class for the formula."""
         step, averages = empty_like(parameter), {name: state[name] for name in self.stored}
         given = {"x": parameter, "grad": grad, **self.numbers(state, group)}
-        change(self.formula, {"step": step, **averages}, given)
+        formula.change(self.formula, {"step": step, **averages}, given)
         length, stride = parameter.detach().norm(), step.norm()
         trust = where((length > 0) & (stride > 0), length / stride, 1.0)
-        change(_move, {"x": parameter}, {"step": step, "trust": trust, "rate": group["lr"]})
+        formula.change(_move, {"x": parameter}, {"step": step, "trust": trust, "rate": group["lr"]})
 
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+    def numbers(self, state: State, group: Group) -> dict[str, float]:
         """Return the strength of weight decay, and what the averages need."""
         correction = 1 / (1 - group["betas"][0] ** state["step"])
         numbers = super().numbers(state, group)

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from mt_nn.core.optimizer import follow
-from mt_nn.optim.formula import FormulaOptimizer, Values, other_weights, weights
+from mt_nn.optim.formula import FormulaOptimizer, Group, State, Values, other_weights, weights
 from mt_tensor import Tensor, full_like, maximum, minimum, where, zeros_like
 
 
@@ -39,7 +39,7 @@ class Adadelta(FormulaOptimizer):
     maximize: bool = False
     differentiable: bool = False
 
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+    def numbers(self, state: State, group: Group) -> dict[str, float]:
         """Return the rate, and the weights of the averages."""
         return {"rate": group["lr"], **weights(group["rho"]), "eps": group["eps"]}
 
@@ -82,12 +82,12 @@ class Adagrad(FormulaOptimizer):
     differentiable: bool = False
     fused: bool | None = None
 
-    def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+    def initial_state(self, parameter: Tensor, group: Group) -> State:
         """Return the number of steps and the sum of squares."""
         start = float(group["initial_accumulator_value"])
         return {"step": 0, "sum": full_like(parameter.detach(), start)}
 
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+    def numbers(self, state: State, group: Group) -> dict[str, float]:
         """Return the rate at this step."""
         rate = group["lr"] / (1 + (state["step"] - 1) * group["lr_decay"])
         return {"rate": rate, "eps": group["eps"]}
@@ -130,11 +130,11 @@ class ASGD(FormulaOptimizer):
     differentiable: bool = False
     capturable: bool = False
 
-    def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+    def initial_state(self, parameter: Tensor, group: Group) -> State:
         """Return the number of steps, the rate and share of the next one, and the mean."""
         return {**super().initial_state(parameter, group), "eta": float(group["lr"]), "mu": 1.0}
 
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+    def numbers(self, state: State, group: Group) -> dict[str, float]:
         """Return those of the step, and store rate and share of the next one."""
         eta, share = state["eta"], state["mu"]
         lr, lambd = group["lr"], group["lambd"]
@@ -171,11 +171,11 @@ class Lion(FormulaOptimizer):
     _: KW_ONLY
     maximize: bool = False
 
-    def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+    def initial_state(self, parameter: Tensor, group: Group) -> State:
         """Return the average."""
         return {"exp_avg": zeros_like(parameter)}
 
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+    def numbers(self, state: State, group: Group) -> dict[str, float]:
         """Return the rate, and the weights of the average, in the sign and later."""
         beta1, beta2 = group["betas"]
         settings = {"rate": group["lr"], "weight_decay": group["weight_decay"]}
@@ -221,13 +221,13 @@ class RMSprop(FormulaOptimizer):
     maximize: bool = False
     differentiable: bool = False
 
-    def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+    def initial_state(self, parameter: Tensor, group: Group) -> State:
         """Return the number of steps, the average, and the velocity and the mean if they count."""
         absent = {"momentum_buffer": not group["momentum"], "grad_avg": not group["centered"]}
         state = super().initial_state(parameter, group)
         return {name: value for name, value in state.items() if not absent.get(name)}
 
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+    def numbers(self, state: State, group: Group) -> dict[str, float]:
         """Return the rate, the weights of the averages, and the momentum."""
         settings = {name: group[name] for name in ("eps", "momentum")}
         return {"rate": group["lr"], **weights(group["alpha"]), **settings}
@@ -273,12 +273,12 @@ class Rprop(FormulaOptimizer):
     maximize: bool = False
     differentiable: bool = False
 
-    def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+    def initial_state(self, parameter: Tensor, group: Group) -> State:
         """Return the number of steps, the gradient before, and the step sizes."""
         sizes = full_like(parameter.detach(), float(group["lr"]))
         return {**super().initial_state(parameter, group), "step_size": sizes}
 
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+    def numbers(self, state: State, group: Group) -> dict[str, float]:
         """Return the factors, and the bounds."""
         names = ("shrink", "grow", "smallest", "largest")
         return dict(zip(names, (*group["etas"], *group["step_sizes"]), strict=True))

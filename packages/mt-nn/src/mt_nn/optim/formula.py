@@ -21,6 +21,12 @@ from mt_nn.core.optimizer import Optimizer, decay_of, decayed, follow
 from mt_nn.utils.declared import Declared
 from mt_tensor import Tensor, fuse_in_place, zeros_like
 
+State = dict[str, Any]
+"""Values stored for a parameter."""
+
+Group = dict[str, Any]
+"""Parameters, and their settings."""
+
 
 class Values(SimpleNamespace):
     """Tensors and numbers by name."""
@@ -54,13 +60,11 @@ class FormulaOptimizer(DeclaredOptimizer):
     decays: ClassVar[bool] = True
     """Whether weight decay is applied before the formula; else the formula applies it."""
 
-    def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+    def initial_state(self, parameter: Tensor, group: Group) -> State:
         """Return the number of steps, and zeros for each tensor that is stored."""
         return {"step": 0, **{name: zeros_like(parameter) for name in self.stored}}
 
-    def update(
-        self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
-    ) -> None:
+    def update(self, parameter: Tensor, grad: Tensor, state: State, group: Group) -> None:
         """Change one parameter, and what is stored for it, by the formula."""
         changed = {"x": parameter}
         for name in self.stored:
@@ -73,7 +77,7 @@ class FormulaOptimizer(DeclaredOptimizer):
         change(self.formula, changed, given)
 
     @abstractmethod
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+    def numbers(self, state: State, group: Group) -> dict[str, float]:
         """Return the numbers that the formula reads, by name, computed in double precision.
 
         What the state stores for the next step, besides tensors, may be changed here.
@@ -140,7 +144,7 @@ class AdamLike(FormulaOptimizer):
     eps: float = 1e-8
     weight_decay: float = 0
 
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+    def numbers(self, state: State, group: Group) -> dict[str, float]:
         """Return what the averages need."""
         beta1, beta2 = group["betas"]
         scale = 1 / (1 - beta2 ** state["step"])

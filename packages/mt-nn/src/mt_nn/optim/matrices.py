@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from mt_nn.core.settings import integer
 from mt_nn.errors import SettingError
 from mt_nn.optim.checks import check_kinds
-from mt_nn.optim.formula import DeclaredOptimizer
+from mt_nn.optim.formula import DeclaredOptimizer, Group, State
 from mt_tensor import Tensor, addmm, finfo, fuse_in_place, zeros_like
 
 # --- Averages over rows and columns ---------------------------------------------------------------
@@ -51,7 +51,7 @@ class Adafactor(DeclaredOptimizer):
         eps = {"eps[0]": settings["eps"][0] or 0.0, "eps[1]": settings["eps"][1]}
         check_kinds(eps, dict.fromkeys(eps, "at least 0"))
 
-    def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+    def initial_state(self, parameter: Tensor, group: Group) -> State:
         """Return the number of steps and the averages: of rows and columns, or of elements."""
         zeros = zeros_like(parameter)
         if parameter.ndim < 2:
@@ -60,9 +60,7 @@ class Adafactor(DeclaredOptimizer):
         rows, columns = zeros.new_zeros(*batch, height, 1), zeros.new_zeros(*batch, 1, width)
         return {"step": 0, "row_var": rows, "col_var": columns}
 
-    def update(
-        self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
-    ) -> None:
+    def update(self, parameter: Tensor, grad: Tensor, state: State, group: Group) -> None:
         """Change one parameter; see the class for the formula."""
         share = state["step"] ** group["beta2_decay"]
         least, smallest = group["eps"]
@@ -163,13 +161,11 @@ class Muon(DeclaredOptimizer):
                     "Leave it to another optimizer, such as AdamW."
                 )
 
-    def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+    def initial_state(self, parameter: Tensor, group: Group) -> State:
         """Return room for the average."""
         return {"momentum_buffer": zeros_like(parameter)}
 
-    def update(
-        self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
-    ) -> None:
+    def update(self, parameter: Tensor, grad: Tensor, state: State, group: Group) -> None:
         """Change one parameter; see the class for the formula."""
         rate, momentum = group["lr"], group["momentum"]
         average = state["momentum_buffer"].lerp_(grad, 1 - momentum)
