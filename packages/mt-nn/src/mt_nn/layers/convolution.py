@@ -227,7 +227,7 @@ def conv_transpose(
         for setting, value, least in zip(names, settings, (1, 0, 0, 1), strict=True)
     ]
     biases = None if bias is None else bias.shape
-    _check_shapes(name, batch.shape, weight.shape, biases, *checked, groups=groups)
+    _check_shapes(name, batch.shape, weight.shape, biases, tuple(checked), groups)
     check_alike(name, batch, weight, bias)
     out = _TRANSPOSE[dims](batch, weight, bias, *checked, groups)
     return out.squeeze(0) if input.ndim == dims + 1 else out
@@ -242,13 +242,11 @@ def _check_shapes(
     inputs: Shape,
     kernels: Shape,
     biases: Shape | None,
-    stride: tuple[int, ...],
-    padding: tuple[int, ...],
-    output_padding: tuple[int, ...],
-    dilation: tuple[int, ...],
+    settings: tuple[Numbers, ...],
     groups: int,
 ) -> None:
-    """Raise unless shapes and settings fit each other; those that do are remembered."""
+    """Raise unless shapes and settings fit each other; those that do are cached."""
+    stride, padding, output_padding, dilation = settings
     for added, step, spread in zip(output_padding, stride, dilation, strict=True):
         if added >= max(step, spread):
             raise SettingError(

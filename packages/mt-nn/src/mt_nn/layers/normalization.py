@@ -107,7 +107,10 @@ def batch_norm(
             raise SettingError(
                 "batch_norm() outside of training needs running_mean and running_var."
             )
-        return _batch_scaled(input, running_mean, running_var, weight, bias, eps)
+        scale = (running_var + eps).rsqrt()
+        scale = scale if weight is None else scale * weight
+        shift = -running_mean * scale if bias is None else bias - running_mean * scale
+        return scaled(input, scale, shift)
     count = input.numel() // max(input.shape[1], 1)
     if count == 1:
         raise InputError(
@@ -340,21 +343,6 @@ def _move(
     mean: Tensor, var: Tensor, batch_mean: Tensor, batch_var: Tensor, share: float, of_var: float
 ) -> tuple[Tensor, Tensor]:
     return mean * (1 - share) + batch_mean * share, var * (1 - share) + batch_var * of_var
-
-
-def _batch_scaled(
-    input: Tensor,
-    mean: Tensor,
-    var: Tensor,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    eps: float,
-) -> Tensor:
-    """Normalize with given statistics, in one multiplication and one addition."""
-    scale = (var + eps).rsqrt()
-    scale = scale if weight is None else scale * weight
-    shift = -mean * scale if bias is None else bias - mean * scale
-    return scaled(input, scale, shift)
 
 
 @checked

@@ -33,6 +33,11 @@ class _Angles(Module):
         super().__init__()
         self.features, self.base, self.dim = _even(features), _positive(base), dim
 
+    def _turns(self, input: Tensor, offset: int) -> Tensor:
+        """Return the sine and cosine of each angle, shape (steps, features / 2, 2)."""
+        steps = _steps(self, input, self.features, self.dim), self.features, self.base
+        return _sent(integer("offset", offset, 0), *steps, input.dtype, input.backend)
+
     def extra_repr(self) -> str:
         """Show the settings."""
         return f"{self.features}, base={self.base}, dim={self.dim}"
@@ -60,8 +65,7 @@ class SinusoidalPositions(_Angles):
         Raises:
             InputError: the shape does not fit, or the input holds no floating-point numbers.
         """
-        steps = _steps(self, input, self.features, self.dim)
-        turns = _turns(self, integer("offset", offset, 0), steps, input)
+        turns = self._turns(input, offset)
         return input + _along(turns.flatten(1), input, self.dim)
 
 
@@ -132,17 +136,11 @@ class RotaryPositions(_Angles):
         Raises:
             InputError: the shape does not fit, or the input holds no floating-point numbers.
         """
-        steps = _steps(self, input, self.features, self.dim)
-        turns = _turns(self, integer("offset", offset, 0), steps, input)
+        turns = self._turns(input, offset)
         sines, cosines = (_along(each, input, self.dim) for each in turns.unbind(2))
         x, y = input[..., 0::2], input[..., 1::2]
         turned = (x * cosines - y * sines, x * sines + y * cosines)
         return cat([part.unsqueeze(-1) for part in turned], -1).flatten(-2)
-
-
-def _turns(angles: _Angles, offset: int, steps: int, input: Tensor) -> Tensor:
-    """Return the sine and cosine of each angle, shape (steps, features / 2, 2), for an input."""
-    return _sent(offset, steps, angles.features, angles.base, input.dtype, input.backend)
 
 
 @functools.lru_cache(maxsize=64)

@@ -208,7 +208,9 @@ def _taps(
         return _smoothing_taps(length, places, step, mode == "bicubic")
     if align_corners:
         places = _numbers(target) * step
-    return _cubic_taps(length, places) if mode == "bicubic" else _linear_taps(length, places)
+    if mode == "bicubic":
+        return _cubic_taps(length, places)
+    return _smoothing_taps(length, places, 1.0, False)
 
 
 def part_taps(length: int, target: int) -> Array:
@@ -261,15 +263,6 @@ def _step(length: int, target: int, factor: float | None, align_corners: bool = 
     if align_corners:
         return (length - 1) / (target - 1) if target > 1 else 0.0
     return length / target if factor is None else 1.0 / factor
-
-
-def _linear_taps(length: int, places: Array) -> tuple[Array, Array]:
-    """Return taps and weights on straight lines between neighbours."""
-    places = np.clip(places, 0, length - 1)
-    lower = np.floor(places)
-    share = places - lower
-    taps = np.stack([lower, np.minimum(lower + 1, length - 1)], 1)
-    return taps, np.stack([1 - share, share], 1)
 
 
 def _cubic_taps(length: int, places: Array) -> tuple[Array, Array]:

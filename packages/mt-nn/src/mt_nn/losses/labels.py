@@ -141,22 +141,12 @@ def binary_cross_entropy_with_logits(
     check_one_shape("binary_cross_entropy_with_logits", input, target)
     check_floating("binary_cross_entropy_with_logits", target)
     _check_broadcasts("pos_weight", pos_weight, input)
-    if pos_weight is None:
-        losses = _logistic_loss(input, target)
-    else:
-        losses = _weighted_logistic_loss(input, target, pos_weight)
+    losses = _logistic_loss(input, target, 1.0 if pos_weight is None else pos_weight)
     return _reduced(losses, weight, reduction)
 
 
 @fuse
-def _logistic_loss(input: Tensor, target: Tensor) -> Tensor:
-    right, wrong = input.logsigmoid().neg(), input.neg().logsigmoid().neg()
-    loss: Tensor = target * right + (1.0 - target) * wrong
-    return loss
-
-
-@fuse
-def _weighted_logistic_loss(input: Tensor, target: Tensor, pos_weight: Tensor) -> Tensor:
+def _logistic_loss(input: Tensor, target: Tensor, pos_weight: Tensor | float) -> Tensor:
     right, wrong = input.logsigmoid().neg(), input.neg().logsigmoid().neg()
     loss: Tensor = pos_weight * target * right + (1.0 - target) * wrong
     return loss
@@ -199,7 +189,7 @@ def multilabel_soft_margin_loss(
     check_one_shape("multilabel_soft_margin_loss", input, target)
     if not input.ndim:
         raise InputError("multilabel_soft_margin_loss() takes labels; a single number was given.")
-    losses = _reduced(_logistic_loss(input, target), weight, "none")
+    losses = _reduced(_logistic_loss(input, target, 1.0), weight, "none")
     return REDUCTIONS[reduction](losses.mean(-1))
 
 
@@ -210,9 +200,9 @@ def _check_broadcasts(name: str, weight: Tensor | None, input: Tensor) -> None:
     """Raise InputError unless a weight's shape broadcasts to that of the input."""
     if weight is None:
         return
-    extents = (1,) * (input.ndim - weight.ndim) + weight.shape
-    pairs = zip(extents, input.shape, strict=False)
-    if len(extents) > input.ndim or any(extent not in (1, other) for extent, other in pairs):
+    sizes = (1,) * (input.ndim - weight.ndim) + weight.shape
+    pairs = zip(sizes, input.shape, strict=False)
+    if len(sizes) > input.ndim or any(size not in (1, other) for size, other in pairs):
         raise InputError(
             f"{name} must broadcast to shape {input.shape}; shape {weight.shape} was given."
         )
@@ -311,20 +301,13 @@ def multi_margin_loss(
             "multi_margin_loss() takes scores of shape (batch, classes) or (classes,); shape "
             f"{input.shape} was given."
         )
-    return for_one_sample(_multi_margin_loss, input, target, p, margin, weight, reduction)
 
+    def loss(input: Tensor, target: Tensor) -> Tensor:
+        right = target.unsqueeze(1)
+        lacking = (margin - input.gather(1, right) + input).relu()
+        lacking = lacking if p == 1 else lacking.square()
+        others = ones(*input.shape, dtype=input.dtype, backend=input.backend).scatter(1, right, 0.0)
+        losses = (lacking * others).sum(1) / input.shape[1]
+        return REDUCTIONS[reduction](losses if weight is None else losses * weight[target])
 
-def _multi_margin_loss(
-    input: Tensor,
-    target: Tensor,
-    p: int,
-    margin: float,
-    weight: Tensor | None,
-    reduction: Reduction,
-) -> Tensor:
-    right = target.unsqueeze(1)
-    lacking = (margin - input.gather(1, right) + input).relu()
-    lacking = lacking if p == 1 else lacking.square()
-    others = ones(*input.shape, dtype=input.dtype, backend=input.backend).scatter(1, right, 0.0)
-    losses = (lacking * others).sum(1) / input.shape[1]
-    return REDUCTIONS[reduction](losses if weight is None else losses * weight[target])
+    return for_one_sample(loss, input, target)
