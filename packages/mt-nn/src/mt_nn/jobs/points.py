@@ -11,12 +11,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
+import mt_nn as nn
 from mt_autodiff.examples import network as of_scalars
 from mt_autodiff.examples import training
 from mt_autodiff.examples.picture import draw_plane
-from mt_nn.core.activation import ReLU
-from mt_nn.core.containers import Sequential
-from mt_nn.core.linear import Linear
 from mt_nn.data import Dataset, TensorDataset
 from mt_nn.errors import InputError
 from mt_nn.functional import softmax
@@ -153,7 +151,9 @@ class Points(Classification):
             return WeightsByHand(self.data)
         if self.settings.model == "scalars":
             return Scalars(self.hidden, self.settings.seed)
-        return Sequential(Linear(2, 32), ReLU(), Linear(32, 32), ReLU(), Linear(32, 2))
+        return nn.Sequential(
+            nn.Linear(2, 32), nn.ReLU(), nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, 2)
+        )
 
     def optimizer(self, network: Module) -> Any:
         """Return what changes the parameters."""

@@ -10,16 +10,8 @@ from typing import Any, Literal
 from mt_nn.core.optimizer import Optimizer
 from mt_nn.core.settings import integer
 from mt_nn.errors import SettingError
-from mt_nn.optim.lr_scheduler.scheduler import (
-    DeclaredLR,
-    FactorLR,
-    LRScheduler,
-    check,
-    check_either,
-    check_optimizer,
-    one_for_each,
-    set_rate,
-)
+from mt_nn.optim.lr_scheduler import scheduler
+from mt_nn.optim.lr_scheduler.scheduler import DeclaredLR, FactorLR, LRScheduler
 
 # --- Decays ---------------------------------------------------------------------------------------
 
@@ -41,7 +33,7 @@ class _ByRules(LRScheduler):
     def __init__(
         self, optimizer: Optimizer, lr_lambda: Rule | list[Rule], last_epoch: int = -1
     ) -> None:
-        self.lr_lambdas: list[Rule] = one_for_each("lr_lambda", optimizer, lr_lambda)
+        self.lr_lambdas: list[Rule] = scheduler.one_for_each("lr_lambda", optimizer, lr_lambda)
         super().__init__(optimizer, last_epoch)
 
 
@@ -132,7 +124,7 @@ class ConstantLR(DeclaredLR, FactorLR):
     last_epoch: int = -1
 
     def _check(self) -> None:
-        check("factor", self.factor, 0 < self.factor <= 1, "above 0 and at most 1")
+        scheduler.check("factor", self.factor, 0 < self.factor <= 1, "above 0 and at most 1")
         self.total_iters = integer("total_iters", self.total_iters, 0)
 
     def start(self) -> float:
@@ -162,8 +154,8 @@ class LinearLR(DeclaredLR, FactorLR):
 
     def _check(self) -> None:
         start, end = self.start_factor, self.end_factor
-        check("start_factor", start, 0 < start <= 1, "above 0 and at most 1")
-        check("end_factor", end, 0 <= end <= 1, "from 0 to 1")
+        scheduler.check("start_factor", start, 0 < start <= 1, "above 0 and at most 1")
+        scheduler.check("end_factor", end, 0 <= end <= 1, "from 0 to 1")
         self.total_iters = integer("total_iters", self.total_iters, 1)
 
     def start(self) -> float:
@@ -281,7 +273,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
                 self.T_cur %= self.T_i
                 self.T_i *= self.T_mult
         else:
-            check("epoch", epoch, epoch >= 0, "at least 0")
+            scheduler.check("epoch", epoch, epoch >= 0, "at least 0")
             self._go_to(epoch)
         self._set_rates(self.get_lr())
 
@@ -310,8 +302,8 @@ class _MomentumCycle(LRScheduler):
         self.use_beta1 = "betas" in optimizer.defaults
         ends = zip(
             optimizer.param_groups,
-            one_for_each("base_momentum", optimizer, base),
-            one_for_each("max_momentum", optimizer, largest),
+            scheduler.one_for_each("base_momentum", optimizer, base),
+            scheduler.one_for_each("max_momentum", optimizer, largest),
             strict=True,
         )
         for group, low, high in ends if begin else ():
@@ -367,7 +359,7 @@ class OneCycleLR(_MomentumCycle):
         three_phase: bool = False,
         last_epoch: int = -1,
     ) -> None:
-        check_optimizer(optimizer)
+        scheduler.check_optimizer(optimizer)
         if total_steps is not None:
             self.total_steps = integer("total_steps", total_steps, 1)
         elif epochs is not None and steps_per_epoch is not None:
@@ -375,12 +367,12 @@ class OneCycleLR(_MomentumCycle):
             self.total_steps = integer("epochs", epochs, 1) * batches
         else:
             raise SettingError("OneCycleLR takes total_steps, or epochs and steps_per_epoch.")
-        check("pct_start", pct_start, 0 <= pct_start <= 1, "from 0 to 1")
-        check_either("anneal_strategy", anneal_strategy, "cos", "linear")
+        scheduler.check("pct_start", pct_start, 0 <= pct_start <= 1, "from 0 to 1")
+        scheduler.check_either("anneal_strategy", anneal_strategy, "cos", "linear")
         self._anneal_func_type = anneal_strategy
         self._schedule_phases = _phases(self.total_steps, float(pct_start), three_phase)
         if last_epoch == -1:
-            highest = one_for_each("max_lr", optimizer, max_lr)
+            highest = scheduler.one_for_each("max_lr", optimizer, max_lr)
             for group, rate in zip(optimizer.param_groups, highest, strict=True):
                 group["initial_lr"], group["max_lr"] = rate / div_factor, rate
                 group["min_lr"] = group["initial_lr"] / final_div_factor
@@ -478,25 +470,25 @@ class CyclicLR(_MomentumCycle):
         max_momentum: float | list[float] = 0.9,
         last_epoch: int = -1,
     ) -> None:
-        check_optimizer(optimizer)
-        lowest = one_for_each("base_lr", optimizer, base_lr)
-        self.max_lrs = one_for_each("max_lr", optimizer, max_lr)
+        scheduler.check_optimizer(optimizer)
+        lowest = scheduler.one_for_each("base_lr", optimizer, base_lr)
+        self.max_lrs = scheduler.one_for_each("max_lr", optimizer, max_lr)
         up = integer("step_size_up", step_size_up, 1)
         down = up if step_size_down is None else integer("step_size_down", step_size_down, 1)
         self.total_size = float(up + down)
         self.step_ratio = up / self.total_size
-        check("mode", mode, mode in _SCALES, f"one of {', '.join(_SCALES)}")
-        check_either("scale_mode", scale_mode, "cycle", "iterations")
+        scheduler.check("mode", mode, mode in _SCALES, f"one of {', '.join(_SCALES)}")
+        scheduler.check_either("scale_mode", scale_mode, "cycle", "iterations")
         self.mode, self.gamma, self._scale_fn_custom = mode, gamma, scale_fn
         self.scale_mode = scale_mode if scale_fn else _SCALES[mode][0]
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
             self._prepare_momentum(optimizer, base_momentum, max_momentum, last_epoch == -1)
-            self.base_momentums = one_for_each("base_momentum", optimizer, base_momentum)
-            self.max_momentums = one_for_each("max_momentum", optimizer, max_momentum)
+            self.base_momentums = scheduler.one_for_each("base_momentum", optimizer, base_momentum)
+            self.max_momentums = scheduler.one_for_each("max_momentum", optimizer, max_momentum)
         for group, rate in zip(optimizer.param_groups, lowest, strict=True):
             if last_epoch == -1:
-                set_rate(group, rate)
+                scheduler.set_rate(group, rate)
                 group.setdefault("initial_lr", rate)
         super().__init__(optimizer, last_epoch)
         self.base_lrs = lowest  # whatever rates training began with
