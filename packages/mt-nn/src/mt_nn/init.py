@@ -244,7 +244,7 @@ def sparse_(
 
     Args:
         tensor: a matrix.
-        sparsity: the share of zeros, from 0 to 1, rounded up to whole elements.
+        sparsity: the share of zeros, from 0 to 1, rounded up to an integer number of elements.
         std: the deviation of the others.
         generator: where the numbers come from.
 

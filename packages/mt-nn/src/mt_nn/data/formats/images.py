@@ -314,7 +314,7 @@ def _parsed(version: _Version, path: PathLike, content: bytearray) -> tuple[Byte
             raise FileError(f"{path} is {_pickled(version)}")
         raise FileError(
             f"{path} is damaged, or no file of {version.name}'s binary version: {len(content)} "
-            f"bytes are no whole number of records of {record}. Fetch the file again."
+            f"bytes are no integer number of records of {record}. Fetch the file again."
         )
     records = np.frombuffer(content, np.uint8).reshape(-1, record)
     images, classes = records[:, -PIXELS:].reshape(-1, *IMAGE), records[:, :-PIXELS].T.copy()
