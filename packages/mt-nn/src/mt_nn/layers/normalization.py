@@ -686,7 +686,7 @@ class GroupNorm(Module):
 # --- Over the last dimensions -------------------------------------------------------------------
 
 
-def _extents(normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
+def _sizes(normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
     """Return the sizes of the last dimensions, which are given as one integer or several."""
     given = normalized_shape if isinstance(normalized_shape, tuple | list) else (normalized_shape,)
     if not given:
@@ -719,7 +719,7 @@ class LayerNorm(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        self.normalized_shape = shape = _extents(normalized_shape)
+        self.normalized_shape = shape = _sizes(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
         affine = elementwise_affine
         self.weight, self.bias = _affine(shape, affine, affine and bias, dtype)
@@ -758,7 +758,7 @@ class RMSNorm(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        self.normalized_shape = shape = _extents(normalized_shape)
+        self.normalized_shape = shape = _sizes(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
         self.weight, _ = _affine(shape, elementwise_affine, False, dtype)
 

@@ -5,15 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from mt_nn.core.arguments import check_alike, checked
-from mt_nn.core.losses import (
-    REDUCTIONS,
-    Reduction,
-    check_classes,
-    check_reduction,
-    for_one_sample,
-)
+from mt_nn.core.losses import Reduction, check_classes, for_one_sample
 from mt_nn.errors import InputError, SettingError
-from mt_nn.losses.differences import check_floating, check_one_shape
+from mt_nn.losses.differences import check_floating, check_one_shape, reduce
 from mt_nn.losses.soft_targets import check_class_weights
 from mt_tensor import Function, Tensor, arange, fuse, ones, stack
 from mt_tensor.extending import as_one_call
@@ -46,7 +40,6 @@ def binary_cross_entropy(
         DTypeError: the dtypes differ.
         SettingError: there is no such reduction.
     """
-    check_reduction(reduction)
     check_one_shape("binary_cross_entropy", input, target)
     check_floating("binary_cross_entropy", target)
     check_alike("binary_cross_entropy", input, target)
@@ -137,7 +130,6 @@ def binary_cross_entropy_with_logits(
         InputError: the shapes differ, or a tensor is not floating-point.
         SettingError: there is no such reduction.
     """
-    check_reduction(reduction)
     check_one_shape("binary_cross_entropy_with_logits", input, target)
     check_floating("binary_cross_entropy_with_logits", target)
     _check_broadcasts("pos_weight", pos_weight, input)
@@ -160,9 +152,8 @@ def soft_margin_loss(input: Tensor, target: Tensor, *, reduction: Reduction = "m
         InputError: the shapes differ, or the input is not floating-point.
         SettingError: there is no such reduction.
     """
-    check_reduction(reduction)
     check_one_shape("soft_margin_loss", input, target)
-    return REDUCTIONS[reduction](-(target * input).logsigmoid())
+    return reduce(-(target * input).logsigmoid(), reduction)
 
 
 @checked
@@ -185,12 +176,11 @@ def multilabel_soft_margin_loss(
         InputError: the shapes differ or have no dimensions, or the input is not floating-point.
         SettingError: there is no such reduction.
     """
-    check_reduction(reduction)
     check_one_shape("multilabel_soft_margin_loss", input, target)
     if not input.ndim:
         raise InputError("multilabel_soft_margin_loss() takes labels; a single number was given.")
     losses = _reduced(_logistic_loss(input, target, 1.0), weight, "none")
-    return REDUCTIONS[reduction](losses.mean(-1))
+    return reduce(losses.mean(-1), reduction)
 
 
 # --- Weights --------------------------------------------------------------------------------------
@@ -211,7 +201,7 @@ def _check_broadcasts(name: str, weight: Tensor | None, input: Tensor) -> None:
 def _reduced(losses: Tensor, weight: Tensor | None, reduction: Reduction) -> Tensor:
     """Put losses together, weighted; the mean is over all elements, as in torch."""
     _check_broadcasts("weight", weight, losses)
-    return REDUCTIONS[reduction](losses if weight is None else losses * weight)
+    return reduce(losses if weight is None else losses * weight, reduction)
 
 
 # --- Margins --------------------------------------------------------------------------------------
@@ -242,7 +232,6 @@ def multilabel_margin_loss(
         InputError: shapes or dtypes do not fit, or a label does not exist.
         SettingError: there is no such reduction.
     """
-    check_reduction(reduction)
     check_one_shape("multilabel_margin_loss", input, target)
     if input.ndim not in (1, 2) or target.dtype.name != "int64":
         raise InputError(
@@ -259,7 +248,7 @@ def multilabel_margin_loss(
     wrong = 1.0 - named.amax(1)
     lacking = (1.0 - scores.gather(1, numbers).unsqueeze(2) + scores.unsqueeze(1)).relu()
     losses = (lacking * listed.unsqueeze(2) * wrong.unsqueeze(1)).sum((1, 2)) / labels
-    return REDUCTIONS[reduction](losses if input.ndim == 2 else losses.reshape(()))
+    return reduce(losses if input.ndim == 2 else losses.reshape(()), reduction)
 
 
 @checked
@@ -291,7 +280,6 @@ def multi_margin_loss(
         IndexingError: a class does not exist.
         SettingError: there is no such reduction or exponent.
     """
-    check_reduction(reduction)
     if p not in (1, 2):
         raise SettingError(f"p must be 1 or 2; got {p}.")
     check_classes("multi_margin_loss", input, target)
@@ -308,6 +296,6 @@ def multi_margin_loss(
         lacking = lacking if p == 1 else lacking.square()
         others = ones(*input.shape, dtype=input.dtype, backend=input.backend).scatter(1, right, 0.0)
         losses = (lacking * others).sum(1) / input.shape[1]
-        return REDUCTIONS[reduction](losses if weight is None else losses * weight[target])
+        return reduce(losses if weight is None else losses * weight[target], reduction)
 
     return for_one_sample(loss, input, target)
