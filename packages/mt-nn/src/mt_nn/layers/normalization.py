@@ -15,7 +15,7 @@ from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
 from mt_nn.layers.function import FunctionLayer
 from mt_tensor import Tensor, fuse_in_place, fused, no_grad, ones, pad, tensor, zeros
-from mt_tensor.extending import Shape, common_backend, normalize_dims, require_tensors, wide
+from mt_tensor.extending import Shape, normalize_dims, require_tensors, wide
 
 
 @checked
@@ -48,7 +48,6 @@ def layer_norm(
     """
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
     _check_last("layer_norm", input, shape, weight, bias)
-    common_backend(input, weight, bias)
     return _layer_norm(input, weight, bias, len(shape), float(eps))
 
 
@@ -100,7 +99,6 @@ def batch_norm(
         BackendMismatchError: the tensors belong to different backends.
     """
     _check_channels("batch_norm", input, running_mean, running_var, weight, bias)
-    common_backend(input, running_mean, running_var, weight, bias)
     _check_both("batch_norm", running_mean, running_var)
     if not training:
         if running_mean is None or running_var is None:
@@ -183,7 +181,6 @@ def group_norm(
         raise InputError(
             f"group_norm() needs more than one value for each group; shape {input.shape} has one."
         )
-    common_backend(input, weight, bias)
     return _group_norm(input, weight, bias, groups, float(eps))
 
 
@@ -235,7 +232,6 @@ def instance_norm(
     if not use_input_stats:
         return batch_norm(input, running_mean, running_var, weight, bias, eps=eps)
     _check_channels("instance_norm", input, running_mean, running_var, weight, bias)
-    common_backend(input, running_mean, running_var, weight, bias)
     _check_both("instance_norm", running_mean, running_var)
     rows = input.flatten(2) if input.ndim > 2 else input.unsqueeze(2)
     count = rows.shape[2]
@@ -280,7 +276,6 @@ def rms_norm(
     """
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
     _check_last("rms_norm", input, shape, weight)
-    common_backend(input, weight)
     least = float(np.finfo(wide(input).dtype.numpy).eps) if eps is None else float(eps)
     return _rms_norm(input, weight, len(shape), least)
 
