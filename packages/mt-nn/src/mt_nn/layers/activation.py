@@ -19,7 +19,7 @@ from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
 from mt_nn.layers.function import FunctionLayer
-from mt_nn.utils.settings import number
+from mt_nn.utils.settings import check, number
 from mt_tensor import Tensor
 from mt_tensor.extending import check_floating, require_tensors
 
@@ -183,8 +183,7 @@ def gumbel_softmax(
         DTypeError: the logits are no floating-point numbers.
         IndexingError: there is no such dimension.
     """
-    if not tau > 0:
-        raise SettingError(f"tau must be positive; got {tau}.")
+    check("tau", tau, tau > 0, "positive")
     check_floating("gumbel_softmax", logits)
     spacing = mt.finfo(logits.dtype).eps / 2  # of even numbers from 0 to 1
     even = mt.rand_like(logits).clamp_min(spacing / 2)  # of 0 there is no logarithm

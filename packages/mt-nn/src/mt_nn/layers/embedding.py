@@ -12,6 +12,7 @@ from mt_nn.core.optimizer import settings_among
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
+from mt_nn.utils.settings import check
 from mt_tensor import Tensor, arange, fused, no_grad, searchsorted, unique, zeros
 from mt_tensor.extending import as_one_call, check_floating, common_backend
 from mt_tensor.linalg import vector_norm
@@ -209,8 +210,7 @@ _OF_BAGS: dict[str, Callable[[Tensor, int], Tensor]] = {
 
 def check_mode(mode: str, scale_grad_by_freq: bool) -> None:
     """Raise SettingError unless bags can be put together so."""
-    if mode not in ("sum", "mean", "max"):
-        raise SettingError(f"mode must be 'sum', 'mean' or 'max'; got {mode!r}.")
+    check("mode", mode, mode in _OF_BAGS, "'sum', 'mean' or 'max'")
     if mode == "max" and scale_grad_by_freq:
         raise SettingError("scale_grad_by_freq does not go with mode='max', which adds nothing up.")
 

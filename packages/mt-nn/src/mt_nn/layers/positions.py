@@ -16,6 +16,7 @@ from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
+from mt_nn.utils.settings import check
 from mt_tensor import DType, Tensor, cat, tensor, zeros
 from mt_tensor.extending import require_tensors
 
@@ -31,7 +32,8 @@ class _Angles(Module):
 
     def __init__(self, features: int, base: float = 10000.0, dim: int = -2) -> None:
         super().__init__()
-        self.features, self.base, self.dim = _even(features), _positive(base), dim
+        check("base", base, base > 0, "positive")
+        self.features, self.base, self.dim = _even(features), float(base), dim
 
     def _turns(self, input: Tensor, offset: int) -> Tensor:
         """Return the sine and cosine of each angle, shape (steps, features / 2, 2)."""
@@ -187,10 +189,3 @@ def _even(features: int) -> int:
     if integer("features", features, 2) % 2:
         raise SettingError(f"features must be even, as they are turned in pairs; got {features}.")
     return features
-
-
-def _positive(base: float) -> float:
-    """Return a number that has a logarithm."""
-    if not base > 0:
-        raise SettingError(f"base must be positive; got {base}.")
-    return float(base)

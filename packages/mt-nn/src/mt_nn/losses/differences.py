@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from mt_nn.core.arguments import checked
 from mt_nn.core.losses import REDUCTIONS, Reduction, check_reduction
-from mt_nn.errors import InputError, SettingError
+from mt_nn.errors import InputError
+from mt_nn.utils.settings import check
 from mt_tensor import Tensor, elementwise, fuse
 
 
@@ -34,18 +35,6 @@ def reduce(losses: Tensor, reduction: Reduction) -> Tensor:
     """Return the mean or the sum of losses, or these; raise SettingError for another reduction."""
     check_reduction(reduction)
     return REDUCTIONS[reduction](losses)
-
-
-def check_at_least(name: str, value: float, least: float) -> None:
-    """Raise SettingError unless a setting is a number from `least` on."""
-    if not value >= least:
-        raise SettingError(f"{name} must be at least {least}; got {value}.")
-
-
-def check_positive(name: str, value: float) -> None:
-    """Raise SettingError unless a setting is above 0."""
-    if not value > 0:
-        raise SettingError(f"{name} must be above 0; got {value}.")
 
 
 # --- Losses ---------------------------------------------------------------------------------------
@@ -122,7 +111,7 @@ def smooth_l1_loss(
         InputError: the shapes differ, or the input is not floating-point.
         SettingError: there is no such reduction, or `beta` is negative.
     """
-    check_at_least("beta", beta, 0)
+    check("beta", beta, beta >= 0, "at least 0")
     check_one_shape("smooth_l1_loss", input, target)
     if beta == 0:
         return reduce(_absolute_difference(input, target), reduction)
@@ -153,7 +142,7 @@ def huber_loss(
         InputError: the shapes differ, or the input is not floating-point.
         SettingError: there is no such reduction, or `delta` is not above 0.
     """
-    check_positive("delta", delta)
+    check("delta", delta, delta > 0, "above 0")
     check_one_shape("huber_loss", input, target)
     losses = _huber(input, target, delta)
     if weight is not None:

@@ -6,9 +6,10 @@ from typing import Any
 
 from mt_nn.core.arguments import check_alike, checked
 from mt_nn.core.losses import Reduction, check_classes, for_one_sample
-from mt_nn.errors import InputError, SettingError
+from mt_nn.errors import InputError
 from mt_nn.losses.differences import check_floating, check_one_shape, reduce
 from mt_nn.losses.soft_targets import check_class_weights
+from mt_nn.utils.settings import check
 from mt_tensor import Function, Tensor, arange, fuse, ones, stack
 from mt_tensor.extending import as_one_call
 
@@ -280,8 +281,7 @@ def multi_margin_loss(
         IndexingError: a class does not exist.
         SettingError: there is no such reduction or exponent.
     """
-    if p not in (1, 2):
-        raise SettingError(f"p must be 1 or 2; got {p}.")
+    check("p", p, p in (1, 2), "1 or 2")
     check_classes("multi_margin_loss", input, target)
     check_class_weights("multi_margin_loss", input, weight)
     if input.ndim > 2:

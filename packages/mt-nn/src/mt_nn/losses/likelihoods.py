@@ -8,9 +8,8 @@ from typing import Literal
 from mt_nn.core.arguments import checked
 from mt_nn.core.losses import Reduction
 from mt_nn.errors import InputError, SettingError
-from mt_nn.losses import differences
 from mt_nn.losses.differences import check_floating, check_one_shape, reduce
-from mt_nn.utils.settings import number
+from mt_nn.utils.settings import check, number
 from mt_tensor import Tensor, full_like, fuse, xlogy
 from mt_tensor.extending import as_one_call
 
@@ -86,7 +85,7 @@ def poisson_nll_loss(
         InputError: the shapes differ, or the input is not floating-point.
         SettingError: there is no such reduction.
     """
-    differences.check_at_least("eps", eps, 0)
+    check("eps", eps, eps >= 0, "at least 0")
     check_one_shape("poisson_nll_loss", input, target)
     losses = input.exp() - target * input if log_input else input - target * (input + eps).log()
     if full:
@@ -124,7 +123,7 @@ def gaussian_nll_loss(
         InputError: shapes do not fit, a variance is negative, or the input is not floating-point.
         SettingError: there is no such reduction, `eps` is not above 0, or `var` no number.
     """
-    differences.check_positive("eps", eps)
+    check("eps", eps, eps > 0, "above 0")
     check_one_shape("gaussian_nll_loss", input, target)
     variance = _bounded_variance(_variance(input, var), eps)
     losses = _gaussian(input, target, variance)

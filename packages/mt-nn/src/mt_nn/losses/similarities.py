@@ -7,7 +7,8 @@ from collections.abc import Callable
 from mt_nn.core.arguments import checked
 from mt_nn.core.losses import Reduction
 from mt_nn.errors import InputError
-from mt_nn.losses.differences import check_floating, check_one_shape, check_positive, reduce
+from mt_nn.losses.differences import check_floating, check_one_shape, reduce
+from mt_nn.utils.settings import check
 from mt_tensor import Tensor, elementwise, fuse, pairwise_distance
 
 _SMALL = 1e-12
@@ -171,7 +172,7 @@ def _triplet(
     swap: bool,
     reduction: Reduction,
 ) -> Tensor:
-    check_positive("margin", margin)
+    check("margin", margin, margin > 0, "above 0")
     check_floating(name, *triplet)
     _check_dimensions(name, *triplet)
     anchor, positive, negative = triplet

@@ -25,6 +25,7 @@ from mt_nn.errors import FileError, SettingError, files_needed
 from mt_nn.files.writing import make_folder
 from mt_nn.saving.objects import File, fetch, read_metadata, store
 from mt_nn.saving.values import Encoder, state_methods
+from mt_nn.utils.settings import check_either
 from mt_operators import StateDictError
 from mt_tensor import get_backend, get_rng_state, set_rng_state
 
@@ -229,8 +230,7 @@ class Checkpoints:
     ) -> None:
         self.keep_last = integer("keep_last", keep_last, 1)
         self.keep_best = integer("keep_best", keep_best, 0)
-        if mode not in ("min", "max"):
-            raise SettingError(f"mode must be 'min' or 'max'; got {mode!r}.")
+        check_either("mode", mode, "min", "max")
         self.folder, self.mode, self.metadata = Path(folder), mode, metadata or {}
         make_folder(self.folder)
 
@@ -312,8 +312,7 @@ class Checkpoints:
             SettingError: `which` is neither.
             StateDictError: it does not fit; nothing has changed.
         """
-        if which not in ("last", "best"):
-            raise SettingError(f"which must be 'last' or 'best'; got {which!r}.")
+        check_either("which", which, "last", "best")
         path = self.last() if which == "last" else self.best()
         if path is None:
             raise FileError(f"{self.folder} holds no checkpoint to load ({which}).")

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from mt_nn.core.optimizer import Optimizer
 from mt_nn.errors import SettingError, SettingTypeError
 from mt_nn.utils.declared import Declared
+from mt_nn.utils.settings import check
 from mt_operators import StateDictError
 from mt_tensor import Tensor
 
@@ -17,17 +18,6 @@ def check_optimizer(optimizer: object) -> None:
     """Raise SettingError unless it is an optimizer."""
     if not isinstance(optimizer, Optimizer):
         raise SettingTypeError(f"a scheduler takes an optimizer; {optimizer!r} was given.")
-
-
-def check(name: str, value: Any, holds: bool, what: str) -> None:
-    """Raise SettingError unless a setting holds what it must."""
-    if not holds:
-        raise SettingError(f"{name} must be {what}; got {value!r}.")
-
-
-def check_either(name: str, value: Any, one: str, other: str) -> None:
-    """Raise SettingError unless a setting is one of two names."""
-    check(name, value, value in (one, other), f"{one!r} or {other!r}")
 
 
 def one_for_each(name: str, optimizer: Optimizer, value: Any) -> list[Any]:

@@ -12,6 +12,7 @@ from mt_nn.core.settings import integer
 from mt_nn.errors import SettingError
 from mt_nn.optim.lr_scheduler import scheduler
 from mt_nn.optim.lr_scheduler.scheduler import DeclaredLR, FactorLR, LRScheduler
+from mt_nn.utils.settings import check, check_either
 
 # --- Decays ---------------------------------------------------------------------------------------
 
@@ -124,7 +125,7 @@ class ConstantLR(DeclaredLR, FactorLR):
     last_epoch: int = -1
 
     def _check(self) -> None:
-        scheduler.check("factor", self.factor, 0 < self.factor <= 1, "above 0 and at most 1")
+        check("factor", self.factor, 0 < self.factor <= 1, "above 0 and at most 1")
         self.total_iters = integer("total_iters", self.total_iters, 0)
 
     def start(self) -> float:
@@ -154,8 +155,8 @@ class LinearLR(DeclaredLR, FactorLR):
 
     def _check(self) -> None:
         start, end = self.start_factor, self.end_factor
-        scheduler.check("start_factor", start, 0 < start <= 1, "above 0 and at most 1")
-        scheduler.check("end_factor", end, 0 <= end <= 1, "from 0 to 1")
+        check("start_factor", start, 0 < start <= 1, "above 0 and at most 1")
+        check("end_factor", end, 0 <= end <= 1, "from 0 to 1")
         self.total_iters = integer("total_iters", self.total_iters, 1)
 
     def start(self) -> float:
@@ -273,7 +274,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
                 self.T_cur %= self.T_i
                 self.T_i *= self.T_mult
         else:
-            scheduler.check("epoch", epoch, epoch >= 0, "at least 0")
+            check("epoch", epoch, epoch >= 0, "at least 0")
             self._go_to(epoch)
         self._set_rates(self.get_lr())
 
@@ -367,8 +368,8 @@ class OneCycleLR(_MomentumCycle):
             self.total_steps = integer("epochs", epochs, 1) * batches
         else:
             raise SettingError("OneCycleLR takes total_steps, or epochs and steps_per_epoch.")
-        scheduler.check("pct_start", pct_start, 0 <= pct_start <= 1, "from 0 to 1")
-        scheduler.check_either("anneal_strategy", anneal_strategy, "cos", "linear")
+        check("pct_start", pct_start, 0 <= pct_start <= 1, "from 0 to 1")
+        check_either("anneal_strategy", anneal_strategy, "cos", "linear")
         self._anneal_func_type = anneal_strategy
         self._schedule_phases = _phases(self.total_steps, float(pct_start), three_phase)
         if last_epoch == -1:
@@ -477,8 +478,8 @@ class CyclicLR(_MomentumCycle):
         down = up if step_size_down is None else integer("step_size_down", step_size_down, 1)
         self.total_size = float(up + down)
         self.step_ratio = up / self.total_size
-        scheduler.check("mode", mode, mode in _SCALES, f"one of {', '.join(_SCALES)}")
-        scheduler.check_either("scale_mode", scale_mode, "cycle", "iterations")
+        check("mode", mode, mode in _SCALES, f"one of {', '.join(_SCALES)}")
+        check_either("scale_mode", scale_mode, "cycle", "iterations")
         self.mode, self.gamma, self._scale_fn_custom = mode, gamma, scale_fn
         self.scale_mode = scale_mode if scale_fn else _SCALES[mode][0]
         self.cycle_momentum = cycle_momentum
