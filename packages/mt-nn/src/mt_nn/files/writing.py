@@ -10,14 +10,16 @@ Where there are no such locks, as on Windows, it is left alone.
 from __future__ import annotations
 
 import contextlib
+import csv
 import errno
 import io
 import os
 import re
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from mt_nn.errors import files_needed
 
@@ -40,6 +42,17 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     """
     with replacing(path) as file:
         file.write(content)
+
+
+def write_table(path: Path, rows: Sequence[Sequence[Any]]) -> None:
+    """Write rows as comma-separated values, which spreadsheets read.
+
+    Raises:
+        FileError: the file cannot be written.
+    """
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    write_atomically(path, text.getvalue().encode())
 
 
 @contextlib.contextmanager

@@ -18,10 +18,9 @@ import numpy.typing as npt
 
 from mt_nn.data import DataLoader, Dataset, Subset, random_split
 from mt_nn.errors import InputError
-from mt_nn.files.writing import write_atomically
+from mt_nn.files.writing import write_atomically, write_table
 from mt_nn.functional import cross_entropy, softmax
 from mt_nn.jobs.job import Job, Settings
-from mt_nn.jobs.tables import write_table
 from mt_nn.losses.layers import CrossEntropyLoss
 from mt_nn.train.history import as_png, make_figure
 from mt_nn.train.metrics import Accuracy, ConfusionMatrix, Mean, Metric
