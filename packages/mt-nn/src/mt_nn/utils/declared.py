@@ -23,8 +23,17 @@ class Declared:
     _signature: ClassVar[inspect.Signature] = inspect.Signature()
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Make the constructor's signature of what is declared here and in base classes."""
+        """Make the constructor's signature of what is declared here and in base classes.
+
+        A subclass of a user's is a usual class: what it annotates are no arguments.
+        """
         super().__init_subclass__(**options)
+        if cls.__module__.startswith("mt_nn."):
+            cls._declare()
+        cls.__signature__ = None if "__init__" in vars(cls) else cls._signature
+
+    @classmethod
+    def _declare(cls) -> None:
         parameters = dict(cls._signature.parameters)
         kind: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
         for name, annotation in inspect.get_annotations(cls).items():
@@ -38,7 +47,6 @@ class Declared:
                 if name in vars(cls):
                     delattr(cls, name)  # an attribute of the class would hide a buffer
         cls._signature = inspect.Signature(sorted(parameters.values(), key=lambda p: p.kind))
-        cls.__signature__ = None if "__init__" in vars(cls) else cls._signature
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         given = self._signature.bind(*args, **kwargs)
