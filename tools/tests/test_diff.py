@@ -226,7 +226,7 @@ def counterparts(before: str, after: str) -> dict[str, tuple[str, str | None]]:
             *("tensor", "nn", "core.module.Module.__call__", "rewritten"),
             "mt_operators.core.module.Module.__call__",
         ),
-        ("tensor", "nn", "layers.activation.Softmax.forward", "new idea", None),
+        ("tensor", "nn", "layers.activation.Softmax2d.forward", "new idea", None),
         ("tensor", "nn", "layers.function.FunctionLayer.forward", "new idea", None),
         ("tensor", "nn", "utils.conversion.cpu", "same", "mt_tensor.exchange.conversion.cpu"),
         ("tensor", "nn", "core.convolution.convolved", "new idea", None),

@@ -39,7 +39,7 @@ WORKERS = (0, 1, 3)
 
 
 class Numbers(Dataset):
-    """The whole numbers, each with a random one; `fails` raises."""
+    """The integers, each with a random one; `fails` raises."""
 
     def __init__(self, count: int = 7, fails: int = -1) -> None:
         self.count, self.fails = count, fails

@@ -543,3 +543,23 @@ def test_a_step_of_lbfgs_looks_at_the_loss_as_often_as_it_may() -> None:
         assert (group["max_iter"], group["max_eval"]) == wanted
         assert (group["tolerance_grad"], group["tolerance_change"]) == (1e-7, 1e-9)
         assert (group["lr"], group["history_size"], group["line_search_fn"]) == (1, 100, None)
+
+
+def test_what_a_users_subclass_annotates_is_no_setting() -> None:
+    class Counting(optim.RAdam):
+        title: str
+        count: int = 0
+
+    class Named(optim.NAdam):
+        title: str
+
+        def __init__(self, params: Any, title: str) -> None:
+            super().__init__(params, lr=0.5)
+            self.title = title
+
+    weight = nn.Parameter(mt.ones(1))
+    counting, named = Counting([weight], 0.25), Named([weight], "mine")
+    assert counting.count == 0
+    assert "count" not in counting.defaults
+    assert counting.param_groups[0]["lr"] == 0.25
+    assert (named.title, named.param_groups[0]["lr"]) == ("mine", 0.5)

@@ -146,7 +146,7 @@ def test_cifar10(write: Any, tmp_path: Path) -> None:
 
 def test_what_is_no_cifar10(write: Any, tmp_path: Path) -> None:
     for content in (b"", cifar(2)[:-1], b"\0" * 100):
-        with pytest.raises(nn.FileError, match="no whole number of records"):
+        with pytest.raises(nn.FileError, match="no integer number of records"):
             read_cifar10(write(content))
     with pytest.raises(nn.FileError, match="record 1 is of class 10"):
         read_cifar10(write(cifar(1) + b"\x0a" + bytes(3072)))
@@ -275,7 +275,7 @@ def test_texts_in_columns_and_windows() -> None:
     [
         (lambda: batchify([1, 2], 3), nn.InputError, "too few for 3 parts"),
         (lambda: batchify([], 1), nn.InputError, "0 token"),
-        (lambda: batchify([0.5], 1), nn.InputError, "whole numbers"),
+        (lambda: batchify([0.5], 1), nn.InputError, "a row of integers"),
         (lambda: batchify([[1]], 1), nn.InputError, "2 dimension"),
         (lambda: batchify([1], 0), nn.SettingError, "batch_size is an integer from 1 on"),
         (lambda: BPTTWindows(mt.arange(3), 1), nn.InputError, "shape"),

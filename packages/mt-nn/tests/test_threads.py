@@ -80,7 +80,7 @@ def backend(request: pytest.FixtureRequest) -> Iterator[str]:
 
 @pytest.mark.parametrize("in_memory", [False, True])
 def test_threads_add_up_the_gradients_of_one_network(in_memory: bool, backend: str) -> None:
-    """Of whole numbers, which no order of adding rounds; and hooks are called for each."""
+    """Of integers, which no order of adding rounds; and hooks are called for each."""
     model = nn.Sequential(nn.Linear(3, 2), nn.ReLU(), nn.Linear(2, 1))
     row = mt.zeros(sum(parameter.numel() for parameter in model.parameters()))
     calls: list[int] = []

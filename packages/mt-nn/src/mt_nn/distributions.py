@@ -6,21 +6,11 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import mt_tensor as mt
 from mt_nn.errors import InputError, SettingError
 from mt_nn.functional import binary_cross_entropy_with_logits
 from mt_nn.utils.settings import check_flags
-from mt_tensor import (
-    Tensor,
-    bernoulli,
-    broadcast_tensors,
-    finfo,
-    full,
-    gather,
-    multinomial,
-    no_grad,
-    randn_like,
-    where,
-)
+from mt_tensor import Tensor, no_grad
 from mt_tensor.extending import Shape, as_shape, require_tensors, shape_broadcast, size_of
 
 __all__ = ["Bernoulli", "Categorical", "Distribution", "Normal", "kl_divergence"]
@@ -129,7 +119,7 @@ def parameter(name: str, value: Any, like: Any = None) -> Tensor:
     """
     if not isinstance(value, Tensor):
         number = float(value)
-        value = like.new_full((), number) if isinstance(like, Tensor) else full((), number)
+        value = like.new_full((), number) if isinstance(like, Tensor) else mt.full((), number)
     if not value.dtype.is_floating_point:
         raise InputError(f"{name} holds floating-point numbers; {value.dtype.name} was given.")
     found: Tensor = value
@@ -138,7 +128,7 @@ def parameter(name: str, value: Any, like: Any = None) -> Tensor:
 
 def inside(probs: Tensor) -> Tensor:
     """Return probabilities that are neither 0 nor 1, so that their logarithms are finite."""
-    eps = finfo(probs.dtype).eps
+    eps = mt.finfo(probs.dtype).eps
     return probs.clamp(eps, 1.0 - eps)
 
 
@@ -170,7 +160,7 @@ class Normal(Distribution):
         self._check_parameters(
             "standard deviations are positive", lambda: deviation > 0, given=deviation
         )
-        self.loc, self.scale = broadcast_tensors(mean, deviation)
+        self.loc, self.scale = mt.broadcast_tensors(mean, deviation)
         self.batch_shape = self.loc.shape
 
     @property
@@ -191,7 +181,7 @@ class Normal(Distribution):
     def _drawn(self, shape: Shape) -> Tensor:
         """Return numbers, as `loc + scale * noise`."""
         scale = self.scale.expand(shape)
-        return self.loc + scale * randn_like(scale)
+        return self.loc + scale * mt.randn_like(scale)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the densities at values."""
@@ -263,13 +253,13 @@ class Bernoulli(Distribution):
         return self.probs * (1.0 - self.probs)
 
     def _drawn(self, shape: Shape) -> Tensor:
-        return bernoulli(self.probs.expand(shape))
+        return mt.bernoulli(self.probs.expand(shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the probabilities of zeros and ones."""
         require_tensors("log_prob", value)
         self._check_values("zeros and ones", lambda: (value == 0) | (value == 1), value)
-        logits, value = broadcast_tensors(self.logits, value.to(self.logits.dtype))
+        logits, value = mt.broadcast_tensors(self.logits, value.to(self.logits.dtype))
         found: Tensor = -binary_cross_entropy_with_logits(logits, value, reduction="none")
         return found
 
@@ -332,7 +322,7 @@ class Categorical(Distribution):
         count = size_of(shape[: len(shape) - len(self.batch_shape)])
         if not count or not rows.shape[0]:
             return self.probs.new_empty(shape, dtype="int64")
-        return multinomial(rows, count, replacement=True).T.reshape(shape)
+        return mt.multinomial(rows, count, replacement=True).T.reshape(shape)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the probabilities of classes.
@@ -352,11 +342,11 @@ class Categorical(Distribution):
         )
         shape = shape_broadcast(value.shape, self.batch_shape)
         rows = self.logits.expand(*shape, classes)
-        return gather(rows, -1, value.long().expand(shape).unsqueeze(-1)).squeeze(-1)
+        return mt.gather(rows, -1, value.long().expand(shape).unsqueeze(-1)).squeeze(-1)
 
     def entropy(self) -> Tensor:
         """Return the entropy of each, in nats."""
-        finite = self.logits.clamp(min=finfo(self.logits.dtype).min)  # 0 log 0 is 0
+        finite = self.logits.clamp(min=mt.finfo(self.logits.dtype).min)  # 0 log 0 is 0
         found: Tensor = -(finite * self.probs).sum(-1)
         return found
 
@@ -394,8 +384,8 @@ def _normal(p: Normal, q: Normal) -> Tensor:
 
 def _expected(chance: Tensor, difference: Tensor, other: Tensor) -> Tensor:
     """Return a difference of logarithms times the chance of it: 0 if there is none."""
-    found = where(other == 0, math.inf, chance * difference)
-    return where(chance == 0, 0.0, found)  # type: ignore[arg-type,return-value]
+    found = mt.where(other == 0, math.inf, chance * difference)
+    return mt.where(chance == 0, 0.0, found)  # type: ignore[arg-type,return-value]
 
 
 def _bernoulli(p: Bernoulli, q: Bernoulli) -> Tensor:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from mt_nn.core.errors import InputError, NetworkError, SettingError, SettingTypeError
 
 # fmt: off
@@ -34,3 +37,26 @@ class MissingPackageError(NetworkError, ImportError):
 
 class RankError(NetworkError):
     """Ranks that train together made different calls, or one of them has failed."""
+
+
+# --- Errors of Python's, raised as these ----------------------------------------------------------
+
+
+@contextmanager
+def packages_needed(advice: str) -> Iterator[None]:
+    """Raise MissingPackageError, with advice, if an import in a `with` block fails."""
+    try:
+        yield
+    except ImportError as error:
+        raise MissingPackageError(advice) from error
+
+
+@contextmanager
+def files_needed(what: str, advice: str = ".") -> Iterator[None]:
+    """Raise FileError for an OSError in a `with` block: `what`, the reason, and advice."""
+    try:
+        yield
+    except FileError:
+        raise
+    except OSError as error:
+        raise FileError(f"{what} ({error.strerror or error}){advice}") from error

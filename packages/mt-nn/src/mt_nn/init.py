@@ -12,6 +12,7 @@ from typing import Literal
 from mt_nn.core.init import fan_in, init_like_torch, uniform_
 from mt_nn.core.settings import integer
 from mt_nn.errors import SettingError
+from mt_nn.utils.settings import check
 from mt_tensor import Generator, Tensor, eye, linalg, no_grad, rand, randn
 from mt_tensor.extending import size_of
 
@@ -244,7 +245,7 @@ def sparse_(
 
     Args:
         tensor: a matrix.
-        sparsity: the share of zeros, from 0 to 1, rounded up to whole elements.
+        sparsity: the share of zeros, from 0 to 1, rounded up to an integer number of elements.
         std: the deviation of the others.
         generator: where the numbers come from.
 
@@ -252,8 +253,7 @@ def sparse_(
         SettingError: the tensor is no matrix, or the share is not from 0 to 1.
     """
     _check_dimensions("sparse_", tensor, 2, 2)
-    if not 0 <= sparsity <= 1:
-        raise SettingError(f"sparsity must be from 0 to 1; got {sparsity}.")
+    check("sparsity", sparsity, 0 <= sparsity <= 1, "from 0 to 1")
     normal_(tensor, 0.0, std, generator)
     zeros = math.ceil(sparsity * tensor.shape[0])
     with no_grad():

@@ -51,30 +51,18 @@ def max_pool2d(
     if dilation != 1 or ceil_mode or return_indices:
         settings = (kernel_size, stride, padding, dilation, ceil_mode, return_indices)
         return extension("max pooling")(2, input, *settings)
-    return pooled("max_pool2d", _max_pool2d, input, kernel_size, stride, padding)
-
-
-def pooled(
-    name: str,
-    pool: Callable[..., Tensor],
-    input: Tensor,
-    kernel_size: Sizes,
-    stride: Sizes | None,
-    padding: Sizes,
-) -> Tensor:
-    """Check the arguments of a pooling of images, and compute it."""
-    batch = as_batch(name, input, 2)
+    batch = as_batch("max_pool2d", input, 2)
     kernel = integers("kernel_size", kernel_size, 2, 1)
     strides = kernel if stride is None else integers("stride", stride, 2, 1)
     margins = integers("padding", padding, 2, 0)
     check("pooling", batch.shape, kernel, margins, (1, 1))
-    out = pool(batch, kernel, strides, margins)
+    out = _max_pool2d(batch, kernel, strides, margins)
     return out.squeeze(0) if input.ndim == 3 else out
 
 
 @fused("max_pool2d")
 def _max_pool2d(
-    input: Tensor, kernel_size: tuple[int, int], stride: tuple[int, int], padding: tuple[int, int]
+    input: Tensor, kernel_size: tuple[int, ...], stride: tuple[int, ...], padding: tuple[int, ...]
 ) -> Tensor:
     """Compute `max_pool2d`: of the elements of all windows, the first, the second ..., the largest.
 

@@ -129,7 +129,7 @@ def pad_collate(
     for row in rows:
         if row.ndim != 1 or (row.size and row.dtype.kind not in "iu"):
             raise InputError(
-                "pad_collate() joins sequences of whole numbers, of one dimension; one of "
+                "pad_collate() joins sequences of integers, of one dimension; one of "
                 f"{row.ndim} dimension(s), with elements of type {row.dtype}, was given."
             )
     targets = default_collate([target for _, target in batch])

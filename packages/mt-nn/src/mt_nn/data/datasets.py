@@ -14,6 +14,7 @@ from mt_nn.core.loader import takes_batches
 from mt_nn.core.samplers import Sampler
 from mt_nn.core.settings import integer
 from mt_nn.errors import SettingError
+from mt_nn.utils.declared import Declared
 from mt_tensor import Generator, Tensor, multinomial, stack, tensor
 from mt_tensor.extending import check_flags, numbers_of
 from typing import Any
@@ -39,7 +40,7 @@ class IterableDataset(Dataset):
         )
 
 
-class TransformedDataset(Dataset):
+class TransformedDataset(Declared, Dataset):
     """Another data set's pairs of input and target, with functions applied to them.
 
     A loader of a `TensorDataset`, or of a `Subset` of one, asks for a whole batch where the
@@ -51,13 +52,9 @@ class TransformedDataset(Dataset):
         target_transform: called with each target; None leaves it.
     """
 
-    def __init__(
-        self,
-        dataset: Dataset,
-        transform: Callable[[Any], Any] | None = None,
-        target_transform: Callable[[Any], Any] | None = None,
-    ) -> None:
-        self.dataset, self.transform, self.target_transform = dataset, transform, target_transform
+    dataset: Dataset
+    transform: Callable[[Any], Any] | None = None
+    target_transform: Callable[[Any], Any] | None = None
 
     def __len__(self) -> int:
         """Return how many samples there are."""

@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from queue import SimpleQueue
+from types import SimpleNamespace
 from typing import Any
 
 from mt_nn.core.dataset import Dataset
@@ -242,54 +243,34 @@ def _sample_count(loader: DataLoader) -> int | None:
 @extends("settings of a loader")
 def check_settings(settings: dict[str, Any]) -> None:
     """Raise SettingError for settings that are out of range, or contradict each other."""
+    given = SimpleNamespace(**settings)
+    check_flags(shuffle=False if given.shuffle is None else given.shuffle)
     flags = ("drop_last", "pin_memory", "persistent_workers")
-    shuffle = settings["shuffle"]
-    check_flags(shuffle=False if shuffle is None else shuffle)
     check_flags(**{name: settings[name] for name in flags})
-    order = ("dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "drop_last")
-    _check_order(*(settings[name] for name in order))
-    workers = ("num_workers", "timeout", "prefetch_factor")
-    _check_workers(*(settings[name] for name in workers))
-
-
-def _check_order(
-    dataset: Dataset,
-    batch_size: int | None,
-    shuffle: bool | None,
-    sampler: object,
-    batch_sampler: object,
-    drop_last: bool,
-) -> None:
-    """Raise SettingError if two settings contradict each other about the order of samples."""
-    if batch_size is not None:
-        integer("batch_size", batch_size, 1)
-    elif drop_last:
+    if given.batch_size is not None:
+        integer("batch_size", given.batch_size, 1)
+    elif given.drop_last:
         raise SettingError("drop_last needs a batch_size: without one there are no batches.")
-    samplers = sampler is not None or batch_sampler is not None
-    if isinstance(dataset, IterableDataset) and (shuffle or samplers):
+    sampler, batch_sampler = given.sampler is not None, given.batch_sampler is not None
+    if isinstance(given.dataset, IterableDataset) and (given.shuffle or sampler or batch_sampler):
         raise SettingError(
             "shuffle, sampler and batch_sampler choose samples by number, and an IterableDataset "
             "has none: let it yield its samples in the order wanted."
         )
-    if shuffle and sampler is not None:
+    if given.shuffle and sampler:
         raise SettingError("sampler and shuffle both set the order: give one of them.")
-    if batch_sampler is not None and (
-        batch_size != 1 or shuffle or sampler is not None or drop_last
-    ):
+    if batch_sampler and (given.batch_size != 1 or given.shuffle or sampler or given.drop_last):
         raise SettingError(
             "batch_sampler sets the batches: batch_size, shuffle, sampler and drop_last cannot be "
             "given beside it."
         )
-
-
-def _check_workers(num_workers: int, timeout: Any, prefetch_factor: int | None) -> None:
-    """Raise SettingError if a setting of the workers is out of range, or there are none."""
-    integer("num_workers", num_workers, 0)
+    integer("num_workers", given.num_workers, 0)
+    timeout, ahead = given.timeout, given.prefetch_factor
     if not (isinstance(timeout, int | float) and 0 <= timeout < threading.TIMEOUT_MAX):
         raise SettingError(f"timeout is a number of seconds from 0 on; got {timeout!r}.")
-    if prefetch_factor is not None:
-        integer("prefetch_factor", prefetch_factor, 1)
-    if not num_workers and (timeout or prefetch_factor is not None):
+    if ahead is not None:
+        integer("prefetch_factor", ahead, 1)
+    if not given.num_workers and (timeout or ahead is not None):
         raise SettingError(
             "timeout and prefetch_factor are settings of workers: give num_workers as well."
         )

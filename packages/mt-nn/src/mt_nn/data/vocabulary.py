@@ -204,7 +204,7 @@ def batchify(tokens: Sequence[int] | Tensor, batch_size: int) -> Tensor:
     row = np.asarray(tokens)
     if row.ndim != 1 or (row.size and row.dtype.kind not in "iu"):
         raise InputError(
-            f"batchify() takes a row of whole numbers; {row.ndim} dimension(s) with elements of "
+            f"batchify() takes a row of integers; {row.ndim} dimension(s) with elements of "
             f"type {row.dtype} were given."
         )
     length = len(row) // batch_size

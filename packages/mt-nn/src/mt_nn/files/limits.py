@@ -15,9 +15,15 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Any
 
 from mt_nn.errors import FileError, SettingError
 from mt_nn.utils.settings import number
+
+
+def _limit(most: float, unit: str) -> Any:
+    """Return the field of a limit."""
+    return dataclasses.field(default=most, metadata={"unit": unit})
 
 
 @dataclass(frozen=True)
@@ -37,29 +43,18 @@ class Limits:
         seconds: how long it may take.
     """
 
-    data: float = 2**30
-    memory: float = 2**31
-    line: float = 2**20
-    members: float = 1000
-    model: float = 2**36
-    json: float = 2**25
-    depth: float = 100
-    download: float = 2**32
-    seconds: float = 3600
+    data: float = _limit(2**30, "bytes of data")
+    memory: float = _limit(2**31, "bytes of memory")
+    line: float = _limit(2**20, "bytes in a line")
+    members: float = _limit(1000, "files in an archive")
+    model: float = _limit(2**36, "bytes")
+    json: float = _limit(2**25, "bytes of JSON")
+    depth: float = _limit(100, "levels of nested values")
+    download: float = _limit(2**32, "bytes")
+    seconds: float = _limit(3600, "seconds")
 
 
-_UNITS = {
-    "data": "bytes of data",
-    "memory": "bytes of memory",
-    "line": "bytes in a line",
-    "members": "files in an archive",
-    "model": "bytes",
-    "json": "bytes of JSON",
-    "depth": "levels of nested values",
-    "download": "bytes",
-    "seconds": "seconds",
-}
-
+_UNITS = {field.name: field.metadata["unit"] for field in dataclasses.fields(Limits)}
 _USUAL = Limits()
 _current: ContextVar[Limits] = ContextVar("limits", default=_USUAL)
 

@@ -10,16 +10,18 @@ Where there are no such locks, as on Windows, it is left alone.
 from __future__ import annotations
 
 import contextlib
+import csv
 import errno
 import io
 import os
 import re
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
-from mt_nn.errors import FileError
+from mt_nn.errors import files_needed
 
 if sys.platform != "win32":
     import fcntl
@@ -42,6 +44,17 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
         file.write(content)
 
 
+def write_table(path: Path, rows: Sequence[Sequence[Any]]) -> None:
+    """Write rows as comma-separated values, which spreadsheets read.
+
+    Raises:
+        FileError: the file cannot be written.
+    """
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    write_atomically(path, text.getvalue().encode())
+
+
 @contextlib.contextmanager
 def replacing(
     path: str | os.PathLike[str], resumed_by: str | None = None
@@ -61,7 +74,11 @@ def replacing(
     Raises:
         FileError: it could not be written; an earlier file of that name is untouched.
     """
-    try:
+    advice = (
+        ". The folder must exist and be writable, with room on the disk; an earlier file of that "
+        "name is untouched."
+    )
+    with files_needed(f"could not write {os.fspath(path)}", advice):
         target, earlier = _target(path)
         _sweep(target.parent, _UNFINISHED)
         file, beside = _begun(target.parent, resumed_by, earlier)
@@ -85,13 +102,6 @@ def replacing(
         _sync(target.parent)
         if resumed_by is not None:
             _sweep(target.parent, resumed_by)
-    except FileError:
-        raise
-    except OSError as error:
-        raise FileError(
-            f"could not write {os.fspath(path)} ({error.strerror or error}). The folder must exist "
-            "and be writable, with room on the disk; an earlier file of that name is untouched."
-        ) from error
 
 
 def _target(path: str | os.PathLike[str]) -> tuple[Path, os.stat_result | None]:
@@ -207,9 +217,5 @@ def make_folder(folder: Path) -> None:
     Raises:
         FileError: it cannot be made.
     """
-    try:
+    with files_needed(f"could not make the folder {folder}", ": choose another."):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(
-            f"could not make the folder {folder} ({error.strerror or error}): choose another."
-        ) from error

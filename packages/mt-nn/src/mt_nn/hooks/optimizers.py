@@ -80,45 +80,7 @@ class OptimizerHooks(Hooks):
 # --- The methods of `Optimizer`; see the top of this file -----------------------------------------
 
 
-def register_step_pre_hook(self: Optimizer, hook: Hook) -> RemovableHandle:
-    """Call `hook(optimizer, args, kwargs)` before each step; it may return other arguments."""
-    return _hooks_of(self).register("before step", hook)
-
-
-def register_step_post_hook(self: Optimizer, hook: Hook) -> RemovableHandle:
-    """Call `hook(optimizer, args, kwargs)` after each step."""
-    return _hooks_of(self).register("after step", hook)
-
-
-def register_state_dict_pre_hook(
-    self: Optimizer, hook: Hook, prepend: bool = False
-) -> RemovableHandle:
-    """Call `hook(optimizer)` before `state_dict`."""
-    return _hooks_of(self).register("saving", hook, prepend)
-
-
-def register_state_dict_post_hook(
-    self: Optimizer, hook: Hook, prepend: bool = False
-) -> RemovableHandle:
-    """Call `hook(optimizer, state)` with the result of `state_dict`; it may return another."""
-    return _hooks_of(self).register("saved", hook, prepend)
-
-
-def register_load_state_dict_pre_hook(
-    self: Optimizer, hook: Hook, prepend: bool = False
-) -> RemovableHandle:
-    """Call `hook(optimizer, state)` before a state is loaded; it may return another."""
-    return _hooks_of(self).register("loading", hook, prepend)
-
-
-def register_load_state_dict_post_hook(
-    self: Optimizer, hook: Hook, prepend: bool = False
-) -> RemovableHandle:
-    """Call `hook(optimizer)` after a state has been loaded."""
-    return _hooks_of(self).register("loaded", hook, prepend)
-
-
-def _hooks_of(optimizer: Optimizer) -> OptimizerHooks:
+def _hooks_of(optimizer: Any) -> OptimizerHooks:
     """Return the hooks of an optimizer, which has none before the first is registered."""
     if optimizer._hooks is None:
         optimizer._hooks = OptimizerHooks()
@@ -126,21 +88,40 @@ def _hooks_of(optimizer: Optimizer) -> OptimizerHooks:
     return hooks
 
 
-def __getstate__(self: Optimizer) -> dict[str, Any]:
-    """Return all attributes but the hooks, for copies."""
-    return {name: value for name, value in vars(self).items() if name != "_hooks"}
-
-
 class Methods:
     """The table that `register_methods` reads; type checkers take it for a base of `Optimizer`."""
 
-    __getstate__ = __getstate__
-    register_load_state_dict_post_hook = register_load_state_dict_post_hook
-    register_load_state_dict_pre_hook = register_load_state_dict_pre_hook
-    register_state_dict_post_hook = register_state_dict_post_hook
-    register_state_dict_pre_hook = register_state_dict_pre_hook
-    register_step_post_hook = register_step_post_hook
-    register_step_pre_hook = register_step_pre_hook
+    def register_step_pre_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(optimizer, args, kwargs)` before each step; it may return other arguments."""
+        return _hooks_of(self).register("before step", hook)
+
+    def register_step_post_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(optimizer, args, kwargs)` after each step."""
+        return _hooks_of(self).register("after step", hook)
+
+    def register_state_dict_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(optimizer)` before `state_dict`."""
+        return _hooks_of(self).register("saving", hook, prepend)
+
+    def register_state_dict_post_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(optimizer, state)` with the result of `state_dict`; it may return another."""
+        return _hooks_of(self).register("saved", hook, prepend)
+
+    def register_load_state_dict_pre_hook(
+        self, hook: Hook, prepend: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(optimizer, state)` before a state is loaded; it may return another."""
+        return _hooks_of(self).register("loading", hook, prepend)
+
+    def register_load_state_dict_post_hook(
+        self, hook: Hook, prepend: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(optimizer)` after a state has been loaded."""
+        return _hooks_of(self).register("loaded", hook, prepend)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all attributes but the hooks, for copies."""
+        return {name: value for name, value in vars(self).items() if name != "_hooks"}
 
 
 register_methods(Optimizer, Methods)

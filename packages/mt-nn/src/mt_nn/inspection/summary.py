@@ -203,20 +203,20 @@ def _layers(model: Module) -> list[tuple[Module, LayerSummary]]:
 
 
 def _as_input(model: Module, given: Any) -> Any:
-    if not isinstance(given, (tuple, list)) or not all(_is_extent(extent) for extent in given):
+    if not isinstance(given, (tuple, list)) or not all(map(_is_size, given)):
         if next(_tensors(given), None) is None:
             raise SettingError(
                 f"summary() takes tensors, or shapes as in (1, 3, 32, 32); got {given!r}."
             )
         return given
-    shape = tuple(integer("an extent of an input", extent, 0) for extent in given)
+    shape = tuple(integer("a size of an input", size, 0) for size in given)
     like = next((x for x in _tensors(model) if x.is_floating_point()), None)
     if like is None:
         return zeros(*shape)
     return zeros(*shape, dtype=like.dtype, backend=like.backend)
 
 
-def _is_extent(value: Any) -> bool:
+def _is_size(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 

@@ -6,12 +6,12 @@ consists of, and `cli.py` is the command.
 
 from __future__ import annotations
 
-from mt_nn.jobs import points
 from mt_nn.jobs.cifar10 import CIFAR10
 from mt_nn.jobs.digits import Digits
 from mt_nn.jobs.job import Job
 from mt_nn.jobs.language import Language
 from mt_nn.jobs.mnist import MNIST, Fashion
+from mt_nn.jobs.points import POINTS
 from mt_nn.jobs.sentiment import Sentiment
 from mt_nn.jobs.shakespeare import Shakespeare
 from mt_nn.utils.settings import choice
@@ -23,12 +23,7 @@ JOBS: dict[str, type[Job]] = {
     "cifar10": CIFAR10,
     "language": Language,
     "shakespeare": Shakespeare,
-    "simple": points.Simple,
-    "diag": points.Diag,
-    "split": points.Split,
-    "xor": points.Xor,
-    "circle": points.Circle,
-    "spiral": points.Spiral,
+    **POINTS,
     "sentiment": Sentiment,
 }
 """What `mt-train` can train. Whoever adds a job of their own to it can train that as well."""

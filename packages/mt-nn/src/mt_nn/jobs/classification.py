@@ -18,14 +18,14 @@ import numpy.typing as npt
 
 from mt_nn.data import DataLoader, Dataset, Subset, random_split
 from mt_nn.errors import InputError
-from mt_nn.files.writing import write_atomically
+from mt_nn.files.writing import write_atomically, write_table
 from mt_nn.functional import cross_entropy, softmax
 from mt_nn.jobs.job import Job, Settings
-from mt_nn.jobs.tables import write_table
 from mt_nn.losses.layers import CrossEntropyLoss
 from mt_nn.train.history import as_png, make_figure
 from mt_nn.train.metrics import Accuracy, ConfusionMatrix, Mean, Metric
 from mt_nn.train.trainer import Trainer
+from mt_operators import Module
 from mt_tensor import Generator, Tensor, cat, no_grad
 
 HELD_OUT = 0.1
@@ -64,11 +64,13 @@ class Classification(Job):
     Attributes:
         classes: their names.
         smoothing: how much of a label is shared among all classes.
+        mistake_columns: the titles of the table of mistakes.
     """
 
     results: ClassVar[tuple[str, ...]] = ("confusion.csv", "confusion.png", "mistakes.csv")
     classes: ClassVar[tuple[str, ...]]
     smoothing: ClassVar[float] = 0.0
+    mistake_columns: ClassVar[tuple[str, ...]]
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
@@ -102,9 +104,29 @@ class Classification(Job):
             f"{len(mistakes)} of {len(labels)} {self.samples} wrong"
         )
 
-    @abstractmethod
     def write_mistakes(self, mistakes: Sequence[Answer], samples: Dataset, folder: Path) -> None:
         """Write samples of the test part that were taken for something else, the surest first."""
+        rows = [self.mistake(each, samples) for each in mistakes]
+        write_table(folder / "mistakes.csv", [self.mistake_columns, *rows])
+
+    @abstractmethod
+    def mistake(self, answer: Answer, samples: Dataset) -> tuple[Any, ...]:
+        """Return the row of the table of mistakes for a wrong answer."""
+
+    def named(self, answer: Answer) -> tuple[str, str, str]:
+        """Return the right class, the predicted one and its probability, for such a row."""
+        right, predicted = self.classes[answer.right], self.classes[answer.predicted]
+        return right, predicted, f"{answer.probability:.4f}"
+
+    def read_input(self, text: str) -> Tensor:
+        """Return the sample that a user means, as the network takes it; see `predict`."""
+        raise NotImplementedError
+
+    def predict(self, network: Module, text: str) -> str:
+        """Return the likeliest classes of a sample."""
+        with no_grad():
+            scores: Tensor = network(self.read_input(text)[None])
+        return self.describe(scores[0])
 
     def describe(self, scores: Tensor) -> str:
         """Return the likeliest classes of a sample, given its scores, shape (classes,).

@@ -10,15 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mt_nn.data import Dataset, TensorDataset
-from mt_nn.errors import FileError, InputError, MissingPackageError
+from mt_nn.errors import FileError, InputError, packages_needed
 from mt_nn.files.reading import open_plain
 from mt_nn.files.writing import write_atomically
 from mt_nn.jobs.classification import Answer, Classification, answers
-from mt_nn.jobs.tables import write_table
 from mt_nn.train.history import as_png, make_figure
 from mt_nn.train.trainer import Trainer
-from mt_operators import Module
-from mt_tensor import Tensor, no_grad, tensor
+from mt_tensor import Tensor, tensor
 
 COLUMNS = 8
 EXAMPLES = 40
@@ -36,6 +34,7 @@ class Images(Classification):
 
     shape: ClassVar[tuple[int, int, int]]
     dark_ground: ClassVar[bool] = True
+    mistake_columns = ("image", "right class", "predicted class", "probability")
     results = (*Classification.results, "mistakes.png")
 
     def checked(self, samples: TensorDataset, folder: Path) -> TensorDataset:
@@ -67,12 +66,7 @@ class Images(Classification):
 
     def write_mistakes(self, mistakes: Sequence[Answer], samples: Dataset, folder: Path) -> None:
         """Write a table of all mistakes, and a picture of the worst."""
-        rows = [
-            (m.sample, self.classes[m.right], self.classes[m.predicted], f"{m.probability:.4f}")
-            for m in mistakes
-        ]
-        head = ("image", "right class", "predicted class", "probability")
-        write_table(folder / "mistakes.csv", [head, *rows])
+        super().write_mistakes(mistakes, samples, folder)
         worst = mistakes[:EXAMPLES]
         figure = make_figure(8, 6)
         figure.suptitle(f"test: the surest of {len(mistakes)} mistakes")
@@ -108,11 +102,13 @@ class Images(Classification):
         axes.set(xlim=(0, (COLUMNS - 1) * STEP[0] + 1), ylim=(-last * STEP[1] - 1, STEP[1] - 1))
         axes.axis("off")
 
-    def predict(self, network: Module, text: str) -> str:
-        """Return the likeliest classes of the image in a file."""
-        with no_grad():
-            scores: Tensor = network(tensor(self.load(Path(text)))[None])
-        return self.describe(scores[0])
+    def mistake(self, answer: Answer, samples: Dataset) -> tuple[Any, ...]:
+        """Return the number of an image, both classes, and the probability."""
+        return answer.sample, *self.named(answer)
+
+    def read_input(self, text: str) -> Tensor:
+        """Return the image in a file."""
+        return tensor(self.load(Path(text)))
 
     def load(self, path: Path) -> np.ndarray[Any, Any]:
         """Return the image in a file as the network takes it, float32 from 0 to 1.
@@ -124,12 +120,8 @@ class Images(Classification):
             FileError: there is no such file, or it is no image of this size.
             MissingPackageError: Pillow is not installed.
         """
-        try:
+        with packages_needed("images are read with Pillow: pip install 'mt-nn[train]'."):
             from PIL import Image
-        except ImportError as error:
-            raise MissingPackageError(
-                "images are read with Pillow: pip install 'mt-nn[train]'."
-            ) from error
         channels, height, width = self.shape
         try:
             # Of what Pillow warns about, all that matters ends in an error.

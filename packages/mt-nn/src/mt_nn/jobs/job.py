@@ -23,7 +23,7 @@ from mt_nn.errors import InputError, MissingFileError, SettingError
 from mt_nn.parallel.sampling import SharedBatches
 from mt_nn.parallel.world import world
 from mt_nn.train.metrics import Metric
-from mt_nn.utils.settings import check_flags, number
+from mt_nn.utils.settings import check, check_flags, number
 from mt_operators import Module
 from mt_tensor import Tensor
 
@@ -80,8 +80,8 @@ class Settings:
         for name, lowest in least.items():
             if integer(name, getattr(self, name), lowest) > sys.maxsize:
                 raise SettingError(f"{name} must be at most {sys.maxsize}.")
-        if not 0 <= number("lr", self.lr) <= sys.float_info.max:
-            raise SettingError(f"lr must be a finite number from 0 on; got {self.lr!r}.")
+        holds = 0 <= number("lr", self.lr) <= sys.float_info.max
+        check("lr", self.lr, holds, "a finite number from 0 on")
         check_flags(test=self.test)
         paths: tuple[Any, ...] = (self.data_dir, self.vectors or "")
         for path in paths:

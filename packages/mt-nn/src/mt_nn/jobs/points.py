@@ -9,25 +9,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar
 
+import mt_nn as nn
 from mt_autodiff.examples import network as of_scalars
 from mt_autodiff.examples import training
 from mt_autodiff.examples.picture import draw_plane
-from mt_nn.core.activation import ReLU
-from mt_nn.core.containers import Sequential
-from mt_nn.core.linear import Linear
 from mt_nn.data import Dataset, TensorDataset
 from mt_nn.errors import InputError
 from mt_nn.functional import softmax
 from mt_nn.jobs.classification import Answer, Classification
 from mt_nn.jobs.job import Parts, Recipe
-from mt_nn.jobs.tables import write_table
 from mt_nn.train.trainer import Trainer
 from mt_operators import Module, Parameter, StateDictError, datasets
 from mt_operators.examples import manual
-from mt_tensor import Tensor, is_grad_enabled, no_grad, stack, tensor, zeros_like
+from mt_tensor import Tensor, is_grad_enabled, stack, tensor, zeros_like
 
 # --- Classifiers of the stages before tensors -----------------------------------------------------
 
@@ -139,6 +135,7 @@ class Points(Classification):
     }
     classes = ("class 0", "class 1")
     samples = "points"
+    mistake_columns = ("x1", "x2", "right class", "predicted class", "probability")
     data: ClassVar[str]
     hidden: ClassVar[tuple[int, ...]] = (10,)
 
@@ -154,7 +151,9 @@ class Points(Classification):
             return WeightsByHand(self.data)
         if self.settings.model == "scalars":
             return Scalars(self.hidden, self.settings.seed)
-        return Sequential(Linear(2, 32), ReLU(), Linear(32, 32), ReLU(), Linear(32, 2))
+        return nn.Sequential(
+            nn.Linear(2, 32), nn.ReLU(), nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, 2)
+        )
 
     def optimizer(self, network: Module) -> Any:
         """Return what changes the parameters."""
@@ -179,20 +178,14 @@ class Points(Classification):
         figure.suptitle("validation: points, and what the network says of the plane")
         draw_plane(figure.subplots(), datasets.Dataset(tuple(points), tuple(labels)), scores)
 
-    def write_mistakes(self, mistakes: Sequence[Answer], samples: Dataset, folder: Path) -> None:
-        """Write a table of the mistakes."""
-        rows = [
-            (*samples[each.sample][0].tolist(), each.right, each.predicted, each.probability)
-            for each in mistakes
-        ]
-        head = ("x1", "x2", "right class", "predicted class", "probability")
-        write_table(folder / "mistakes.csv", [head, *rows])
+    def mistake(self, answer: Answer, samples: Dataset) -> tuple[Any, ...]:
+        """Return a point, both classes, and the probability."""
+        x1, x2 = samples[answer.sample][0].tolist()
+        return x1, x2, answer.right, answer.predicted, answer.probability
 
-    def predict(self, network: Module, text: str) -> str:
-        """Return the classes of a point, which is two numbers."""
-        with no_grad():
-            scores: Tensor = network(tensor([point_of(text)]))
-        return self.describe(scores[0])
+    def read_input(self, text: str) -> Tensor:
+        """Return a point, which is two numbers."""
+        return tensor(point_of(text))
 
 
 def point_of(text: str) -> tuple[float, float]:
@@ -210,39 +203,10 @@ def point_of(text: str) -> tuple[float, float]:
     return x1, x2
 
 
-class Simple(Points):
-    """Class 1 is left of the middle."""
-
-    about = "points of the plane, divided by an upright line"
-    data = "simple"
-
-
-class Diag(Points):
-    """Class 1 is below a diagonal."""
-
-    about = "points of the plane, divided by a diagonal"
-    data = "diag"
-
-
-class Split(Points):
-    """Class 1 is on either side of a band."""
-
-    about = "points of the plane, on a band and on its sides"
-    data = "split"
-
-
-class Xor(Points):
-    """Class 1 is in two opposite quarters."""
-
-    about = "points of the plane, in quarters that lie crosswise"
-    data = "xor"
-
-
-class Circle(Points):
-    """Class 1 is outside of a circle."""
-
-    about = "points of the plane, in a circle and around it"
-    data = "circle"
+def _points(name: str, divided: str) -> type[Points]:
+    """Return the job of a set of points."""
+    about = f"points of the plane, {divided}"
+    return type(name.capitalize(), (Points,), {"data": name, "about": about, "__doc__": about})
 
 
 class Spiral(Points):
@@ -252,3 +216,14 @@ class Spiral(Points):
     models: ClassVar = {name: recipe for name, recipe in Points.models.items() if name != "weights"}
     data = "spiral"
     hidden = (16, 16)
+
+
+POINTS: dict[str, type[Points]] = {
+    "simple": _points("simple", "divided by an upright line"),
+    "diag": _points("diag", "divided by a diagonal"),
+    "split": _points("split", "on a band and on its sides"),
+    "xor": _points("xor", "in quarters that lie crosswise"),
+    "circle": _points("circle", "in a circle and around it"),
+    "spiral": Spiral,
+}
+"""The jobs by the names of their sets of points."""

@@ -21,22 +21,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from mt_nn import data
 from mt_nn.core.settings import integer
-from mt_nn.data import (
-    Dataset,
-    SentenceDataset,
-    Vocabulary,
-    pad_collate,
-    read_glove,
-    read_movie_reviews,
-    read_sst2,
-    tokenize,
-)
 from mt_nn.data.formats.texts import Sentences, WordVectors, holds
 from mt_nn.errors import InputError, SettingError
 from mt_nn.jobs.classification import Answer, Classification, divided
 from mt_nn.jobs.job import Parts, Recipe, Settings
-from mt_nn.jobs.tables import write_table
 from mt_nn.train.callbacks import EarlyStopping
 from mt_nn.train.networks import TextCNN
 from mt_nn.train.trainer import Callback, Trainer
@@ -142,6 +132,7 @@ class Sentiment(Classification):
     }
     with_vectors = ("glove",)
     classes = ("negative", "positive")
+    mistake_columns = ("right class", "predicted class", "probability", "sentence")
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
@@ -151,7 +142,7 @@ class Sentiment(Classification):
         self._tested: list[str] = []
 
     def _take_over(self, tokens: Sequence[str], features: int) -> None:
-        self.vocabulary, self.features = Vocabulary(tokens, UNKNOWN, PADDING), features
+        self.vocabulary, self.features = data.Vocabulary(tokens, UNKNOWN, PADDING), features
 
     # --- Learning -------------------------------------------------------------------------------
 
@@ -159,8 +150,8 @@ class Sentiment(Classification):
         """Return the sentences in three parts, as numbers of the first part's words."""
         rest, test = self.reviews()
         training, validation = divided(rest)
-        words = (word for text, _ in training for word in tokenize(text))
-        tokens = Vocabulary.build(words, MIN_FREQUENCY, None, UNKNOWN, PADDING).tokens
+        words = (word for text, _ in training for word in data.tokenize(text))
+        tokens = data.Vocabulary.build(words, MIN_FREQUENCY, None, UNKNOWN, PADDING).tokens
         self._take_over(tokens, self.features)
         if not self._recalled:
             self._read_vectors()
@@ -168,24 +159,24 @@ class Sentiment(Classification):
         parts = [self._numbered(part) for part in (training, validation, test)]
         return self.in_batches(parts[0], parts[1], parts[2], _batch)
 
-    def reviews(self) -> tuple[Dataset, Dataset]:
+    def reviews(self) -> tuple[data.Dataset, data.Dataset]:
         """Return sentences with their classes: those to learn from, and those of the test."""
         folder = self.folder("movie-reviews")
         if holds(folder, "train.tsv"):
-            rest, test = (read_sst2(folder / name) for name in ("train.tsv", "dev.tsv"))
+            rest, test = (data.read_sst2(folder / name) for name in ("train.tsv", "dev.tsv"))
             return _Reviews(rest), _Reviews(test)
-        reviews = read_movie_reviews(folder / "movieReviewSnippets_GroundTruth.txt")
+        reviews = data.read_movie_reviews(folder / "movieReviewSnippets_GroundTruth.txt")
         return divided(_Reviews(reviews))
 
-    def _numbered(self, part: Dataset) -> SentenceDataset:
+    def _numbered(self, part: data.Dataset) -> data.SentenceDataset:
         texts, labels = [text for text, _ in part], [label for _, label in part]
-        return SentenceDataset(texts, labels, self.vocabulary, max_length=LONGEST)
+        return data.SentenceDataset(texts, labels, self.vocabulary, max_length=LONGEST)
 
     def _read_vectors(self) -> None:
         path = self.settings.vectors
         if path is None:
             return
-        self._vectors = read_glove(path, words=self.vocabulary.tokens[1:])  # all but padding
+        self._vectors = data.read_glove(path, words=self.vocabulary.tokens[1:])  # all but padding
         if not len(self._vectors):
             raise InputError(f"{path} has a vector for none of the words to learn from.")
         self.features = self._vectors.vectors.shape[1]
@@ -223,17 +214,9 @@ class Sentiment(Classification):
             told.append(Told(title, self.vocabulary.decode(words), weights, wrong))
         draw_told(figure, told)
 
-    def write_mistakes(self, mistakes: Sequence[Answer], samples: Dataset, folder: Path) -> None:
-        """Write a table of all mistakes."""
-        rows = [
-            (
-                *(self.classes[m.right], self.classes[m.predicted], f"{m.probability:.4f}"),
-                self._tested[m.sample],
-            )
-            for m in mistakes
-        ]
-        head = ("right class", "predicted class", "probability", "sentence")
-        write_table(folder / "mistakes.csv", [head, *rows])
+    def mistake(self, answer: Answer, samples: data.Dataset) -> tuple[Any, ...]:
+        """Return both classes, the probability, and the sentence."""
+        return *self.named(answer), self._tested[answer.sample]
 
     # --- Asking what has been learnt ------------------------------------------------------------
 
@@ -256,7 +239,7 @@ class Sentiment(Classification):
         Raises:
             InputError: it has no words, none that the network knows, or too many.
         """
-        words = tokenize(text)
+        words = data.tokenize(text)
         if not words:
             raise InputError("an empty sentence was given: there are no words to judge by.")
         if len(words) > LONGEST:
@@ -275,12 +258,12 @@ class Sentiment(Classification):
         return f"{self.describe(scores)}; decided by {named or 'no word alone'}"
 
 
-class _Reviews(Dataset):
+class _Reviews(data.Dataset):
     """Sentences with their classes; those without a word are left out."""
 
     def __init__(self, sentences: Sentences) -> None:
         pairs = zip(sentences.texts, sentences.labels.tolist(), strict=True)
-        self.pairs = [(text, label) for text, label in pairs if tokenize(text)]
+        self.pairs = [(text, label) for text, label in pairs if data.tokenize(text)]
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -291,7 +274,7 @@ class _Reviews(Dataset):
 
 def _batch(samples: Sequence[tuple[Any, Any]]) -> tuple[Tensor, Tensor]:
     """Return sentences, filled up to the length of the longest, and their classes."""
-    numbers, _, classes = pad_collate(samples)
+    numbers, _, classes = data.pad_collate(samples)
     return numbers, classes
 
 

@@ -19,29 +19,8 @@ from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
 from mt_nn.layers.function import FunctionLayer
-from mt_nn.utils.settings import number
-from mt_tensor import (
-    Tensor,
-    elementwise,
-    finfo,
-    full,
-    gelu,
-    glu,
-    hardshrink,
-    log_softmax,
-    logsigmoid,
-    prelu,
-    rand_like,
-    sigmoid,
-    softmax,
-    softmin,
-    softplus,
-    softshrink,
-    softsign,
-    tanh,
-    tanhshrink,
-    zeros_like,
-)
+from mt_nn.utils.settings import check, number
+from mt_tensor import Tensor
 from mt_tensor.extending import check_floating, require_tensors
 
 
@@ -162,10 +141,10 @@ def rrelu(
     check_slopes(lower, upper)
     if not training:
         return leaky_relu(input, (lower + upper) / 2, inplace)
-    slopes = rand_like(input) * (upper - lower) + lower
+    slopes = mt.rand_like(input) * (upper - lower) + lower
     if inplace:
         return input._computed("leaky_relu", slopes)
-    return elementwise("leaky_relu", input, slopes)
+    return mt.elementwise("leaky_relu", input, slopes)
 
 
 def check_slopes(lower: float, upper: float) -> None:
@@ -204,16 +183,15 @@ def gumbel_softmax(
         DTypeError: the logits are no floating-point numbers.
         IndexingError: there is no such dimension.
     """
-    if not tau > 0:
-        raise SettingError(f"tau must be positive; got {tau}.")
+    check("tau", tau, tau > 0, "positive")
     check_floating("gumbel_softmax", logits)
-    spacing = finfo(logits.dtype).eps / 2  # of even numbers from 0 to 1
-    even = rand_like(logits).clamp_min(spacing / 2)  # of 0 there is no logarithm
+    spacing = mt.finfo(logits.dtype).eps / 2  # of even numbers from 0 to 1
+    even = mt.rand_like(logits).clamp_min(spacing / 2)  # of 0 there is no logarithm
     soft: Tensor = ((logits - (-even.log()).log()) / tau).softmax(dim)
     if not hard:
         return soft
     chosen = soft.detach().argmax(dim, keepdim=True)
-    choice: Tensor = zeros_like(soft).scatter(dim, chosen, 1.0)
+    choice: Tensor = mt.zeros_like(soft).scatter(dim, chosen, 1.0)
     return choice + (soft - soft.detach())
 
 
@@ -281,31 +259,31 @@ class SiLU(_InPlace):
 class LogSigmoid(FunctionLayer):
     """`log(sigmoid(input))`, without overflow."""
 
-    function = staticmethod(logsigmoid)
+    function = staticmethod(mt.logsigmoid)
 
 
 class Sigmoid(FunctionLayer):
     """`1 / (1 + exp(-input))`."""
 
-    function = staticmethod(sigmoid)
+    function = staticmethod(mt.sigmoid)
 
 
 class Softsign(FunctionLayer):
     """`input / (1 + abs(input))`."""
 
-    function = staticmethod(softsign)
+    function = staticmethod(mt.softsign)
 
 
 class Tanh(FunctionLayer):
     """The hyperbolic tangent."""
 
-    function = staticmethod(tanh)
+    function = staticmethod(mt.tanh)
 
 
 class Tanhshrink(FunctionLayer):
     """`input - tanh(input)`."""
 
-    function = staticmethod(tanhshrink)
+    function = staticmethod(mt.tanhshrink)
 
 
 # --- With settings ------------------------------------------------------------------------------
@@ -330,14 +308,14 @@ class ELU(_Activation):
 class GELU(_Activation):
     """The input times the share of the normal distribution below it; "tanh" is quicker."""
 
-    function = staticmethod(gelu)
+    function = staticmethod(mt.gelu)
     approximate: str = "none"
 
 
 class Hardshrink(_Activation):
     """The input, and 0 where it lies between `-lambd` and `lambd`."""
 
-    function = staticmethod(hardshrink)
+    function = staticmethod(mt.hardshrink)
     lambd: float = 0.5
 
 
@@ -352,7 +330,7 @@ class LeakyReLU(_Activation):
 class Softplus(_Activation):
     """`log(1 + exp(beta input)) / beta`, and the input itself where they hardly differ."""
 
-    function = staticmethod(softplus)
+    function = staticmethod(mt.softplus)
     beta: float = 1.0
     threshold: float = 20.0
 
@@ -360,7 +338,7 @@ class Softplus(_Activation):
 class Softshrink(_Activation):
     """The input moved towards 0 by `lambd`, and 0 where it is nearer."""
 
-    function = staticmethod(softshrink)
+    function = staticmethod(mt.softshrink)
     lambd: float = 0.5
 
 
@@ -421,12 +399,12 @@ class PReLU(Module):
         super().__init__()
         self.num_parameters = integer("num_parameters", num_parameters, 1)
         self.weight = Parameter(
-            full((self.num_parameters,), float(number("init", init)), dtype=dtype)
+            mt.full((self.num_parameters,), float(number("init", init)), dtype=dtype)
         )
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
-        return prelu(input, self.weight)
+        return mt.prelu(input, self.weight)
 
     def extra_repr(self) -> str:
         """Show the settings."""
@@ -439,7 +417,7 @@ class PReLU(Module):
 class GLU(_Activation):
     """The first half of a dimension times the sigmoid of the second half."""
 
-    function = staticmethod(glu)
+    function = staticmethod(mt.glu)
     dim: int = -1
 
 
@@ -465,29 +443,27 @@ class _Normalized(_Activation):
         )
         return dim
 
+    def forward(self, input: Tensor) -> Any:
+        """Return a tensor of the same shape."""
+        return self.function(input, self._along(input))
+
 
 class LogSoftmax(_Normalized):
     """The logarithm of `Softmax`, without overflow."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape."""
-        return log_softmax(input, self._along(input))
+    function = staticmethod(mt.log_softmax)
 
 
 class Softmax(_Normalized):
     """Exponentials along `dim`, scaled to add up to 1."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape."""
-        return softmax(input, self._along(input))
+    function = staticmethod(mt.softmax)
 
 
 class Softmin(_Normalized):
     """The softmax of `-input`."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape."""
-        return softmin(input, self._along(input))
+    function = staticmethod(mt.softmin)
 
 
 class Softmax2d(Module):
@@ -505,4 +481,4 @@ class Softmax2d(Module):
                 "Softmax2d takes images of shape ([batch,] channels, height, width); shape "
                 f"{input.shape} was given."
             )
-        return softmax(input, -3)
+        return mt.softmax(input, -3)

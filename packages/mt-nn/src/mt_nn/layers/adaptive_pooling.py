@@ -14,7 +14,7 @@ from mt_nn.layers.dimensions import check_not_empty, over_dimensions
 from mt_nn.layers.function import FunctionLayer
 from mt_nn.layers.pooling import avg_pool, largest, max_pool
 from mt_nn.layers.resampling import means_of_parts, part_taps
-from mt_nn.utils.settings import number
+from mt_nn.utils.settings import check, number
 from mt_tensor import Tensor, no_grad, rand, tensor
 from mt_tensor.extending import Array
 
@@ -93,8 +93,7 @@ def _changes(name: str, shape: tuple[int, ...], output_size: OutputSize) -> list
         raise InputError(f"{name}() takes inputs with something in them; got shape {shape}.")
     dims = len(lengths)
     given = tuple(output_size) if isinstance(output_size, tuple | list) else (output_size,) * dims
-    if len(given) != dims:
-        raise SettingError(f"output_size must be one size or {dims}; got {output_size!r}.")
+    check("output_size", output_size, len(given) == dims, f"one size or {dims}")
     every = zip(lengths, given, strict=True)
     wanted = tuple(length if target is None else target for length, target in every)
     return list(zip(lengths, integers("output_size", wanted, dims, 1), strict=True))
@@ -258,11 +257,8 @@ def check_ratio(name: str, dims: int, output_size: Any, output_ratio: Any) -> No
     if output_ratio is not None:
         ratios = output_ratio if isinstance(output_ratio, tuple | list) else (output_ratio,)
         fits = len(ratios) in (1, dims) and all(0 < number("a ratio", r) < 1 for r in ratios)
-        if not fits:
-            raise SettingError(
-                f"output_ratio must be one number or {dims}, above 0 and below 1; got "
-                f"{output_ratio!r}."
-            )
+        what = f"one number or {dims}, above 0 and below 1"
+        check("output_ratio", output_ratio, fits, what)
 
 
 def _taps(drawn: Array, length: int, window: int, outputs: int) -> Array:

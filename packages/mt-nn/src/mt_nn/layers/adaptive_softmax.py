@@ -11,7 +11,7 @@ from mt_nn.core.module import Module
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
 from mt_nn.layers.containers import ModuleList
-from mt_nn.utils.settings import number as as_number
+from mt_nn.utils import settings
 from mt_tensor import Tensor, cat
 from mt_tensor.errors import IndexingError
 from mt_tensor.extending import require_tensors
@@ -61,13 +61,11 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         self.n_classes = integer("n_classes", n_classes, 2)
         found = cutoffs if isinstance(cutoffs, tuple | list) else ()
         given = [integer("a cutoff", cut, 1) for cut in found]
-        if not given or given[-1] >= n_classes or sorted(set(given)) != given:
-            raise SettingError(
-                f"cutoffs must be integers from 1 to {n_classes - 1}, each larger than the one "
-                f"before; got {cutoffs!r}."
-            )
-        if not as_number("div_value", div_value) > 0:
-            raise SettingError(f"div_value must be positive; got {div_value}.")
+        fits = bool(given) and given[-1] < n_classes and sorted(set(given)) == given
+        what = f"integers from 1 to {n_classes - 1}, each larger than the one before"
+        settings.check("cutoffs", cutoffs, fits, what)
+        positive = settings.number("div_value", div_value) > 0
+        settings.check("div_value", div_value, positive, "positive")
         self.cutoffs = [*given, n_classes]
         self.div_value, self.head_bias = div_value, head_bias
         self.shortlist_size = self.cutoffs[0]

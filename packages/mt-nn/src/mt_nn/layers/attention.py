@@ -122,14 +122,19 @@ def scaled_dot_product_attention(
     common_backend(query, key, value, attn_mask)
     check_probability(dropout_p)
     factor = 1.0 / math.sqrt(max(query.shape[-1], 1)) if scale is None else float(scale)
-    if attn_mask is None:
-        return _attended(query, key, value, None, is_causal, factor, dropout_p)
-    is_bool = attn_mask.dtype.name == "bool"
-    attn_mask = additive(~attn_mask if is_bool else attn_mask, query)
-    blind = (attn_mask == -math.inf).all(-1, keepdim=True)  # to ask whether any is means to wait
-    attn_mask = attn_mask.masked_fill(blind, 0.0)
-    found = _attended(query, key, value, attn_mask, False, factor, dropout_p)
-    return found.masked_fill(blind, 0.0)
+    blind = None
+    if attn_mask is not None:
+        is_bool = attn_mask.dtype.name == "bool"
+        attn_mask = additive(~attn_mask if is_bool else attn_mask, query)
+        # Whether any query is, only the device knows, which is not waited for.
+        blind = (attn_mask == -math.inf).all(-1, keepdim=True)
+        attn_mask = attn_mask.masked_fill(blind, 0.0)
+    if dropout_p:  # no part of kernels
+        weights = attention_weights(query, key, attn_mask, is_causal, factor)
+        found = dropout(weights, dropout_p) @ value
+    else:
+        found = _attention(query, key, value, attn_mask, is_causal, factor)
+    return found if blind is None else found.masked_fill(blind, 0.0)
 
 
 def additive(mask: Tensor, like: Tensor) -> Tensor:
@@ -142,21 +147,6 @@ def additive(mask: Tensor, like: Tensor) -> Tensor:
     if mask.dtype.name != "bool":
         return mask.to(like.dtype)
     return mask._full(mask.shape, 0.0, like.dtype).masked_fill(mask, -math.inf)
-
-
-def _attended(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    mask: Tensor | None,
-    is_causal: bool,
-    scale: float,
-    dropout_p: float,
-) -> Tensor:
-    """Attend, where dropout is no part of kernels."""
-    if dropout_p == 0.0:
-        return _attention(query, key, value, mask, is_causal, scale)
-    return dropout(attention_weights(query, key, mask, is_causal, scale), dropout_p) @ value
 
 
 @fused("attention")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from mt_nn.core.arguments import check_alike
 from mt_nn.core.convolution import Convolution, Kernels, _conv2d, convolved
@@ -226,7 +227,7 @@ def conv_transpose(
         for setting, value, least in zip(names, settings, (1, 0, 0, 1), strict=True)
     ]
     biases = None if bias is None else bias.shape
-    _check_shapes(name, batch.shape, weight.shape, biases, *checked, groups=groups)
+    _check_shapes(name, batch.shape, weight.shape, biases, tuple(checked), groups)
     check_alike(name, batch, weight, bias)
     out = _TRANSPOSE[dims](batch, weight, bias, *checked, groups)
     return out.squeeze(0) if input.ndim == dims + 1 else out
@@ -241,13 +242,11 @@ def _check_shapes(
     inputs: Shape,
     kernels: Shape,
     biases: Shape | None,
-    stride: tuple[int, ...],
-    padding: tuple[int, ...],
-    output_padding: tuple[int, ...],
-    dilation: tuple[int, ...],
+    settings: tuple[Numbers, ...],
     groups: int,
 ) -> None:
-    """Raise unless shapes and settings fit each other; those that do are remembered."""
+    """Raise unless shapes and settings fit each other; those that do are cached."""
+    stride, padding, output_padding, dilation = settings
     for added, step, spread in zip(output_padding, stride, dilation, strict=True):
         if added >= max(step, spread):
             raise SettingError(
@@ -291,20 +290,12 @@ def transposed_sizes(
     )
 
 
-def _conv_transpose1d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    stride: tuple[int],
-    padding: tuple[int],
-    output_padding: tuple[int],
-    dilation: tuple[int],
-    groups: int,
-) -> Tensor:
+def _conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None, *settings: Any) -> Tensor:
     """Compute it for signals as images of height 1; the arguments are checked."""
-    settings = ((1, *stride), (0, *padding), (0, *output_padding), (1, *dilation))
+    *sizes, groups = settings
+    pairs: Any = [(usual, *size) for usual, size in zip((1, 0, 0, 1), sizes, strict=True)]
     images, kernels = input.unsqueeze(2), weight.unsqueeze(2)
-    return _conv_transpose2d(images, kernels, bias, *settings, groups).squeeze(2)
+    return _TRANSPOSE[2](images, kernels, bias, *pairs, groups).squeeze(2)
 
 
 def _transposed_convolution(

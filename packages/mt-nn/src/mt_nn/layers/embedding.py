@@ -8,9 +8,11 @@ from typing import Any, Literal, Self
 from mt_nn import init
 from mt_nn.core.arguments import checked
 from mt_nn.core.module import Module
+from mt_nn.core.optimizer import settings_among
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
+from mt_nn.utils.settings import check
 from mt_tensor import Tensor, arange, fused, no_grad, searchsorted, unique, zeros
 from mt_tensor.extending import as_one_call, check_floating, common_backend
 from mt_tensor.linalg import vector_norm
@@ -208,8 +210,7 @@ _OF_BAGS: dict[str, Callable[[Tensor, int], Tensor]] = {
 
 def check_mode(mode: str, scale_grad_by_freq: bool) -> None:
     """Raise SettingError unless bags can be put together so."""
-    if mode not in ("sum", "mean", "max"):
-        raise SettingError(f"mode must be 'sum', 'mean' or 'max'; got {mode!r}.")
+    check("mode", mode, mode in _OF_BAGS, "'sum', 'mean' or 'max'")
     if mode == "max" and scale_grad_by_freq:
         raise SettingError("scale_grad_by_freq does not go with mode='max', which adds nothing up.")
 
@@ -258,57 +259,40 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last: bool) -> tuple[Te
 class _Table(Module):
     """What both layers share: the table, and how it is used.
 
-    The other arguments are those of `Embedding`.
-
     Args:
-        weight: the table, if there is one; otherwise it is drawn from the normal distribution.
-        freeze: whether the table is not trained.
+        settings: the arguments of a layer by name, of which `_weight` is the table, if there is
+            one; otherwise it is drawn from the normal distribution.
     """
 
-    def __init__(
-        self,
-        num_embeddings: int,
-        embedding_dim: int,
-        padding_idx: int | None,
-        max_norm: float | None,
-        norm_type: float,
-        scale_grad_by_freq: bool,
-        sparse: bool,
-        weight: Tensor | None,
-        freeze: bool,
-        dtype: Any,
-    ) -> None:
+    def __init__(self, settings: dict[str, Any]) -> None:
         super().__init__()
-        self.num_embeddings = rows = integer("num_embeddings", num_embeddings, 1)
-        self.embedding_dim = width = integer("embedding_dim", embedding_dim, 1)
+        self.num_embeddings = rows = integer("num_embeddings", settings["num_embeddings"], 1)
+        self.embedding_dim = width = integer("embedding_dim", settings["embedding_dim"], 1)
+        padding_idx, weight = settings["padding_idx"], settings["_weight"]
         self.padding_idx = None if padding_idx is None else row_number(padding_idx, rows)
-        self.max_norm, self.norm_type = max_norm, norm_type
-        check_not_sparse(sparse)
-        self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
-        if weight is not None:
-            if weight.shape != (rows, width):
-                raise InputError(
-                    f"a table of shape {(rows, width)} was asked for, and {weight.shape} given."
-                )
-            self.weight = Parameter(weight, requires_grad=not freeze)
-            return
-        self.weight = Parameter(zeros(rows, width, dtype=dtype), requires_grad=not freeze)
-        init.normal_(self.weight)
-        if self.padding_idx is not None:
-            with no_grad():
-                self.weight[self.padding_idx].zero_()
+        check_not_sparse(settings["sparse"])
+        for name in ("max_norm", "norm_type", "scale_grad_by_freq", "sparse"):
+            setattr(self, name, settings[name])
+        given = weight is not None
+        if given and weight.shape != (rows, width):
+            raise InputError(
+                f"a table of shape {(rows, width)} was asked for, and {weight.shape} given."
+            )
+        table = weight if given else zeros(rows, width, dtype=settings["dtype"])
+        self.weight = Parameter(table, requires_grad=not settings["_freeze"])
+        if not given:
+            init.normal_(self.weight)
+            if self.padding_idx is not None:
+                with no_grad():
+                    self.weight[self.padding_idx].zero_()
 
     def extra_repr(self) -> str:
         """Show the settings that are not the usual ones."""
-        usual = {"norm_type": 2.0, "scale_grad_by_freq": False}
-        names = ("padding_idx", "max_norm", *usual, "mode")
-        shown = {name: getattr(self, name, None) for name in names}
-        return ", ".join(
-            [
-                f"{self.num_embeddings}, {self.embedding_dim}",
-                *(f"{name}={each!r}" for name, each in shown.items() if each != usual.get(name)),
-            ]
-        )
+        names = ("padding_idx", "max_norm", "norm_type", "scale_grad_by_freq", "mode")
+        usual = dict.fromkeys(names) | {"norm_type": 2.0, "scale_grad_by_freq": False}
+        given = ((name, getattr(self, name, None)) for name in names)
+        shown = (f", {name}={value!r}" for name, value in given if value != usual[name])
+        return f"{self.num_embeddings}, {self.embedding_dim}{''.join(shown)}"
 
 
 def _rows_and_width(embeddings: Tensor) -> tuple[int, int]:
@@ -357,8 +341,7 @@ class Embedding(_Table):
         *,
         dtype: Any = None,
     ) -> None:
-        use = (padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
-        super().__init__(num_embeddings, embedding_dim, *use, _weight, _freeze, dtype)
+        super().__init__(settings_among(locals()))
 
     @classmethod
     def from_pretrained(
@@ -433,8 +416,7 @@ class EmbeddingBag(_Table):
         dtype: Any = None,
     ) -> None:
         check_mode(mode, scale_grad_by_freq)
-        use = (padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
-        super().__init__(num_embeddings, embedding_dim, *use, _weight, _freeze, dtype)
+        super().__init__(settings_among(locals()))
         self.mode, self.include_last_offset = mode, include_last_offset
 
     @classmethod

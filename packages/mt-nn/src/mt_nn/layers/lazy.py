@@ -17,21 +17,7 @@ from mt_nn.core.linear import Linear
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.errors import InputError
-from mt_nn.layers.convolution import (
-    Conv1d,
-    Conv3d,
-    ConvTranspose1d,
-    ConvTranspose2d,
-    ConvTranspose3d,
-)
-from mt_nn.layers.normalization import (
-    BatchNorm1d,
-    BatchNorm2d,
-    BatchNorm3d,
-    InstanceNorm1d,
-    InstanceNorm2d,
-    InstanceNorm3d,
-)
+from mt_nn.layers import convolution, normalization
 from mt_operators import Buffer
 from mt_tensor import Generator, Tensor, tensor
 from mt_tensor.extending import require_tensors, use_generator
@@ -185,7 +171,7 @@ class LazyLinear(_Lazy):
 class LazyConv1d(_Lazy):
     """A `Conv1d` that learns `in_channels` from its first input."""
 
-    stands_for, size, dim, dims = Conv1d, "in_channels", -2, (2, 3)
+    stands_for, size, dim, dims = convolution.Conv1d, "in_channels", -2, (2, 3)
 
 
 class LazyConv2d(_Lazy):
@@ -197,43 +183,43 @@ class LazyConv2d(_Lazy):
 class LazyConv3d(_Lazy):
     """A `Conv3d` that learns `in_channels` from its first input."""
 
-    stands_for, size, dim, dims = Conv3d, "in_channels", -4, (4, 5)
+    stands_for, size, dim, dims = convolution.Conv3d, "in_channels", -4, (4, 5)
 
 
 class LazyConvTranspose1d(_Lazy):
     """A `ConvTranspose1d` that learns `in_channels` from its first input."""
 
-    stands_for, size, dim, dims = ConvTranspose1d, "in_channels", -2, (2, 3)
+    stands_for, size, dim, dims = convolution.ConvTranspose1d, "in_channels", -2, (2, 3)
 
 
 class LazyConvTranspose2d(_Lazy):
     """A `ConvTranspose2d` that learns `in_channels` from its first input."""
 
-    stands_for, size, dim, dims = ConvTranspose2d, "in_channels", -3, (3, 4)
+    stands_for, size, dim, dims = convolution.ConvTranspose2d, "in_channels", -3, (3, 4)
 
 
 class LazyConvTranspose3d(_Lazy):
     """A `ConvTranspose3d` that learns `in_channels` from its first input."""
 
-    stands_for, size, dim, dims = ConvTranspose3d, "in_channels", -4, (4, 5)
+    stands_for, size, dim, dims = convolution.ConvTranspose3d, "in_channels", -4, (4, 5)
 
 
 class LazyBatchNorm1d(_Lazy):
     """A `BatchNorm1d` that learns `num_features` from its first input."""
 
-    stands_for, size, dim, dims = BatchNorm1d, "num_features", 1, (2, 3)
+    stands_for, size, dim, dims = normalization.BatchNorm1d, "num_features", 1, (2, 3)
 
 
 class LazyBatchNorm2d(_Lazy):
     """A `BatchNorm2d` that learns `num_features` from its first input."""
 
-    stands_for, size, dim, dims = BatchNorm2d, "num_features", 1, (4,)
+    stands_for, size, dim, dims = normalization.BatchNorm2d, "num_features", 1, (4,)
 
 
 class LazyBatchNorm3d(_Lazy):
     """A `BatchNorm3d` that learns `num_features` from its first input."""
 
-    stands_for, size, dim, dims = BatchNorm3d, "num_features", 1, (5,)
+    stands_for, size, dim, dims = normalization.BatchNorm3d, "num_features", 1, (5,)
 
 
 _LEARNED = {"affine": True, "track_running_stats": True}
@@ -247,7 +233,7 @@ class LazyInstanceNorm1d(_Lazy):
     """
 
     defaults = _LEARNED
-    stands_for, size, dim, dims = InstanceNorm1d, "num_features", -2, (2, 3)
+    stands_for, size, dim, dims = normalization.InstanceNorm1d, "num_features", -2, (2, 3)
 
 
 class LazyInstanceNorm2d(_Lazy):
@@ -257,7 +243,7 @@ class LazyInstanceNorm2d(_Lazy):
     """
 
     defaults = _LEARNED
-    stands_for, size, dim, dims = InstanceNorm2d, "num_features", -3, (3, 4)
+    stands_for, size, dim, dims = normalization.InstanceNorm2d, "num_features", -3, (3, 4)
 
 
 class LazyInstanceNorm3d(_Lazy):
@@ -267,4 +253,4 @@ class LazyInstanceNorm3d(_Lazy):
     """
 
     defaults = _LEARNED
-    stands_for, size, dim, dims = InstanceNorm3d, "num_features", -4, (4, 5)
+    stands_for, size, dim, dims = normalization.InstanceNorm3d, "num_features", -4, (4, 5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
 from mt_nn.layers.function import FunctionLayer
 from mt_tensor import Tensor, fuse_in_place, fused, no_grad, ones, pad, tensor, zeros
-from mt_tensor.extending import Shape, common_backend, normalize_dims, require_tensors, wide
+from mt_tensor.extending import Shape, normalize_dims, require_tensors, wide
 
 
 @checked
@@ -48,7 +48,6 @@ def layer_norm(
     """
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
     _check_last("layer_norm", input, shape, weight, bias)
-    common_backend(input, weight, bias)
     return _layer_norm(input, weight, bias, len(shape), float(eps))
 
 
@@ -100,14 +99,16 @@ def batch_norm(
         BackendMismatchError: the tensors belong to different backends.
     """
     _check_channels("batch_norm", input, running_mean, running_var, weight, bias)
-    common_backend(input, running_mean, running_var, weight, bias)
     _check_both("batch_norm", running_mean, running_var)
     if not training:
         if running_mean is None or running_var is None:
             raise SettingError(
                 "batch_norm() outside of training needs running_mean and running_var."
             )
-        return _batch_scaled(input, running_mean, running_var, weight, bias, eps)
+        scale = (running_var + eps).rsqrt()
+        scale = scale if weight is None else scale * weight
+        shift = -running_mean * scale if bias is None else bias - running_mean * scale
+        return scaled(input, scale, shift)
     count = input.numel() // max(input.shape[1], 1)
     if count == 1:
         raise InputError(
@@ -180,7 +181,6 @@ def group_norm(
         raise InputError(
             f"group_norm() needs more than one value for each group; shape {input.shape} has one."
         )
-    common_backend(input, weight, bias)
     return _group_norm(input, weight, bias, groups, float(eps))
 
 
@@ -232,7 +232,6 @@ def instance_norm(
     if not use_input_stats:
         return batch_norm(input, running_mean, running_var, weight, bias, eps=eps)
     _check_channels("instance_norm", input, running_mean, running_var, weight, bias)
-    common_backend(input, running_mean, running_var, weight, bias)
     _check_both("instance_norm", running_mean, running_var)
     rows = input.flatten(2) if input.ndim > 2 else input.unsqueeze(2)
     count = rows.shape[2]
@@ -277,7 +276,6 @@ def rms_norm(
     """
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
     _check_last("rms_norm", input, shape, weight)
-    common_backend(input, weight)
     least = float(np.finfo(wide(input).dtype.numpy).eps) if eps is None else float(eps)
     return _rms_norm(input, weight, len(shape), least)
 
@@ -340,21 +338,6 @@ def _move(
     mean: Tensor, var: Tensor, batch_mean: Tensor, batch_var: Tensor, share: float, of_var: float
 ) -> tuple[Tensor, Tensor]:
     return mean * (1 - share) + batch_mean * share, var * (1 - share) + batch_var * of_var
-
-
-def _batch_scaled(
-    input: Tensor,
-    mean: Tensor,
-    var: Tensor,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    eps: float,
-) -> Tensor:
-    """Normalize with given statistics, in one multiplication and one addition."""
-    scale = (var + eps).rsqrt()
-    scale = scale if weight is None else scale * weight
-    shift = -mean * scale if bias is None else bias - mean * scale
-    return scaled(input, scale, shift)
 
 
 @checked
@@ -462,7 +445,14 @@ class _OfChannels(Module):
     """What batch and instance normalization share: parameters and statistics of channels.
 
     See `BatchNorm2d` for arguments and attributes.
+
+    Attributes:
+        dims: how many dimensions an input may have.
+        described: their meaning.
     """
+
+    dims: ClassVar[tuple[int, ...]]
+    described: ClassVar[str]
 
     def __init__(
         self,
@@ -484,6 +474,19 @@ class _OfChannels(Module):
         self.register_buffer("running_mean", zeros(size, dtype=dtype) if kept else None)
         self.register_buffer("running_var", ones(size, dtype=dtype) if kept else None)
         self.register_buffer("num_batches_tracked", tensor(0) if kept else None)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the same shape, which is `described`."""
+        require_tensors(type(self).__name__, input)
+        if input.ndim not in self.dims:
+            raise InputError(
+                f"{type(self).__name__} takes shape {self.described}; {input.shape} was given."
+            )
+        return self._normalized(input)
+
+    def _normalized(self, input: Tensor) -> Tensor:
+        """Normalize with the statistics of the input or those remembered."""
+        raise NotImplementedError
 
     def reset_running_stats(self) -> None:
         """Forget what has been remembered: mean 0, variance 1, no steps."""
@@ -509,13 +512,6 @@ def _affine(
         Parameter(ones(shape, dtype=dtype)) if weight else None,
         Parameter(zeros(shape, dtype=dtype)) if bias else None,
     )
-
-
-def _check_dimensions(layer: Module, input: Tensor, allowed: tuple[int, ...], shape: str) -> None:
-    """Raise InputError unless an input has one of the allowed numbers of dimensions."""
-    require_tensors(type(layer).__name__, input)
-    if input.ndim not in allowed:
-        raise InputError(f"{type(layer).__name__} takes shape {shape}; {input.shape} was given.")
 
 
 # --- Over the batch -----------------------------------------------------------------------------
@@ -546,10 +542,7 @@ class BatchNorm(_OfChannels):
 class BatchNorm1d(BatchNorm):
     """Batch normalization of features, or of channels of signals; see `BatchNorm2d`."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape, (batch, channels) or (batch, channels, length)."""
-        _check_dimensions(self, input, (2, 3), "(batch, channels[, length])")
-        return self._normalized(input)
+    dims, described = (2, 3), "(batch, channels[, length])"
 
 
 class BatchNorm2d(BatchNorm):
@@ -573,19 +566,13 @@ class BatchNorm2d(BatchNorm):
         num_batches_tracked: how many steps there have been, or None; a buffer.
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape, (batch, channels, height, width)."""
-        _check_dimensions(self, input, (4,), "(batch, channels, height, width)")
-        return self._normalized(input)
+    dims, described = (4,), "(batch, channels, height, width)"
 
 
 class BatchNorm3d(BatchNorm):
     """Batch normalization of channels of volumes; see `BatchNorm2d`."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape, (batch, channels, depth, height, width)."""
-        _check_dimensions(self, input, (5,), "(batch, channels, depth, height, width)")
-        return self._normalized(input)
+    dims, described = (5,), "(batch, channels, depth, height, width)"
 
 
 # --- Within a sample ----------------------------------------------------------------------------
@@ -613,10 +600,9 @@ class _InstanceNorm(_OfChannels):
             num_features, eps, momentum, affine, track_running_stats, bias=bias, dtype=dtype
         )
 
-    def _normalized(self, input: Tensor, rest: int, shape: str) -> Tensor:
-        """Normalize a batch, or a single sample, whose channels have `rest` dimensions."""
-        _check_dimensions(self, input, (rest + 1, rest + 2), shape)
-        alone = input.ndim == rest + 1
+    def _normalized(self, input: Tensor) -> Tensor:
+        """Normalize a batch, or a single sample."""
+        alone = input.ndim == self.dims[0]
         known = (self.running_mean, self.running_var, self.weight, self.bias)
         uses_input = self.training or not self.track_running_stats
         share = 0.0 if self.momentum is None else self.momentum
@@ -628,25 +614,19 @@ class _InstanceNorm(_OfChannels):
 class InstanceNorm1d(_InstanceNorm):
     """Instance normalization of signals."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape, ([batch,] channels, length)."""
-        return self._normalized(input, 1, "([batch,] channels, length)")
+    dims, described = (2, 3), "([batch,] channels, length)"
 
 
 class InstanceNorm2d(_InstanceNorm):
     """Instance normalization of images."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape, ([batch,] channels, height, width)."""
-        return self._normalized(input, 2, "([batch,] channels, height, width)")
+    dims, described = (3, 4), "([batch,] channels, height, width)"
 
 
 class InstanceNorm3d(_InstanceNorm):
     """Instance normalization of volumes."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape, ([batch,] channels, depth, height, width)."""
-        return self._normalized(input, 3, "([batch,] channels, depth, height, width)")
+    dims, described = (4, 5), "([batch,] channels, depth, height, width)"
 
 
 class GroupNorm(Module):
@@ -701,7 +681,7 @@ class GroupNorm(Module):
 # --- Over the last dimensions -------------------------------------------------------------------
 
 
-def _extents(normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
+def _sizes(normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
     """Return the sizes of the last dimensions, which are given as one integer or several."""
     given = normalized_shape if isinstance(normalized_shape, tuple | list) else (normalized_shape,)
     if not given:
@@ -734,7 +714,7 @@ class LayerNorm(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        self.normalized_shape = shape = _extents(normalized_shape)
+        self.normalized_shape = shape = _sizes(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
         affine = elementwise_affine
         self.weight, self.bias = _affine(shape, affine, affine and bias, dtype)
@@ -773,7 +753,7 @@ class RMSNorm(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        self.normalized_shape = shape = _extents(normalized_shape)
+        self.normalized_shape = shape = _sizes(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
         self.weight, _ = _affine(shape, elementwise_affine, False, dtype)
 

@@ -1,7 +1,7 @@
 """Pooling of signals and volumes, with all settings, and pooling to a norm.
 
-`max_pool` and `avg_pool` also implement the settings of `max_pool2d` and `avg_pool2d` that the core
-leaves out: dilated windows, and windows that stick out at the end.
+`max_pool` also implements the settings of `max_pool2d` that the core leaves out: dilated windows,
+and windows that stick out at the end.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from mt_nn.core.arguments import checked
 from mt_nn.core.extensions import extends
 from mt_nn.core.module import Module
-from mt_nn.core.pooling import MaxPool, _max_pool2d, pooled
+from mt_nn.core.pooling import MaxPool, _max_pool2d
 from mt_nn.core.settings import Sizes, integers
 from mt_nn.core.windows import as_batch, windows
 from mt_nn.errors import InputError, SettingError, SettingTypeError
@@ -65,7 +65,26 @@ def avg_pool(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Tensor:
-    """Return the mean of each window; see `avg_pool2d`. Samples have `dims` sizes."""
+    """Return the mean of each window.
+
+    Args:
+        dims: 2 in `avg_pool2d`, 3 in `avg_pool3d`: how many sizes there are.
+        input: shape (batch, channels, *sizes), or without the batch.
+        kernel_size: the sizes of a window.
+        stride: distance between windows; the kernel size if None.
+        padding: zeros added on each side, at most half the kernel size.
+        ceil_mode: whether elements left over at the end get one more window; what it covers beyond
+            the padding is not counted.
+        count_include_pad: whether padding is counted.
+        divisor_override: what sums are divided by, instead of the number of counted elements.
+
+    Returns:
+        The shape of `max_pool2d`.
+
+    Raises:
+        InputError: the input is no such batch, or a window is larger than an image.
+        SettingError: an invalid setting.
+    """
     batch = as_batch(f"avg_pool{dims}d", input, dims)
     settings = (kernel_size, stride, padding, 1, ceil_mode)
     kernel, steps, margins, _, ends = _pooling(batch.shape, *settings)
@@ -92,42 +111,7 @@ def avg_pool(
 
 
 max_pool1d, _, max_pool3d = over_dimensions(max_pool)
-avg_pool3d = over_dimensions(avg_pool)[2]
-
-
-@checked
-def avg_pool2d(
-    input: Tensor,
-    kernel_size: Sizes,
-    stride: Sizes | None = None,
-    padding: Sizes = 0,
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-    divisor_override: int | None = None,
-) -> Tensor:
-    """Return the mean of each window.
-
-    Args:
-        input: shape (batch, channels, height, width), or without the batch.
-        kernel_size: height and width of a window.
-        stride: distance between windows; the kernel size if None.
-        padding: zeros added on each side, at most half the kernel size.
-        ceil_mode: whether elements left over at the end get one more window; what it covers beyond
-            the padding is not counted.
-        count_include_pad: whether padding is counted.
-        divisor_override: what sums are divided by, instead of the number of counted elements.
-
-    Returns:
-        The shape of `max_pool2d`.
-
-    Raises:
-        InputError: the input is no such batch, or a window is larger than an image.
-        SettingError: an invalid setting.
-    """
-    if ceil_mode or not count_include_pad or divisor_override is not None:
-        settings = (kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
-        return avg_pool(2, input, *settings)
-    return pooled("avg_pool2d", _avg_pool2d, input, kernel_size, stride, padding)
+avg_pool2d, avg_pool3d = over_dimensions(avg_pool)[1:]
 
 
 @checked

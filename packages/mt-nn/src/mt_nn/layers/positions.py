@@ -15,6 +15,7 @@ from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
+from mt_nn.utils.settings import check
 from mt_tensor import DType, Tensor, cat, tensor, zeros
 from mt_tensor.extending import cached_constants, require_tensors
 
@@ -30,7 +31,13 @@ class _Angles(Module):
 
     def __init__(self, features: int, base: float = 10000.0, dim: int = -2) -> None:
         super().__init__()
-        self.features, self.base, self.dim = _even(features), _positive(base), dim
+        check("base", base, base > 0, "positive")
+        self.features, self.base, self.dim = _even(features), float(base), dim
+
+    def _turns(self, input: Tensor, offset: int) -> Tensor:
+        """Return the sine and cosine of each angle, shape (steps, features / 2, 2)."""
+        steps = _steps(self, input, self.features, self.dim), self.features, self.base
+        return _sent(integer("offset", offset, 0), *steps, input.dtype, input.backend)
 
     def extra_repr(self) -> str:
         """Show the settings."""
@@ -59,8 +66,7 @@ class SinusoidalPositions(_Angles):
         Raises:
             InputError: the shape does not fit, or the input holds no floating-point numbers.
         """
-        steps = _steps(self, input, self.features, self.dim)
-        turns = _turns(self, integer("offset", offset, 0), steps, input)
+        turns = self._turns(input, offset)
         return input + _along(turns.flatten(1), input, self.dim)
 
 
@@ -131,17 +137,11 @@ class RotaryPositions(_Angles):
         Raises:
             InputError: the shape does not fit, or the input holds no floating-point numbers.
         """
-        steps = _steps(self, input, self.features, self.dim)
-        turns = _turns(self, integer("offset", offset, 0), steps, input)
+        turns = self._turns(input, offset)
         sines, cosines = (_along(each, input, self.dim) for each in turns.unbind(2))
         x, y = input[..., 0::2], input[..., 1::2]
         turned = (x * cosines - y * sines, x * sines + y * cosines)
         return cat([part.unsqueeze(-1) for part in turned], -1).flatten(-2)
-
-
-def _turns(angles: _Angles, offset: int, steps: int, input: Tensor) -> Tensor:
-    """Return the sine and cosine of each angle, shape (steps, features / 2, 2), for an input."""
-    return _sent(offset, steps, angles.features, angles.base, input.dtype, input.backend)
 
 
 @cached_constants(64)
@@ -188,10 +188,3 @@ def _even(features: int) -> int:
     if integer("features", features, 2) % 2:
         raise SettingError(f"features must be even, as they are turned in pairs; got {features}.")
     return features
-
-
-def _positive(base: float) -> float:
-    """Return a number that has a logarithm."""
-    if not base > 0:
-        raise SettingError(f"base must be positive; got {base}.")
-    return float(base)

@@ -25,6 +25,12 @@ NONLINEARITIES = ("tanh", "relu")
 States = tuple[Tensor, ...]
 """What a network remembers from step to step: h, and of an LSTM also c."""
 
+Outputs = tuple[Tensor, States]
+"""The output of a layer, and its states after the last step."""
+
+Order = tuple[Tensor | None, bool]
+"""The lengths of sequences, None if all are as long, and whether they are read backwards."""
+
 
 class RNNBase(Module):
     """What recurrent networks share: their parameters, and the way through layers and directions.
@@ -134,17 +140,15 @@ class RNNBase(Module):
         """Return how many features each of the states has."""
         return (self._shown,)
 
-    def _over_time(
-        self, projected: Tensor, start: States, end: str, lengths: Tensor | None, backwards: bool
-    ) -> tuple[Tensor, States]:
+    def _over_time(self, projected: Tensor, start: States, end: str, order: Order) -> Outputs:
         """Return the output of one layer in one direction, and all states after its last step.
 
         Args:
             projected: what `_projected` returned.
             start: the states before the first step, shape (batch, features) each.
             end: what the names of the parameters end in.
-            lengths: those of the sequences, or None if all have as many steps as there are.
-            backwards: whether it reads backwards.
+            order: the lengths of the sequences, or None if all have as many steps as there are;
+                and whether it reads backwards.
         """
         raise NotImplementedError
 
@@ -219,7 +223,7 @@ class RNNBase(Module):
             for way, end in enumerate(ends):
                 first = tuple(states[len(last)] for states in start)
                 projected = self._projected(input, end)
-                output, states = self._over_time(projected, first, end, lengths, way == 1)
+                output, states = self._over_time(projected, first, end, (lengths, way == 1))
                 outputs.append(output)
                 last.append(states)
             input = cat(outputs, -1) if len(outputs) > 1 else outputs[0]
@@ -300,12 +304,10 @@ class RNN(RNNBase):
         )
         self.nonlinearity = _checked_nonlinearity(nonlinearity)
 
-    def _over_time(
-        self, projected: Tensor, start: States, end: str, lengths: Tensor | None, backwards: bool
-    ) -> tuple[Tensor, States]:
+    def _over_time(self, projected: Tensor, start: States, end: str, order: Order) -> Outputs:
         weight, is_relu = self._of("weight_hh", end), self.nonlinearity == "relu"
-        states = recurrent.rnn(projected, start[0], weight, lengths, backwards, is_relu)
-        return states, (_last(states, backwards),)
+        states = recurrent.rnn(projected, start[0], weight, *order, is_relu)
+        return states, (_last(states, order),)
 
 
 class GRU(RNNBase):
@@ -336,12 +338,10 @@ class GRU(RNNBase):
         """Return the products with the bias of the input alone: r stands before the other one."""
         return functional.linear(input, self._of("weight_ih", end), self._of("bias_ih", end))
 
-    def _over_time(
-        self, projected: Tensor, start: States, end: str, lengths: Tensor | None, backwards: bool
-    ) -> tuple[Tensor, States]:
+    def _over_time(self, projected: Tensor, start: States, end: str, order: Order) -> Outputs:
         weight, bias = self._of("weight_hh", end), self._of("bias_hh", end)
-        states = recurrent.gru(projected, start[0], weight, bias, lengths, backwards)
-        return states, (_last(states, backwards),)
+        states = recurrent.gru(projected, start[0], weight, bias, *order)
+        return states, (_last(states, order),)
 
 
 class LSTM(RNNBase):
@@ -398,13 +398,11 @@ class LSTM(RNNBase):
     def _states(self) -> tuple[int, ...]:
         return self._shown, self.hidden_size
 
-    def _over_time(
-        self, projected: Tensor, start: States, end: str, lengths: Tensor | None, backwards: bool
-    ) -> tuple[Tensor, States]:
+    def _over_time(self, projected: Tensor, start: States, end: str, order: Order) -> Outputs:
         weight, shrink = self._of("weight_hh", end), self._of("weight_hr", end)
         hidden, cell = start
-        states, cell = recurrent.lstm(projected, hidden, cell, weight, shrink, lengths, backwards)
-        return states, (_last(states, backwards), cell)
+        states, cell = recurrent.lstm(projected, hidden, cell, weight, shrink, *order)
+        return states, (_last(states, order), cell)
 
 
 # --- Single steps -------------------------------------------------------------------------------
@@ -583,9 +581,9 @@ def _check_state(module: Module, state: Tensor, shape: tuple[int, ...], input: T
         )
 
 
-def _last(states: Tensor, backwards: bool) -> Tensor:
+def _last(states: Tensor, order: Order) -> Tensor:
     """Return the state after the step that was done last."""
-    return states[0 if backwards else -1]
+    return states[0 if order[1] else -1]
 
 
 def _shown_settings(module: Any, usual: dict[str, Any]) -> str:

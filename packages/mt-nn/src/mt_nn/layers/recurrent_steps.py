@@ -325,17 +325,20 @@ def _stacked(states: list[Tensor], backwards: bool) -> Tensor:
 # --- Kernels for every backend ------------------------------------------------------------------
 
 
+Needs = Sequence[bool]
+Saved = tuple[Any, ...]
+Gradients = Sequence[Tensor | None]
+
+
 class _RNNKernel(FusedKernel):
     """A plain recurrent network."""
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return all states, which say all that the gradient wants to know."""
         states = FUSED["rnn"](*arguments)
         return states, (states,)
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of products, first state and weight."""
         (states,) = saved
         _, hidden, weight, lengths, backwards, is_relu = arguments
@@ -351,7 +354,7 @@ class _RNNKernel(FusedKernel):
 class _GRUKernel(FusedKernel):
     """A GRU."""
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return all states, and for the gradient also gates and what reset acts on."""
         projected, hidden, weight, bias, lengths, backwards = arguments
         turned, width = weight.T.contiguous(), hidden.shape[-1]
@@ -369,9 +372,7 @@ class _GRUKernel(FusedKernel):
         states, *others = (_stacked(list(each), backwards) for each in zip(*kept, strict=True))
         return states, (states, *others)
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of products, first state, weight and bias."""
         states, gates, n, factor = saved
         _, hidden, weight, bias, lengths, backwards = arguments
@@ -399,7 +400,7 @@ class _GRUKernel(FusedKernel):
 class _LSTMKernel(FusedKernel):
     """An LSTM."""
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return all that is shown and the last memory; for the gradient all memories and gates.
 
         All gates of a step are one hyperbolic tangent: that of half of what becomes a sigmoid.
@@ -422,9 +423,7 @@ class _LSTMKernel(FusedKernel):
         result = _in_a_row([_stacked(states, backwards), cell])
         return result, (result, _stacked(cells, backwards), gates)
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of products, both first states and both weights."""
         result, cells, gates = saved
         _, hidden, cell, weight, shrink, lengths, backwards = arguments

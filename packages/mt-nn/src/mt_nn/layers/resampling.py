@@ -18,7 +18,7 @@ from mt_nn.core.arguments import checked
 from mt_nn.core.settings import Sizes, integer, integers
 from mt_nn.errors import InputError, SettingError, SettingTypeError
 from mt_nn.layers.function import FunctionLayer
-from mt_nn.utils.settings import choice
+from mt_nn.utils.settings import check, choice
 from mt_tensor import DType, Tensor, arange, fused, tensor, uint8
 from mt_tensor.extending import Array, apart, as_number, cached_constants
 
@@ -133,16 +133,16 @@ def _sizes(
             f"either size or scale_factor is needed; got {size!r} and {scale_factor!r}."
         )
     if size is not None:
-        if isinstance(size, tuple | list) and len(size) != dims:
-            raise SettingError(f"size must be one integer or {dims}; got {size!r}.")
+        fits = not isinstance(size, tuple | list) or len(size) == dims
+        check("size", size, fits, f"one integer or {dims}")
         return integers("size", size, dims, 1), (None,) * dims
     given = scale_factor if isinstance(scale_factor, tuple | list) else (scale_factor,) * dims
     try:
         factors = tuple(float(as_number("scale_factor", factor)) for factor in given)
     except TypeError as error:
         raise SettingTypeError(str(error)) from None
-    if len(factors) != dims or not all(0 < factor < math.inf for factor in factors):
-        raise SettingError(f"scale_factor must be one number or {dims}; got {scale_factor!r}.")
+    fits = len(factors) == dims and all(0 < factor < math.inf for factor in factors)
+    check("scale_factor", scale_factor, fits, f"one number or {dims}")
     sizes = tuple(math.floor(e * factor) for e, factor in zip(lengths, factors, strict=True))
     if 0 in sizes:
         raise SettingError(f"scale_factor={scale_factor!r} leaves nothing of sizes {lengths}.")
@@ -208,7 +208,9 @@ def _taps(
         return _smoothing_taps(length, places, step, mode == "bicubic")
     if align_corners:
         places = _numbers(target) * step
-    return _cubic_taps(length, places) if mode == "bicubic" else _linear_taps(length, places)
+    if mode == "bicubic":
+        return _cubic_taps(length, places)
+    return _smoothing_taps(length, places, 1.0, False)
 
 
 def part_taps(length: int, target: int) -> Array:
@@ -261,15 +263,6 @@ def _step(length: int, target: int, factor: float | None, align_corners: bool = 
     if align_corners:
         return (length - 1) / (target - 1) if target > 1 else 0.0
     return length / target if factor is None else 1.0 / factor
-
-
-def _linear_taps(length: int, places: Array) -> tuple[Array, Array]:
-    """Return taps and weights on straight lines between neighbours."""
-    places = np.clip(places, 0, length - 1)
-    lower = np.floor(places)
-    share = places - lower
-    taps = np.stack([lower, np.minimum(lower + 1, length - 1)], 1)
-    return taps, np.stack([1 - share, share], 1)
 
 
 def _cubic_taps(length: int, places: Array) -> tuple[Array, Array]:

@@ -20,6 +20,9 @@ from mt_tensor.extending import Backend, Device, require_tensors
 
 Activation = str | Callable[[Tensor], Tensor]
 
+Masks = tuple[Tensor | None, Tensor | None, bool]
+"""Which step must not see which, which steps none may see, and whether the first is causal."""
+
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": functional.relu,
     "gelu": functional.gelu,
@@ -117,7 +120,7 @@ class TransformerEncoderLayer(TransformerLayer):
         """
 
         def attend(x: Tensor) -> Tensor:
-            return _attended(self.self_attn, x, x, src_mask, src_key_padding_mask, is_causal)
+            return _attended(self.self_attn, x, x, (src_mask, src_key_padding_mask, is_causal))
 
         return self._added(2, self._added(1, src, attend), self._feed)
 
@@ -158,24 +161,18 @@ class TransformerDecoderLayer(TransformerLayer):
         """
 
         def attend(x: Tensor) -> Tensor:
-            return _attended(self.self_attn, x, x, tgt_mask, tgt_key_padding_mask, tgt_is_causal)
+            return _attended(self.self_attn, x, x, (tgt_mask, tgt_key_padding_mask, tgt_is_causal))
 
         def look(x: Tensor) -> Tensor:
             masks = (memory_mask, memory_key_padding_mask, memory_is_causal)
-            return _attended(self.multihead_attn, x, memory, *masks)
+            return _attended(self.multihead_attn, x, memory, masks)
 
         return self._added(3, self._added(2, self._added(1, tgt, attend), look), self._feed)
 
 
-def _attended(
-    attention: MultiheadAttention,
-    x: Tensor,
-    memory: Tensor,
-    mask: Tensor | None,
-    padding: Tensor | None,
-    is_causal: bool,
-) -> Tensor:
+def _attended(attention: MultiheadAttention, x: Tensor, memory: Tensor, masks: Masks) -> Tensor:
     """Return what the steps of one sequence get of those of another one, or of its own."""
+    mask, padding, is_causal = masks
     found: Tensor = attention(
         x, memory, memory, padding, need_weights=False, attn_mask=mask, is_causal=is_causal
     )[0]
@@ -194,18 +191,21 @@ def _activation(given: Activation) -> Callable[[Tensor], Tensor]:
 # --- Stacks -------------------------------------------------------------------------------------
 
 
-def _copies(layer: Module, count: int) -> Sequential:
-    """Return modules called "0", "1", ... that begin as copies of one."""
-    return Sequential(*[copy.deepcopy(layer) for _ in range(integer("num_layers", count, 1))])
+class _Stack(Module):
+    """Layers that begin as copies of one, and perhaps a normalization of the last one's output."""
+
+    def __init__(self, layer: Module, num_layers: int, norm: Module | None) -> None:
+        super().__init__()
+        copies = range(integer("num_layers", num_layers, 1))
+        self.layers = Sequential(*[copy.deepcopy(layer) for _ in copies])
+        self.num_layers, self.norm = num_layers, norm
+
+    def _normalized(self, x: Tensor) -> Tensor:
+        found: Tensor = x if self.norm is None else self.norm(x)
+        return found
 
 
-def _normalized(x: Tensor, norm: Module | None) -> Tensor:
-    """Return the output of the last layer, normalized if anything is given for it."""
-    found: Tensor = x if norm is None else norm(x)
-    return found
-
-
-class TransformerEncoder(Module):
+class TransformerEncoder(_Stack):
     """Layers of an encoder, one after the other.
 
     Args:
@@ -224,10 +224,7 @@ class TransformerEncoder(Module):
         enable_nested_tensor: bool = True,
         mask_check: bool = True,
     ) -> None:
-        super().__init__()
-        self.layers = _copies(encoder_layer, num_layers)
-        self.num_layers = num_layers
-        self.norm = norm
+        super().__init__(encoder_layer, num_layers, norm)
 
     def forward(
         self,
@@ -239,10 +236,10 @@ class TransformerEncoder(Module):
         """Return a sequence of the same shape; see `TransformerEncoderLayer.forward`."""
         for layer in self.layers:
             src = layer(src, mask, src_key_padding_mask, bool(is_causal))
-        return _normalized(src, self.norm)
+        return self._normalized(src)
 
 
-class TransformerDecoder(Module):
+class TransformerDecoder(_Stack):
     """Layers of a decoder, one after the other, which all see the same memory.
 
     Args:
@@ -252,10 +249,7 @@ class TransformerDecoder(Module):
     """
 
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
-        super().__init__()
-        self.layers = _copies(decoder_layer, num_layers)
-        self.num_layers = num_layers
-        self.norm = norm
+        super().__init__(decoder_layer, num_layers, norm)
 
     def forward(
         self,
@@ -272,7 +266,7 @@ class TransformerDecoder(Module):
         masks = (tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask)
         for layer in self.layers:
             tgt = layer(tgt, memory, *masks, bool(tgt_is_causal), memory_is_causal)
-        return _normalized(tgt, self.norm)
+        return self._normalized(tgt)
 
 
 class Transformer(Module):

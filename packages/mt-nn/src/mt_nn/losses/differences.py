@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from mt_nn.core.arguments import checked
 from mt_nn.core.losses import REDUCTIONS, Reduction, check_reduction
-from mt_nn.errors import InputError, SettingError
+from mt_nn.errors import InputError
+from mt_nn.utils.settings import check
 from mt_tensor import Tensor, elementwise, fuse
 
 
@@ -30,16 +31,10 @@ def check_one_shape(name: str, input: Tensor, target: Tensor) -> None:
         )
 
 
-def check_at_least(name: str, value: float, least: float) -> None:
-    """Raise SettingError unless a setting is a number from `least` on."""
-    if not value >= least:
-        raise SettingError(f"{name} must be at least {least}; got {value}.")
-
-
-def check_positive(name: str, value: float) -> None:
-    """Raise SettingError unless a setting is above 0."""
-    if not value > 0:
-        raise SettingError(f"{name} must be above 0; got {value}.")
+def reduce(losses: Tensor, reduction: Reduction) -> Tensor:
+    """Return the mean or the sum of losses, or these; raise SettingError for another reduction."""
+    check_reduction(reduction)
+    return REDUCTIONS[reduction](losses)
 
 
 # --- Losses ---------------------------------------------------------------------------------------
@@ -61,7 +56,6 @@ def mse_loss(
         InputError: the shapes differ, or the input is not floating-point.
         SettingError: there is no such reduction.
     """
-    check_reduction(reduction)
     check_one_shape("mse_loss", input, target)
     return weighted_mean("mse_loss", _squared_difference(input, target), weight, reduction)
 
@@ -74,7 +68,7 @@ def _squared_difference(input: Tensor, target: Tensor) -> Tensor:
 def weighted_mean(name: str, losses: Tensor, weight: Tensor | None, reduction: Reduction) -> Tensor:
     """Reduce weighted losses; the mean is divided by the sum of the weights."""
     if weight is None:
-        return REDUCTIONS[reduction](losses)
+        return reduce(losses, reduction)
     if weight.shape != losses.shape:
         raise InputError(
             f"{name}() takes a weight for each element, of shape {losses.shape}; {weight.shape} "
@@ -82,7 +76,7 @@ def weighted_mean(name: str, losses: Tensor, weight: Tensor | None, reduction: R
         )
     if reduction == "mean":
         return (losses * weight).sum() / weight.sum()
-    return REDUCTIONS[reduction](losses * weight)
+    return reduce(losses * weight, reduction)
 
 
 @checked
@@ -90,7 +84,6 @@ def l1_loss(
     input: Tensor, target: Tensor, *, reduction: Reduction = "mean", weight: Tensor | None = None
 ) -> Tensor:
     """Return the absolute difference between `input` and `target`; see `mse_loss`."""
-    check_reduction(reduction)
     check_one_shape("l1_loss", input, target)
     return weighted_mean("l1_loss", _absolute_difference(input, target), weight, reduction)
 
@@ -118,12 +111,11 @@ def smooth_l1_loss(
         InputError: the shapes differ, or the input is not floating-point.
         SettingError: there is no such reduction, or `beta` is negative.
     """
-    check_reduction(reduction)
-    check_at_least("beta", beta, 0)
+    check("beta", beta, beta >= 0, "at least 0")
     check_one_shape("smooth_l1_loss", input, target)
     if beta == 0:
-        return REDUCTIONS[reduction](_absolute_difference(input, target))
-    return REDUCTIONS[reduction](_smooth_difference(input, target, beta))
+        return reduce(_absolute_difference(input, target), reduction)
+    return reduce(_smooth_difference(input, target, beta), reduction)
 
 
 @checked
@@ -150,13 +142,12 @@ def huber_loss(
         InputError: the shapes differ, or the input is not floating-point.
         SettingError: there is no such reduction, or `delta` is not above 0.
     """
-    check_reduction(reduction)
-    check_positive("delta", delta)
+    check("delta", delta, delta > 0, "above 0")
     check_one_shape("huber_loss", input, target)
     losses = _huber(input, target, delta)
     if weight is not None:
         losses = weighted_mean("huber_loss", losses, weight, "none")
-    return REDUCTIONS[reduction](losses)
+    return reduce(losses, reduction)
 
 
 @fuse

@@ -5,16 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from mt_nn.core.arguments import check_alike, checked
-from mt_nn.core.losses import (
-    REDUCTIONS,
-    Reduction,
-    check_classes,
-    check_reduction,
-    for_one_sample,
-)
-from mt_nn.errors import InputError, SettingError
-from mt_nn.losses.differences import check_floating, check_one_shape
+from mt_nn.core.losses import Reduction, check_classes, for_one_sample
+from mt_nn.errors import InputError
+from mt_nn.losses.differences import check_floating, check_one_shape, reduce
 from mt_nn.losses.soft_targets import check_class_weights
+from mt_nn.utils.settings import check
 from mt_tensor import Function, Tensor, arange, fuse, ones, stack
 from mt_tensor.extending import as_one_call
 
@@ -46,7 +41,6 @@ def binary_cross_entropy(
         DTypeError: the dtypes differ.
         SettingError: there is no such reduction.
     """
-    check_reduction(reduction)
     check_one_shape("binary_cross_entropy", input, target)
     check_floating("binary_cross_entropy", target)
     check_alike("binary_cross_entropy", input, target)
@@ -137,26 +131,15 @@ def binary_cross_entropy_with_logits(
         InputError: the shapes differ, or a tensor is not floating-point.
         SettingError: there is no such reduction.
     """
-    check_reduction(reduction)
     check_one_shape("binary_cross_entropy_with_logits", input, target)
     check_floating("binary_cross_entropy_with_logits", target)
     _check_broadcasts("pos_weight", pos_weight, input)
-    if pos_weight is None:
-        losses = _logistic_loss(input, target)
-    else:
-        losses = _weighted_logistic_loss(input, target, pos_weight)
+    losses = _logistic_loss(input, target, 1.0 if pos_weight is None else pos_weight)
     return _reduced(losses, weight, reduction)
 
 
 @fuse
-def _logistic_loss(input: Tensor, target: Tensor) -> Tensor:
-    right, wrong = input.logsigmoid().neg(), input.neg().logsigmoid().neg()
-    loss: Tensor = target * right + (1.0 - target) * wrong
-    return loss
-
-
-@fuse
-def _weighted_logistic_loss(input: Tensor, target: Tensor, pos_weight: Tensor) -> Tensor:
+def _logistic_loss(input: Tensor, target: Tensor, pos_weight: Tensor | float) -> Tensor:
     right, wrong = input.logsigmoid().neg(), input.neg().logsigmoid().neg()
     loss: Tensor = pos_weight * target * right + (1.0 - target) * wrong
     return loss
@@ -170,9 +153,8 @@ def soft_margin_loss(input: Tensor, target: Tensor, *, reduction: Reduction = "m
         InputError: the shapes differ, or the input is not floating-point.
         SettingError: there is no such reduction.
     """
-    check_reduction(reduction)
     check_one_shape("soft_margin_loss", input, target)
-    return REDUCTIONS[reduction](-(target * input).logsigmoid())
+    return reduce(-(target * input).logsigmoid(), reduction)
 
 
 @checked
@@ -195,12 +177,11 @@ def multilabel_soft_margin_loss(
         InputError: the shapes differ or have no dimensions, or the input is not floating-point.
         SettingError: there is no such reduction.
     """
-    check_reduction(reduction)
     check_one_shape("multilabel_soft_margin_loss", input, target)
     if not input.ndim:
         raise InputError("multilabel_soft_margin_loss() takes labels; a single number was given.")
-    losses = _reduced(_logistic_loss(input, target), weight, "none")
-    return REDUCTIONS[reduction](losses.mean(-1))
+    losses = _reduced(_logistic_loss(input, target, 1.0), weight, "none")
+    return reduce(losses.mean(-1), reduction)
 
 
 # --- Weights --------------------------------------------------------------------------------------
@@ -210,9 +191,9 @@ def _check_broadcasts(name: str, weight: Tensor | None, input: Tensor) -> None:
     """Raise InputError unless a weight's shape broadcasts to that of the input."""
     if weight is None:
         return
-    extents = (1,) * (input.ndim - weight.ndim) + weight.shape
-    pairs = zip(extents, input.shape, strict=False)
-    if len(extents) > input.ndim or any(extent not in (1, other) for extent, other in pairs):
+    sizes = (1,) * (input.ndim - weight.ndim) + weight.shape
+    pairs = zip(sizes, input.shape, strict=False)
+    if len(sizes) > input.ndim or any(size not in (1, other) for size, other in pairs):
         raise InputError(
             f"{name} must broadcast to shape {input.shape}; shape {weight.shape} was given."
         )
@@ -221,7 +202,7 @@ def _check_broadcasts(name: str, weight: Tensor | None, input: Tensor) -> None:
 def _reduced(losses: Tensor, weight: Tensor | None, reduction: Reduction) -> Tensor:
     """Put losses together, weighted; the mean is over all elements, as in torch."""
     _check_broadcasts("weight", weight, losses)
-    return REDUCTIONS[reduction](losses if weight is None else losses * weight)
+    return reduce(losses if weight is None else losses * weight, reduction)
 
 
 # --- Margins --------------------------------------------------------------------------------------
@@ -252,7 +233,6 @@ def multilabel_margin_loss(
         InputError: shapes or dtypes do not fit, or a label does not exist.
         SettingError: there is no such reduction.
     """
-    check_reduction(reduction)
     check_one_shape("multilabel_margin_loss", input, target)
     if input.ndim not in (1, 2) or target.dtype.name != "int64":
         raise InputError(
@@ -269,7 +249,7 @@ def multilabel_margin_loss(
     wrong = 1.0 - named.amax(1)
     lacking = (1.0 - scores.gather(1, numbers).unsqueeze(2) + scores.unsqueeze(1)).relu()
     losses = (lacking * listed.unsqueeze(2) * wrong.unsqueeze(1)).sum((1, 2)) / labels
-    return REDUCTIONS[reduction](losses if input.ndim == 2 else losses.reshape(()))
+    return reduce(losses if input.ndim == 2 else losses.reshape(()), reduction)
 
 
 @checked
@@ -301,9 +281,7 @@ def multi_margin_loss(
         IndexingError: a class does not exist.
         SettingError: there is no such reduction or exponent.
     """
-    check_reduction(reduction)
-    if p not in (1, 2):
-        raise SettingError(f"p must be 1 or 2; got {p}.")
+    check("p", p, p in (1, 2), "1 or 2")
     check_classes("multi_margin_loss", input, target)
     check_class_weights("multi_margin_loss", input, weight)
     if input.ndim > 2:
@@ -311,20 +289,13 @@ def multi_margin_loss(
             "multi_margin_loss() takes scores of shape (batch, classes) or (classes,); shape "
             f"{input.shape} was given."
         )
-    return for_one_sample(_multi_margin_loss, input, target, p, margin, weight, reduction)
 
+    def loss(input: Tensor, target: Tensor) -> Tensor:
+        right = target.unsqueeze(1)
+        lacking = (margin - input.gather(1, right) + input).relu()
+        lacking = lacking if p == 1 else lacking.square()
+        others = ones(*input.shape, dtype=input.dtype, backend=input.backend).scatter(1, right, 0.0)
+        losses = (lacking * others).sum(1) / input.shape[1]
+        return reduce(losses if weight is None else losses * weight[target], reduction)
 
-def _multi_margin_loss(
-    input: Tensor,
-    target: Tensor,
-    p: int,
-    margin: float,
-    weight: Tensor | None,
-    reduction: Reduction,
-) -> Tensor:
-    right = target.unsqueeze(1)
-    lacking = (margin - input.gather(1, right) + input).relu()
-    lacking = lacking if p == 1 else lacking.square()
-    others = ones(*input.shape, dtype=input.dtype, backend=input.backend).scatter(1, right, 0.0)
-    losses = (lacking * others).sum(1) / input.shape[1]
-    return REDUCTIONS[reduction](losses if weight is None else losses * weight[target])
+    return for_one_sample(loss, input, target)

@@ -6,15 +6,10 @@ import math
 from typing import Literal
 
 from mt_nn.core.arguments import checked
-from mt_nn.core.losses import REDUCTIONS, Reduction, check_reduction
+from mt_nn.core.losses import Reduction
 from mt_nn.errors import InputError, SettingError
-from mt_nn.losses.differences import (
-    check_at_least,
-    check_floating,
-    check_one_shape,
-    check_positive,
-)
-from mt_nn.utils.settings import number
+from mt_nn.losses.differences import check_floating, check_one_shape, reduce
+from mt_nn.utils.settings import check, number
 from mt_tensor import Tensor, full_like, fuse, xlogy
 from mt_tensor.extending import as_one_call
 
@@ -40,18 +35,15 @@ def kl_div(
         InputError: the shapes differ, or a tensor is not floating-point.
         SettingError: there is no such reduction.
     """
-    if reduction != "batchmean":
-        try:
-            check_reduction(reduction)
-        except SettingError:
-            raise SettingError(
-                f"reduction must be 'mean', 'sum', 'batchmean' or 'none'; got {reduction!r}."
-            ) from None
+    if reduction not in ("mean", "sum", "batchmean", "none"):
+        raise SettingError(
+            f"reduction must be 'mean', 'sum', 'batchmean' or 'none'; got {reduction!r}."
+        )
     check_one_shape("kl_div", input, target)
     check_floating("kl_div", target)
     losses = _divergence_of_logs(input, target) if log_target else _divergence(input, target)
     if reduction != "batchmean":
-        return REDUCTIONS[reduction](losses)
+        return reduce(losses, reduction)
     if not input.ndim:
         raise InputError("kl_div() takes a batch for 'batchmean'; a single number was given.")
     return losses.sum() / input.shape[0]
@@ -93,8 +85,7 @@ def poisson_nll_loss(
         InputError: the shapes differ, or the input is not floating-point.
         SettingError: there is no such reduction.
     """
-    check_reduction(reduction)
-    check_at_least("eps", eps, 0)
+    check("eps", eps, eps >= 0, "at least 0")
     check_one_shape("poisson_nll_loss", input, target)
     losses = input.exp() - target * input if log_input else input - target * (input + eps).log()
     if full:
@@ -102,7 +93,7 @@ def poisson_nll_loss(
         count = target.masked_fill(few, 1.0)
         stirling = count * count.log() - count + 0.5 * (2 * math.pi * count).log()
         losses = losses + stirling.masked_fill(few, 0.0)
-    return REDUCTIONS[reduction](losses)
+    return reduce(losses, reduction)
 
 
 @checked
@@ -132,14 +123,13 @@ def gaussian_nll_loss(
         InputError: shapes do not fit, a variance is negative, or the input is not floating-point.
         SettingError: there is no such reduction, `eps` is not above 0, or `var` no number.
     """
-    check_reduction(reduction)
-    check_positive("eps", eps)
+    check("eps", eps, eps > 0, "above 0")
     check_one_shape("gaussian_nll_loss", input, target)
     variance = _bounded_variance(_variance(input, var), eps)
     losses = _gaussian(input, target, variance)
     if full:
         losses = losses + 0.5 * math.log(2 * math.pi)
-    return REDUCTIONS[reduction](losses)
+    return reduce(losses, reduction)
 
 
 @fuse
@@ -166,7 +156,7 @@ def _variance(input: Tensor, var: Tensor | float) -> Tensor:
     if variance.ndim == input.ndim and [mine for mine, whole in pairs if mine != whole] == [1]:
         return variance
     raise InputError(
-        f"gaussian_nll_loss() takes variances of shape {shape}, with one extent of 1, or without "
+        f"gaussian_nll_loss() takes variances of shape {shape}, with one size of 1, or without "
         f"the last; {variance.shape} was given."
     )
 

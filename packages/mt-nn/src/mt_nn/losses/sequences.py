@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from mt_nn.core.arguments import checked
-from mt_nn.core.losses import REDUCTIONS, Reduction, check_reduction
-from mt_nn.errors import InputError, SettingError
-from mt_nn.losses.differences import check_floating
+from mt_nn.core.losses import Reduction
+from mt_nn.errors import InputError
+from mt_nn.losses.differences import check_floating, reduce
+from mt_nn.utils.settings import check
 from mt_tensor import Function, Tensor, cat, full, fused, tensor, zeros
 from mt_tensor.extending import Array
 
@@ -53,7 +54,6 @@ def ctc_loss(
         IndexingError: a label does not exist.
         SettingError: there is no such reduction or blank.
     """
-    check_reduction(reduction)
     check_floating("ctc_loss", log_probs)
     if log_probs.ndim not in (2, 3) or targets.dtype.kind != "integer":
         raise InputError(
@@ -63,8 +63,7 @@ def ctc_loss(
     batched = log_probs.ndim == 3
     scores = log_probs if batched else log_probs.unsqueeze(1)
     times, batch, labels = scores.shape
-    if not 0 <= blank < labels:
-        raise SettingError(f"blank must be one of the {labels} labels; got {blank}.")
+    check("blank", blank, 0 <= blank < labels, f"one of the {labels} labels")
     durations = _lengths("input_lengths", input_lengths, batch, times)
     lengths = _lengths("target_lengths", target_lengths, batch, None)
     states = _states(targets, lengths, blank, batched)
@@ -85,7 +84,7 @@ def ctc_loss(
     if reduction == "mean":
         losses = losses / tensor(np.maximum(lengths, 1), dtype=losses.dtype, backend=losses.backend)
     losses = losses.to(log_probs.dtype)
-    return REDUCTIONS[reduction](losses if batched else losses.reshape(()))
+    return reduce(losses if batched else losses.reshape(()), reduction)
 
 
 class Hopeless(Function):

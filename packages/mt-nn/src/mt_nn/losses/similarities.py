@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mt_nn.core.arguments import checked
-from mt_nn.core.losses import REDUCTIONS, Reduction, check_reduction
+from mt_nn.core.losses import Reduction
 from mt_nn.errors import InputError
-from mt_nn.losses.differences import check_floating, check_one_shape, check_positive
+from mt_nn.losses.differences import check_floating, check_one_shape, reduce
+from mt_nn.utils.settings import check
 from mt_tensor import Tensor, elementwise, fuse, pairwise_distance
 
 _SMALL = 1e-12
@@ -36,7 +37,6 @@ def cosine_embedding_loss(
         InputError: shapes or dtypes do not fit.
         SettingError: there is no such reduction.
     """
-    check_reduction(reduction)
     check_one_shape("cosine_embedding_loss", input1, input2)
     if input1.ndim not in (1, 2) or target.shape != input1.shape[:-1]:
         raise InputError(
@@ -45,7 +45,7 @@ def cosine_embedding_loss(
         )
     lengths = input1.square().sum(-1), input2.square().sum(-1)
     products = (input1 * input2).sum(-1)
-    return REDUCTIONS[reduction](_unlikeness(products, *lengths, target, margin))
+    return reduce(_unlikeness(products, *lengths, target, margin), reduction)
 
 
 @fuse
@@ -73,11 +73,10 @@ def hinge_embedding_loss(
         InputError: the shapes differ, or the input is not floating-point.
         SettingError: there is no such reduction.
     """
-    check_reduction(reduction)
     check_one_shape("hinge_embedding_loss", input, target)
     unlike = (margin - input).clamp_min(0.0).masked_fill(target == 1, 0.0)
     alike = input.masked_fill(target == -1, 0.0)
-    return REDUCTIONS[reduction](alike + unlike)
+    return reduce(alike + unlike, reduction)
 
 
 @checked
@@ -105,10 +104,9 @@ def margin_ranking_loss(
         IndexingError: the shapes do not broadcast.
         SettingError: there is no such reduction.
     """
-    check_reduction(reduction)
     check_floating("margin_ranking_loss", input1, input2)
     _check_dimensions("margin_ranking_loss", input1, input2, target)
-    return REDUCTIONS[reduction]((margin - target * (input1 - input2)).clamp_min(0.0))
+    return reduce((margin - target * (input1 - input2)).clamp_min(0.0), reduction)
 
 
 @checked
@@ -174,15 +172,14 @@ def _triplet(
     swap: bool,
     reduction: Reduction,
 ) -> Tensor:
-    check_reduction(reduction)
-    check_positive("margin", margin)
+    check("margin", margin, margin > 0, "above 0")
     check_floating(name, *triplet)
     _check_dimensions(name, *triplet)
     anchor, positive, negative = triplet
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
         far = far.minimum(distance(positive, negative))
-    return REDUCTIONS[reduction](_excess(near, far, margin))
+    return reduce(_excess(near, far, margin), reduction)
 
 
 @fuse

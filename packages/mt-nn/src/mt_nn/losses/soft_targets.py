@@ -15,6 +15,7 @@ from mt_nn.core.losses import (
     reduced,
 )
 from mt_nn.losses.differences import check_floating
+from mt_nn.utils.settings import check
 from mt_tensor import Tensor
 
 
@@ -63,8 +64,7 @@ def soft_cross_entropy(
     label_smoothing: float,
 ) -> Tensor:
     """Compute `cross_entropy` with weights, smoothing, or probabilities as targets."""
-    if not 0.0 <= label_smoothing <= 1.0:
-        raise SettingError(f"label_smoothing must be from 0 to 1; got {label_smoothing}.")
+    check("label_smoothing", label_smoothing, 0.0 <= label_smoothing <= 1.0, "from 0 to 1")
     if not (target.is_floating_point() and target.shape == input.shape and input.ndim):
         check_classes("cross_entropy", input, target)
         if weight is not None:

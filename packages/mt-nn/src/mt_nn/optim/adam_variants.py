@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import KW_ONLY
 from typing import Any
 
 from mt_nn.core.adam import Adam
 from mt_nn.core.optimizer import follow, settings_among
-from mt_nn.optim.formula import (
-    AdamLike,
-    FormulaOptimizer,
-    Values,
-    adam_size,
-    change,
-    move_averages,
-    weights,
-)
+from mt_nn.optim import formula
+from mt_nn.optim.formula import AdamLike, Group, State, Values, adam_size, move_averages
 from mt_tensor import Tensor, empty_like, maximum, where
 
 
@@ -44,7 +38,7 @@ class AdamW(Adam):
         super().__init__(params, **settings_among(locals()), decoupled_weight_decay=True)
 
 
-class Adamax(FormulaOptimizer):
+class Adamax(AdamLike):
     """Adam scaled by the largest recent gradient (Kingma and Ba 2015, algorithm 2).
 
     At step t, with gradient `g`: `m = b1 m + (1 - b1) g`, `u = max(b2 u, |g| + eps)`, and the
@@ -62,27 +56,18 @@ class Adamax(FormulaOptimizer):
     """
 
     stored = ("exp_avg", "exp_inf")
+    lr: float | Tensor = 2e-3
+    foreach: bool | None = None
+    _: KW_ONLY
+    maximize: bool = False
+    differentiable: bool = False
+    capturable: bool = False
 
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float | Tensor = 2e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0,
-        foreach: bool | None = None,
-        *,
-        maximize: bool = False,
-        differentiable: bool = False,
-        capturable: bool = False,
-    ) -> None:
-        super().__init__(params, settings_among(locals()))
-
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+    def numbers(self, state: State, group: Group) -> dict[str, float]:
         """Return the corrected rate, and the weights of the average and the maximum."""
         beta1, beta2 = group["betas"]
         rate = group["lr"] / (1 - beta1 ** state["step"])
-        return {"rate": rate, **weights(beta1), "kept_largest": beta2, "eps": group["eps"]}
+        return {"rate": rate, **formula.weights(beta1), "kept_largest": beta2, "eps": group["eps"]}
 
     @staticmethod
     def formula(v: Values) -> None:
@@ -111,28 +96,20 @@ class NAdam(AdamLike):
         capturable, differentiable: must be False.
     """
 
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float | Tensor = 2e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0,
-        momentum_decay: float = 4e-3,
-        decoupled_weight_decay: bool = False,
-        *,
-        foreach: bool | None = None,
-        maximize: bool = False,
-        capturable: bool = False,
-        differentiable: bool = False,
-    ) -> None:
-        super().__init__(params, settings_among(locals()))
+    lr: float | Tensor = 2e-3
+    momentum_decay: float = 4e-3
+    decoupled_weight_decay: bool = False
+    _: KW_ONLY
+    foreach: bool | None = None
+    maximize: bool = False
+    capturable: bool = False
+    differentiable: bool = False
 
-    def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+    def initial_state(self, parameter: Tensor, group: Group) -> State:
         """Return the number of steps, both averages, and the product of all `mu`."""
         return {**super().initial_state(parameter, group), "mu_product": 1.0}
 
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+    def numbers(self, state: State, group: Group) -> dict[str, float]:
         """Return the rates of gradient and average, and store the product of all `mu`."""
         step, lr, (beta1, _) = state["step"], group["lr"], group["betas"]
         mu, following = (
@@ -172,23 +149,14 @@ class RAdam(AdamLike):
         capturable, differentiable: must be False.
     """
 
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float | Tensor = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0,
-        decoupled_weight_decay: bool = False,
-        *,
-        foreach: bool | None = None,
-        maximize: bool = False,
-        capturable: bool = False,
-        differentiable: bool = False,
-    ) -> None:
-        super().__init__(params, settings_among(locals()))
+    decoupled_weight_decay: bool = False
+    _: KW_ONLY
+    foreach: bool | None = None
+    maximize: bool = False
+    capturable: bool = False
+    differentiable: bool = False
 
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+    def numbers(self, state: State, group: Group) -> dict[str, float]:
         """Return the rate, and what the averages need."""
         step, (beta1, beta2) = state["step"], group["betas"]
         rate, correction = group["lr"] / (1 - beta1**step), 1 - beta2**step
@@ -226,30 +194,21 @@ class LAMB(AdamLike):
         maximize: whether to step along the gradient instead.
     """
 
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float | Tensor = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-6,
-        weight_decay: float = 1e-2,
-        *,
-        maximize: bool = False,
-    ) -> None:
-        super().__init__(params, settings_among(locals()))
+    eps: float = 1e-6
+    weight_decay: float = 1e-2
+    _: KW_ONLY
+    maximize: bool = False
 
-    def update(
-        self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
-    ) -> None:
+    def update(self, parameter: Tensor, grad: Tensor, state: State, group: Group) -> None:
         """Change one parameter; see the class for the formula."""
         step, averages = empty_like(parameter), {name: state[name] for name in self.stored}
         given = {"x": parameter, "grad": grad, **self.numbers(state, group)}
-        change(self.formula, {"step": step, **averages}, given)
+        formula.change(self.formula, {"step": step, **averages}, given)
         length, stride = parameter.detach().norm(), step.norm()
         trust = where((length > 0) & (stride > 0), length / stride, 1.0)
-        change(_move, {"x": parameter}, {"step": step, "trust": trust, "rate": group["lr"]})
+        formula.change(_move, {"x": parameter}, {"step": step, "trust": trust, "rate": group["lr"]})
 
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+    def numbers(self, state: State, group: Group) -> dict[str, float]:
         """Return the strength of weight decay, and what the averages need."""
         correction = 1 / (1 - group["betas"][0] ** state["step"])
         numbers = super().numbers(state, group)

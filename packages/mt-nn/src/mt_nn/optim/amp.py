@@ -15,7 +15,7 @@ from typing import Any
 
 from mt_nn.core.settings import integer
 from mt_nn.errors import NetworkError, SettingError
-from mt_tensor import Tensor, float16, no_grad
+from mt_tensor import Tensor, float16
 
 READY, UNSCALED, STEPPED = "ready", "unscaled", "stepped"
 """What has been done with an optimizer since the last update."""
@@ -98,9 +98,7 @@ class GradScaler:
             return outputs
         if isinstance(outputs, Tensor):
             # Of float16, the product with the factor would often be infinite.
-            return (
-                outputs.float() * self._scale if outputs.dtype.is_narrow else outputs * self._scale
-            )
+            return (outputs.float() if outputs.dtype.is_narrow else outputs) * self._scale
         if isinstance(outputs, Iterable) and not isinstance(outputs, str):
             scaled = [self.scale(each) for each in outputs]
             return type(outputs)(scaled) if isinstance(outputs, (list, tuple)) else iter(scaled)
@@ -121,20 +119,17 @@ class GradScaler:
                 "unscale_() was called for an optimizer that has "
                 f"{'had it' if stage == UNSCALED else 'taken its step'} since the last update()."
             )
+        parameters = (each for group in optimizer.param_groups for each in group["params"])
+        gradients = [each.grad for each in parameters if each.grad is not None]
+        if any(grad.dtype is float16 for grad in gradients):
+            raise SettingError(
+                "gradients of float16 cannot be unscaled, for small ones would become zeros: keep "
+                "parameters in float32, and use autocast()."
+            )
         infinite = False
-        with no_grad():
-            for group in optimizer.param_groups:
-                for parameter in group["params"]:
-                    grad = parameter.grad
-                    if grad is None:
-                        continue
-                    if grad.dtype is float16:
-                        raise SettingError(
-                            "gradients of float16 cannot be unscaled, for small ones would become "
-                            "zeros: keep parameters in float32, and use autocast()."
-                        )
-                    grad.detach().mul_(1.0 / self._scale)
-                    infinite |= not bool(grad.detach().isfinite().all())
+        for grad in gradients:
+            grad.detach().mul_(1.0 / self._scale)
+            infinite |= not bool(grad.detach().isfinite().all())
         self._infinite[id(optimizer)] = infinite
         self._stages[id(optimizer)] = UNSCALED
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
-from mt_nn.core.optimizer import follow, settings_among
-from mt_nn.optim.formula import FormulaOptimizer, Values, other_weights, weights
+from mt_nn.core.optimizer import follow
+from mt_nn.optim.formula import FormulaOptimizer, Group, State, Values, other_weights, weights
 from mt_tensor import Tensor, full_like, maximum, minimum, where, zeros_like
 
 
@@ -28,23 +29,17 @@ class Adadelta(FormulaOptimizer):
     """
 
     stored = ("square_avg", "acc_delta")
+    lr: float | Tensor = 1.0
+    rho: float = 0.9
+    eps: float = 1e-6
+    weight_decay: float = 0
+    foreach: bool | None = None
+    _: KW_ONLY
+    capturable: bool = False
+    maximize: bool = False
+    differentiable: bool = False
 
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float | Tensor = 1.0,
-        rho: float = 0.9,
-        eps: float = 1e-6,
-        weight_decay: float = 0,
-        foreach: bool | None = None,
-        *,
-        capturable: bool = False,
-        maximize: bool = False,
-        differentiable: bool = False,
-    ) -> None:
-        super().__init__(params, settings_among(locals()))
-
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+    def numbers(self, state: State, group: Group) -> dict[str, float]:
         """Return the rate, and the weights of the averages."""
         return {"rate": group["lr"], **weights(group["rho"]), "eps": group["eps"]}
 
@@ -76,29 +71,23 @@ class Adagrad(FormulaOptimizer):
     """
 
     stored = ("sum",)
+    lr: float | Tensor = 1e-2
+    lr_decay: float = 0
+    weight_decay: float = 0
+    initial_accumulator_value: float = 0
+    eps: float = 1e-10
+    foreach: bool | None = None
+    _: KW_ONLY
+    maximize: bool = False
+    differentiable: bool = False
+    fused: bool | None = None
 
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float | Tensor = 1e-2,
-        lr_decay: float = 0,
-        weight_decay: float = 0,
-        initial_accumulator_value: float = 0,
-        eps: float = 1e-10,
-        foreach: bool | None = None,
-        *,
-        maximize: bool = False,
-        differentiable: bool = False,
-        fused: bool | None = None,
-    ) -> None:
-        super().__init__(params, settings_among(locals()))
-
-    def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+    def initial_state(self, parameter: Tensor, group: Group) -> State:
         """Return the number of steps and the sum of squares."""
         start = float(group["initial_accumulator_value"])
         return {"step": 0, "sum": full_like(parameter.detach(), start)}
 
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+    def numbers(self, state: State, group: Group) -> dict[str, float]:
         """Return the rate at this step."""
         rate = group["lr"] / (1 + (state["step"] - 1) * group["lr_decay"])
         return {"rate": rate, "eps": group["eps"]}
@@ -131,27 +120,21 @@ class ASGD(FormulaOptimizer):
 
     kinds: ClassVar[Mapping[str, str]] = {"alpha": "a number"}
     stored = ("ax",)
+    lr: float | Tensor = 1e-2
+    lambd: float = 1e-4
+    alpha: float = 0.75
+    t0: float = 1e6
+    weight_decay: float = 0
+    foreach: bool | None = None
+    maximize: bool = False
+    differentiable: bool = False
+    capturable: bool = False
 
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float | Tensor = 1e-2,
-        lambd: float = 1e-4,
-        alpha: float = 0.75,
-        t0: float = 1e6,
-        weight_decay: float = 0,
-        foreach: bool | None = None,
-        maximize: bool = False,
-        differentiable: bool = False,
-        capturable: bool = False,
-    ) -> None:
-        super().__init__(params, settings_among(locals()))
-
-    def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+    def initial_state(self, parameter: Tensor, group: Group) -> State:
         """Return the number of steps, the rate and share of the next one, and the mean."""
         return {**super().initial_state(parameter, group), "eta": float(group["lr"]), "mu": 1.0}
 
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+    def numbers(self, state: State, group: Group) -> dict[str, float]:
         """Return those of the step, and store rate and share of the next one."""
         eta, share = state["eta"], state["mu"]
         lr, lambd = group["lr"], group["lambd"]
@@ -182,23 +165,17 @@ class Lion(FormulaOptimizer):
 
     stored = ("exp_avg",)
     decays = False
+    lr: float | Tensor = 1e-4
+    betas: tuple[float, float] = (0.9, 0.99)
+    weight_decay: float = 0.0
+    _: KW_ONLY
+    maximize: bool = False
 
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float | Tensor = 1e-4,
-        betas: tuple[float, float] = (0.9, 0.99),
-        weight_decay: float = 0.0,
-        *,
-        maximize: bool = False,
-    ) -> None:
-        super().__init__(params, settings_among(locals()))
-
-    def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+    def initial_state(self, parameter: Tensor, group: Group) -> State:
         """Return the average."""
         return {"exp_avg": zeros_like(parameter)}
 
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+    def numbers(self, state: State, group: Group) -> dict[str, float]:
         """Return the rate, and the weights of the average, in the sign and later."""
         beta1, beta2 = group["betas"]
         settings = {"rate": group["lr"], "weight_decay": group["weight_decay"]}
@@ -233,30 +210,24 @@ class RMSprop(FormulaOptimizer):
     """
 
     stored = ("square_avg", "momentum_buffer", "grad_avg")
+    lr: float | Tensor = 1e-2
+    alpha: float = 0.99
+    eps: float = 1e-8
+    weight_decay: float = 0
+    momentum: float = 0
+    centered: bool = False
+    capturable: bool = False
+    foreach: bool | None = None
+    maximize: bool = False
+    differentiable: bool = False
 
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float | Tensor = 1e-2,
-        alpha: float = 0.99,
-        eps: float = 1e-8,
-        weight_decay: float = 0,
-        momentum: float = 0,
-        centered: bool = False,
-        capturable: bool = False,
-        foreach: bool | None = None,
-        maximize: bool = False,
-        differentiable: bool = False,
-    ) -> None:
-        super().__init__(params, settings_among(locals()))
-
-    def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+    def initial_state(self, parameter: Tensor, group: Group) -> State:
         """Return the number of steps, the average, and the velocity and the mean if they count."""
         absent = {"momentum_buffer": not group["momentum"], "grad_avg": not group["centered"]}
         state = super().initial_state(parameter, group)
         return {name: value for name, value in state.items() if not absent.get(name)}
 
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+    def numbers(self, state: State, group: Group) -> dict[str, float]:
         """Return the rate, the weights of the averages, and the momentum."""
         settings = {name: group[name] for name in ("eps", "momentum")}
         return {"rate": group["lr"], **weights(group["alpha"]), **settings}
@@ -293,27 +264,21 @@ class Rprop(FormulaOptimizer):
 
     stored = ("prev", "step_size")
     decays = False
+    lr: float | Tensor = 1e-2
+    etas: tuple[float, float] = (0.5, 1.2)
+    step_sizes: tuple[float, float] = (1e-6, 50)
+    _: KW_ONLY
+    capturable: bool = False
+    foreach: bool | None = None
+    maximize: bool = False
+    differentiable: bool = False
 
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float | Tensor = 1e-2,
-        etas: tuple[float, float] = (0.5, 1.2),
-        step_sizes: tuple[float, float] = (1e-6, 50),
-        *,
-        capturable: bool = False,
-        foreach: bool | None = None,
-        maximize: bool = False,
-        differentiable: bool = False,
-    ) -> None:
-        super().__init__(params, settings_among(locals()))
-
-    def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+    def initial_state(self, parameter: Tensor, group: Group) -> State:
         """Return the number of steps, the gradient before, and the step sizes."""
         sizes = full_like(parameter.detach(), float(group["lr"]))
         return {**super().initial_state(parameter, group), "step_size": sizes}
 
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+    def numbers(self, state: State, group: Group) -> dict[str, float]:
         """Return the factors, and the bounds."""
         names = ("shrink", "grow", "smallest", "largest")
         return dict(zip(names, (*group["etas"], *group["step_sizes"]), strict=True))

@@ -13,12 +13,19 @@ from __future__ import annotations
 import functools
 import inspect
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import SimpleNamespace
 from typing import Any, ClassVar, Literal
 
 from mt_nn.core.optimizer import Optimizer, decay_of, decayed, follow
+from mt_nn.utils.declared import Declared
 from mt_tensor import Tensor, fuse_in_place, zeros_like
+
+State = dict[str, Any]
+"""Values stored for a parameter."""
+
+Group = dict[str, Any]
+"""Parameters, and their settings."""
 
 
 class Values(SimpleNamespace):
@@ -29,7 +36,17 @@ Formula = Callable[[Values], None]
 DECAYS: tuple[Literal["coupled", "decoupled"], ...] = ("coupled", "decoupled")
 
 
-class FormulaOptimizer(Optimizer):
+class DeclaredOptimizer(Declared, Optimizer):
+    """An optimizer that declares its settings; see `Declared`."""
+
+    kinds: ClassVar[Mapping[str, str]] = {}  # the usual ones
+    params: Iterable[Any]
+
+    def _configure(self, settings: dict[str, Any]) -> None:
+        Optimizer.__init__(self, settings.pop("params"), settings)
+
+
+class FormulaOptimizer(DeclaredOptimizer):
     """An optimizer that is given by a formula.
 
     A subclass defines `numbers` and `formula`, and names the tensors that it stores. Whether a name
@@ -37,20 +54,17 @@ class FormulaOptimizer(Optimizer):
     of names.
     """
 
-    kinds: ClassVar[Mapping[str, str]] = {}
     stored: ClassVar[tuple[str, ...]] = ()
     """The names of tensors in the state, which the formula changes; at first, they are zeros."""
 
     decays: ClassVar[bool] = True
     """Whether weight decay is applied before the formula; else the formula applies it."""
 
-    def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+    def initial_state(self, parameter: Tensor, group: Group) -> State:
         """Return the number of steps, and zeros for each tensor that is stored."""
         return {"step": 0, **{name: zeros_like(parameter) for name in self.stored}}
 
-    def update(
-        self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
-    ) -> None:
+    def update(self, parameter: Tensor, grad: Tensor, state: State, group: Group) -> None:
         """Change one parameter, and what is stored for it, by the formula."""
         changed = {"x": parameter}
         for name in self.stored:
@@ -63,7 +77,7 @@ class FormulaOptimizer(Optimizer):
         change(self.formula, changed, given)
 
     @abstractmethod
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+    def numbers(self, state: State, group: Group) -> dict[str, float]:
         """Return the numbers that the formula reads, by name, computed in double precision.
 
         What the state stores for the next step, besides tensors, may be changed here.
@@ -122,11 +136,15 @@ def other_weights(beta: float) -> dict[str, float]:
 
 
 class AdamLike(FormulaOptimizer):
-    """An optimizer with Adam's running averages of gradients and of their squares."""
+    """An optimizer with Adam's settings, and its averages of gradients and of their squares."""
 
     stored = ("exp_avg", "exp_avg_sq")
+    lr: float | Tensor = 1e-3
+    betas: tuple[float, float] = (0.9, 0.999)
+    eps: float = 1e-8
+    weight_decay: float = 0
 
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float]:
+    def numbers(self, state: State, group: Group) -> dict[str, float]:
         """Return what the averages need."""
         beta1, beta2 = group["betas"]
         scale = 1 / (1 - beta2 ** state["step"])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
-from mt_nn.core.optimizer import Optimizer, settings_among, with_plain_rate
+from mt_nn.core.optimizer import with_plain_rate
 from mt_nn.core.settings import integer
 from mt_nn.errors import SettingError
 from mt_nn.optim.checks import loaded_state, misfit
+from mt_nn.optim.formula import DeclaredOptimizer
 from mt_tensor import Tensor, cat, enable_grad, no_grad, zeros_like
 
 # --- How far to go along a direction --------------------------------------------------------------
@@ -143,7 +144,7 @@ _NUMBERS = ("t", "H_diag", "prev_loss")
 the gradient and steps, and in `ro` the inverses of their products; numbers."""
 
 
-class LBFGS(Optimizer):
+class LBFGS(DeclaredOptimizer):
     """Limited-memory BFGS (Nocedal and Wright 2006, algorithm 7.4), for gradients of all the data.
 
     The direction is minus the product of the gradient with an approximation of the inverse of the
@@ -162,22 +163,18 @@ class LBFGS(Optimizer):
             None for `lr`.
     """
 
-    kinds: ClassVar[Mapping[str, str]] = {}
+    lr: float | Tensor = 1
+    max_iter: int = 20
+    max_eval: int | None = None
+    tolerance_grad: float = 1e-7
+    tolerance_change: float = 1e-9
+    history_size: int = 100
+    line_search_fn: str | None = None
 
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float | Tensor = 1,
-        max_iter: int = 20,
-        max_eval: int | None = None,
-        tolerance_grad: float = 1e-7,
-        tolerance_change: float = 1e-9,
-        history_size: int = 100,
-        line_search_fn: str | None = None,
-    ) -> None:
-        if max_eval is None:
-            max_eval = integer("max_iter", max_iter, 1) * 5 // 4
-        super().__init__(params, settings_among(locals()))
+    def _configure(self, settings: dict[str, Any]) -> None:
+        if settings["max_eval"] is None:
+            settings["max_eval"] = integer("max_iter", settings["max_iter"], 1) * 5 // 4
+        super()._configure(settings)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Take the parameters, once.

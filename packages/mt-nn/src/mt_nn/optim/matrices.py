@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
-from mt_nn.core.optimizer import Optimizer, settings_among
 from mt_nn.core.settings import integer
 from mt_nn.errors import SettingError
 from mt_nn.optim.checks import check_kinds
+from mt_nn.optim.formula import DeclaredOptimizer, Group, State
 from mt_tensor import Tensor, addmm, finfo, fuse_in_place, zeros_like
 
 # --- Averages over rows and columns ---------------------------------------------------------------
 
 
-class Adafactor(Optimizer):
+class Adafactor(DeclaredOptimizer):
     """Adafactor (Shazeer and Stern 2018, algorithm 4), which remembers little of a matrix.
 
     With gradient `g` at step t, averages of `g^2` move by the share `t^beta2_decay`. Of a matrix
@@ -36,27 +37,21 @@ class Adafactor(Optimizer):
     """
 
     kinds: ClassVar[Mapping[str, str]] = {"eps": "two numbers, of which the first may be None"}
-
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float | Tensor = 1e-2,
-        beta2_decay: float = -0.8,
-        eps: tuple[float | None, float] = (None, 1e-3),
-        d: float = 1.0,
-        weight_decay: float = 0.0,
-        *,
-        foreach: bool | None = None,
-        maximize: bool = False,
-    ) -> None:
-        super().__init__(params, settings_among(locals()))
+    lr: float | Tensor = 1e-2
+    beta2_decay: float = -0.8
+    eps: tuple[float | None, float] = (None, 1e-3)
+    d: float = 1.0
+    weight_decay: float = 0.0
+    _: KW_ONLY
+    foreach: bool | None = None
+    maximize: bool = False
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
         """Raise SettingError for invalid settings."""
         eps = {"eps[0]": settings["eps"][0] or 0.0, "eps[1]": settings["eps"][1]}
         check_kinds(eps, dict.fromkeys(eps, "at least 0"))
 
-    def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+    def initial_state(self, parameter: Tensor, group: Group) -> State:
         """Return the number of steps and the averages: of rows and columns, or of elements."""
         zeros = zeros_like(parameter)
         if parameter.ndim < 2:
@@ -65,9 +60,7 @@ class Adafactor(Optimizer):
         rows, columns = zeros.new_zeros(*batch, height, 1), zeros.new_zeros(*batch, 1, width)
         return {"step": 0, "row_var": rows, "col_var": columns}
 
-    def update(
-        self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
-    ) -> None:
+    def update(self, parameter: Tensor, grad: Tensor, state: State, group: Group) -> None:
         """Change one parameter; see the class for the formula."""
         share = state["step"] ** group["beta2_decay"]
         least, smallest = group["eps"]
@@ -114,7 +107,7 @@ MOST_STEPS = 99
 """How many steps of Newton and Schulz may be taken; few are enough, and each is three products."""
 
 
-class Muon(Optimizer):
+class Muon(DeclaredOptimizer):
     """Muon (Jordan 2024, https://kellerjordan.github.io/posts/muon), for matrices.
 
     With gradient `g`, the average `m` becomes `momentum * m + (1 - momentum) * g`. The step is `m`,
@@ -145,21 +138,14 @@ class Muon(Optimizer):
         SettingError: a parameter is no matrix, or an invalid setting.
     """
 
-    kinds: ClassVar[Mapping[str, str]] = {}
-
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float = 1e-3,
-        weight_decay: float = 0.1,
-        momentum: float = 0.95,
-        nesterov: bool = True,
-        ns_coefficients: tuple[float, float, float] = (3.4445, -4.775, 2.0315),
-        eps: float = 1e-7,
-        ns_steps: int = 5,
-        adjust_lr_fn: str | None = None,
-    ) -> None:
-        super().__init__(params, settings_among(locals()))
+    lr: float = 1e-3
+    weight_decay: float = 0.1
+    momentum: float = 0.95
+    nesterov: bool = True
+    ns_coefficients: tuple[float, float, float] = (3.4445, -4.775, 2.0315)
+    eps: float = 1e-7
+    ns_steps: int = 5
+    adjust_lr_fn: str | None = None
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
         """Raise SettingError for invalid settings."""
@@ -175,13 +161,11 @@ class Muon(Optimizer):
                     "Leave it to another optimizer, such as AdamW."
                 )
 
-    def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+    def initial_state(self, parameter: Tensor, group: Group) -> State:
         """Return room for the average."""
         return {"momentum_buffer": zeros_like(parameter)}
 
-    def update(
-        self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
-    ) -> None:
+    def update(self, parameter: Tensor, grad: Tensor, state: State, group: Group) -> None:
         """Change one parameter; see the class for the formula."""
         rate, momentum = group["lr"], group["momentum"]
         average = state["momentum_buffer"].lerp_(grad, 1 - momentum)

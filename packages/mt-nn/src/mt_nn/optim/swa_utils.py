@@ -15,10 +15,10 @@ from mt_nn.errors import InputError, SettingError
 from mt_nn.layers.normalization import BatchNorm
 from mt_nn.optim.lr_scheduler.scheduler import (
     LRScheduler,
-    check_either,
     check_optimizer,
     one_for_each,
 )
+from mt_nn.utils.settings import check, check_either
 from mt_tensor import Tensor, no_grad, tensor
 from mt_tensor.backends import TensorBackend
 
@@ -38,7 +38,7 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
     Raises:
         SettingError: `decay` is not from 0 to 1.
     """
-    _check_decay(decay)
+    check("decay", decay, 0 <= decay <= 1, "from 0 to 1")
     return lambda average, current, count: decay * average + (1 - decay) * current
 
 
@@ -48,18 +48,13 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> AverageAll:
     Raises:
         SettingError: `decay` is not from 0 to 1.
     """
-    _check_decay(decay)
+    check("decay", decay, 0 <= decay <= 1, "from 0 to 1")
 
     def move(averages: Sequence[Tensor], currents: Sequence[Tensor], _: Any) -> None:
         for average, current in zip(averages, currents, strict=True):
             average.lerp_(current, 1 - decay)
 
     return move
-
-
-def _check_decay(decay: float) -> None:
-    if not 0 <= decay <= 1:
-        raise SettingError(f"decay must be from 0 to 1; got {decay}.")
 
 
 def _mean(average: Tensor, current: Tensor, count: Any) -> Tensor:

@@ -14,10 +14,10 @@ from typing import Any
 import mt_operators
 from mt_autodiff import topological_sort
 from mt_nn.core.module import Module
-from mt_nn.errors import SettingError
 from mt_nn.parallel.averaging import Averaging, Broadcast, broadcast
 from mt_nn.parallel.group import Group, agree
 from mt_nn.parallel.world import world
+from mt_nn.utils.settings import check
 from mt_tensor import Generator, Tensor, get_rng_state, is_grad_enabled
 from mt_tensor.extending import check_flags, numbers_of, use_generator
 
@@ -60,8 +60,7 @@ class DataParallel(Module):
         super().__init__()
         flags = {"broadcast_buffers": broadcast_buffers}
         check_flags(**flags, find_unused_parameters=find_unused_parameters)
-        if not bucket_cap_mb > 0:
-            raise SettingError(f"bucket_cap_mb must be a positive number; got {bucket_cap_mb!r}.")
+        check("bucket_cap_mb", bucket_cap_mb, bucket_cap_mb > 0, "a positive number")
         self.module = module
         self.broadcast_buffers = broadcast_buffers
         self.find_unused_parameters = find_unused_parameters

@@ -13,7 +13,7 @@ import os
 from abc import ABC, abstractmethod
 from typing import Any
 
-from mt_nn.errors import MissingPackageError, SettingError
+from mt_nn.errors import SettingError, packages_needed
 from mt_nn.parallel.group import Pending
 from mt_tensor import Tensor
 from mt_tensor.backends import TensorBackend
@@ -81,13 +81,9 @@ class Nccl(DeviceLink):
 
     def __init__(self, communicator: Any, mpi: Any) -> None:
         super().__init__(communicator, mpi)
-        try:
+        with packages_needed(f"{VARIABLE}=nccl takes NCCL: pip install 'mt-nn[nccl]'"):
             import nccl.core as library
             from cuda.core import Device
-        except ImportError as error:
-            raise MissingPackageError(
-                f"{VARIABLE}=nccl takes NCCL: pip install 'mt-nn[nccl]'"
-            ) from error
         self._library, self._device = library, Device
 
     @functools.cached_property

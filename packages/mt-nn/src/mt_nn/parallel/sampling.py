@@ -142,11 +142,8 @@ class SharedStream(IterableDataset):
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over this rank's samples."""
-        samples = iter(self.dataset)
-        while len(together := list(itertools.islice(samples, self.num_replicas))) == (
-            self.num_replicas
-        ):
-            yield together[self.rank]
+        groups = zip(*[iter(self.dataset)] * self.num_replicas, strict=False)
+        return (group[self.rank] for group in groups)
 
     def __len__(self) -> int:
         """Return how many samples an iteration yields, if the stream says how many it has."""

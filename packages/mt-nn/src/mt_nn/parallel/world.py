@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 
-from mt_nn.errors import MissingPackageError
+from mt_nn.errors import packages_needed
 from mt_nn.parallel.group import Group
 
 STARTED_BY_MPI = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK")
@@ -22,10 +22,8 @@ def world() -> Group:
     """
     if not any(name in os.environ for name in STARTED_BY_MPI):
         return Group()
-    try:
+    with packages_needed(
+        "this program was started by MPI, which takes mpi4py: pip install 'mt-nn[mpi]'"
+    ):
         from mt_nn.parallel.mpi import all_ranks
-    except ImportError as error:
-        raise MissingPackageError(
-            "this program was started by MPI, which takes mpi4py: pip install 'mt-nn[mpi]'"
-        ) from error
     return all_ranks()

@@ -21,10 +21,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from mt_nn.core.settings import integer
-from mt_nn.errors import FileError, SettingError
+from mt_nn.errors import FileError, SettingError, files_needed
 from mt_nn.files.writing import make_folder
 from mt_nn.saving.objects import File, fetch, read_metadata, store
 from mt_nn.saving.values import Encoder, state_methods
+from mt_nn.utils.settings import check_either
 from mt_operators import StateDictError
 from mt_tensor import get_backend, get_rng_state, set_rng_state
 
@@ -229,8 +230,7 @@ class Checkpoints:
     ) -> None:
         self.keep_last = integer("keep_last", keep_last, 1)
         self.keep_best = integer("keep_best", keep_best, 0)
-        if mode not in ("min", "max"):
-            raise SettingError(f"mode must be 'min' or 'max'; got {mode!r}.")
+        check_either("mode", mode, "min", "max")
         self.folder, self.mode, self.metadata = Path(folder), mode, metadata or {}
         make_folder(self.folder)
 
@@ -240,12 +240,8 @@ class Checkpoints:
         return sorted(found, key=lambda path: int(path.name[5:].split(".")[0]))
 
     def _files(self) -> list[Path]:
-        try:
+        with files_needed(f"could not list the folder {self.folder}"):
             return list(self.folder.iterdir())
-        except OSError as error:
-            raise FileError(
-                f"could not list the folder {self.folder} ({error.strerror or error})."
-            ) from error
 
     def last(self) -> Path | None:
         """Return the checkpoint of the greatest step; None if there is none."""
@@ -304,13 +300,9 @@ class Checkpoints:
         scores = self._scores()
         kept = {newest, *list(scores)[-self.keep_last :]}
         kept.update(self._by_score(scores)[: self.keep_best])
-        try:
+        with files_needed("could not remove an earlier checkpoint"):
             for path in scores.keys() - kept:
                 path.unlink(missing_ok=True)
-        except OSError as error:
-            raise FileError(
-                f"could not remove an earlier checkpoint ({error.strerror or error})."
-            ) from error
 
     def load(self, which: Literal["last", "best"] = "last", **parts: Any) -> dict[str, Any]:
         """Load the last checkpoint or the best one, as `load_checkpoint` does.
@@ -320,8 +312,7 @@ class Checkpoints:
             SettingError: `which` is neither.
             StateDictError: it does not fit; nothing has changed.
         """
-        if which not in ("last", "best"):
-            raise SettingError(f"which must be 'last' or 'best'; got {which!r}.")
+        check_either("which", which, "last", "best")
         path = self.last() if which == "last" else self.best()
         if path is None:
             raise FileError(f"{self.folder} holds no checkpoint to load ({which}).")

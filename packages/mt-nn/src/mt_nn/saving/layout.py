@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from mt_nn.errors import FileError, MissingPackageError
+from mt_nn.errors import FileError, packages_needed
 from mt_nn.files.limits import Allowance
 from mt_nn.files.reading import CHUNK
 from mt_tensor import bfloat16
@@ -84,12 +84,8 @@ def library() -> Any:
     Raises:
         MissingPackageError: it is not installed.
     """
-    try:
+    with packages_needed("saving and loading needs safetensors: pip install 'mt-nn[train]'."):
         import safetensors.numpy
-    except ImportError as error:
-        raise MissingPackageError(
-            "saving and loading needs safetensors: pip install 'mt-nn[train]'."
-        ) from error
     return safetensors
 
 

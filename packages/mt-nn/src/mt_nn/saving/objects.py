@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
-from mt_nn.errors import FileError, SettingError
+from mt_nn.errors import FileError, SettingError, files_needed
 from mt_nn.files.limits import Allowance
 from mt_nn.files.reading import open_plain, unreadable
 from mt_nn.files.writing import replacing
@@ -220,16 +220,12 @@ def _written(file: File) -> Iterator[BinaryIO]:
         SettingError: it is no file.
     """
     called = _called(file, "write")
-    try:
+    with files_needed(f"could not write to {called}"):
         if isinstance(file, (str, os.PathLike)):
             with replacing(file) as new:
                 yield new
         else:
             yield file
-    except FileError:
-        raise
-    except OSError as error:
-        raise FileError(f"could not write to {called} ({error.strerror or error}).") from error
 
 
 def _called(file: Any, method: str) -> str:

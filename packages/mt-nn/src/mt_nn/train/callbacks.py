@@ -19,14 +19,15 @@ from typing import Any, Literal, TextIO
 import numpy as np
 
 from mt_nn.core.settings import integer
-from mt_nn.errors import SettingError
 from mt_nn.files.writing import make_folder, write_atomically
 from mt_nn.saving.checkpoint import Checkpoints
 from mt_nn.train.history import History
 from mt_nn.train.trainer import Callback, Trainer, monitored
+from mt_nn.utils.declared import Declared
+from mt_nn.utils.settings import check, check_either
 
 
-class EarlyStopping(Callback):
+class EarlyStopping(Declared, Callback):
     """Stops the training when a number has not become better for some epochs.
 
     Args:
@@ -42,20 +43,16 @@ class EarlyStopping(Callback):
 
     everywhere = True
 
-    def __init__(
-        self,
-        monitor: str = "validation_loss",
-        patience: int = 3,
-        min_delta: float = 0.0,
-        mode: Literal["min", "max"] = "min",
-        restore_best: bool = False,
-    ) -> None:
-        if mode not in ("min", "max"):
-            raise SettingError(f"mode must be 'min' or 'max'; got {mode!r}.")
-        if not min_delta >= 0:
-            raise SettingError(f"min_delta must be a number from 0 on; got {min_delta!r}.")
-        self.monitor, self.patience = monitor, integer("patience", patience, 0)
-        self.min_delta, self.mode, self.restore_best = min_delta, mode, restore_best
+    monitor: str = "validation_loss"
+    patience: int = 3
+    min_delta: float = 0.0
+    mode: Literal["min", "max"] = "min"
+    restore_best: bool = False
+
+    def _check(self) -> None:
+        check_either("mode", self.mode, "min", "max")
+        check("min_delta", self.min_delta, self.min_delta >= 0, "a number from 0 on")
+        self.patience = integer("patience", self.patience, 0)
         self.best = math.inf
         self.waited = 0
         self.best_model: dict[str, Any] | None = None

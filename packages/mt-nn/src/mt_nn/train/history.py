@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_nn.errors import MissingPackageError, SettingError
+from mt_nn.errors import SettingError, packages_needed
 
 Row = dict[str, Any]
 
@@ -114,12 +114,8 @@ def make_figure(width: float, height: float) -> Any:
     Raises:
         MissingPackageError: matplotlib is not installed.
     """
-    try:
+    with packages_needed("curves are drawn with matplotlib: pip install 'mt-nn[train]'."):
         from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingPackageError(
-            "curves are drawn with matplotlib: pip install 'mt-nn[train]'."
-        ) from error
     return Figure(figsize=(width, height), dpi=DPI, layout="constrained")
 
 

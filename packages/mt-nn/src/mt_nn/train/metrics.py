@@ -15,7 +15,8 @@ import numpy as np
 
 from mt_nn import functional
 from mt_nn.core.settings import integer
-from mt_nn.errors import InputError, SettingError
+from mt_nn.errors import InputError
+from mt_nn.utils.settings import check
 from mt_operators import StateDictError
 from mt_tensor import Tensor, no_grad
 from mt_tensor.extending import Array
@@ -233,10 +234,8 @@ class _OfClasses(ConfusionMatrix):
 
     def __init__(self, classes: int, average: Average | None = "macro") -> None:
         super().__init__(classes)
-        if average not in ("macro", "micro", "weighted", None):
-            raise SettingError(
-                f"average must be 'macro', 'micro', 'weighted' or None; got {average!r}."
-            )
+        known = average in ("macro", "micro", "weighted", None)
+        check("average", average, known, "'macro', 'micro', 'weighted' or None")
         self.average = average
 
     @staticmethod

@@ -11,32 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import mt_nn as nn
 from mt_nn import init
-from mt_nn.core.activation import ReLU
-from mt_nn.core.containers import Sequential
-from mt_nn.core.convolution import Conv2d
-from mt_nn.core.dropout import Dropout
-from mt_nn.core.linear import Flatten, Linear
-from mt_nn.core.module import Module
-from mt_nn.core.parameter import Parameter
-from mt_nn.core.pooling import MaxPool2d
 from mt_nn.functional import linear, relu
-from mt_nn.layers.adaptive_pooling import AdaptiveMaxPool2d
 from mt_nn.layers.attention import remembered_mask
-from mt_nn.layers.containers import ModuleList
-from mt_nn.layers.convolution import Conv1d
-from mt_nn.layers.dropout import Dropout1d
-from mt_nn.layers.embedding import Embedding
-from mt_nn.layers.normalization import BatchNorm2d, LayerNorm
-from mt_nn.layers.positions import LearnedPositions
-from mt_nn.layers.recurrent import LSTM
-from mt_nn.layers.transformer import TransformerEncoder, TransformerEncoderLayer
 from mt_tensor import Tensor, cat, no_grad, zeros
 
 # --- Images ---------------------------------------------------------------------------------------
 
 
-class ResNet9(Module):
+class ResNet9(nn.Module):
     """Eight convolutions and a linear layer.
 
     Args:
@@ -48,7 +32,7 @@ class ResNet9(Module):
 
     def __init__(self, channels: int = 3, classes: int = 10, width: int = 32) -> None:
         super().__init__()
-        self.features = Sequential(
+        self.features = nn.Sequential(
             _convolution(channels, width),
             _convolution(width, 2 * width, pool=True),
             _Residual(2 * width),
@@ -56,8 +40,8 @@ class ResNet9(Module):
             _convolution(4 * width, 8 * width, pool=True),
             _Residual(8 * width),
         )
-        self.classifier = Sequential(
-            AdaptiveMaxPool2d(1), Flatten(), Linear(8 * width, classes, bias=False)
+        self.classifier = nn.Sequential(
+            nn.AdaptiveMaxPool2d(1), nn.Flatten(), nn.Linear(8 * width, classes, bias=False)
         )
 
     def forward(self, images: Tensor) -> Tensor:
@@ -66,21 +50,27 @@ class ResNet9(Module):
         return scores
 
 
-class _Residual(Module):
+class _Residual(nn.Module):
     """Two convolutions, whose result is added to what they were given."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()
-        self.change = Sequential(_convolution(channels, channels), _convolution(channels, channels))
+        self.change = nn.Sequential(
+            _convolution(channels, channels), _convolution(channels, channels)
+        )
 
     def forward(self, images: Tensor) -> Tensor:
         changed: Tensor = images + self.change(images)
         return changed
 
 
-def _convolution(inputs: int, outputs: int, pool: bool = False) -> Sequential:
-    layers = [Conv2d(inputs, outputs, 3, padding=1, bias=False), BatchNorm2d(outputs), ReLU()]
-    return Sequential(*layers, *([MaxPool2d(2)] if pool else []))
+def _convolution(inputs: int, outputs: int, pool: bool = False) -> nn.Sequential:
+    layers = [
+        nn.Conv2d(inputs, outputs, 3, padding=1, bias=False),
+        nn.BatchNorm2d(outputs),
+        nn.ReLU(),
+    ]
+    return nn.Sequential(*layers, *([nn.MaxPool2d(2)] if pool else []))
 
 
 # --- Sentences ------------------------------------------------------------------------------------
@@ -91,7 +81,7 @@ SPREAD = 0.1
 as those of vectors that were learnt from much text."""
 
 
-class TextCNN(Module):
+class TextCNN(nn.Module):
     """Convolutions over the words of a sentence, the maximum of each filter, and a linear layer.
 
     A window beyond each end sees nothing but padding, which has the number 0 and the vector 0: so
@@ -118,15 +108,15 @@ class TextCNN(Module):
         word_dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        self.embedding = Embedding(tokens, features, padding_idx=0)
+        self.embedding = nn.Embedding(tokens, features, padding_idx=0)
         with no_grad():
             self.embedding.weight.mul_(SPREAD)
-        self.word_dropout = Dropout(word_dropout)
-        self.convolutions = ModuleList(
-            Conv1d(features, filters, width, padding=width) for width in widths
+        self.word_dropout = nn.Dropout(word_dropout)
+        self.convolutions = nn.ModuleList(
+            nn.Conv1d(features, filters, width, padding=width) for width in widths
         )
-        self.dropout = Dropout(dropout)
-        self.classifier = Linear(filters * len(widths), classes)
+        self.dropout = nn.Dropout(dropout)
+        self.classifier = nn.Linear(filters * len(widths), classes)
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Return the score of each class, (batch, classes), for sentences (batch, length)."""
@@ -143,7 +133,7 @@ States = tuple[Tensor, Tensor]
 """What an LSTM remembers: hidden and cell states, shape (layers, batch, width) each."""
 
 
-class _LanguageModel(Module):
+class _LanguageModel(nn.Module):
     """What both have: the table of tokens at both ends.
 
     Args:
@@ -153,9 +143,9 @@ class _LanguageModel(Module):
 
     def __init__(self, tokens: int, width: int) -> None:
         super().__init__()
-        self.embedding = Embedding(tokens, width)
+        self.embedding = nn.Embedding(tokens, width)
         init.uniform_(self.embedding.weight, -0.1, 0.1)
-        self.bias = Parameter(zeros(tokens))
+        self.bias = nn.Parameter(zeros(tokens))
 
     def scores(self, seen: Tensor) -> Tensor:
         """Return scores, shape (steps * batch, tokens), of features (steps, batch, width)."""
@@ -183,8 +173,8 @@ class LSTMLanguageModel(_LanguageModel):
 
     def __init__(self, tokens: int, width: int, layers: int = 1, dropout: float = 0.0) -> None:
         super().__init__(tokens, width)
-        self.dropout = Dropout1d(dropout)
-        self.lstm = LSTM(width, width, layers, dropout=dropout if layers > 1 else 0.0)
+        self.dropout = nn.Dropout1d(dropout)
+        self.lstm = nn.LSTM(width, width, layers, dropout=dropout if layers > 1 else 0.0)
         self.learning: States | None = None
         self._evaluated: States | None = None
 
@@ -228,12 +218,12 @@ class TransformerLanguageModel(_LanguageModel):
         self, tokens: int, width: int, layers: int, heads: int, window: int, dropout: float = 0.0
     ) -> None:
         super().__init__(tokens, width)
-        self.dropout = Dropout(dropout)
-        self.positions = LearnedPositions(window, width, dim=0)
-        layer = TransformerEncoderLayer(
+        self.dropout = nn.Dropout(dropout)
+        self.positions = nn.LearnedPositions(window, width, dim=0)
+        layer = nn.TransformerEncoderLayer(
             width, heads, 4 * width, dropout, activation="gelu", norm_first=True
         )
-        self.encoder = TransformerEncoder(layer, layers, LayerNorm(width))
+        self.encoder = nn.TransformerEncoder(layer, layers, nn.LayerNorm(width))
 
     def forward(self, tokens: Tensor, begins: bool = True) -> Tensor:
         """Return scores, shape (steps * batch, tokens), given tokens of shape (steps, batch).

@@ -28,7 +28,7 @@ from mt_nn.train.history import History
 from mt_nn.train.metrics import Mean, Metric, samples_of
 from mt_nn.utils.clipping import clip_grad_norm_, clip_grad_value_
 from mt_nn.utils.modes import evaluation
-from mt_nn.utils.settings import check_flags
+from mt_nn.utils.settings import check, check_either, check_flags
 from mt_operators import Module, StateDictError
 from mt_tensor import Tensor, cat
 from mt_tensor import compile as compiled
@@ -137,11 +137,9 @@ class Trainer:
         callbacks: Sequence[Callback] = (),
         compile: bool = False,
     ) -> None:
-        if schedule not in ("epoch", "step"):
-            raise SettingError(f"schedule must be 'epoch' or 'step'; got {schedule!r}.")
+        check_either("schedule", schedule, "epoch", "step")
         for name, bound in (("clip_norm", clip_norm), ("clip_value", clip_value)):
-            if bound is not None:
-                _check_bound(name, bound)
+            check(name, bound, bound is None or bound >= 0, "a number from 0 on")
         self.model, self.optimizer, self.loss = model, optimizer, loss
         self.scheduler, self.schedule, self.schedule_by = scheduler, schedule, schedule_by
         self.clip_norm, self.clip_value = clip_norm, clip_value
@@ -592,9 +590,3 @@ def _parts(batch: Any) -> tuple[list[Any], Any]:
         )
     *inputs, target = batch
     return inputs, target
-
-
-def _check_bound(name: str, bound: float) -> None:
-    """Raise SettingError unless a bound is a number from 0 on."""
-    if not bound >= 0:
-        raise SettingError(f"{name} must be a number from 0 on; got {bound!r}.")

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from contextlib import nullcontext
 from typing import Any
 
-from mt_nn.errors import InputError, SettingError
+from mt_nn.errors import InputError
+from mt_nn.utils.settings import check
 from mt_tensor import Tensor, cat, fused, no_grad, stack, tensor
 
 
@@ -87,8 +88,7 @@ def clip_grad_value_(parameters: Tensor | Iterable[Any], clip_value: float) -> N
     Raises:
         SettingError: the bound is negative.
     """
-    if not clip_value >= 0:
-        raise SettingError(f"clip_value must be at least 0; got {clip_value}.")
+    check("clip_value", clip_value, clip_value >= 0, "at least 0")
     gradients = _gradients(parameters)
     with no_grad(), gradients[0].backend.together() if gradients else nullcontext():
         for grad in gradients:

@@ -11,6 +11,17 @@ from mt_nn.core.errors import SettingError, SettingTypeError
 from mt_operators.core.errors import nearest
 
 
+def check(name: str, value: Any, holds: bool, what: str) -> None:
+    """Raise SettingError, which says what a setting must be, unless it holds."""
+    if not holds:
+        raise SettingError(f"{name} must be {what}; got {value!r}.")
+
+
+def check_either(name: str, value: Any, one: str, other: str) -> None:
+    """Raise SettingError unless a setting is one of two names."""
+    check(name, value, value in (one, other), f"{one!r} or {other!r}")
+
+
 def check_flags(**flags: Any) -> None:
     """Raise SettingTypeError unless all of these settings are True or False."""
     for name, value in flags.items():

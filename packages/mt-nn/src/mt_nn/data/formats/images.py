@@ -23,7 +23,7 @@ import numpy.typing as npt
 from mt_nn.core.dataset import TensorDataset
 from mt_nn.data.formats.archives import read_members
 from mt_nn.data.formats.texts import find
-from mt_nn.errors import FileError, MissingPackageError
+from mt_nn.errors import FileError, packages_needed
 from mt_nn.files.limits import Allowance
 from mt_nn.files.reading import PathLike, opened, read_bytes
 from mt_tensor import Tensor, empty, tensor
@@ -67,12 +67,8 @@ def digits() -> tuple[TensorDataset, TensorDataset]:
     Raises:
         MissingPackageError: scikit-learn is not installed.
     """
-    try:
+    with packages_needed("the digits come with scikit-learn: pip install 'mt-nn[train]'."):
         from sklearn.datasets import load_digits
-    except ImportError as error:
-        raise MissingPackageError(
-            "the digits come with scikit-learn: pip install 'mt-nn[train]'."
-        ) from error
     loaded = load_digits()
     images = (loaded.images / 16.0).astype(np.float32)[:, None]
     labels = loaded.target.astype(np.int64)
@@ -318,7 +314,7 @@ def _parsed(version: _Version, path: PathLike, content: bytearray) -> tuple[Byte
             raise FileError(f"{path} is {_pickled(version)}")
         raise FileError(
             f"{path} is damaged, or no file of {version.name}'s binary version: {len(content)} "
-            f"bytes are no whole number of records of {record}. Fetch the file again."
+            f"bytes are no integer number of records of {record}. Fetch the file again."
         )
     records = np.frombuffer(content, np.uint8).reshape(-1, record)
     images, classes = records[:, -PIXELS:].reshape(-1, *IMAGE), records[:, :-PIXELS].T.copy()

@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mt_nn.data.transforms.transform import (
-    ImageTransform,
-    check_real,
-    choose,
-    interval,
-    probability,
-)
+from mt_nn.data.transforms import transform
+from mt_nn.data.transforms.transform import ImageTransform
 from mt_nn.errors import InputError, SettingError
 from mt_tensor import Tensor, stack, tensor
 from mt_tensor.extending import generator
@@ -61,7 +56,7 @@ class RandomGrayscale(ImageTransform):
     least = 3
 
     def __init__(self, p: float = 0.1) -> None:
-        self.p = probability(p)
+        self.p = transform.probability(p)
 
     def transformed(self, imgs: Tensor) -> Tensor:
         """Return the images of a batch, some of them in grey.
@@ -71,7 +66,7 @@ class RandomGrayscale(ImageTransform):
         """
         _check_colors("RandomGrayscale", imgs)
         chosen = generator().random(len(imgs)) < self.p
-        return choose(chosen, _repeated(_gray(imgs), imgs.shape[-3]), imgs)
+        return transform.choose(chosen, _repeated(_gray(imgs), imgs.shape[-3]), imgs)
 
 
 class ColorJitter(ImageTransform):
@@ -99,7 +94,8 @@ class ColorJitter(ImageTransform):
         self.brightness = _factors("brightness", brightness)
         self.contrast = _factors("contrast", contrast)
         self.saturation = _factors("saturation", saturation)
-        self.hue = interval("hue", (-hue, hue) if isinstance(hue, int | float) else hue, -0.5)
+        bounds = (-hue, hue) if isinstance(hue, int | float) else hue
+        self.hue = transform.interval("hue", bounds, -0.5)
         if self.hue[1] > 0.5:
             raise SettingError(f"hue has bounds from -0.5 to 0.5; got {hue!r}.")
 
@@ -129,11 +125,11 @@ class ColorJitter(ImageTransform):
 def _factors(name: str, given: Any) -> tuple[float, float]:
     if isinstance(given, int | float):
         given = (max(0.0, 1.0 - given), 1.0 + given)
-    return interval(name, given, 0)
+    return transform.interval(name, given, 0)
 
 
 def _check_colors(name: str, imgs: Tensor) -> None:
-    check_real(name, imgs)
+    transform.check_real(name, imgs)
     if imgs.shape[-3] not in (1, 3):
         raise InputError(
             f"{name} takes images of 1 or 3 channels; of shape {imgs.shape[1:]} some were given."

@@ -8,16 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from mt_nn.core.settings import Sizes, integer, integers
+from mt_nn.data.transforms import transform
 from mt_nn.data.transforms.resizing import draw_box
-from mt_nn.data.transforms.transform import (
-    ImageTransform,
-    check_real,
-    choose,
-    column,
-    interval,
-    probability,
-    row,
-)
+from mt_nn.data.transforms.transform import ImageTransform
 from mt_nn.errors import InputError, SettingError
 from mt_nn.utils.settings import choice
 from mt_tensor import Tensor, pad, randn, stack, tensor
@@ -146,12 +139,12 @@ class _RandomFlip(ImageTransform):
     dim: ClassVar[int]
 
     def __init__(self, p: float = 0.5) -> None:
-        self.p = probability(p)
+        self.p = transform.probability(p)
 
     def transformed(self, imgs: Tensor) -> Tensor:
         """Return images of which some are mirror images."""
         chosen = generator().random(len(imgs)) < self.p
-        return choose(chosen, imgs.flip(self.dim), imgs)
+        return transform.choose(chosen, imgs.flip(self.dim), imgs)
 
 
 class RandomHorizontalFlip(_RandomFlip):
@@ -242,13 +235,14 @@ class RandomErasing(ImageTransform):
         ratio: tuple[float, float] = (0.3, 3.3),
         value: float | Sequence[float] | str = 0,
     ) -> None:
-        self.p = probability(p)
-        self.scale, self.ratio = interval("scale", scale, 0), interval("ratio", ratio, 0)
+        self.p = transform.probability(p)
+        self.scale = transform.interval("scale", scale, 0)
+        self.ratio = transform.interval("ratio", ratio, 0)
         if not self.scale[1] <= 1 or not self.ratio[0]:
             raise SettingError(
                 f"a box has two sides and lies in the image; got scale={scale!r}, ratio={ratio!r}."
             )
-        self.value = value if value == "random" else row("value", value)
+        self.value = value if value == "random" else transform.row("value", value)
 
     def transformed(self, imgs: Tensor) -> Tensor:
         """Return the images of a batch, some with a box painted over.
@@ -269,6 +263,6 @@ class RandomErasing(ImageTransform):
 
     def _paint(self, imgs: Tensor) -> Tensor:
         if self.value == "random":
-            check_real("RandomErasing", imgs)
+            transform.check_real("RandomErasing", imgs)
             return randn(imgs.shape, dtype=imgs.dtype, backend=imgs.backend)
-        return column("value", self.value, imgs)
+        return transform.column("value", self.value, imgs)

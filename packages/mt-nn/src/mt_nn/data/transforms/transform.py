@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from mt_nn.data.datasets import transform_each
 from mt_nn.errors import InputError, SettingError
+from mt_nn.utils.settings import check
 from mt_tensor import Tensor, tensor
 from mt_tensor.extending import generator
 
@@ -111,8 +112,7 @@ def probability(p: float) -> float:
     Raises:
         SettingError: it is none.
     """
-    if not 0.0 <= p <= 1.0:
-        raise SettingError(f"the probability p must be between 0 and 1; got {p}.")
+    check("the probability p", p, 0.0 <= p <= 1.0, "between 0 and 1")
     return p
 
 

@@ -12,16 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from mt_nn.data.transforms import transform
 from mt_nn.data.transforms.resizing import INTERPOLATIONS
-from mt_nn.data.transforms.transform import (
-    ImageTransform,
-    Numbers,
-    angles,
-    check_real,
-    column,
-    interval,
-    row,
-)
+from mt_nn.data.transforms.transform import ImageTransform, Numbers
 from mt_nn.errors import SettingError
 from mt_nn.utils.settings import choice
 from mt_tensor import Tensor, tensor, zeros_like
@@ -33,8 +26,8 @@ class _Warp(ImageTransform):
 
     def __init__(self, interpolation: str, fill: Any, center: Sequence[float] | None) -> None:
         self.interpolation = choice("interpolation", interpolation, INTERPOLATIONS)
-        self.fill = row("fill", fill)
-        self.center = None if center is None else row("center", center, (2,))
+        self.fill = transform.row("fill", fill)
+        self.center = None if center is None else transform.row("center", center, (2,))
 
     def transformed(self, imgs: Tensor) -> Tensor:
         """Return the images of a batch, drawn for one by one.
@@ -43,7 +36,7 @@ class _Warp(ImageTransform):
             InputError: they are not of floating-point numbers, or have another number of channels
                 than `fill`.
         """
-        check_real(type(self).__name__, imgs)
+        transform.check_real(type(self).__name__, imgs)
         return self._looked_up(imgs, self._maps(imgs.shape[-2], imgs.shape[-1], len(imgs)))
 
     def _maps(self, height: int, width: int, count: int) -> Numbers:
@@ -79,7 +72,7 @@ class _Warp(ImageTransform):
             known += inside
         outside = tensor(1 - known, dtype=imgs.dtype, backend=imgs.backend)
         outside = outside.view(*shape[:-1], height, width)
-        return found.view(imgs.shape) + outside * column("fill", self.fill, imgs)
+        return found.view(imgs.shape) + outside * transform.column("fill", self.fill, imgs)
 
     def _neighbours(self, x: Numbers, y: Numbers) -> list[tuple[Numbers, Numbers, Numbers]]:
         """Return column and row of each pixel that a point depends on, and its weight."""
@@ -120,7 +113,7 @@ class RandomRotation(_Warp):
         fill: float | Sequence[float] = 0,
     ) -> None:
         super().__init__(interpolation, fill, center)
-        self.degrees = angles("degrees", degrees)
+        self.degrees = transform.angles("degrees", degrees)
 
     def _maps(self, height: int, width: int, count: int) -> Numbers:
         turned = np.radians(generator().uniform(*self.degrees, size=count))
@@ -160,11 +153,11 @@ class RandomAffine(_Warp):
         center: Sequence[float] | None = None,
     ) -> None:
         super().__init__(interpolation, fill, center)
-        self.degrees = angles("degrees", degrees)
-        self.translate = tuple(row("translate", translate or (0, 0), (2,)))
+        self.degrees = transform.angles("degrees", degrees)
+        self.translate = tuple(transform.row("translate", translate or (0, 0), (2,)))
         if not all(0 <= share <= 1 for share in self.translate):
             raise SettingError(f"translate has two shares from 0 to 1; got {translate!r}.")
-        self.scale = (1.0, 1.0) if scale is None else interval("scale", scale, 0)
+        self.scale = (1.0, 1.0) if scale is None else transform.interval("scale", scale, 0)
         if not self.scale[0]:
             raise SettingError(f"scale has two factors above 0; got {scale!r}.")
         self.shear = _shears(shear)
@@ -187,6 +180,6 @@ class RandomAffine(_Warp):
 def _shears(shear: Any) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return the bounds of the angles along x and along y."""
     if np.size(shear) == 4:
-        numbers = row("shear", shear)
-        return interval("shear", numbers[:2]), interval("shear", numbers[2:])
-    return angles("shear", 0 if shear is None else shear), (0.0, 0.0)
+        numbers = transform.row("shear", shear)
+        return transform.interval("shear", numbers[:2]), transform.interval("shear", numbers[2:])
+    return transform.angles("shear", 0 if shear is None else shear), (0.0, 0.0)

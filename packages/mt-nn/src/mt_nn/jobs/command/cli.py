@@ -183,7 +183,12 @@ def _begun(options: argparse.Namespace) -> Run:
     model = next(iter(models)) if options.model is None else options.model
     choice(f"--model of {name}", model, models)
     recipe = models[model]
-    _refuse_what_does_not_fit(options, name, model)
+    for option in () if recipe.epochs else ("epochs", "batch_size", "lr"):
+        if getattr(options, option) is not None:
+            raise SettingError(
+                f"--model {model} of {name} has nothing to learn: leave out "
+                f"--{option.replace('_', '-')}."
+            )
     settings = Settings(
         model=model,
         epochs=options.epochs or recipe.epochs,
@@ -198,17 +203,6 @@ def _begun(options: argparse.Namespace) -> Run:
     backend = mt.get_backend(options.backend).name
     folder = options.out or Path("runs", name)
     return Run(folder, name, settings, backend=backend, compile=options.compile)
-
-
-def _refuse_what_does_not_fit(options: argparse.Namespace, name: str, model: str) -> None:
-    """Raise SettingError if an option says something that a network cannot use."""
-    if not job_class(name).models[model].epochs:
-        for option in ("epochs", "batch_size", "lr"):
-            if getattr(options, option) is not None:
-                raise SettingError(
-                    f"--model {model} of {name} has nothing to learn: leave out "
-                    f"--{option.replace('_', '-')}."
-                )
 
 
 def _resumed(options: argparse.Namespace) -> Run:
@@ -260,44 +254,26 @@ def _learning() -> argparse.ArgumentParser:
         epilog="mt-train predict FOLDER INPUT asks a network; mt-train predict --help says more.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("job", nargs="?", metavar="JOB", help="what to learn (default: digits)")
-    parser.add_argument("--model", help="which of the job's networks")
+    add = parser.add_argument
+    add("job", nargs="?", metavar="JOB", help="what to learn (default: digits)")
+    add("--model", help="which of the job's networks")
     _add_computing(parser)
-    parser.add_argument(
-        "--compile",
-        action="store_true",
-        help="write a step down once, and run it from a program: the same in less time",
-    )
-    parser.add_argument("--epochs", type=_integer_from(1), help="how often to see each sample")
-    parser.add_argument("--batch-size", type=_integer_from(1), help="samples that make a step")
-    parser.add_argument("--lr", type=_rate, help="the highest learning rate")
-    parser.add_argument("--seed", type=_integer_from(0), help="what random numbers begin with (0)")
-    parser.add_argument(
-        "--data-dir", type=Path, metavar="DIR", help="where data sets lie (default: data)"
-    )
-    parser.add_argument(
-        "--vectors", type=Path, metavar="FILE", help="GloVe's word vectors, for a --model of them"
-    )
-    parser.add_argument(
-        "--out",
-        type=Path,
-        metavar="DIR",
-        help="where files go; those of a finished training are moved to DIR/earlier "
-        "(default: runs/JOB)",
-    )
-    parser.add_argument(
-        "--resume", type=Path, metavar="DIR", help="go on with the training whose files lie there"
-    )
-    parser.add_argument(
-        "--batches", type=_integer_from(1), help="stop each epoch after so many batches"
-    )
-    parser.add_argument(
-        "--no-test",
-        dest="test",
-        action="store_const",
-        const=False,
-        help="leave the test part alone, to choose settings by the validation",
-    )
+    told = "write a step down once, and run it from a program: the same in less time"
+    add("--compile", action="store_true", help=told)
+    add("--epochs", type=_integer_from(1), help="how often to see each sample")
+    add("--batch-size", type=_integer_from(1), help="samples that make a step")
+    add("--lr", type=_rate, help="the highest learning rate")
+    add("--seed", type=_integer_from(0), help="what random numbers begin with (0)")
+    add("--data-dir", type=Path, metavar="DIR", help="where data sets lie (default: data)")
+    told = "GloVe's word vectors, for a --model of them"
+    add("--vectors", type=Path, metavar="FILE", help=told)
+    told = "where files go; those of a finished training are moved to DIR/earlier "
+    add("--out", type=Path, metavar="DIR", help=f"{told}(default: runs/JOB)")
+    told = "go on with the training whose files lie there"
+    add("--resume", type=Path, metavar="DIR", help=told)
+    add("--batches", type=_integer_from(1), help="stop each epoch after so many batches")
+    told = "leave the test part alone, to choose settings by the validation"
+    add("--no-test", dest="test", action="store_const", const=False, help=told)
     return parser
 
 

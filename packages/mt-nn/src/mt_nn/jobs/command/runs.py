@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from mt_nn import saving
-from mt_nn.errors import FileError, MissingFileError, SettingError
+from mt_nn.errors import FileError, MissingFileError, SettingError, files_needed
 from mt_nn.files.reading import read_bytes
 from mt_nn.files.writing import make_folder, write_atomically
 from mt_nn.jobs import job_class
@@ -38,6 +38,8 @@ EARLIER = "earlier"
 
 TRAINING = "training"
 """The name under which files of parameters say which training they are of."""
+
+NAME_ANOTHER = ": name another folder with --out."
 
 IRRELEVANT = ("data_dir", "test", "vectors")
 """Settings that may change while a training is interrupted: files may have moved."""
@@ -146,11 +148,9 @@ class Run:
         earlier.write()
         self.write()  # nothing has been moved yet, if the disk is full
         self._remove(*self.checkpoints.glob("*.safetensors"))
-        try:
+        with self._clearing():
             for path in before.results():
                 path.replace(earlier.folder / path.name)
-        except OSError as error:
-            raise self._not_cleared(error) from error
 
     def predecessor(self) -> Run | None:
         """Return the training whose folder this one may take over, None if there is none.
@@ -191,17 +191,12 @@ class Run:
             )
 
     def _remove(self, *paths: Path) -> None:
-        try:
+        with self._clearing():
             for path in paths:
                 path.unlink(missing_ok=True)
-        except OSError as error:
-            raise self._not_cleared(error) from error
 
-    def _not_cleared(self, error: OSError) -> FileError:
-        return FileError(
-            f"{self.folder} cannot be cleared ({error.strerror or error}): name another folder "
-            "with --out."
-        )
+    def _clearing(self) -> contextlib.AbstractContextManager[None]:
+        return files_needed(f"{self.folder} cannot be cleared", NAME_ANOTHER)
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
@@ -216,13 +211,8 @@ class Run:
         if sys.platform == "win32":
             yield
             return
-        try:
+        with files_needed(f"{self.folder} cannot be opened", NAME_ANOTHER):
             folder = os.open(self.folder, os.O_RDONLY)
-        except OSError as error:
-            raise FileError(
-                f"{self.folder} cannot be opened ({error.strerror or error}): name another folder "
-                "with --out."
-            ) from error
         try:
             fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

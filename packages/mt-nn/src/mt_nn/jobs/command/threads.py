@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from mt_nn.errors import MissingPackageError
+from mt_nn.errors import packages_needed
 
 
 def use_threads(count: int | None) -> None:
@@ -15,12 +15,8 @@ def use_threads(count: int | None) -> None:
     """
     if count is None:
         return
-    try:
+    with packages_needed("--threads needs threadpoolctl: pip install 'mt-nn[train]'."):
         from threadpoolctl import threadpool_limits
-    except ImportError as error:
-        raise MissingPackageError(
-            "--threads needs threadpoolctl: pip install 'mt-nn[train]'."
-        ) from error
     threadpool_limits(count)
     numba = sys.modules.get("numba")
     if numba is None:

@@ -18,11 +18,10 @@ from typing import Any, TextIO
 import mt_tensor as mt
 from mt_nn.data import DataLoader
 from mt_nn.errors import FileError, SettingError
-from mt_nn.files.writing import write_atomically
+from mt_nn.files.writing import write_atomically, write_table
 from mt_nn.jobs.command.runs import FILE, Run
 from mt_nn.jobs.command.threads import peak_memory
 from mt_nn.jobs.job import Job, Parts
-from mt_nn.jobs.tables import write_table
 from mt_nn.parallel.data_parallel import DataParallel
 from mt_nn.parallel.world import world
 from mt_nn.train.callbacks import CSVLog, JSONLinesLog, ProgressBar, SaveCheckpoints

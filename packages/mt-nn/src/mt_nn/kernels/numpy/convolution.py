@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from mt_nn.kernels.numpy.tensors import are_computed, array_of, tensor_of
+from mt_nn.kernels.numpy.tensors import Needs, Saved, are_computed, array_of, tensor_of
 from mt_nn.layers.convolution import transposed_sizes
 from mt_tensor.backends.extending import no_warnings
 from mt_tensor.extending import Array, FusedKernel, Shape, Strides
@@ -222,9 +222,7 @@ class _ByProducts(FusedKernel):
         """Return the gradient of kernels of some size."""
         return kernel_gradient(upstream, images, size, how)
 
-    def gradient(
-        self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Any]:
+    def gradient(self, grad: Any, saved: Saved, needs: Needs, *arguments: Any) -> Sequence[Any]:
         """Return the gradients of images, kernels and biases, each if it is wanted."""
         x, kernels, _, *settings = arguments
         upstream, run, how = array_of(grad), no_warnings().run, self.sliding(*settings)
@@ -242,7 +240,7 @@ class _ByProducts(FusedKernel):
 class Convolution(_ByProducts):
     """Images, kernels and biases, and stride, padding, dilation and groups."""
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Any, Saved]:
         """Return the convolved images."""
         x, kernels, bias, *settings = arguments
         biases = None if bias is None else bias._tensor.array
@@ -262,7 +260,7 @@ class TransposedConvolution(_ByProducts):
         fit = all(added < step for added, step in zip(more, stride, strict=True))
         return fit and super().fits(*arguments)
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Any, Saved]:
         """Return the images whose convolution has the size of the argument."""
         x, kernels, bias, stride, padding, more, dilation, _ = arguments
         least = transposed_sizes(x.shape[2:], kernels.shape[2:], stride, padding, dilation)

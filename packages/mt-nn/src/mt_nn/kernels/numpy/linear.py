@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_nn.kernels.numpy.tensors import are_computed, array_of, tensor_of
+from mt_nn.kernels.numpy.tensors import Needs, Saved, are_computed, array_of, tensor_of
 from mt_tensor.backends.extending import no_warnings
 from mt_tensor.extending import Array, FusedKernel
 
@@ -34,16 +34,14 @@ class Linear(FusedKernel):
         """Leave nothing, float16 and mixed types to the composition."""
         return are_computed(*arguments)
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Any, Saved]:
         """Return the result; the gradient reads the arguments."""
         x, weight, bias = arguments
         added = None if bias is None else bias._tensor.array
         out = no_warnings().run(linear, x._tensor.array, weight._tensor.array, added)
         return tensor_of(out, x), ()
 
-    def gradient(
-        self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Any]:
+    def gradient(self, grad: Any, saved: Saved, needs: Needs, *arguments: Any) -> Sequence[Any]:
         """Return the gradients of inputs, weights and biases, each if it is wanted."""
         x, weight, _ = arguments
         upstream, inputs, run = _rows(array_of(grad)), array_of(x), no_warnings().run

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from mt_nn.kernels.numpy.tensors import are_computed, array_of, tensor_of
+from mt_nn.kernels.numpy.tensors import Needs, Saved, are_computed, array_of, tensor_of
 from mt_tensor.backends.extending import no_warnings, parts
 from mt_tensor.extending import FUSED, Array, FusedKernel
 
@@ -92,7 +92,7 @@ class CrossEntropy(FusedKernel):
         """Leave nothing and float16 to the composition."""
         return are_computed(arguments[0])
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Any, Saved]:
         """Return the loss; saved is the gradient, to be taken.
 
         Raises:
@@ -113,9 +113,7 @@ class CrossEntropy(FusedKernel):
             total = no_warnings().run(np.divide, total, scores.dtype.type(targets.counted))
         return tensor_of(np.asarray(total), x), saved
 
-    def gradient(
-        self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Any]:
+    def gradient(self, grad: Any, saved: Saved, needs: Needs, *arguments: Any) -> Sequence[Any]:
         """Return the gradient of the scores: what was saved, unless that was taken before."""
         x, _, _, reduction = arguments
         targets, ready = saved

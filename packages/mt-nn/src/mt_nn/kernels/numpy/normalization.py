@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_nn.kernels.numpy.tensors import are_computed, array_of, tensor_of
+from mt_nn.kernels.numpy.tensors import Needs, Saved, are_computed, array_of, tensor_of
 from mt_tensor.backends.extending import no_warnings, parts
 from mt_tensor.extending import Array, FusedKernel
 
@@ -101,15 +101,13 @@ def layer_gradient(
 class LayerNorm(_Normalization):
     """The last dimensions normalized: input, weight, bias, how many dimensions, eps."""
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Any, Saved]:
         """Return the result."""
         x, weight, bias, folded, eps = arguments
         result = no_warnings().run(layer_norm, _rows(x, folded), _row(weight), _row(bias), eps)
         return tensor_of(result.reshape(x.shape), x), ()
 
-    def gradient(
-        self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Any]:
+    def gradient(self, grad: Any, saved: Saved, needs: Needs, *arguments: Any) -> Sequence[Any]:
         """Return the gradients of the elements, the weight and the bias."""
         x, weight, bias, folded, eps = arguments
         rows = _rows(grad, folded), _rows(x, folded)
@@ -170,7 +168,7 @@ def batch_gradient(
 class BatchNorm(_Normalization):
     """Channels normalized: input, weight, bias, eps, and a list for mean and variance."""
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Any, Saved]:
         """Return the result."""
         x, weight, bias, eps, statistics = arguments
         result, *known = no_warnings().run(
@@ -179,9 +177,7 @@ class BatchNorm(_Normalization):
         statistics[:] = [tensor_of(of_channels, x) for of_channels in known]
         return tensor_of(result.reshape(x.shape), x), ()
 
-    def gradient(
-        self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Any]:
+    def gradient(self, grad: Any, saved: Saved, needs: Needs, *arguments: Any) -> Sequence[Any]:
         """Return the gradients of the elements, the weight and the bias."""
         x, weight, bias, eps, _ = arguments
         gradients = no_warnings().run(

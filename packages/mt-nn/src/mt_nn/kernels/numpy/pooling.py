@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_nn.kernels.numpy.tensors import are_computed, array_of, tensor_of
+from mt_nn.kernels.numpy.tensors import Needs, Saved, are_computed, array_of, tensor_of
 from mt_tensor.backends.extending import no_warnings, parts, split
 from mt_tensor.extending import Array, FusedKernel, Shape
 
@@ -152,15 +152,13 @@ class MaxPooling(_Pooling):
 
     reads = (0,)
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Any, Saved]:
         """Return them, and a copy that the gradient reads: the result may be changed in place."""
         x, *settings = arguments
         result = _images(no_warnings().run(max_pool, _planes(x), *settings), x)
         return result, (result.clone(),) if needs[0] else ()
 
-    def gradient(
-        self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Any]:
+    def gradient(self, grad: Any, saved: Saved, needs: Needs, *arguments: Any) -> Sequence[Any]:
         """Return the gradient of the images."""
         x, *settings = arguments
         planes = (_planes(grad), _planes(x), _planes(saved[0]))
@@ -172,14 +170,12 @@ class MeanPooling(_Pooling):
 
     reads = ()
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Any, Saved]:
         """Return the means."""
         x, *settings = arguments
         return _images(no_warnings().run(mean_pool, _planes(x), *settings), x), ()
 
-    def gradient(
-        self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Any]:
+    def gradient(self, grad: Any, saved: Saved, needs: Needs, *arguments: Any) -> Sequence[Any]:
         """Return the gradient of the images."""
         x, *settings = arguments
         result = no_warnings().run(mean_gradient, _planes(grad), x.shape[2:], *settings)

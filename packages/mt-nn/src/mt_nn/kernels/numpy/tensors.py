@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mt_tensor import Tensor, TensorData, float32, float64
 from mt_tensor.backends.extending import row_major
 from mt_tensor.extending import Array, as_dtype
+
+Needs = Sequence[bool]
+"""Of which arguments gradients are wanted."""
+
+Saved = tuple[Any, ...]
+"""What a kernel keeps for its gradient."""
 
 
 def array_of(tensor: Any) -> Array:

@@ -13,18 +13,18 @@ from mt_nn.errors import SettingError
 from mt_nn.optim.lr_scheduler.scheduler import (
     LRScheduler,
     Schedule,
-    check,
-    check_either,
     check_optimizer,
     one_for_each,
     rate_of,
     set_rate,
 )
+from mt_nn.utils.declared import Declared
+from mt_nn.utils.settings import check, check_either
 
 # --- On a plateau ---------------------------------------------------------------------------------
 
 
-class ReduceLROnPlateau(Schedule):
+class ReduceLROnPlateau(Declared, Schedule):
     """Rates are multiplied by `factor` when a measure has not become better for some epochs.
 
     Args:
@@ -46,30 +46,27 @@ class ReduceLROnPlateau(Schedule):
         SettingError: an invalid setting.
     """
 
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        mode: Literal["min", "max"] = "min",
-        factor: float = 0.1,
-        patience: int = 10,
-        threshold: float = 1e-4,
-        threshold_mode: Literal["rel", "abs"] = "rel",
-        cooldown: int = 0,
-        min_lr: float | list[float] = 0,
-        eps: float = 1e-8,
-    ) -> None:
-        check_optimizer(optimizer)
-        check_either("mode", mode, "min", "max")
-        check_either("threshold_mode", threshold_mode, "rel", "abs")
-        check("factor", factor, factor < 1, "below 1")
-        self.optimizer = optimizer
-        self.mode, self.threshold, self.threshold_mode = mode, threshold, threshold_mode
-        self.factor, self.eps = factor, eps
-        self.patience = integer("patience", patience, 0)
-        self.cooldown = integer("cooldown", cooldown, 0)
-        self.min_lrs: list[float] = one_for_each("min_lr", optimizer, min_lr)
+    optimizer: Optimizer
+    mode: Literal["min", "max"] = "min"
+    factor: float = 0.1
+    patience: int = 10
+    threshold: float = 1e-4
+    threshold_mode: Literal["rel", "abs"] = "rel"
+    cooldown: int = 0
+    min_lr: float | list[float] = 0
+    eps: float = 1e-8
+
+    def _check(self) -> None:
+        check_optimizer(self.optimizer)
+        check_either("mode", self.mode, "min", "max")
+        check_either("threshold_mode", self.threshold_mode, "rel", "abs")
+        check("factor", self.factor, self.factor < 1, "below 1")
+        min_lr = vars(self).pop("min_lr")  # no part of the state
+        self.patience = integer("patience", self.patience, 0)
+        self.cooldown = integer("cooldown", self.cooldown, 0)
+        self.min_lrs: list[float] = one_for_each("min_lr", self.optimizer, min_lr)
         self.default_min_lr = None if isinstance(min_lr, list | tuple) else min_lr
-        self.mode_worse = math.inf if mode == "min" else -math.inf
+        self.mode_worse = math.inf if self.mode == "min" else -math.inf
         self.best = self.mode_worse
         self.cooldown_counter = self.num_bad_epochs = self.last_epoch = 0
         self._last_lr = self._rates()

@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 
 from mt_nn.core.optimizer import Optimizer
 from mt_nn.errors import SettingError, SettingTypeError
+from mt_nn.utils.declared import Declared
+from mt_nn.utils.settings import check
 from mt_operators import StateDictError
 from mt_tensor import Tensor
 
@@ -16,17 +18,6 @@ def check_optimizer(optimizer: object) -> None:
     """Raise SettingError unless it is an optimizer."""
     if not isinstance(optimizer, Optimizer):
         raise SettingTypeError(f"a scheduler takes an optimizer; {optimizer!r} was given.")
-
-
-def check(name: str, value: Any, holds: bool, what: str) -> None:
-    """Raise SettingError unless a setting holds what it must."""
-    if not holds:
-        raise SettingError(f"{name} must be {what}; got {value!r}.")
-
-
-def check_either(name: str, value: Any, one: str, other: str) -> None:
-    """Raise SettingError unless a setting is one of two names."""
-    check(name, value, value in (one, other), f"{one!r} or {other!r}")
 
 
 def one_for_each(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
@@ -204,3 +195,15 @@ class FactorLR(LRScheduler):
         if self._beginning:
             return rates
         return [rate * self.ratio(number) for number, rate in enumerate(rates)]
+
+
+class DeclaredLR(Declared):
+    """A base, before that of the scheduler, of schedulers that declare their settings."""
+
+    optimizer: Optimizer
+
+    def _configure(self, settings: dict[str, Any]) -> None:
+        given = settings.pop("optimizer"), settings.pop("last_epoch")
+        vars(self).update(settings)
+        self._check()
+        super(Declared, self).__init__(*given)  # type: ignore[call-arg] # of the scheduler

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from mt_nn.core.optimizer import Optimizer
 from mt_nn.core.settings import integer
 from mt_nn.errors import SettingError
-from mt_nn.optim.lr_scheduler.scheduler import (
-    FactorLR,
-    LRScheduler,
-    check,
-    check_either,
-    check_optimizer,
-    one_for_each,
-    set_rate,
-)
+from mt_nn.optim.lr_scheduler import scheduler
+from mt_nn.optim.lr_scheduler.scheduler import DeclaredLR, FactorLR, LRScheduler
+from mt_nn.utils.settings import check, check_either
 
 # --- Decays ---------------------------------------------------------------------------------------
 
@@ -40,7 +34,7 @@ class _ByRules(LRScheduler):
     def __init__(
         self, optimizer: Optimizer, lr_lambda: Rule | list[Rule], last_epoch: int = -1
     ) -> None:
-        self.lr_lambdas: list[Rule] = one_for_each("lr_lambda", optimizer, lr_lambda)
+        self.lr_lambdas: list[Rule] = scheduler.one_for_each("lr_lambda", optimizer, lr_lambda)
         super().__init__(optimizer, last_epoch)
 
 
@@ -73,42 +67,38 @@ class MultiplicativeLR(_ByRules, FactorLR):
         return self.lr_lambdas[group](self.last_epoch)
 
 
-class StepLR(FactorLR):
+class StepLR(DeclaredLR, FactorLR):
     """Rates are multiplied by `gamma` every `step_size` epochs."""
 
-    def __init__(
-        self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1
-    ) -> None:
-        self.step_size = integer("step_size", step_size, 1)
-        self.gamma = gamma
-        super().__init__(optimizer, last_epoch)
+    step_size: int
+    gamma: float = 0.1
+    last_epoch: int = -1
+
+    def _check(self) -> None:
+        self.step_size = integer("step_size", self.step_size, 1)
 
     def ratio(self, group: int) -> float:
         """Return `gamma` where a step ends."""
         return 1.0 if self.last_epoch % self.step_size else self.gamma
 
 
-class MultiStepLR(FactorLR):
+class MultiStepLR(DeclaredLR, FactorLR):
     """Rates are multiplied by `gamma` at each of the epochs in `milestones`."""
 
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        milestones: Iterable[int],
-        gamma: float = 0.1,
-        last_epoch: int = -1,
-    ) -> None:
-        self.milestones = Counter(integer("a milestone", epoch, 0) for epoch in milestones)
-        self.gamma = gamma
-        super().__init__(optimizer, last_epoch)
+    milestones: Any
+    gamma: float = 0.1
+    last_epoch: int = -1
+
+    def _check(self) -> None:
+        self.milestones = Counter(integer("a milestone", epoch, 0) for epoch in self.milestones)
 
     def start(self) -> float:
         """Return `gamma` if epoch 0 is a milestone, too."""
-        return self.gamma ** self.milestones[0]
+        return float(self.gamma ** self.milestones[0])
 
     def ratio(self, group: int) -> float:
         """Return `gamma` at a milestone, as often as it is given."""
-        return self.gamma ** self.milestones[self.last_epoch]
+        return float(self.gamma ** self.milestones[self.last_epoch])
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Continue; JSON makes strings of the milestones."""
@@ -116,32 +106,27 @@ class MultiStepLR(FactorLR):
         self.milestones = Counter({int(k): count for k, count in self.milestones.items()})
 
 
-class ExponentialLR(FactorLR):
+class ExponentialLR(DeclaredLR, FactorLR):
     """Rates are multiplied by `gamma` at each epoch."""
 
-    def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
-        self.gamma = gamma
-        super().__init__(optimizer, last_epoch)
+    gamma: float
+    last_epoch: int = -1
 
     def ratio(self, group: int) -> float:
         """Return `gamma`."""
         return self.gamma
 
 
-class ConstantLR(FactorLR):
+class ConstantLR(DeclaredLR, FactorLR):
     """Rates are multiplied by `factor`, above 0 and up to 1, for the first `total_iters` epochs."""
 
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        factor: float = 1 / 3,
-        total_iters: int = 5,
-        last_epoch: int = -1,
-    ) -> None:
-        check("factor", factor, 0 < factor <= 1, "above 0 and at most 1")
-        self.total_iters = integer("total_iters", total_iters, 0)
-        self.factor = factor
-        super().__init__(optimizer, last_epoch)
+    factor: float = 1 / 3
+    total_iters: int = 5
+    last_epoch: int = -1
+
+    def _check(self) -> None:
+        check("factor", self.factor, 0 < self.factor <= 1, "above 0 and at most 1")
+        self.total_iters = integer("total_iters", self.total_iters, 0)
 
     def start(self) -> float:
         """Return the setting."""
@@ -152,7 +137,7 @@ class ConstantLR(FactorLR):
         return 1 / self.factor if self.last_epoch == self.total_iters else 1.0
 
 
-class LinearLR(FactorLR):
+class LinearLR(DeclaredLR, FactorLR):
     """Rates are multiplied by numbers on a line, as for a warm-up.
 
     Args:
@@ -163,19 +148,16 @@ class LinearLR(FactorLR):
         last_epoch: see `LRScheduler`.
     """
 
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        start_factor: float = 1 / 3,
-        end_factor: float = 1.0,
-        total_iters: int = 5,
-        last_epoch: int = -1,
-    ) -> None:
-        check("start_factor", start_factor, 0 < start_factor <= 1, "above 0 and at most 1")
-        check("end_factor", end_factor, 0 <= end_factor <= 1, "from 0 to 1")
-        self.start_factor, self.end_factor = start_factor, end_factor
-        self.total_iters = integer("total_iters", total_iters, 1)
-        super().__init__(optimizer, last_epoch)
+    start_factor: float = 1 / 3
+    end_factor: float = 1.0
+    total_iters: int = 5
+    last_epoch: int = -1
+
+    def _check(self) -> None:
+        start, end = self.start_factor, self.end_factor
+        check("start_factor", start, 0 < start <= 1, "above 0 and at most 1")
+        check("end_factor", end, 0 <= end <= 1, "from 0 to 1")
+        self.total_iters = integer("total_iters", self.total_iters, 1)
 
     def start(self) -> float:
         """Return the beginning of the line."""
@@ -189,19 +171,15 @@ class LinearLR(FactorLR):
         return 1.0 + rise / (self.total_iters * self.start_factor + (self.last_epoch - 1) * rise)
 
 
-class PolynomialLR(FactorLR):
+class PolynomialLR(DeclaredLR, FactorLR):
     """Rates are multiplied by `(1 - epoch / total_iters)^power`, and stay 0 in the end."""
 
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        total_iters: int = 5,
-        power: float = 1.0,
-        last_epoch: int = -1,
-    ) -> None:
-        self.total_iters = integer("total_iters", total_iters, 1)
-        self.power = power
-        super().__init__(optimizer, last_epoch)
+    total_iters: int = 5
+    power: float = 1.0
+    last_epoch: int = -1
+
+    def _check(self) -> None:
+        self.total_iters = integer("total_iters", self.total_iters, 1)
 
     def ratio(self, group: int) -> float:
         """Return the quotient of neighbours on the curve."""
@@ -221,22 +199,18 @@ def _line(start: float, end: float, share: float) -> float:
     return start + (end - start) * share
 
 
-class CosineAnnealingLR(LRScheduler):
+class CosineAnnealingLR(DeclaredLR, LRScheduler):
     """Rates fall to `eta_min` on half a wave of the cosine, `T_max` epochs long, and rise again.
 
     Loshchilov and Hutter 2017, "SGDR", without restarts.
     """
 
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        T_max: int,  # noqa: N803 - torch's name
-        eta_min: float = 0.0,
-        last_epoch: int = -1,
-    ) -> None:
-        self.T_max = integer("T_max", T_max, 1)
-        self.eta_min = eta_min
-        super().__init__(optimizer, last_epoch)
+    T_max: int
+    eta_min: float = 0.0
+    last_epoch: int = -1
+
+    def _check(self) -> None:
+        self.T_max = integer("T_max", self.T_max, 1)
 
     def get_lr(self) -> list[float]:
         """Return the rate of each group at `last_epoch`, from that of the epoch before."""
@@ -329,8 +303,8 @@ class _MomentumCycle(LRScheduler):
         self.use_beta1 = "betas" in optimizer.defaults
         ends = zip(
             optimizer.param_groups,
-            one_for_each("base_momentum", optimizer, base),
-            one_for_each("max_momentum", optimizer, largest),
+            scheduler.one_for_each("base_momentum", optimizer, base),
+            scheduler.one_for_each("max_momentum", optimizer, largest),
             strict=True,
         )
         for group, low, high in ends if begin else ():
@@ -386,7 +360,7 @@ class OneCycleLR(_MomentumCycle):
         three_phase: bool = False,
         last_epoch: int = -1,
     ) -> None:
-        check_optimizer(optimizer)
+        scheduler.check_optimizer(optimizer)
         if total_steps is not None:
             self.total_steps = integer("total_steps", total_steps, 1)
         elif epochs is not None and steps_per_epoch is not None:
@@ -399,7 +373,7 @@ class OneCycleLR(_MomentumCycle):
         self._anneal_func_type = anneal_strategy
         self._schedule_phases = _phases(self.total_steps, float(pct_start), three_phase)
         if last_epoch == -1:
-            highest = one_for_each("max_lr", optimizer, max_lr)
+            highest = scheduler.one_for_each("max_lr", optimizer, max_lr)
             for group, rate in zip(optimizer.param_groups, highest, strict=True):
                 group["initial_lr"], group["max_lr"] = rate / div_factor, rate
                 group["min_lr"] = group["initial_lr"] / final_div_factor
@@ -497,9 +471,9 @@ class CyclicLR(_MomentumCycle):
         max_momentum: float | list[float] = 0.9,
         last_epoch: int = -1,
     ) -> None:
-        check_optimizer(optimizer)
-        lowest = one_for_each("base_lr", optimizer, base_lr)
-        self.max_lrs = one_for_each("max_lr", optimizer, max_lr)
+        scheduler.check_optimizer(optimizer)
+        lowest = scheduler.one_for_each("base_lr", optimizer, base_lr)
+        self.max_lrs = scheduler.one_for_each("max_lr", optimizer, max_lr)
         up = integer("step_size_up", step_size_up, 1)
         down = up if step_size_down is None else integer("step_size_down", step_size_down, 1)
         self.total_size = float(up + down)
@@ -511,11 +485,11 @@ class CyclicLR(_MomentumCycle):
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
             self._prepare_momentum(optimizer, base_momentum, max_momentum, last_epoch == -1)
-            self.base_momentums = one_for_each("base_momentum", optimizer, base_momentum)
-            self.max_momentums = one_for_each("max_momentum", optimizer, max_momentum)
+            self.base_momentums = scheduler.one_for_each("base_momentum", optimizer, base_momentum)
+            self.max_momentums = scheduler.one_for_each("max_momentum", optimizer, max_momentum)
         for group, rate in zip(optimizer.param_groups, lowest, strict=True):
             if last_epoch == -1:
-                set_rate(group, rate)
+                scheduler.set_rate(group, rate)
                 group.setdefault("initial_lr", rate)
         super().__init__(optimizer, last_epoch)
         self.base_lrs = lowest  # whatever rates training began with
