@@ -18,9 +18,7 @@ import mt_nn as nn
 import mt_tensor as mt
 from mt_cuda import CudaOps, Simulator, bench
 from mt_cuda.attention import tiles
-from mt_cuda.bench import sass
 from mt_cuda.bench.launches import recorded
-from mt_cuda.core.compiler import HOPPER
 from mt_cuda.cubins import nvrtc
 from mt_cuda.images import convolution, weights
 from mt_cuda.recording import MULTIPROCESSORS, Launch, Record, Recorder
@@ -161,32 +159,6 @@ def test_steps_take_few_launches_that_are_spread_and_wait_for_nothing(
         assert step["launches"] <= most
         assert step["least_blocks"] >= MULTIPROCESSORS
         assert step["uploads"] == step["downloads"] == step["synchronisations"] == 0
-
-
-def test_what_gpus_execute_of_the_kernels_of_steps() -> None:
-    """No spills, wide moves where promised, and products of which 4 in 5 instructions multiply.
-
-    Other kernels are compiled for one kind of GPU; products for that, the first and the last, and
-    of the kinds between, whose code differs little, for one in turn.
-    """
-    first, *between, last = sass.CAPABILITIES
-    between.remove(HOPPER)
-    kernels = sass.kernels()
-    products = [kernel for kernel in kernels if sass.PRODUCTS.match(kernel.name)]
-    assert len(products) >= 10
-    assert len(kernels) - len(products) >= 40
-    turns = {gpu: products[k :: len(between)] for k, gpu in enumerate(between)}
-    rows = list(sass.rows_of({HOPPER: kernels, first: products, last: products, **turns}))
-    assert {row["capability"] for row in rows} == {f"{a}.{b}" for a, b in sass.CAPABILITIES}
-    for row in rows:
-        name = f"{row['kernel']} for {row['capability']}"
-        assert row["spills"] == 0, name
-        assert set(row["promised"]) <= set(row["wide"]), name
-        assert row["instructions_an_element"] >= 1, name
-        if row["kernel"].startswith("product_"):
-            assert row["tensor_cores"] == 0, name
-            assert row["share"] >= 0.8, name
-    assert sum("LDG.128" in row["promised"] for row in rows) >= 60
 
 
 @pytest.mark.parametrize("order", ["forward", "reversed"])
