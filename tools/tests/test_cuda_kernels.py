@@ -90,7 +90,7 @@ OPERATIONS: dict[str, tuple[Callable[..., mt.Tensor], list[tuple[int, ...]], int
     "batch_norm": (_batch_norm, [(3, 4, 2, 5), (4,), (4,)], 2, 2),
     "batch_norm_of_rows": (_batch_norm, [(9, 7)], 2, 2),
     "group_norm": (lambda x, w, b: F.group_norm(x, 2, w, b), [(3, 6, 5), (6,), (6,)], 1, 3),
-    "instance_norm": (F.instance_norm, [(2, 3, 4)], 1, 2),
+    "instance_norm": (F.instance_norm, [(2, 3, 4)], 1, 1),
     "dropout": (lambda x: _dropout(x, mt.tensor(NOISE), 0.4), [(5, 7)], 1, 1),
     "embedding": (lambda w: F.embedding(mt.tensor(CLASSES), w), [(5, 3)], 2, 2),
     "rnn": (

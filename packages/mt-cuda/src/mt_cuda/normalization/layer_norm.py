@@ -68,7 +68,13 @@ def shifted(value: str, affine: Collection[str]) -> str:
     return f"{value} + {{bias}}" if "bias" in affine else value
 
 
-def gradient_of_rows(dtype: DType, team: Team, centered: bool, affine: dict[str, Operand]) -> Rows:
+def gradient_of_rows(
+    dtype: DType,
+    team: Team,
+    centered: bool,
+    affine: dict[str, Operand],
+    counts: tuple[str, ...] = (),
+) -> Rows:
     """Return the kernel of the gradient of the elements; the arguments are those of the value."""
     compute = computed(dtype)
     operands = {
@@ -78,7 +84,8 @@ def gradient_of_rows(dtype: DType, team: Team, centered: bool, affine: dict[str,
         **_statistics(compute, centered, "row"),
         "out": Operand(dtype),
     }
-    rows = Rows(_named("norm_gradient", centered, affine), operands, team, compute)
+    name = _named("norm_gradient", centered, affine) + "_of_groups" * bool(counts)
+    rows = Rows(name, operands, team, compute, counts=counts)
     upstream = "{grad} * {weight}" if "weight" in affine else "{grad}"
     rows.let("factor", "{scale}")
     if not centered:
