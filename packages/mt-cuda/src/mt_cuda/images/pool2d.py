@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from mt_cuda.images import pooling
 from mt_cuda.images.windows import convolved_size, countable
 from mt_cuda.tensors import elements_of, is_floating, new, ops_of, tensor_of
 from mt_tensor import Tensor, int32
-from mt_tensor.extending import FusedKernel
+from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved
 
 
 class Pooling(FusedKernel):
@@ -28,7 +27,7 @@ class Pooling(FusedKernel):
         out = (*x.shape[:2], *convolved_size(x.shape[2:], size, stride, padding, (1, 1)))
         return is_floating(x) and countable(x.shape, size, out, padding)
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the results; for the gradient of the largest, also which tap of each it was."""
         x, size, stride, padding = arguments
         shape = (*x.shape[:2], *convolved_size(x.shape[2:], size, stride, padding, (1, 1)))
@@ -45,9 +44,7 @@ class Pooling(FusedKernel):
         ops.launch(ops.remembered(key, plan), [elements_of(x), out, *choice])
         return tensor_of(out, x), tuple(tensor_of(each, x) for each in choice)
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradient of the images."""
         x, size, stride, padding = arguments
         ops, out = ops_of(x), new(x)

@@ -7,7 +7,6 @@ channels, and another these sums.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from mt_cuda.core.elements import computed
@@ -28,7 +27,7 @@ from mt_cuda.tensors import (
     tensor_of,
 )
 from mt_tensor import DType, Tensor
-from mt_tensor.extending import FusedKernel
+from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved
 
 # --- Kernels ------------------------------------------------------------------------------------
 
@@ -69,7 +68,7 @@ class GroupNorm(FusedKernel):
         """Leave nothing to the composition."""
         return is_floating(arguments[0])
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the result; the gradient reads mean and scale of each group."""
         x, weight, bias, groups, eps = arguments
         affine, ops, out = given(weight, bias), ops_of(x), new(x)
@@ -88,9 +87,7 @@ class GroupNorm(FusedKernel):
         ops.launch(ready, views, [number_of(eps, x.dtype)])
         return tensor_of(out, x), tuple(statistics)
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of the elements, the weight and the bias."""
         x, weight, _, groups, _ = arguments
         ops, (samples, channels), out = ops_of(x), x.shape[:2], new(x)

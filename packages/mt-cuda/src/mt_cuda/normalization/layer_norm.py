@@ -27,7 +27,7 @@ from mt_cuda.tensors import (
     tensor_of,
 )
 from mt_tensor import DType, Tensor, TensorData
-from mt_tensor.extending import FusedKernel, Shape, size_of
+from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved, Shape, size_of
 
 # --- Kernels ------------------------------------------------------------------------------------
 
@@ -173,7 +173,7 @@ class LastDimensions(FusedKernel):
         """Leave nothing to the composition."""
         return is_floating(arguments[0])
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the result; the gradient reads mean and scale of each row."""
         x, affine, shape, eps = self._taken(arguments)
         ops, compute, length = ops_of(x), computed(x.dtype), size_of(shape)
@@ -190,9 +190,7 @@ class LastDimensions(FusedKernel):
         ops.launch(ready, views, [number_of(eps, x.dtype)])
         return tensor_of(out, x), tuple(statistics)
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of the elements, the weight and the bias."""
         x, affine, shape, _ = self._taken(arguments)
         elements, upstream = elements_of(x), elements_of(grad)

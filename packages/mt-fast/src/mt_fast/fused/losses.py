@@ -9,7 +9,6 @@ afterwards: to go back once more, they are made again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from mt_fast.memory.aligned import empty_like
 from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
 from mt_fast.vector_math.operators import log
 from mt_tensor import Tensor
-from mt_tensor.extending import FUSED, Array, FusedKernel
+from mt_tensor.extending import FUSED, Array, FusedKernel, Gradients, Needs, Saved
 
 # --- Kernels on arrays of shape (samples, classes) ----------------------------------------------
 
@@ -87,7 +86,7 @@ class _CrossEntropy(FusedKernel):
         """Leave nothing and float16 to the composition."""
         return is_compiled(arguments[0])
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the loss; saved is the gradient of the scores, to be taken.
 
         Raises:
@@ -100,9 +99,7 @@ class _CrossEntropy(FusedKernel):
         total = np.add.reduce(losses) / count if count else np.nan  # as 0 / 0
         return tensor_of(np.asarray(total, losses.dtype), x), ([of_scores],)
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradient of the scores: what was saved, or is made again if it was taken."""
         x, (of_scores,), weights = arguments[0], saved, array_of(grad).reshape(-1)
         out = of_scores.pop() if of_scores else _losses(True, *arguments)[1]

@@ -23,7 +23,7 @@ from mt_fast.fused.rows import sum_of, sum_of_squares
 from mt_fast.memory.aligned import empty_like
 from mt_fast.memory.arrays import are_of_one_dtype, array_of, is_compiled, shared, tensor_of
 from mt_tensor import Tensor
-from mt_tensor.extending import Array, FusedKernel
+from mt_tensor.extending import Array, FusedKernel, Gradients, Needs, Saved
 
 PARTS = 16
 """How many partial sums the gradients of weight and bias are put together from.
@@ -316,13 +316,11 @@ def _row(size: int, number: float, dtype: np.dtype[Any]) -> Array:
 class _LayerNorm(_Normalization):
     """The last dimensions normalized: input, weight, bias, how many dimensions, eps."""
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the result; the gradient reads mean and scale of each row."""
         return _layers(*arguments, is_centered=True)
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of the elements, the weight and the bias."""
         x, weight, bias, folded, _ = arguments
         return *_of_layers(grad, saved, x, weight, bias, folded, is_centered=True), None, None
@@ -336,14 +334,12 @@ class _RMSNorm(_Normalization):
         x, weight, *_ = arguments
         return super().fits(x, weight, None)
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the result; the gradient reads the scale of each row."""
         x, weight, folded, eps = arguments
         return _layers(x, weight, None, folded, eps, is_centered=False)
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of the elements and the weight."""
         x, weight, folded, _ = arguments
         gradients = _of_layers(grad, saved, x, weight, None, folded, is_centered=False)
@@ -403,7 +399,7 @@ def _rows(x: Tensor, folded: int) -> Array:
 class _BatchNorm(_Normalization):
     """Channels normalized: input, weight, bias, eps, and a list for mean and variance."""
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the result; the gradient reads mean and scale of each channel."""
         x, weight, bias, eps, statistics = arguments
         out, (mean, variance, scale) = _normalized(x, _channels(x), weight, bias, eps)
@@ -411,9 +407,7 @@ class _BatchNorm(_Normalization):
         statistics[:] = [tensor_of(each.astype(dtype), x) for each in (mean, variance)]
         return out, (mean, scale)
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of the elements, the weights and the biases."""
         x, *affine, _, _ = arguments
         out, sums = _gradients(x, _channels(x), grad, affine[0], saved)
@@ -423,15 +417,13 @@ class _BatchNorm(_Normalization):
 class _GroupNorm(_Normalization):
     """Groups of channels normalized: input, weight, bias, how many groups, eps."""
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the result; the gradient reads mean and scale of each group."""
         x, weight, bias, groups, eps = arguments
         out, (mean, _, scale) = _normalized(x, _groups(x, groups), weight, bias, eps)
         return out, (mean, scale)
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of the elements, the weight and the bias."""
         x, *affine, groups, _ = arguments
         out, sums = _gradients(x, _groups(x, groups), grad, affine[0], saved)

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,7 @@ from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
 from mt_operators import OPERATORS
 from mt_tensor import Tensor, TensorData
 from mt_tensor.backends.extending import row_major
-from mt_tensor.extending import FUSED, Array, FusedKernel, Shape
+from mt_tensor.extending import FUSED, Array, FusedKernel, Gradients, Needs, Saved, Shape
 
 Pair = tuple[int, int]
 
@@ -172,7 +171,7 @@ class _Pooling(FusedKernel):
         x: Tensor = arguments[0]
         return is_compiled(x) and math.prod(x._tensor.layout.shape[-2:]) <= LARGEST_PLANE
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the pooled images, and for a gradient, which elements are the maxima."""
         x, size, stride, padding = arguments
         shape, pooled = _shapes(x._tensor.layout.shape, size, stride, padding)
@@ -198,9 +197,7 @@ class _Pooling(FusedKernel):
         kernel.run(len(planes), parallel, planes, *arguments, out, *saved)
         return tensor_of(out.reshape(shape), x), saved
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradient of the images."""
         x, *settings = arguments
         if not self.largest and _is_whole(x, settings[0], settings[2]):

@@ -6,7 +6,6 @@ those for its own rows of the table, in the order in which they come.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from mt_fast.core.kernel import Kernel
 from mt_fast.core.tables import empty
 from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
 from mt_tensor import Tensor
-from mt_tensor.extending import FUSED, FusedKernel
+from mt_tensor.extending import FUSED, FusedKernel, Gradients, Needs, Saved
 
 
 def _rows(lo: Any, hi: Any, table: Any, numbers: Any, out: Any, wrong: Any) -> None:
@@ -52,7 +51,7 @@ class _Embedding(FusedKernel):
         table, numbers = arguments
         return is_compiled(table) and numbers.numel() > 0
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the rows.
 
         Raises:
@@ -66,9 +65,7 @@ class _Embedding(FusedKernel):
             FUSED["embedding"](*arguments)  # says which row there is not
         return tensor_of(out.reshape(*indices.shape, -1), table), ()
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradient of the table."""
         table, indices = arguments
         out, numbers = empty(table.shape, table.dtype.numpy), array_of(indices).reshape(-1)
