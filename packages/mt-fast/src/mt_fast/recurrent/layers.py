@@ -9,6 +9,7 @@ import numpy as np
 
 from mt_fast.memory.arrays import array_of, is_compiled, tensor_of
 from mt_fast.recurrent import scan
+from mt_fast.recurrent.lstm_cell import LSTM_CELL
 from mt_fast.recurrent.scan import Cell
 from mt_tensor import Tensor
 from mt_tensor.extending import Array, FusedKernel, Gradients, Needs, Saved
@@ -123,3 +124,6 @@ def _lengths(named: dict[str, Any]) -> Array:
 RNN = Recurrent(None, "projected hidden weight lengths backwards is_relu")
 GRU = Recurrent(scan.GRU, "projected hidden weight bias lengths backwards")
 LSTM = Recurrent(scan.LSTM, "projected hidden cell weight shrink lengths backwards")
+
+KERNELS: dict[str, FusedKernel] = {"gru": GRU, "lstm": LSTM, "lstm_cell": LSTM_CELL, "rnn": RNN}
+"""For `mt_tensor.extending.register_kernels`."""
