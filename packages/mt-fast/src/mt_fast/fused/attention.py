@@ -67,20 +67,9 @@ def _weights_of(seen: Any, factor: Any, added: Any) -> None:
 
 
 def _attend(
-    lo: Any,
-    hi: Any,
-    queries: Any,
-    keys: Any,
-    values: Any,
-    mask: Any,
-    weights: Any,
-    out: Any,
-    places: Any,
-    steps: Any,
-    extents: Any,
-    causal: Any,
-    scale: Any,
-) -> None:
+    lo: Any, hi: Any, queries: Any, keys: Any, values: Any, mask: Any, weights: Any, out: Any,
+    places: Any, steps: Any, extents: Any, causal: Any, scale: Any,
+) -> None:  # fmt: skip
     """Write means of values; a unit is a block of the queries of a head.
 
     Args:
@@ -158,24 +147,10 @@ def _add_product(
 
 
 def _attend_back(
-    lo: Any,
-    hi: Any,
-    queries: Any,
-    keys: Any,
-    values: Any,
-    upstream: Any,
-    weights: Any,
-    of_scores: Any,
-    to_queries: Any,
-    to_keys: Any,
-    to_values: Any,
-    places: Any,
-    steps: Any,
-    extents: Any,
-    parts: Any,
-    causal: Any,
-    scale: Any,
-) -> None:
+    lo: Any, hi: Any, queries: Any, keys: Any, values: Any, upstream: Any, weights: Any,
+    of_scores: Any, to_queries: Any, to_keys: Any, to_values: Any, places: Any, steps: Any,
+    extents: Any, parts: Any, causal: Any, scale: Any,
+) -> None:  # fmt: skip
     """Write gradients; a unit is a part of the queries of a head.
 
     Args:

@@ -44,18 +44,9 @@ LANES = VECTOR_BYTES // 4
 
 
 def _ctc(
-    lo: Any,
-    hi: Any,
-    scores: Any,
-    labels: Any,
-    durations: Any,
-    lengths: Any,
-    blank: Any,
-    leaps: Any,
-    likely: Any,
-    forward: Any,
-    losses: Any,
-) -> None:
+    lo: Any, hi: Any, scores: Any, labels: Any, durations: Any, lengths: Any, blank: Any,
+    leaps: Any, likely: Any, forward: Any, losses: Any,
+) -> None:  # fmt: skip
     """Go forward through time.
 
     Args:
@@ -90,20 +81,9 @@ def _ctc(
 
 
 def _ctc_gradient(
-    lo: Any,
-    hi: Any,
-    scores: Any,
-    labels: Any,
-    durations: Any,
-    lengths: Any,
-    leaps: Any,
-    likely: Any,
-    forward: Any,
-    backward: Any,
-    ahead: Any,
-    weights: Any,
-    out: Any,
-) -> None:
+    lo: Any, hi: Any, scores: Any, labels: Any, durations: Any, lengths: Any, leaps: Any,
+    likely: Any, forward: Any, backward: Any, ahead: Any, weights: Any, out: Any,
+) -> None:  # fmt: skip
     """Go back through time, and write the gradient of the scores.
 
     Args:

@@ -25,16 +25,9 @@ from mt_tensor.extending import FUSED, Array, FusedKernel, Gradients, Needs, Sav
 
 
 def _cross_entropy_rows(
-    lo: Any,
-    hi: Any,
-    scores: Any,
-    target: Any,
-    ignored: Any,
-    losses: Any,
-    weight: Any,
-    gradient: Any,
-    wrong: Any,
-) -> None:
+    lo: Any, hi: Any, scores: Any, target: Any, ignored: Any, losses: Any, weight: Any,
+    gradient: Any, wrong: Any,
+) -> None:  # fmt: skip
     """Write each sample's loss.
 
     Where `gradient` has rows, write `(softmax(scores) - 1 at the target) * weight` to them. Of a

@@ -37,17 +37,9 @@ _summing = jit(fastmath=set(REASSOCIATE))
 
 
 def _layer_rows(
-    lo: Any,
-    hi: Any,
-    x: Any,
-    weight: Any,
-    bias: Any,
-    eps: Any,
-    is_centered: Any,
-    out: Any,
-    mean: Any,
-    scale: Any,
-) -> None:
+    lo: Any, hi: Any, x: Any, weight: Any, bias: Any, eps: Any, is_centered: Any, out: Any,
+    mean: Any, scale: Any,
+) -> None:  # fmt: skip
     """Write each row normalized, scaled and shifted."""
     total, zero = sum_of(x[lo]), x.dtype.type(0)
     for i in range(lo, hi):
@@ -83,18 +75,9 @@ def _two_means(row: Any, grad: Any, weight: Any, center: Any, factor: Any) -> An
 
 
 def _layer_gradient_parts(
-    lo: Any,
-    hi: Any,
-    x: Any,
-    grad: Any,
-    weight: Any,
-    mean: Any,
-    scale: Any,
-    is_centered: Any,
-    out: Any,
-    weights: Any,
-    biases: Any,
-) -> None:
+    lo: Any, hi: Any, x: Any, grad: Any, weight: Any, mean: Any, scale: Any, is_centered: Any,
+    out: Any, weights: Any, biases: Any,
+) -> None:  # fmt: skip
     """Write the gradients of a part of the rows, and that part's share in those of the others."""
     parts, rows, zero = len(weights), len(x), x.dtype.type(0)
     for part in range(lo, hi):
@@ -122,17 +105,9 @@ def _layer_gradient_parts(
 
 
 def _units(
-    lo: Any,
-    hi: Any,
-    x: Any,
-    weight: Any,
-    bias: Any,
-    eps: Any,
-    out: Any,
-    mean: Any,
-    variance: Any,
+    lo: Any, hi: Any, x: Any, weight: Any, bias: Any, eps: Any, out: Any, mean: Any, variance: Any,
     scale: Any,
-) -> None:
+) -> None:  # fmt: skip
     """Write each unit normalized, and its rows scaled and shifted."""
     samples, _, rows, size = x.shape
     count = samples * rows * size
@@ -168,17 +143,9 @@ def _two_sums(row: Any, grad: Any, center: Any) -> Any:
 
 
 def _gradient_of_units(
-    lo: Any,
-    hi: Any,
-    x: Any,
-    grad: Any,
-    weight: Any,
-    mean: Any,
-    scale: Any,
-    out: Any,
-    weights: Any,
+    lo: Any, hi: Any, x: Any, grad: Any, weight: Any, mean: Any, scale: Any, out: Any, weights: Any,
     biases: Any,
-) -> None:
+) -> None:  # fmt: skip
     """Write the gradients of each unit, and those of the weight and bias of each of its rows."""
     samples, _, rows, size = x.shape
     count = samples * rows * size
@@ -212,17 +179,9 @@ COLUMNS = 128
 
 
 def _batch_columns(
-    lo: Any,
-    hi: Any,
-    x: Any,
-    weight: Any,
-    bias: Any,
-    eps: Any,
-    out: Any,
-    mean: Any,
-    variance: Any,
+    lo: Any, hi: Any, x: Any, weight: Any, bias: Any, eps: Any, out: Any, mean: Any, variance: Any,
     scale: Any,
-) -> None:
+) -> None:  # fmt: skip
     """Write blocks of channels normalized, scaled and shifted."""
     count, channels = x.shape
     for block in range(lo, hi):
@@ -251,17 +210,9 @@ def _batch_columns(
 
 
 def _batch_gradient_columns(
-    lo: Any,
-    hi: Any,
-    x: Any,
-    grad: Any,
-    weight: Any,
-    mean: Any,
-    scale: Any,
-    out: Any,
-    weights: Any,
+    lo: Any, hi: Any, x: Any, grad: Any, weight: Any, mean: Any, scale: Any, out: Any, weights: Any,
     biases: Any,
-) -> None:
+) -> None:  # fmt: skip
     """Write the gradients of blocks of channels, of their weights and biases."""
     count, channels = x.shape
     for block in range(lo, hi):
