@@ -193,15 +193,11 @@ class LastDimensions(FusedKernel):
     def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of the elements, the weight and the bias."""
         x, affine, shape, _ = self._taken(arguments)
-        elements, upstream = elements_of(x), elements_of(grad)
-        of_x = None
-        if needs[0]:
-            of_x = tensor_of(
-                self._of_elements(x, elements, upstream, affine, saved, size_of(shape)), x
-            )
+        read = [elements_of(x), elements_of(grad)]
+        of_x = self._of_elements(x, read, affine.get("weight"), saved, shape) if needs[0] else None
         names = ("weight", "bias") if self.centered else ("weight",)
         wanted = [name for name, need in zip(names, needs[1:], strict=False) if need]
-        found = self._of_affine(x, elements, upstream, wanted, saved, shape) if wanted else {}
+        found = self._of_affine(x, [*read, *saved], wanted, shape) if wanted else {}
         others = [tensor_of(found[name], x) if name in found else None for name in names]
         return of_x, *others, None, None
 
@@ -211,35 +207,23 @@ class LastDimensions(FusedKernel):
         return x, given(weight, *bias or (None,)), x.shape[x.ndim - folded :], eps
 
     def _of_elements(
-        self,
-        x: Tensor,
-        elements: TensorData,
-        upstream: TensorData,
-        affine: dict[str, Tensor],
-        statistics: Sequence[TensorData],
-        length: int,
-    ) -> TensorData:
-        ops, layout, out = ops_of(x), RowLayout(x.numel() // length, length), new(x)
-        names = ("weight",) if "weight" in affine else ()
+        self, x: Tensor, read: list[TensorData], weight: Tensor | None, saved: Saved, shape: Shape
+    ) -> Tensor:
+        ops, out = ops_of(x), new(x)
+        layout = RowLayout(x.numel() // size_of(shape), size_of(shape))
+        weights = [] if weight is None else [elements_of(weight)]
 
         def plan() -> Any:
             team = layout.teams(ops.machine.size.threads)
-            columns = dict.fromkeys(names, Operand(x.dtype, "column"))
+            columns = {"weight": Operand(x.dtype, "column")} if weights else {}
             return planned(ops, gradient_of_rows(x.dtype, team, self.centered, columns), layout)
 
-        ready = ops.remembered(("norm gradient", self.centered, *names, x.dtype, layout), plan)
-        weights = [elements_of(affine[name]) for name in names]
-        ops.launch(ready, [elements, upstream, *weights, *statistics, out])
-        return out
+        key = ("norm gradient", self.centered, weight is None, x.dtype, layout)
+        ops.launch(ops.remembered(key, plan), [*read, *weights, *saved, out])
+        return tensor_of(out, x)
 
     def _of_affine(
-        self,
-        x: Tensor,
-        elements: TensorData,
-        upstream: TensorData,
-        wanted: Sequence[str],
-        statistics: Sequence[TensorData],
-        shape: Shape,
+        self, x: Tensor, read: list[TensorData], wanted: Sequence[str], shape: Shape
     ) -> dict[str, TensorData]:
         ops, length = ops_of(x), size_of(shape)
         layout = rows_along((x.numel() // length, length), 0)
@@ -256,7 +240,7 @@ class LastDimensions(FusedKernel):
             results = [new(x, (chunks, length), computed(x.dtype)) for _ in wanted]
         else:
             results = [new(x, shape) for _ in wanted]
-        ops.launch(ops.remembered(key, plan), [elements, upstream, *statistics, *results])
+        ops.launch(ops.remembered(key, plan), [*read, *results])
         return dict(zip(wanted, added_up(x, results, shape) if parts else results, strict=True))
 
 

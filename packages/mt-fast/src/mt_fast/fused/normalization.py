@@ -264,81 +264,45 @@ def _row(size: int, number: float, dtype: np.dtype[Any]) -> Array:
     return np.full(size, number, dtype)
 
 
-class _LayerNorm(_Normalization):
-    """The last dimensions normalized: input, weight, bias, how many dimensions, eps."""
+class _LastDimensions(_Normalization):
+    """The last dimensions normalized: input, weight, bias, how many dimensions, eps.
 
-    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the result; the gradient reads mean and scale of each row."""
-        return _layers(*arguments, is_centered=True)
+    Attributes:
+        is_centered: whether the mean is made 0; without, there is no bias among the arguments.
+    """
 
-    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
-        """Return the gradients of the elements, the weight and the bias."""
-        x, weight, bias, folded, _ = arguments
-        return *_of_layers(grad, saved, x, weight, bias, folded, is_centered=True), None, None
-
-
-class _RMSNorm(_Normalization):
-    """The last dimensions scaled: input, weight, how many dimensions, eps."""
+    def __init__(self, is_centered: bool) -> None:
+        self.is_centered = is_centered
 
     def fits(self, *arguments: Any) -> bool:
         """Leave nothing, float16 and mixed types to the composition."""
-        x, weight, *_ = arguments
-        return super().fits(x, weight, None)
+        return super().fits(*self._with_bias(arguments))
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the result; the gradient reads the scale of each row."""
-        x, weight, folded, eps = arguments
-        return _layers(x, weight, None, folded, eps, is_centered=False)
+        """Return the result; the gradient reads mean and scale of each row."""
+        x, weight, bias, folded, eps = self._with_bias(arguments)
+        rows = _rows(x, folded)
+        size = rows.shape[1]
+        out, saved = empty_like(rows), tuple(np.empty((2, len(rows)), rows.dtype))
+        factors, shifts = _filled(weight, size, 1, x), _filled(bias, size, 0, x)
+        operands = rows, factors, shifts, eps, self.is_centered
+        _LAYER.run(len(rows), shared(rows.size, x), *operands, out, *saved)
+        return tensor_of(out.reshape(x._tensor.layout.shape), x), saved
 
     def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
-        """Return the gradients of the elements and the weight."""
-        x, weight, folded, _ = arguments
-        gradients = _of_layers(grad, saved, x, weight, None, folded, is_centered=False)
-        return *gradients[:2], None, None
+        """Return the gradients of the elements, the weight and the bias."""
+        x, *affine, folded, _ = self._with_bias(arguments)
+        rows, upstream = _rows(x, folded), _rows(grad, folded)
+        size = rows.shape[1]
+        out, sums = empty_like(rows), np.empty((2, PARTS, size), rows.dtype)
+        operands = rows, upstream, _filled(affine[0], size, 1, x), *saved, self.is_centered
+        _LAYER_GRADIENT.run(PARTS, shared(rows.size, x), *operands, out, *sums)
+        of_affine = _of_affine(x, np.add.reduce(sums, 1), affine)[: len(arguments) - 3]
+        return tensor_of(out.reshape(x.shape), x), *of_affine, None, None
 
-
-def _layers(
-    x: Tensor,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    folded: int,
-    eps: float,
-    *,
-    is_centered: bool,
-) -> tuple[Tensor, tuple[Array, Array]]:
-    """Return the last dimensions normalized, and the mean and scale of each row."""
-    rows = _rows(x, folded)
-    size = rows.shape[1]
-    out = empty_like(rows)
-    mean, scale = np.empty(len(rows), rows.dtype), np.empty(len(rows), rows.dtype)
-    factors, shifts = _filled(weight, size, 1, x), _filled(bias, size, 0, x)
-    operands = rows, factors, shifts, eps, is_centered
-    _LAYER.run(len(rows), shared(rows.size, x), *operands, out, mean, scale)
-    return tensor_of(out.reshape(x._tensor.layout.shape), x), (mean, scale)
-
-
-def _of_layers(
-    grad: Tensor,
-    saved: tuple[Any, ...],
-    x: Tensor,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    folded: int,
-    *,
-    is_centered: bool,
-) -> tuple[Tensor, Tensor | None, Tensor | None]:
-    """Return the gradients of the elements, the weight and the bias."""
-    rows, upstream = _rows(x, folded), _rows(grad, folded)
-    size = rows.shape[1]
-    out = empty_like(rows)
-    weights, biases = np.empty((2, PARTS, size), rows.dtype)
-    operands = rows, upstream, _filled(weight, size, 1, x), *saved, is_centered
-    _LAYER_GRADIENT.run(PARTS, shared(rows.size, x), *operands, out, weights, biases)
-    return (
-        tensor_of(out.reshape(x.shape), x),
-        None if weight is None else tensor_of(np.add.reduce(weights).reshape(weight.shape), x),
-        None if bias is None else tensor_of(np.add.reduce(biases).reshape(bias.shape), x),
-    )
+    def _with_bias(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """Return the arguments with a bias among them, None where there is none."""
+        return arguments if self.is_centered else (*arguments[:2], None, *arguments[2:])
 
 
 def _rows(x: Tensor, folded: int) -> Array:
@@ -395,7 +359,7 @@ def _normalized(
 
 
 def _gradients(
-    x: Tensor, units: Array, grad: Tensor, weight: Tensor | None, saved: tuple[Any, ...]
+    x: Tensor, units: Array, grad: Tensor, weight: Tensor | None, saved: Saved
 ) -> tuple[Tensor, Array]:
     """Return the gradient of the elements, and of the weight and the bias of each row of units."""
     out, sums = empty_like(units), np.empty((2, units.shape[1] * units.shape[2]))
@@ -409,7 +373,7 @@ def _gradients(
 def _of_affine(x: Tensor, sums: Array, affine: Sequence[Tensor | None]) -> list[Tensor | None]:
     """Return the sums that are gradients of the weight and the bias, of those that there are."""
     return [
-        None if tensor is None else tensor_of(each.astype(x.dtype.numpy), x)
+        None if tensor is None else tensor_of(each.reshape(tensor.shape).astype(x.dtype.numpy), x)
         for tensor, each in zip(affine, sums, strict=True)
     ]
 
@@ -439,5 +403,5 @@ def _arranged(
     return of_units, units, arrays
 
 
-LAYER_NORM, RMS_NORM = _LayerNorm(), _RMSNorm()
+LAYER_NORM, RMS_NORM = _LastDimensions(is_centered=True), _LastDimensions(is_centered=False)
 BATCH_NORM, GROUP_NORM = _BatchNorm(), _GroupNorm()
