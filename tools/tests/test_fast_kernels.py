@@ -18,7 +18,7 @@ from mt_fast.convolution import operation as convolution
 from mt_fast.core.kernel import Kernel
 from mt_fast.fused import kernels as fused
 from mt_fast.indexing import embedding
-from mt_fast.recurrent import kernels as recurrent
+from mt_fast.recurrent import layers as recurrent
 from mt_nn.conformance.kernels import SAMPLES as OF_NETWORKS
 from mt_operators.testing.ids import sample_id
 from mt_tensor.extending import FUSED, FusedKernel, by_kernel

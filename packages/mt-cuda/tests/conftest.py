@@ -1,6 +1,7 @@
 """The machines that the tests of mt-cuda run on, and a GPU that is only pretended."""
 
 import ctypes
+import itertools
 import weakref
 from dataclasses import replace
 from types import SimpleNamespace
@@ -9,13 +10,20 @@ import numpy as np
 import pytest
 
 from mt_cuda import CudaOps
-from mt_cuda.core import gpu
+from mt_cuda.core import elementwise, gpu, indexed, matrix
 from mt_cuda.core.compiler import Compiled
+from mt_cuda.core.elements import computed
 from mt_cuda.core.errors import KernelError
 from mt_cuda.core.simulator import Memory, Simulator
 from mt_cuda.core.tables import GPU
 from mt_cuda.cubins import cache
+from mt_cuda.inspection import kernels as inspection
 from mt_cuda.matrices import blas
+from mt_fast.extending import integer_functions
+from mt_operators import OPERATORS
+from mt_operators.core.lowering import expanded
+from mt_operators.core.tracing import graph_of
+from mt_tensor import bool_
 from mt_tensor.errors import BackendUnavailableError
 from mt_tensor.extending import DTYPES
 
@@ -70,6 +78,70 @@ def gpu_ops(request):
 def cubin_ops():
     """The backend that users get, on a GPU; the test skips where there is none."""
     return _gpu()
+
+
+# --- Every kernel -------------------------------------------------------------------------------
+
+SIGNED = ("pow", *integer_functions.UNSIGNED)
+"""Operators whose kernels are others for signed than for unsigned integers."""
+
+
+@pytest.fixture(scope="session")
+def every_kernel():
+    """Kernels by name that together use every operator, template and element type.
+
+    Those of uint16 and uint32 are the ones of uint8 with another name in their text.
+    """
+    elements = [dtype for name, dtype in DTYPES.items() if name not in ("uint16", "uint32")]
+    return {kernel.name: kernel for kernel in _kernels(elements)}
+
+
+def _kernels(elements):
+    for operator in OPERATORS.values():
+        yield from _elementwise(operator)
+        if operator.identity is not None or operator.name in {"maximum", "minimum"}:
+            for element, way in itertools.product(elements, inspection.FOLDS):
+                if operator.result != "bool" or element is bool_:
+                    yield inspection.kernel(operator.name, dtype=element, layout=way)
+    for element, target in itertools.product(elements, repeat=2):
+        yield inspection._copy(element, target)
+    for element in elements:
+        for name in ("gather", "scatter") if element is bool_ else ("gather", "scatter", "matmul"):
+            yield inspection.kernel(name, dtype=element)
+        yield indexed.gather(element, 3, "int64")
+        types = elementwise.Signature((None,), (element,), computed(element))
+        yield elementwise.contiguous("id", graph_of(OPERATORS["id"].value), types, (True,))
+        for name in ("add", "mul", "maximum", "minimum"):
+            yield _scatter(OPERATORS[name], element)
+    for tiling, a_by_rows, b_by_rows in itertools.product(
+        (matrix.LARGE, matrix.SMALL), (True, False), (True, False)
+    ):
+        yield matrix.matmul(DTYPES["float32"], tiling, 1, a_by_rows, b_by_rows)
+
+
+def _elementwise(operator):
+    every, wide = inspection.ELEMENTWISE, ("vector", "strided")
+    for name, layouts in (
+        ("float32", every),
+        ("float64", ("vector",)),
+        ("int32", every),
+        ("float16", wide),
+        ("uint8", wide),
+        ("uint64", ("strided",) if operator.name in SIGNED else ()),
+    ):
+        element = DTYPES[name]
+        if operator.result == ("real" if element.kind == "integer" else "integer"):
+            continue  # computed in float32, or refused
+        has_gradient = element.is_floating_point and any(inspection._needed(operator))
+        for layout, gradient in itertools.product(layouts, (False, True)[: 1 + has_gradient]):
+            yield inspection._elementwise(operator, element, layout, gradient)
+
+
+def _scatter(operator, dtype):
+    if dtype.name in indexed.ATOMIC.get(operator.name, ()):
+        return indexed.scatter(dtype, 2, "index32", operator.name)
+    graph = expanded(graph_of(operator.value))
+    return indexed.scatter_lines(operator.name, graph, dtype, 2, "index32")
 
 
 # --- A pretended GPU ----------------------------------------------------------------------------

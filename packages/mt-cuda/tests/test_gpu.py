@@ -10,7 +10,6 @@ from mt_cuda.core import gpu
 from mt_cuda.core.compiler import compile_kernel
 from mt_cuda.core.elements import operand
 from mt_cuda.core.kernel import define, numbers
-from mt_cuda.inspection.kernels import every_kernel
 from mt_operators import OPERATORS
 from mt_tensor.backends import use_backend
 from mt_tensor.errors import BackendUnavailableError
@@ -41,10 +40,9 @@ def test_every_primitive_is_launched_with_the_right_arguments(pretended):
     assert added.tolist() == [[0, 1, 2, 6], [4, 10, 12, 7], [8, 9, 10, 11]]
 
 
-def test_kernels_have_as_many_parameters_as_are_passed():
-    kernels = {kernel.name: kernel for kernel in every_kernel()}
+def test_kernels_have_as_many_parameters_as_are_passed(every_kernel):
     for name in ("add_float32_vector", "scatter_add_float32_2", "gather_float64_2"):
-        kernel = kernels[name]
+        kernel = every_kernel[name]
         head = compile_kernel(kernel).ptx.split(".entry")[1].split(")")[0]
         arrays = sum(parameter.passed == "array" for parameter in kernel.parameters)
         assert head.count(".param") == len(kernel.parameters) + 6 * arrays

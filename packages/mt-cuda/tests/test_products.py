@@ -162,8 +162,8 @@ def test_tensor_cores_take_what_fits_and_the_twin_all_else(dtype, tile, wide, fi
     assert bool(kernel.native) is fits
     if fits:
         assert f"KERNEL void {twin.name}(" in kernel.native
-        assert nvrtc.text([kernel], (7, 5)) == nvrtc.text([twin], (7, 5))
-        assert nvrtc.text([kernel], (8, 0)).endswith(kernel.native)
+        assert nvrtc.text(kernel, (7, 5)) == nvrtc.text(twin, (7, 5))
+        assert nvrtc.text(kernel, (8, 0)).endswith(kernel.native)
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Kernels compile for Hopper, on a machine without a GPU."""
 
-import functools
 import importlib.util
 import re
 import subprocess
@@ -29,12 +28,6 @@ REDUCED_IN_FLOAT64 = re.compile(r"(sin|cos|tan|sinc|lgamma|digamma)(_gradient_0)
 """CUDA's own functions of huge float32 angles take one step in float64."""
 
 
-@functools.cache
-def kernels():
-    """Return every kernel by its name."""
-    return {kernel.name: kernel for kernel in inspection.every_kernel()}
-
-
 def group(name):
     """Return the operator of a kernel, or which of the others it is."""
     return re.split(r"_(?:gradient|bool|b?float|u?int)", name)[0]
@@ -45,15 +38,15 @@ def formula_type_and_way(name):
     return re.fullmatch(rf"(.*?)_({'|'.join(DTYPES)})(?:_\d)?_(.*)", name).groups()
 
 
-@functools.cache
-def covering():
+@pytest.fixture(scope="session")
+def covering(every_kernel):
     """Return kernels among which is each formula in each type that it computes in, and each way to
     walk through memory, with each number of parameters and for each type of elements.
 
     A formula has the same text in every way, and converts 16 bits to compute in float32. All of
     this at once has nothing new, and is twice as many.
     """
-    traits = {name: set(traits_of(kernel)) for name, kernel in kernels().items()}
+    traits = {name: set(traits_of(kernel)) for name, kernel in every_kernel.items()}
     chosen, known = set(), set()
     for enough in (3, 2, 1):  # those first that bring most
         for name, found in traits.items():
@@ -76,18 +69,18 @@ def accesses(ptx, kind):
     return [line.split()[0] for line in ptx.splitlines() if line.strip().startswith(kind)]
 
 
-def test_truth_values_are_folded_as_such_and_numbers_of_every_type():
+def test_truth_values_are_folded_as_such_and_numbers_of_every_type(every_kernel):
     numbers = set(DTYPES) - {"uint16", "uint32"}  # which are as uint8 is
     for name, types in (("logical_and", {"bool"}), ("logical_xor", {"bool"}), ("add", numbers)):
         for way in ("rows", "columns"):
-            folds = [re.fullmatch(rf"{name}_(\w+?)_{way}_1_1", kernel) for kernel in kernels()]
+            folds = [re.fullmatch(rf"{name}_(\w+?)_{way}_1_1", kernel) for kernel in every_kernel]
             assert {match[1] for match in folds if match} == types
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [*OPERATORS, *OTHERS])
-def test_kernels_compile(kind):
-    found = [kernels()[name] for name in covering() if group(name) == kind]
+def test_kernels_compile(kind, every_kernel, covering):
+    found = [every_kernel[name] for name in covering if group(name) == kind]
     assert found
     for kernel in found:
         ptx = compile_kernel(kernel).ptx
@@ -104,16 +97,16 @@ def test_kernels_compile(kind):
             assert not double, f"{kernel.name} computes in float64"
 
 
-def test_the_kernels_cover_the_table():
-    assert {group(name) for name in kernels()} == {*OPERATORS, *OTHERS}
+def test_the_kernels_cover_the_table(every_kernel):
+    assert {group(name) for name in every_kernel} == {*OPERATORS, *OTHERS}
     for operator in OPERATORS.values():
         for layout in inspection.ELEMENTWISE:
-            names = [n for n in kernels() if re.match(rf"{operator.name}_(float|bool|int)", n)]
+            names = [n for n in every_kernel if re.match(rf"{operator.name}_(float|bool|int)", n)]
             templates = ("strided", "contiguous") if operator.result == "bool" else (layout,)
             if operator.name != "where":
                 assert any(template in n for n in names for template in templates), operator.name
     for name in ("matmul", "gather", "scatter_set", "scatter_add", "scatter_lines_mul"):
-        assert any(kernel.startswith(name) for kernel in kernels()), name
+        assert any(kernel.startswith(name) for kernel in every_kernel), name
 
 
 @pytest.mark.parametrize(
@@ -147,14 +140,14 @@ def test_indices_are_taken_apart_in_32_bits():
     assert "div.u32" in loop
 
 
-def test_atomics_are_the_hardwares():
+def test_atomics_are_the_hardwares(every_kernel):
     for dtype, instruction in (
         ("float32", ".add.f32"),
         ("float64", ".add.f64"),
         ("int64", ".add.u64"),
         ("int32", ".add.u32"),
     ):
-        ptx = compile_kernel(kernels()[f"scatter_add_{dtype}_2"]).ptx
+        ptx = compile_kernel(every_kernel[f"scatter_add_{dtype}_2"]).ptx
         assert re.search(rf"(atom|red)\.global{re.escape(instruction)}", ptx), dtype
 
 
@@ -176,18 +169,18 @@ def ptxas():
         r"(gather|scatter_\w+)_float32",
     ],
 )
-def test_nothing_spills(pattern, tmp_path):
-    names = [name for name in kernels() if re.match(pattern, name)]
+def test_nothing_spills(pattern, tmp_path, every_kernel):
+    names = [name for name in every_kernel if re.match(pattern, name)]
     assert len(names) > 6
     for name in names:
-        check_registers(name, tmp_path)
+        check_registers(every_kernel[name], tmp_path)
 
 
-def check_registers(name, folder):
-    kernel = folder / f"{name}.ptx"
-    kernel.write_text(compile_kernel(kernels()[name]).ptx)
+def check_registers(kernel, folder):
+    name, file = kernel.name, folder / f"{kernel.name}.ptx"
+    file.write_text(compile_kernel(kernel).ptx)
     run = subprocess.run(
-        [ptxas(), "-arch=sm_90", "-v", kernel, "-o", kernel.with_suffix(".cubin")],
+        [ptxas(), "-arch=sm_90", "-v", file, "-o", file.with_suffix(".cubin")],
         capture_output=True,
         text=True,
         check=True,

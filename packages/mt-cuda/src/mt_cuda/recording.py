@@ -17,9 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from mt_cuda.core.elements import stored_type
 from mt_cuda.core.gpu import size_of_gpu
 from mt_cuda.core.kernel import Kernel
 from mt_cuda.core.machine import Grid, Machine, Number
+from mt_cuda.core.simulator import Memory as Held
+from mt_cuda.core.simulator import Simulator
 from mt_tensor import DType
 from mt_tensor.backends.extending import dtype_of
 from mt_tensor.extending import Array
@@ -103,7 +106,7 @@ class Recorder(Machine):
     """Writes down what it is told.
 
     Args:
-        machine: what does the work; None for nobody.
+        machine: what does the work; if None, no kernel is run.
 
     Attributes:
         record: what it has been told since this was set to a new `Record`.
@@ -113,7 +116,7 @@ class Recorder(Machine):
 
     def __init__(self, machine: Machine | None = None) -> None:
         self.record = Record()
-        self._machine = machine or _Nobody()
+        self._machine = machine or _Idle()
 
     def allocate(self, count: int, dtype: DType) -> Memory:
         """Count an allocation."""
@@ -184,51 +187,16 @@ class Recorder(Machine):
         return f"written down, for {MULTIPROCESSORS} multiprocessors"
 
 
-# --- Nobody ---------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Spoken:
-    """Memory that is only spoken of: its elements are those that were uploaded, or else zeros."""
-
-    count: int
-    dtype: DType
-    uploaded: Array | None = None
-
-
-class _Nobody(Machine):
-    """Does nothing, and has of all memory what was uploaded."""
+class _Idle(Simulator):
+    """Runs no kernel, so that what was not uploaded stays zero."""
 
     size = Recorder.size
 
-    def allocate(self, count: int, dtype: DType) -> _Spoken:
-        return _Spoken(count, dtype)
+    def allocate(self, count: int, dtype: DType) -> Held:
+        return Held(np.zeros(count, stored_type(dtype)), dtype)
 
-    def upload(self, values: Array) -> _Spoken:
-        return _Spoken(values.size, dtype_of(values), values.copy())
-
-    def download(self, memory: _Spoken, count: int) -> Array:
-        if memory.uploaded is None:
-            return np.zeros(count, memory.dtype.numpy)
-        return memory.uploaded[:count].copy()
-
-    def reinterpreted(self, memory: _Spoken, dtype: DType) -> _Spoken:
-        return _Spoken(memory.count * memory.dtype.itemsize // dtype.itemsize, dtype)
-
-    def shares(self, a: _Spoken, b: _Spoken) -> bool:
-        return a is b
-
-    def identity(self, memory: _Spoken) -> Hashable:
-        return id(memory)
-
-    def load(self, kernel: Kernel) -> None:
+    def load(self, kernel: Kernel) -> Any:
         return None
 
     def launch(self, *_: Any) -> None:
         return None
-
-    def synchronize(self) -> None:
-        return None
-
-    def describe(self) -> str:
-        return "nobody"

@@ -32,7 +32,7 @@ OPERATIONS = (
     "attention.operation",
     "batching.total_norm",
     "images.conv2d",
-    "images.pool2d",
+    "images.pooling",
     "indexing.embedding",
     "matrices.linear",
     "normalization.batch_norm",

@@ -55,7 +55,7 @@ if find_spec("mt_fast.fused") is not None:  # kernels for named operations, such
 if find_spec("mt_fast.convolution") is not None:
     register_kernels("fast", "mt_fast.convolution.operation")
 if find_spec("mt_fast.recurrent") is not None:
-    register_kernels("fast", "mt_fast.recurrent.kernels")
+    register_kernels("fast", "mt_fast.recurrent.layers")
 if find_spec("mt_fast.inspection") is not None:  # kernels as text
     from mt_fast.inspection.kernel_source import source as source
     from mt_tensor import fuse as fuse  # functions that become one kernel

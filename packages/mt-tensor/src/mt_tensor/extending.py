@@ -67,7 +67,13 @@ from mt_tensor.core.registry import Backend as Backend, Device as Device, place 
 # Making an operation, beside `Function`, `fuse` and `fused`: kernels, and useful steps.
 from mt_tensor.core.kernels import register_kernels as register_kernels
 from mt_tensor.core.named import FUSED as FUSED, GRADIENTS as GRADIENTS
-from mt_tensor.kernels.fused import FusedKernel as FusedKernel, by_kernel as by_kernel
+from mt_tensor.kernels.fused import (
+    FusedKernel as FusedKernel,
+    Gradients as Gradients,
+    Needs as Needs,
+    Saved as Saved,
+    by_kernel as by_kernel,
+)
 from mt_tensor.indexing.slices import gather_unchecked as gather_unchecked
 from mt_tensor.recording.one_call import as_one_call as as_one_call
 

@@ -21,7 +21,7 @@ from mt_cuda.tensors import (
     tensor_of,
 )
 from mt_tensor import Tensor, TensorData
-from mt_tensor.extending import FusedKernel
+from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved
 
 Make = Callable[[Form], Kernel]
 
@@ -45,7 +45,7 @@ class Attention(FusedKernel):
             and not (causal and mask is not None)
         )
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the means; the gradient reads them, and the logarithm of each sum of weights."""
         query, _, value, *_ = arguments
         out = new_in_order(query, (*query.shape[:-1], value.shape[-1]))
@@ -54,9 +54,7 @@ class Attention(FusedKernel):
         result = tensor_of(out, query)
         return result, (result, logarithm)
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of queries, keys, values and the mask."""
         query, key, value, mask, *_ = arguments
         result, logarithm = saved

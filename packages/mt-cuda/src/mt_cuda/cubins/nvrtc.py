@@ -10,7 +10,6 @@ Before the text of a kernel comes the prelude: what its C takes for granted, in 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 from typing import Any
 
 from mt_cuda.c.translation import to_c
@@ -133,21 +132,12 @@ def cubin(kernel: Kernel, capability: Capability = HOPPER) -> bytes:
     Raises:
         KernelError: NVRTC is missing, or the kernel does not compile.
     """
-    return together([kernel], capability)
-
-
-def together(kernels: Sequence[Kernel], capability: Capability) -> bytes:
-    """Compile several kernels, of different names, into one cubin.
-
-    Raises:
-        KernelError: NVRTC is missing, or one of them does not compile.
-    """
     version()  # which says what to do if it is missing
     from cuda import core
 
     try:
         program = core.Program(
-            text(kernels, capability), "c++", core.ProgramOptions(**options(capability))
+            text(kernel, capability), "c++", core.ProgramOptions(**options(capability))
         )
         return bytes(program.compile("cubin").code)
     except Exception as error:
@@ -157,9 +147,8 @@ def together(kernels: Sequence[Kernel], capability: Capability) -> bytes:
                 f"capability {'.'.join(map(str, capability))}. Install the newest that the driver "
                 f"takes: {EXTRAS}."
             ) from error
-        names = ", ".join(kernel.name for kernel in kernels)
         raise KernelError(
-            f"kernel {names} does not compile ({type(error).__name__}: {error})."
+            f"kernel {kernel.name} does not compile ({type(error).__name__}: {error})."
         ) from error
 
 
@@ -167,18 +156,9 @@ AMPERE: Capability = (8, 0)
 """From here on GPUs have the instructions that some kernels have a text in C for."""
 
 
-def text(kernels: Sequence[Kernel], capability: Capability) -> str:
-    """Return what NVRTC reads of kernels: C, with all that it takes for granted.
-
-    Of several kernels the functions inside may have the same names: each has a namespace then.
-    """
-    texts = [
-        kernel.native if kernel.native and capability >= AMPERE else to_c(kernel)
-        for kernel in kernels
-    ]
-    if len(texts) > 1:
-        texts = [f"namespace kernel{k} {{\n{each}}}\n" for k, each in enumerate(texts)]
-    return "".join([PRELUDE, *texts])
+def text(kernel: Kernel, capability: Capability) -> str:
+    """Return what NVRTC reads of a kernel: C, with all that it takes for granted."""
+    return PRELUDE + (kernel.native if kernel.native and capability >= AMPERE else to_c(kernel))
 
 
 def options(capability: Capability) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -19,7 +18,7 @@ from mt_cuda.tensors import (
     tensor_of,
 )
 from mt_tensor import Tensor
-from mt_tensor.extending import FusedKernel, Shape
+from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved, Shape
 
 
 class Convolution(FusedKernel):
@@ -32,16 +31,14 @@ class Convolution(FusedKernel):
         out = (x.shape[0], kernels.shape[0], *size)
         return is_floating(x, kernels, bias) and countable(x.shape, kernels.shape, out, padding)
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the convolved images."""
         x, kernels, bias, *settings, groups = arguments
         size = convolved_size(x.shape[2:], kernels.shape[2:], *settings)
         through = windows.forward(x.shape[2:], size, kernels.shape[2:], *settings)
         return _convolved(x, kernels, bias, through, groups), ()
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of images, kernels and biases, each if it is wanted."""
         x, kernels, _, *settings, groups = arguments
         sizes = (x.shape[2:], grad.shape[2:], kernels.shape[2:])
@@ -73,7 +70,7 @@ class TransposedConvolution(FusedKernel):
             and countable(x.shape, kernels.shape, out, padding)
         )
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the images whose convolution has the size of those given."""
         x, kernels, bias, stride, padding, more, dilation, groups = arguments
         taps = kernels.shape[2:]
@@ -81,9 +78,7 @@ class TransposedConvolution(FusedKernel):
         through = windows.backward(size, x.shape[2:], taps, stride, padding, dilation)
         return _convolved(x, kernels, bias, through, groups, turned=True), ()
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of images, kernels and biases, each if it is wanted."""
         x, kernels, _, stride, padding, _, dilation, groups = arguments
         sizes = (grad.shape[2:], x.shape[2:], kernels.shape[2:])

@@ -6,13 +6,12 @@ Gradients are added atomically, in no fixed order; see `mt_cuda.core.indexed`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from mt_cuda.tensors import is_floating, ops_of, tensor_of
 from mt_operators import OPERATORS
 from mt_tensor import Tensor, TensorData
-from mt_tensor.extending import FusedKernel
+from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved
 
 
 class Embedding(FusedKernel):
@@ -23,7 +22,7 @@ class Embedding(FusedKernel):
         table, numbers = arguments
         return numbers.ndim > 0 and numbers.numel() > 0 and is_floating(table)
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the rows; saved are their numbers, each of which there is.
 
         That there is no such row is said when somebody waits: see `mt_cuda.indexing.checks`.
@@ -34,9 +33,7 @@ class Embedding(FusedKernel):
         rows = _for_each(table._tensor, safe)
         return tensor_of(ops.gather(rows, 0, _index(table, safe)), table), (safe,)
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradient of the table."""
         (table, _), (safe,) = arguments, saved
         ops, index = ops_of(table), _index(table, safe)

@@ -6,8 +6,6 @@ be asked for by name, on any machine: the text needs nothing, the PTX only the c
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
 from typing import TypedDict, Unpack
 
 from mt_cuda.core import elementwise, indexed, matrix, reduction
@@ -16,20 +14,16 @@ from mt_cuda.core.errors import KernelError
 from mt_cuda.core.gpu import THREADS
 from mt_cuda.core.kernel import Kernel
 from mt_cuda.vectors.elementwise import vector
-from mt_fast.extending import integer_functions
 from mt_operators import OPERATORS, Operator
 from mt_operators.core.lowering import expanded
 from mt_operators.core.row import zero
 from mt_operators.core.tracing import graph_of
 from mt_tensor import DType, bool_
-from mt_tensor.extending import DTYPES, as_dtype
+from mt_tensor.extending import as_dtype
 
 ELEMENTWISE = ("contiguous", "vector", "strided")
 FOLDS = ("rows", "columns")
 Gradient = bool | tuple[bool, ...] | None
-
-SIGNED = ("pow", *integer_functions.UNSIGNED)
-"""Operators whose kernels are others for signed than for unsigned integers."""
 
 SPECIAL = ("matmul", "gather", "scatter", "copy")
 
@@ -121,57 +115,6 @@ def kernel(
     return _elementwise(operator, element, layout, gradient)
 
 
-def every_kernel() -> Iterator[Kernel]:
-    """Yield kernels that together use every operator, template and element type.
-
-    Those of uint16 and uint32 are the ones of uint8 with another name in their text.
-    """
-    elements = [dtype for name, dtype in DTYPES.items() if name not in ("uint16", "uint32")]
-    for operator in OPERATORS.values():
-        yield from _every_elementwise(operator)
-        if operator.identity is not None or operator.name in {"maximum", "minimum"}:
-            for element, way in itertools.product(elements, FOLDS):
-                if operator.result != "bool" or element is bool_:
-                    yield _fold(operator, element, way)
-    for element, target in itertools.product(elements, repeat=2):
-        yield _copy(element, target)
-    for element in elements:
-        yield from (_special(name, element) for name in ("gather", "scatter"))
-        yield indexed.gather(element, 3, "int64")
-        yield _filled(element)
-        for name in ("add", "mul", "maximum", "minimum"):
-            yield _scatter(OPERATORS[name], element)
-        if element is not bool_:
-            yield _special("matmul", element)
-    for tiling, a_by_rows, b_by_rows in itertools.product(
-        (matrix.LARGE, matrix.SMALL), (True, False), (True, False)
-    ):
-        yield matrix.matmul(DTYPES["float32"], tiling, 1, a_by_rows, b_by_rows)
-
-
-def _every_elementwise(operator: Operator) -> Iterator[Kernel]:
-    for name, layouts in (
-        ("float32", ELEMENTWISE),
-        ("float64", ("vector",)),
-        ("int32", ELEMENTWISE),
-        ("float16", ("vector", "strided")),
-        ("uint8", ("vector", "strided")),
-        ("uint64", ("strided",) if operator.name in SIGNED else ()),
-    ):
-        element = DTYPES[name]
-        if operator.result == ("real" if element.kind == "integer" else "integer"):
-            continue  # computed in float32, or refused
-        for layout in layouts:
-            yield from _both(operator, element, layout)
-
-
-def _both(operator: Operator, dtype: DType, layout: str) -> Iterator[Kernel]:
-    """Yield the kernel of the value, and that of the gradient where there is one."""
-    yield _elementwise(operator, dtype, layout, False)
-    if dtype.is_floating_point and any(_needed(operator)):
-        yield _elementwise(operator, dtype, layout, True)
-
-
 def _needed(operator: Operator) -> tuple[bool, ...]:
     return tuple(partial is not zero for partial in operator.partials)
 
@@ -217,23 +160,9 @@ def _fold(operator: Operator, dtype: DType, layout: str) -> Kernel:
     return reduction.rows(fold, THREADS) if layout == "rows" else reduction.columns(fold)
 
 
-def _scatter(operator: Operator, dtype: DType) -> Kernel:
-    if dtype.name in indexed.ATOMIC.get(operator.name, ()):
-        return indexed.scatter(dtype, 2, "index32", operator.name)
-    return indexed.scatter_lines(
-        operator.name, expanded(graph_of(operator.value)), dtype, 2, "index32"
-    )
-
-
 def _copy(source_type: DType, target: DType) -> Kernel:
     types = elementwise.Signature((source_type,), (target,), computed(source_type))
     return elementwise.strided("id", graph_of(OPERATORS["id"].value), types, 2, "index32")
-
-
-def _filled(dtype: DType) -> Kernel:
-    """Return the kernel that writes one number everywhere."""
-    types = elementwise.Signature((None,), (dtype,), computed(dtype))
-    return elementwise.contiguous("id", graph_of(OPERATORS["id"].value), types, (True,))
 
 
 def _special(name: str, dtype: DType) -> Kernel:

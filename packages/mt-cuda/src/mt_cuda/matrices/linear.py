@@ -6,7 +6,6 @@ gradient of the weights is computed: `mt_cuda.matrices.product` says how.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from mt_cuda.core.layout import merge
@@ -14,7 +13,7 @@ from mt_cuda.matrices.multiply import linear, product_and_sums
 from mt_cuda.matrices.planning import LARGEST
 from mt_cuda.tensors import elements_of, is_floating, ops_of, tensor_of
 from mt_tensor import Tensor, TensorData
-from mt_tensor.extending import FusedKernel, Shape
+from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved, Shape
 
 
 class Linear(FusedKernel):
@@ -29,16 +28,14 @@ class Linear(FusedKernel):
             and max(x.numel() for x in given) < LARGEST
         )
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return `x @ weight.T + bias`."""
         x, weight, bias = arguments
         given = None if bias is None else elements_of(bias)
         out = linear(ops_of(x), _rows(x), _turned(weight._tensor), given)
         return _with_shape(out, (*x.shape[:-1], weight.shape[0]), x), ()
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of inputs, weights and biases, each if it is wanted."""
         x, weight, _ = arguments
         ops, upstream = ops_of(x), _rows(grad)

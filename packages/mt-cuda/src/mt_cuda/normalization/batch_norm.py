@@ -26,7 +26,7 @@ from mt_cuda.tensors import (
     tensor_of,
 )
 from mt_tensor import DType, Tensor, TensorData
-from mt_tensor.extending import FusedKernel, size_of
+from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved, size_of
 
 # --- Kernels ------------------------------------------------------------------------------------
 
@@ -138,7 +138,7 @@ class BatchNorm(FusedKernel):
         """Leave nothing to the composition."""
         return is_floating(arguments[0])
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the result; the gradient reads mean and scale of each channel."""
         x, weight, bias, eps, statistics = arguments
         affine, dtype, compute = given(weight, bias), x.dtype, computed(x.dtype)
@@ -158,9 +158,7 @@ class BatchNorm(FusedKernel):
         statistics[:] = [tensor_of(each, x) for each in (mean, variance)]
         return tensor_of(out, x), (mean, scale)
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of the elements, the weights and the biases."""
         x, weight, *_ = arguments
         names, dtype = ("weight", "bias"), x.dtype

@@ -1,18 +1,21 @@
 """Group normalization: one launch forward, and three back.
 
-A group lies in a row, so that its statistics are those of a layer; weight and bias belong to its
-channels. Back, the first launch adds up the planes of all channels; from these come both what the
-second takes from each element, and the gradients of weight and bias. The formula of the gradient is
-that of `fused/normalization.py`.
+A group lies in a row, so that its statistics and the gradient of its elements are those of a layer;
+weight and bias belong to its channels. For their gradients, one launch adds up the planes of all
+channels, and another these sums.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from mt_cuda.core.elements import computed
-from mt_cuda.normalization.layer_norm import added_up, given, normalized_rows
+from mt_cuda.normalization.layer_norm import (
+    added_up,
+    given,
+    gradient_of_rows,
+    normalized_rows,
+)
 from mt_cuda.rows.kernels import Operand, RowLayout, Rows, planned
 from mt_cuda.rows.teams import Team
 from mt_cuda.tensors import (
@@ -24,9 +27,11 @@ from mt_cuda.tensors import (
     tensor_of,
 )
 from mt_tensor import DType, Tensor
-from mt_tensor.extending import FusedKernel
+from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved
 
 # --- Kernels ------------------------------------------------------------------------------------
+
+COUNTS = ("groups", "members", "plane")
 
 CHANNEL = "own % groups * members + index32(j) // index32(plane)"
 """The channel of an element, where rows are groups of `members` channels of `plane` elements."""
@@ -53,39 +58,6 @@ def sums_of_planes(dtype: DType, team: Team) -> Rows:
     return rows.store("totals", "total").store("products", "product")
 
 
-def gradient_of_planes(dtype: DType, team: Team, weighted: bool) -> Rows:
-    """Return the kernel of the gradient of the elements, from the sums of the planes of a group.
-
-    There are `members` planes in a group, and `channels` in a sample.
-    """
-    compute = computed(dtype)
-    plane = "own // members * members + part"
-    group, part = Operand(compute, "own // members"), Operand(compute, plane)
-    weights = {
-        "weight": Operand(dtype, "own % channels"),
-        "weight_of_part": Operand(dtype, f"({plane}) % channels"),
-    }
-    operands = {
-        "x": Operand(dtype),
-        "grad": Operand(dtype),
-        "mean": group,
-        "scale": group,
-        "totals": part,
-        "products": part,
-        **(weights if weighted else {}),
-        "out": Operand(dtype),
-    }
-    name = "group_norm_gradient" + "_weighted" * weighted
-    rows = Rows(name, operands, team, compute, counts=("members", "channels"))
-    times = " * {weight_of_part}" if weighted else ""
-    rows.sums_of_parts("members", total="{totals}" + times, product="{products}" + times)
-    rows.let("middle", "{mean}").let("factor", "{scale}")
-    rows.let("count", f"{compute.name}(members * length)")
-    rows.let("offset", "total / count").let("slope", "product / count")
-    rows.let("share", "{weight}" if weighted else f"{compute.name}(1)")
-    return rows.store("out", "factor * ({grad} * share - offset - ({x} - middle) * factor * slope)")
-
-
 # --- The operation on tensors -------------------------------------------------------------------
 
 
@@ -96,7 +68,7 @@ class GroupNorm(FusedKernel):
         """Leave nothing to the composition."""
         return is_floating(arguments[0])
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the result; the gradient reads mean and scale of each group."""
         x, weight, bias, groups, eps = arguments
         affine, ops, out = given(weight, bias), ops_of(x), new(x)
@@ -106,7 +78,7 @@ class GroupNorm(FusedKernel):
         def plan() -> Any:
             team = layout.teams(ops.machine.size.threads)
             operands = dict.fromkeys(affine, Operand(x.dtype, CHANNEL))
-            kernel = normalized_rows(x.dtype, team, True, operands, ("groups", "members", "plane"))
+            kernel = normalized_rows(x.dtype, team, True, operands, COUNTS)
             return planned(ops, kernel, layout, counts=(groups, members, layout.length // members))
 
         statistics = [new(x, (rows,), computed(x.dtype)) for _ in range(2)]
@@ -115,35 +87,38 @@ class GroupNorm(FusedKernel):
         ops.launch(ready, views, [number_of(eps, x.dtype)])
         return tensor_of(out, x), tuple(statistics)
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of the elements, the weight and the bias."""
         x, weight, _, groups, _ = arguments
         ops, (samples, channels), out = ops_of(x), x.shape[:2], new(x)
-        members, rows = channels // groups, samples * channels
-        layout = RowLayout(rows, x.numel() // rows)
+        members, plane = channels // groups, x.numel() // (samples * channels)
+        elements, upstream = elements_of(x), elements_of(grad)
+        weights = [] if weight is None else [elements_of(weight)]
 
         def plan() -> Any:
+            layout = RowLayout(samples * groups, members * plane)
             team = layout.teams(ops.machine.size.threads)
-            sums, elements = (
-                sums_of_planes(x.dtype, team),
-                gradient_of_planes(x.dtype, team, weight is not None),
-            )
-            return (
-                planned(ops, sums, layout, counts=(members,)),
-                planned(ops, elements, layout, counts=(members, channels)),
-            )
+            operands = {"weight": Operand(x.dtype, CHANNEL)} if weights else {}
+            kernel = gradient_of_rows(x.dtype, team, True, operands, COUNTS)
+            return planned(ops, kernel, layout, counts=(groups, members, plane))
 
-        key = ("group norm gradient", x.dtype, x.shape, groups, weight is None)
-        first, second = ops.remembered(key, plan)
-        both = [elements_of(x), elements_of(grad)]
-        sums = [new(x, (samples, channels), computed(x.dtype)) for _ in range(2)]
-        ops.launch(first, [*both, *saved, *sums])
-        weights = [] if weight is None else [elements_of(weight)] * 2
-        ops.launch(second, [*both, *saved, *sums, *weights, out])
+        ready = ops.remembered(
+            ("group norm gradient", x.dtype, x.shape, groups, weight is None), plan
+        )
+        ops.launch(ready, [elements, upstream, *weights, *saved, out])
         wanted = [place for place in (1, 2) if needs[place]]
-        found = added_up(x, [sums[place % 2] for place in wanted], (channels,)) if wanted else []
+        if not wanted:
+            return tensor_of(out, x), None, None, None, None
+
+        def plan_sums() -> Any:
+            layout = RowLayout(samples * channels, plane)
+            team = layout.teams(ops.machine.size.threads)
+            return planned(ops, sums_of_planes(x.dtype, team), layout, counts=(members,))
+
+        ready = ops.remembered(("group norm sums", x.dtype, x.shape, groups), plan_sums)
+        sums = [new(x, (samples, channels), computed(x.dtype)) for _ in range(2)]
+        ops.launch(ready, [elements, upstream, *saved, *sums])
+        found = added_up(x, [sums[place % 2] for place in wanted], (channels,))
         others = {place: tensor_of(each, x) for place, each in zip(wanted, found, strict=True)}
         return tensor_of(out, x), others.get(1), others.get(2), None, None
 

@@ -27,7 +27,7 @@ from mt_cuda.tensors import (
     tensor_of,
 )
 from mt_tensor import DType, Tensor, TensorData
-from mt_tensor.extending import FusedKernel, Shape, size_of
+from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved, Shape, size_of
 
 # --- Kernels ------------------------------------------------------------------------------------
 
@@ -68,7 +68,13 @@ def shifted(value: str, affine: Collection[str]) -> str:
     return f"{value} + {{bias}}" if "bias" in affine else value
 
 
-def gradient_of_rows(dtype: DType, team: Team, centered: bool, affine: dict[str, Operand]) -> Rows:
+def gradient_of_rows(
+    dtype: DType,
+    team: Team,
+    centered: bool,
+    affine: dict[str, Operand],
+    counts: tuple[str, ...] = (),
+) -> Rows:
     """Return the kernel of the gradient of the elements; the arguments are those of the value."""
     compute = computed(dtype)
     operands = {
@@ -78,7 +84,8 @@ def gradient_of_rows(dtype: DType, team: Team, centered: bool, affine: dict[str,
         **_statistics(compute, centered, "row"),
         "out": Operand(dtype),
     }
-    rows = Rows(_named("norm_gradient", centered, affine), operands, team, compute)
+    name = _named("norm_gradient", centered, affine) + "_of_groups" * bool(counts)
+    rows = Rows(name, operands, team, compute, counts=counts)
     upstream = "{grad} * {weight}" if "weight" in affine else "{grad}"
     rows.let("factor", "{scale}")
     if not centered:
@@ -166,7 +173,7 @@ class LastDimensions(FusedKernel):
         """Leave nothing to the composition."""
         return is_floating(arguments[0])
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the result; the gradient reads mean and scale of each row."""
         x, affine, shape, eps = self._taken(arguments)
         ops, compute, length = ops_of(x), computed(x.dtype), size_of(shape)
@@ -183,20 +190,14 @@ class LastDimensions(FusedKernel):
         ops.launch(ready, views, [number_of(eps, x.dtype)])
         return tensor_of(out, x), tuple(statistics)
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of the elements, the weight and the bias."""
         x, affine, shape, _ = self._taken(arguments)
-        elements, upstream = elements_of(x), elements_of(grad)
-        of_x = None
-        if needs[0]:
-            of_x = tensor_of(
-                self._of_elements(x, elements, upstream, affine, saved, size_of(shape)), x
-            )
+        read = [elements_of(x), elements_of(grad)]
+        of_x = self._of_elements(x, read, affine.get("weight"), saved, shape) if needs[0] else None
         names = ("weight", "bias") if self.centered else ("weight",)
         wanted = [name for name, need in zip(names, needs[1:], strict=False) if need]
-        found = self._of_affine(x, elements, upstream, wanted, saved, shape) if wanted else {}
+        found = self._of_affine(x, [*read, *saved], wanted, shape) if wanted else {}
         others = [tensor_of(found[name], x) if name in found else None for name in names]
         return of_x, *others, None, None
 
@@ -206,35 +207,23 @@ class LastDimensions(FusedKernel):
         return x, given(weight, *bias or (None,)), x.shape[x.ndim - folded :], eps
 
     def _of_elements(
-        self,
-        x: Tensor,
-        elements: TensorData,
-        upstream: TensorData,
-        affine: dict[str, Tensor],
-        statistics: Sequence[TensorData],
-        length: int,
-    ) -> TensorData:
-        ops, layout, out = ops_of(x), RowLayout(x.numel() // length, length), new(x)
-        names = ("weight",) if "weight" in affine else ()
+        self, x: Tensor, read: list[TensorData], weight: Tensor | None, saved: Saved, shape: Shape
+    ) -> Tensor:
+        ops, out = ops_of(x), new(x)
+        layout = RowLayout(x.numel() // size_of(shape), size_of(shape))
+        weights = [] if weight is None else [elements_of(weight)]
 
         def plan() -> Any:
             team = layout.teams(ops.machine.size.threads)
-            columns = dict.fromkeys(names, Operand(x.dtype, "column"))
+            columns = {"weight": Operand(x.dtype, "column")} if weights else {}
             return planned(ops, gradient_of_rows(x.dtype, team, self.centered, columns), layout)
 
-        ready = ops.remembered(("norm gradient", self.centered, *names, x.dtype, layout), plan)
-        weights = [elements_of(affine[name]) for name in names]
-        ops.launch(ready, [elements, upstream, *weights, *statistics, out])
-        return out
+        key = ("norm gradient", self.centered, weight is None, x.dtype, layout)
+        ops.launch(ops.remembered(key, plan), [*read, *weights, *saved, out])
+        return tensor_of(out, x)
 
     def _of_affine(
-        self,
-        x: Tensor,
-        elements: TensorData,
-        upstream: TensorData,
-        wanted: Sequence[str],
-        statistics: Sequence[TensorData],
-        shape: Shape,
+        self, x: Tensor, read: list[TensorData], wanted: Sequence[str], shape: Shape
     ) -> dict[str, TensorData]:
         ops, length = ops_of(x), size_of(shape)
         layout = rows_along((x.numel() // length, length), 0)
@@ -251,7 +240,7 @@ class LastDimensions(FusedKernel):
             results = [new(x, (chunks, length), computed(x.dtype)) for _ in wanted]
         else:
             results = [new(x, shape) for _ in wanted]
-        ops.launch(ops.remembered(key, plan), [elements, upstream, *statistics, *results])
+        ops.launch(ops.remembered(key, plan), [*read, *results])
         return dict(zip(wanted, added_up(x, results, shape) if parts else results, strict=True))
 
 

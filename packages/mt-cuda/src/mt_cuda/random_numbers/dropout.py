@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -11,7 +10,7 @@ from mt_cuda.tensors import is_floating, ops_of, tensor_of
 from mt_operators import Formula
 from mt_operators.core.elementary import where
 from mt_tensor import Tensor, TensorData
-from mt_tensor.extending import FusedKernel
+from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved
 
 LEFT = Formula("left", 4, 1, lambda x, noise, p, scale: x * where(noise >= p, scale, 0.0))
 """An element times a scale if its noise is at least `p`, and else times 0."""
@@ -24,13 +23,11 @@ class Dropout(FusedKernel):
         """Leave nothing to the composition."""
         return is_floating(arguments[0])
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return what is left."""
         return _left(*arguments), ()
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradient of what was left, and zeros for the others."""
         _, noise, p = arguments
         return _left(grad, noise, p), None, None

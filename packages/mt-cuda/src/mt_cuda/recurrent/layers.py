@@ -10,7 +10,7 @@ from mt_cuda.recurrent import cells as steps_of
 from mt_cuda.recurrent.steps import Step, Steps, at, fits, gradient_of_weight, whole
 from mt_cuda.tensors import elements_of, new, ops_of, tensor_of
 from mt_tensor import Tensor, TensorData
-from mt_tensor.extending import FusedKernel
+from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved
 
 Make = Callable[..., Step]
 
@@ -53,7 +53,7 @@ class Recurrent(FusedKernel):
         shrunk = named.get("shrink") is not None
         return not shrunk and fits(named["projected"], named["hidden"], named["lengths"], *others)
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the hidden state after each step, followed by the last cell state, if any."""
         named = self._named(arguments)
         steps, hidden = _steps(named), named["hidden"]
@@ -85,9 +85,7 @@ class Recurrent(FusedKernel):
         reads = count > 1 or not self.gates
         return found, (found if reads else None, cells, gates)
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of the tensors among the arguments."""
         named, (result, cells, gates) = self._named(arguments), saved
         steps, hidden, weight = _steps(named), named["hidden"], named["weight"]

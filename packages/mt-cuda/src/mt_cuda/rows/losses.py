@@ -7,7 +7,6 @@ and as many zeros as there are scores.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from mt_cuda.core.elements import computed
@@ -23,7 +22,7 @@ from mt_cuda.tensors import (
     tensor_of,
 )
 from mt_tensor import DType, Tensor, TensorData, int64
-from mt_tensor.extending import FusedKernel
+from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved
 
 
 def losses_of_rows(dtype: DType, losses: DType, team: Team) -> Rows:
@@ -116,7 +115,7 @@ class CrossEntropy(FusedKernel):
         """Leave nothing to the composition."""
         return is_floating(arguments[0])
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the loss; saved are the logarithms of the sums, and how many targets count.
 
         That a class does not exist is said when somebody waits: see `mt_cuda.indexing.checks`.
@@ -140,9 +139,7 @@ class CrossEntropy(FusedKernel):
         out, *counted = _total(losses, target, x, ignored, reduction)
         return tensor_of(out, x), (logarithms, *counted)
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradient of the scores."""
         (logarithms, *counted), (x, classes, ignored, reduction) = saved, arguments
         ops, out = ops_of(x), new(x)

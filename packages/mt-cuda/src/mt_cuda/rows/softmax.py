@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Literal
 
 from mt_cuda.core.elements import computed
@@ -10,7 +9,7 @@ from mt_cuda.rows.kernels import Operand, Rows, planned, rows_along
 from mt_cuda.rows.teams import Team
 from mt_cuda.tensors import elements_of, is_floating, new, ops_of, tensor_of
 from mt_tensor import DType, Tensor, TensorData
-from mt_tensor.extending import FusedKernel
+from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved
 
 Name = Literal["softmax", "log_softmax", "softmax_gradient", "log_softmax_gradient"]
 
@@ -57,15 +56,13 @@ class Rowwise(FusedKernel):
         x, _ = arguments
         return x.ndim > 0 and is_floating(x)
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the result, which the gradient reads."""
         x, dim = arguments
         result = tensor_of(_along(dim, self.name, x), x)
         return result, (result,)
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradient of the tensor."""
         (result,), (x, dim) = saved, arguments
         return tensor_of(_along(dim, self.backward, grad, result), x), None

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from mt_fast.convolution.convolve import Settings, bias_gradient
 from mt_fast.convolution.small_images import convolve, image_gradient, kernel_gradient
 from mt_fast.memory.arrays import array_of, is_compiled, tensor_of
 from mt_tensor import Tensor
-from mt_tensor.extending import FusedKernel
+from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved
 
 
 class _Convolution(FusedKernel):
@@ -21,16 +20,14 @@ class _Convolution(FusedKernel):
         """Leave nothing and float16 to the composition."""
         return is_compiled(*arguments[:2])
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the convolved images."""
         x, kernels, bias, *settings = arguments
         biases = None if bias is None else array_of(bias)
         out = convolve(array_of(x), array_of(kernels), biases, Settings(*settings))
         return tensor_of(out, x), ()
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of images, kernels and biases, each if it is wanted."""
         x, kernels, *_ = arguments
         upstream, settings = array_of(grad), Settings(*arguments[3:])
@@ -61,7 +58,7 @@ class _TransposedConvolution(FusedKernel):
         fit = all(added < step for added, step in zip(more, stride, strict=True))
         return fit and is_compiled(*arguments[:2])
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the images whose convolution has the size of those given."""
         x, kernels, bias, stride, padding, more, dilation, groups = arguments
         every = zip(x.shape[2:], kernels.shape[2:], stride, padding, more, dilation, strict=True)
@@ -75,9 +72,7 @@ class _TransposedConvolution(FusedKernel):
             out += array_of(bias).reshape(-1, 1, 1)
         return tensor_of(out, x), ()
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of images, kernels and biases, each if it is wanted."""
         x, kernels, _, stride, padding, _, dilation, groups = arguments
         upstream, settings = array_of(grad), Settings(stride, padding, dilation, groups)

@@ -1,7 +1,8 @@
-"""Kernels of reductions that read elements where they are, and the calls that make up one.
+"""Kernels of reductions that read elements where they are, and the call that does one.
 
 If neighbors belong to different outputs (a sum over the first dimension), rows are folded with
-rows. Elements of any other layout are folded one output at a time, up to three dimensions.
+rows. Elements of any other layout are folded one output at a time, up to three dimensions. With
+more, they are copied to rows first, by the core.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from mt_fast.core.kernel import compiled
 from mt_fast.core.reductions import BLOCK, FoldText, fold_rows, fold_text
 from mt_fast.core.rendering import converted
 from mt_fast.core.source import Source, function, indented
-from mt_fast.folds.plans import NESTED, OUTER, Dimension, Fold, Step, nested_step, nests, padded
+from mt_fast.folds.plans import NESTED, OUTER, Dimension, Fold, Step, nested_step, padded
 from mt_operators import Operator
 from mt_tensor import DType
 
@@ -88,16 +89,13 @@ def _columns_of_rows(how: FoldText, count: int) -> list[str]:
     ]
 
 
-def _columns(fold: Fold, parallel: bool) -> list[Step]:
+def _columns(fold: Fold, parallel: bool) -> Step:
     kernel = compiled(columns(fold.operator, fold.dtype))
-    folded = padded(fold.folded, NESTED)
     width = fold.kept[-1].size
     length = min(width, COLUMNS)
     pieces = Dimension(-(-width // length), length, length)
-    return [
-        nested_step(kernel, fold, parallel, ((width, length),), starts, ((*outer, pieces), folded))
-        for starts, outer in nests(fold, fold.kept[:-1], OUTER - 1)
-    ]
+    kept = (*padded(fold.kept[:-1], OUTER - 1), pieces)
+    return nested_step(kernel, fold, parallel, ((width, length),), kept)
 
 
 # --- Scattered elements -----------------------------------------------------------------------
@@ -143,27 +141,22 @@ def fold_source(operator: Operator, dtype: DType, contiguous: bool) -> Source:
     return function(name, ARGUMENTS, body, how.fastmath)
 
 
-def _scattered(fold: Fold, parallel: bool) -> list[Step] | None:
-    """Return the steps of a reduction; None if too many dimensions are folded."""
-    if len(fold.folded) > NESTED:
-        return None
+def _scattered(fold: Fold, parallel: bool) -> Step:
     kernel = compiled(fold_source(fold.operator, fold.dtype, fold.folded[-1].source == 1))
-    folded = padded(fold.folded, NESTED)
-    return [
-        nested_step(kernel, fold, parallel, (), starts, (kept, folded))
-        for starts, kept in nests(fold, fold.kept, OUTER)
-    ]
+    return nested_step(kernel, fold, parallel, (), padded(fold.kept, OUTER))
 
 
 # --- All --------------------------------------------------------------------------------------
 
 
-def steps_of(fold: Fold, parallel: bool) -> list[Step] | None:
-    """Return the calls of one kernel that do a reduction; None if there is no kernel for it."""
-    if fold.across and len(fold.folded) <= NESTED:
+def step_of(fold: Fold, parallel: bool) -> Step | None:
+    """Return the call of a kernel that does a reduction; None if there are too many dimensions."""
+    if len(fold.kept) > OUTER or len(fold.folded) > NESTED:
+        return None
+    if fold.across:
         return _columns(fold, parallel)
     if len(fold.kept) <= 1 and len(fold.folded) == 1 and fold.folded[0].source == 1:
-        return [_rows(fold, parallel)]
+        return _rows(fold, parallel)
     return _scattered(fold, parallel)
 
 

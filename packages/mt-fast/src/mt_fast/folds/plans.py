@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,33 +113,18 @@ def nested_step(
     fold: Fold,
     parallel: bool,
     before: tuple[Any, ...],
-    starts: tuple[int, int],
-    dims: tuple[tuple[Dimension, ...], tuple[Dimension, ...]],
+    kept: tuple[Dimension, ...],
 ) -> Step:
-    """Return a call for nested loops over kept and folded dimensions, which begin at `starts`."""
-    (source_start, out_start), (kept, folded) = starts, dims
-    sizes, counts = (tuple(d.size for d in group) for group in dims)
+    """Return a call for nested loops over kept dimensions, `OUTER` of them, and folded ones."""
+    folded = padded(fold.folded, NESTED)
+    (read, source_start), (written, out_start) = fold.source, fold.out
+    sizes, counts = (tuple(d.size for d in group) for group in (kept, folded))
     strides = tuple(d.source for d in folded)
-    source = (fold.source[0], ((source_start, *(d.source for d in kept)), strides))
-    out = (fold.out[0], ((out_start, *(d.out for d in kept)),))
+    source = (read, ((source_start, *(d.source for d in kept)), strides))
+    out = (written, ((out_start, *(d.out for d in kept)),))
     return Step(kernel, size_of(sizes), parallel, (*before, sizes, counts), source, out)
 
 
 def padded(dims: tuple[Dimension, ...], count: int) -> tuple[Dimension, ...]:
     """Return `count` dimensions, with sizes of 1 in front."""
     return (*(Dimension(1, 0) for _ in range(count - len(dims))), *dims)
-
-
-def nests(
-    fold: Fold, dims: tuple[Dimension, ...], count: int
-) -> Iterator[tuple[tuple[int, int], tuple[Dimension, ...]]]:
-    """Walk over the outermost kept dimensions, so that `count` are left for the kernel.
-
-    Yields:
-        The positions in source and output, and the remaining dimensions.
-    """
-    outer, inner = dims[: max(len(dims) - count, 0)], dims[max(len(dims) - count, 0) :]
-    for index in itertools.product(*(range(d.size) for d in outer)):
-        start = fold.source[1] + sum(i * d.source for i, d in zip(index, outer, strict=True))
-        to = fold.out[1] + sum(i * d.out for i, d in zip(index, outer, strict=True))
-        yield (start, to), padded(inner, count)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from mt_fast.core.loops import REMEMBERED, collapse
 from mt_fast.core.tables import SPECIAL_CASES, empty
-from mt_fast.folds.kernels import steps_of
+from mt_fast.folds.kernels import step_of
 from mt_fast.folds.parts import split_plan
 from mt_fast.folds.plans import OUT, SOURCE, Dimension, Fold, Plan
 from mt_operators import Operator
@@ -51,8 +51,8 @@ def planned(
     fold = Fold(operator, dtype, read, written, tuple(kept), tuple(folded), across)
     plan = split_plan(fold, parallel_from)
     if plan is None:
-        steps = steps_of(fold, fold.elements() >= parallel_from)
-        plan = Plan(tuple(steps)) if steps else None
+        step = step_of(fold, fold.elements() >= parallel_from)
+        plan = Plan((step,)) if step else None
     return plan
 
 

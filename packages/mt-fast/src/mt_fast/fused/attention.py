@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,7 @@ from mt_fast.vectors.instructions import copy
 from mt_fast.vectors.processor import VECTOR_BYTES
 from mt_tensor import Tensor, TensorData
 from mt_tensor.backends.extending import Layout, row_major
-from mt_tensor.extending import FusedKernel, Shape, shape_broadcast
+from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved, Shape, shape_broadcast
 
 BLOCK = 8 * LARGEST
 """How many queries a unit of work has: those whose weights are made, or read, together."""
@@ -68,20 +67,9 @@ def _weights_of(seen: Any, factor: Any, added: Any) -> None:
 
 
 def _attend(
-    lo: Any,
-    hi: Any,
-    queries: Any,
-    keys: Any,
-    values: Any,
-    mask: Any,
-    weights: Any,
-    out: Any,
-    places: Any,
-    steps: Any,
-    extents: Any,
-    causal: Any,
-    scale: Any,
-) -> None:
+    lo: Any, hi: Any, queries: Any, keys: Any, values: Any, mask: Any, weights: Any, out: Any,
+    places: Any, steps: Any, extents: Any, causal: Any, scale: Any,
+) -> None:  # fmt: skip
     """Write means of values; a unit is a block of the queries of a head.
 
     Args:
@@ -159,24 +147,10 @@ def _add_product(
 
 
 def _attend_back(
-    lo: Any,
-    hi: Any,
-    queries: Any,
-    keys: Any,
-    values: Any,
-    upstream: Any,
-    weights: Any,
-    of_scores: Any,
-    to_queries: Any,
-    to_keys: Any,
-    to_values: Any,
-    places: Any,
-    steps: Any,
-    extents: Any,
-    parts: Any,
-    causal: Any,
-    scale: Any,
-) -> None:
+    lo: Any, hi: Any, queries: Any, keys: Any, values: Any, upstream: Any, weights: Any,
+    of_scores: Any, to_queries: Any, to_keys: Any, to_values: Any, places: Any, steps: Any,
+    extents: Any, parts: Any, causal: Any, scale: Any,
+) -> None:  # fmt: skip
     """Write gradients; a unit is a part of the queries of a head.
 
     Args:
@@ -285,7 +259,7 @@ class _Attention(FusedKernel):
             and (mask is None or shape_broadcast(mask.shape, scores) == scores)
         )
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the means; the gradient reads the weights."""
         query, key, value, mask, causal, scale = arguments
         q, k, v = (in_lines(x._tensor) for x in (query, key, value))
@@ -304,9 +278,7 @@ class _Attention(FusedKernel):
         )  # fmt: skip
         return Tensor._make(means, query.backend), (weights,)
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of queries, keys, values and the mask."""
         *given, mask, causal, scale = arguments
         (weights,) = saved

@@ -9,7 +9,6 @@ state at a time, if the sequence is right, is how fast the loss falls when its l
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from mt_fast.vector_math.operators import decay, log
 from mt_fast.vectors.compiler import inner
 from mt_fast.vectors.processor import VECTOR_BYTES
 from mt_tensor import Tensor
-from mt_tensor.extending import Array, FusedKernel
+from mt_tensor.extending import Array, FusedKernel, Gradients, Needs, Saved
 
 IMPOSSIBLE = -1e37
 """The logarithm of a probability of 0: so far away that no scores add up to it, but finite, so that
@@ -45,18 +44,9 @@ LANES = VECTOR_BYTES // 4
 
 
 def _ctc(
-    lo: Any,
-    hi: Any,
-    scores: Any,
-    labels: Any,
-    durations: Any,
-    lengths: Any,
-    blank: Any,
-    leaps: Any,
-    likely: Any,
-    forward: Any,
-    losses: Any,
-) -> None:
+    lo: Any, hi: Any, scores: Any, labels: Any, durations: Any, lengths: Any, blank: Any,
+    leaps: Any, likely: Any, forward: Any, losses: Any,
+) -> None:  # fmt: skip
     """Go forward through time.
 
     Args:
@@ -91,20 +81,9 @@ def _ctc(
 
 
 def _ctc_gradient(
-    lo: Any,
-    hi: Any,
-    scores: Any,
-    labels: Any,
-    durations: Any,
-    lengths: Any,
-    leaps: Any,
-    likely: Any,
-    forward: Any,
-    backward: Any,
-    ahead: Any,
-    weights: Any,
-    out: Any,
-) -> None:
+    lo: Any, hi: Any, scores: Any, labels: Any, durations: Any, lengths: Any, leaps: Any,
+    likely: Any, forward: Any, backward: Any, ahead: Any, weights: Any, out: Any,
+) -> None:  # fmt: skip
     """Go back through time, and write the gradient of the scores.
 
     Args:
@@ -216,7 +195,7 @@ class _CTC(FusedKernel):
         numbers = array_of(labels)
         return bool(numbers.min() >= 0 and numbers.max() < scores.shape[2])
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the loss of each sample; saved is what the way forward leaves behind."""
         scores, _, durations, lengths = map(array_of, arguments[:4])
         labels = _padded(*arguments[1::3])
@@ -229,9 +208,7 @@ class _CTC(FusedKernel):
         _FORWARD.run(batch, parallel, *inputs, leaps, likely, forward, losses)
         return tensor_of(losses, arguments[0]), (labels, leaps, likely, forward)
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradient of the log-probabilities."""
         scores, _, *sizes = map(array_of, arguments[:4])
         labels, *memory = saved

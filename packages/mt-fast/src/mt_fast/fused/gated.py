@@ -7,7 +7,6 @@ written where they belong.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 from mt_fast.core.kernel import Kernel
@@ -15,7 +14,7 @@ from mt_fast.memory.aligned import empty, empty_like
 from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
 from mt_fast.vector_math.operators import VECTORISED
 from mt_tensor import Tensor
-from mt_tensor.extending import Array, FusedKernel
+from mt_tensor.extending import Array, FusedKernel, Gradients, Needs, Saved
 
 _sigmoid = VECTORISED["sigmoid"]
 
@@ -57,7 +56,7 @@ class _GLU(FusedKernel):
         """Leave nothing and float16 to the composition."""
         return is_compiled(arguments[0])
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the gated half."""
         x, dim = arguments
         stretches = _stretches(x, dim)
@@ -67,9 +66,7 @@ class _GLU(FusedKernel):
         _FORWARD.run(len(stretches), shared(stretches.size, x), stretches, results)
         return tensor_of(out, x), ()
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradient of the tensor."""
         x, dim = arguments
         stretches = _stretches(x, dim)

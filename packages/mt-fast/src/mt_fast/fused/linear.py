@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from mt_fast.memory.arrays import are_of_one_dtype, array_of, is_compiled, share
 from mt_operators import OPERATORS
 from mt_tensor import Tensor, TensorData
 from mt_tensor.backends.extending import row_major
-from mt_tensor.extending import Array, FusedKernel
+from mt_tensor.extending import Array, FusedKernel, Gradients, Needs, Saved
 
 
 def _add_to_rows(lo: Any, hi: Any, rows: Any, bias: Any) -> None:
@@ -37,7 +36,7 @@ class _Linear(FusedKernel):
         x, weight, bias = arguments
         return is_compiled(x, weight, bias) and are_of_one_dtype(x, weight, bias)
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return `x @ weight.T + bias`."""
         x, weight, bias = arguments
         out = of_floats(_rows(x), array_of(weight).T)
@@ -45,9 +44,7 @@ class _Linear(FusedKernel):
             _ADD.run(len(out), shared(out.size, x), out, array_of(bias))
         return tensor_of(out.reshape(*x._tensor.layout.shape[:-1], -1), x), ()
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of inputs, weights and biases, each if it is wanted."""
         x, weight, _ = arguments
         upstream = _rows(grad)

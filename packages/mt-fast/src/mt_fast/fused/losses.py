@@ -3,12 +3,12 @@
 The composition writes the logarithm of the softmax, reads one element of each row, and writes as
 many zeros on the way back. Here a row yields its loss at once. The exponentials that are added up
 for it are the gradient but for a factor: if a gradient will be wanted they are kept, and backward
-has nothing left to do where the loss is what is differentiated.
+has nothing left to do where the loss is what is differentiated. They are one tensor's memory
+afterwards: to go back once more, they are made again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,26 +17,18 @@ from mt_fast.core.kernel import Kernel
 from mt_fast.fused.rows import exponentials_into, largest_of, sum_of_exponentials
 from mt_fast.memory.aligned import empty_like
 from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
-from mt_fast.vector_math.operators import decay, log
+from mt_fast.vector_math.operators import log
 from mt_tensor import Tensor
-from mt_tensor.extending import FUSED, Array, FusedKernel
+from mt_tensor.extending import FUSED, Array, FusedKernel, Gradients, Needs, Saved
 
 # --- Kernels on arrays of shape (samples, classes) ----------------------------------------------
 
 
 def _cross_entropy_rows(
-    lo: Any,
-    hi: Any,
-    scores: Any,
-    target: Any,
-    ignored: Any,
-    losses: Any,
-    logarithms: Any,
-    weight: Any,
-    gradient: Any,
-    wrong: Any,
-) -> None:
-    """Write each sample's loss, and the logarithm of the sum of exponentials of its scores.
+    lo: Any, hi: Any, scores: Any, target: Any, ignored: Any, losses: Any, weight: Any,
+    gradient: Any, wrong: Any,
+) -> None:  # fmt: skip
+    """Write each sample's loss.
 
     Where `gradient` has rows, write `(softmax(scores) - 1 at the target) * weight` to them. Of a
     sample whose target is `ignored` the loss and its gradient are 0.
@@ -61,31 +53,7 @@ def _cross_entropy_rows(
                 result[:] = 0
         else:
             total, beyond = sum_of_exponentials(row, largest, following)
-        logarithm = log(total)
-        losses[i] = logarithm - (row[wanted] - largest) if counts else 0
-        logarithms[i] = logarithm + largest
-
-
-def _cross_entropy_gradient_rows(
-    lo: Any,
-    hi: Any,
-    scores: Any,
-    target: Any,
-    ignored: Any,
-    logarithms: Any,
-    weights: Any,
-    out: Any,
-) -> None:
-    """Write `(softmax(scores) - 1 at the target) * weight`, and 0 where the target is `ignored`."""
-    for i in range(lo, hi):
-        row, result = scores[i], out[i]
-        if target[i] == ignored:
-            result[:] = 0
-        else:
-            logarithm, weight = logarithms[i], weights[i]
-            for j in range(row.size):
-                result[j] = decay(row[j] - logarithm) * weight
-            result[target[i]] -= weight
+        losses[i] = log(total) - (row[wanted] - largest) if counts else 0
 
 
 def _scale_rows(lo: Any, hi: Any, rows: Any, weights: Any) -> None:
@@ -96,8 +64,7 @@ def _scale_rows(lo: Any, hi: Any, rows: Any, weights: Any) -> None:
             row[j] *= weight
 
 
-_LOSS, _GRADIENT = Kernel.of(_cross_entropy_rows), Kernel.of(_cross_entropy_gradient_rows)
-_SCALE = Kernel.of(_scale_rows)
+_LOSS, _SCALE = Kernel.of(_cross_entropy_rows), Kernel.of(_scale_rows)
 
 # --- The operation on tensors -------------------------------------------------------------------
 
@@ -112,48 +79,27 @@ class _CrossEntropy(FusedKernel):
         """Leave nothing and float16 to the composition."""
         return is_compiled(arguments[0])
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
-        """Return the loss; saved are the logarithms of the sums, and the gradient, to be taken.
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
+        """Return the loss; saved is the gradient of the scores, to be taken.
 
         Raises:
             IndexingError: a class does not exist.
         """
-        x, classes, ignored, reduction = arguments
-        scores, target = _rows(x), array_of(classes).reshape(-1)
-        losses = np.empty(len(scores), scores.dtype)
-        logarithms = np.empty_like(losses)
-        wrong = np.zeros(1, np.bool_)
-        of_scores = empty_like(scores) if needs[0] else scores[:0]
-        count = _counted(target, ignored) if reduction == "mean" else 1
-        weight = scores.dtype.type(1 / max(count, 1))
-        views = (scores, target, ignored, losses, logarithms, weight, of_scores, wrong)
-        _LOSS.run(len(scores), shared(scores.size, x), *views)
-        if wrong[0]:
-            FUSED["cross_entropy"](*arguments)  # says which class there is not
-        saved = (logarithms, [of_scores], count)
+        x, classes, _, reduction = arguments
+        losses, of_scores, count = _losses(needs[0], *arguments)
         if reduction == "none":
-            return tensor_of(losses.reshape(classes.shape), x), saved
+            return tensor_of(losses.reshape(classes.shape), x), ([of_scores],)
         total = np.add.reduce(losses) / count if count else np.nan  # as 0 / 0
-        return tensor_of(np.asarray(total, scores.dtype), x), saved
+        return tensor_of(np.asarray(total, losses.dtype), x), ([of_scores],)
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
-        """Return the gradient of the scores: what was saved, but that is gone if taken before."""
-        x, classes, ignored, reduction = arguments
-        (logarithms, of_scores, counted), parallel = saved, shared(x.numel(), x)
-        weights, count = array_of(grad).reshape(-1), len(logarithms)
-        one = reduction != "none"  # weight, for all losses
-        if of_scores:
-            out = of_scores.pop()
-            if not one or weights[0] != 1:
-                weights = np.full(count, weights[0]) if one else weights
-                _SCALE.run(count, parallel, out, weights)
-        else:
-            scores, target = _rows(x), array_of(classes).reshape(-1)
-            out = empty_like(scores)
-            weights = np.full(count, weights[0] / max(counted, 1)) if one else weights
-            _GRADIENT.run(count, parallel, scores, target, ignored, logarithms, weights, out)
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
+        """Return the gradient of the scores: what was saved, or is made again if it was taken."""
+        x, (of_scores,), weights = arguments[0], saved, array_of(grad).reshape(-1)
+        out = of_scores.pop() if of_scores else _losses(True, *arguments)[1]
+        one = arguments[3] != "none"  # weight, for all losses
+        if not one or weights[0] != 1:
+            weights = np.full(len(out), weights[0]) if one else weights
+            _SCALE.run(len(out), shared(x.numel(), x), out, weights)
         if x.ndim == 2:
             return tensor_of(out, x), None, None, None
         shape = (x.shape[0], *x.shape[2:], x.shape[1])
@@ -163,6 +109,26 @@ class _CrossEntropy(FusedKernel):
             None,
             None,
         )
+
+
+def _losses(
+    wants_gradient: bool, x: Tensor, classes: Tensor, ignored: int, reduction: str
+) -> tuple[Array, Array, int]:
+    """Return the losses of all samples, the gradient of the scores, and what losses are divided by.
+
+    Raises:
+        IndexingError: a class does not exist.
+    """
+    scores, target = _rows(x), array_of(classes).reshape(-1)
+    losses, wrong = np.empty(len(scores), scores.dtype), np.zeros(1, np.bool_)
+    of_scores = empty_like(scores) if wants_gradient else scores[:0]
+    count = _counted(target, ignored) if reduction == "mean" else 1
+    weight = scores.dtype.type(1 / max(count, 1))
+    views = (scores, target, ignored, losses, weight, of_scores, wrong)
+    _LOSS.run(len(scores), shared(scores.size, x), *views)
+    if wrong[0]:
+        FUSED["cross_entropy"](x, classes, ignored, reduction)  # says which class there is not
+    return losses, of_scores, count
 
 
 def _counted(target: Array, ignored: int) -> int:

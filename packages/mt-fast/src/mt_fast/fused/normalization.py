@@ -23,7 +23,7 @@ from mt_fast.fused.rows import sum_of, sum_of_squares
 from mt_fast.memory.aligned import empty_like
 from mt_fast.memory.arrays import are_of_one_dtype, array_of, is_compiled, shared, tensor_of
 from mt_tensor import Tensor
-from mt_tensor.extending import Array, FusedKernel
+from mt_tensor.extending import Array, FusedKernel, Gradients, Needs, Saved
 
 PARTS = 16
 """How many partial sums the gradients of weight and bias are put together from.
@@ -37,17 +37,9 @@ _summing = jit(fastmath=set(REASSOCIATE))
 
 
 def _layer_rows(
-    lo: Any,
-    hi: Any,
-    x: Any,
-    weight: Any,
-    bias: Any,
-    eps: Any,
-    is_centered: Any,
-    out: Any,
-    mean: Any,
-    scale: Any,
-) -> None:
+    lo: Any, hi: Any, x: Any, weight: Any, bias: Any, eps: Any, is_centered: Any, out: Any,
+    mean: Any, scale: Any,
+) -> None:  # fmt: skip
     """Write each row normalized, scaled and shifted."""
     total, zero = sum_of(x[lo]), x.dtype.type(0)
     for i in range(lo, hi):
@@ -83,18 +75,9 @@ def _two_means(row: Any, grad: Any, weight: Any, center: Any, factor: Any) -> An
 
 
 def _layer_gradient_parts(
-    lo: Any,
-    hi: Any,
-    x: Any,
-    grad: Any,
-    weight: Any,
-    mean: Any,
-    scale: Any,
-    is_centered: Any,
-    out: Any,
-    weights: Any,
-    biases: Any,
-) -> None:
+    lo: Any, hi: Any, x: Any, grad: Any, weight: Any, mean: Any, scale: Any, is_centered: Any,
+    out: Any, weights: Any, biases: Any,
+) -> None:  # fmt: skip
     """Write the gradients of a part of the rows, and that part's share in those of the others."""
     parts, rows, zero = len(weights), len(x), x.dtype.type(0)
     for part in range(lo, hi):
@@ -122,17 +105,9 @@ def _layer_gradient_parts(
 
 
 def _units(
-    lo: Any,
-    hi: Any,
-    x: Any,
-    weight: Any,
-    bias: Any,
-    eps: Any,
-    out: Any,
-    mean: Any,
-    variance: Any,
+    lo: Any, hi: Any, x: Any, weight: Any, bias: Any, eps: Any, out: Any, mean: Any, variance: Any,
     scale: Any,
-) -> None:
+) -> None:  # fmt: skip
     """Write each unit normalized, and its rows scaled and shifted."""
     samples, _, rows, size = x.shape
     count = samples * rows * size
@@ -168,17 +143,9 @@ def _two_sums(row: Any, grad: Any, center: Any) -> Any:
 
 
 def _gradient_of_units(
-    lo: Any,
-    hi: Any,
-    x: Any,
-    grad: Any,
-    weight: Any,
-    mean: Any,
-    scale: Any,
-    out: Any,
-    weights: Any,
+    lo: Any, hi: Any, x: Any, grad: Any, weight: Any, mean: Any, scale: Any, out: Any, weights: Any,
     biases: Any,
-) -> None:
+) -> None:  # fmt: skip
     """Write the gradients of each unit, and those of the weight and bias of each of its rows."""
     samples, _, rows, size = x.shape
     count = samples * rows * size
@@ -212,17 +179,9 @@ COLUMNS = 128
 
 
 def _batch_columns(
-    lo: Any,
-    hi: Any,
-    x: Any,
-    weight: Any,
-    bias: Any,
-    eps: Any,
-    out: Any,
-    mean: Any,
-    variance: Any,
+    lo: Any, hi: Any, x: Any, weight: Any, bias: Any, eps: Any, out: Any, mean: Any, variance: Any,
     scale: Any,
-) -> None:
+) -> None:  # fmt: skip
     """Write blocks of channels normalized, scaled and shifted."""
     count, channels = x.shape
     for block in range(lo, hi):
@@ -251,17 +210,9 @@ def _batch_columns(
 
 
 def _batch_gradient_columns(
-    lo: Any,
-    hi: Any,
-    x: Any,
-    grad: Any,
-    weight: Any,
-    mean: Any,
-    scale: Any,
-    out: Any,
-    weights: Any,
+    lo: Any, hi: Any, x: Any, grad: Any, weight: Any, mean: Any, scale: Any, out: Any, weights: Any,
     biases: Any,
-) -> None:
+) -> None:  # fmt: skip
     """Write the gradients of blocks of channels, of their weights and biases."""
     count, channels = x.shape
     for block in range(lo, hi):
@@ -313,85 +264,45 @@ def _row(size: int, number: float, dtype: np.dtype[Any]) -> Array:
     return np.full(size, number, dtype)
 
 
-class _LayerNorm(_Normalization):
-    """The last dimensions normalized: input, weight, bias, how many dimensions, eps."""
+class _LastDimensions(_Normalization):
+    """The last dimensions normalized: input, weight, bias, how many dimensions, eps.
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
-        """Return the result; the gradient reads mean and scale of each row."""
-        return _layers(*arguments, is_centered=True)
+    Attributes:
+        is_centered: whether the mean is made 0; without, there is no bias among the arguments.
+    """
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
-        """Return the gradients of the elements, the weight and the bias."""
-        x, weight, bias, folded, _ = arguments
-        return *_of_layers(grad, saved, x, weight, bias, folded, is_centered=True), None, None
-
-
-class _RMSNorm(_Normalization):
-    """The last dimensions scaled: input, weight, how many dimensions, eps."""
+    def __init__(self, is_centered: bool) -> None:
+        self.is_centered = is_centered
 
     def fits(self, *arguments: Any) -> bool:
         """Leave nothing, float16 and mixed types to the composition."""
-        x, weight, *_ = arguments
-        return super().fits(x, weight, None)
+        return super().fits(*self._with_bias(arguments))
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
-        """Return the result; the gradient reads the scale of each row."""
-        x, weight, folded, eps = arguments
-        return _layers(x, weight, None, folded, eps, is_centered=False)
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
+        """Return the result; the gradient reads mean and scale of each row."""
+        x, weight, bias, folded, eps = self._with_bias(arguments)
+        rows = _rows(x, folded)
+        size = rows.shape[1]
+        out, saved = empty_like(rows), tuple(np.empty((2, len(rows)), rows.dtype))
+        factors, shifts = _filled(weight, size, 1, x), _filled(bias, size, 0, x)
+        operands = rows, factors, shifts, eps, self.is_centered
+        _LAYER.run(len(rows), shared(rows.size, x), *operands, out, *saved)
+        return tensor_of(out.reshape(x._tensor.layout.shape), x), saved
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
-        """Return the gradients of the elements and the weight."""
-        x, weight, folded, _ = arguments
-        gradients = _of_layers(grad, saved, x, weight, None, folded, is_centered=False)
-        return *gradients[:2], None, None
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
+        """Return the gradients of the elements, the weight and the bias."""
+        x, *affine, folded, _ = self._with_bias(arguments)
+        rows, upstream = _rows(x, folded), _rows(grad, folded)
+        size = rows.shape[1]
+        out, sums = empty_like(rows), np.empty((2, PARTS, size), rows.dtype)
+        operands = rows, upstream, _filled(affine[0], size, 1, x), *saved, self.is_centered
+        _LAYER_GRADIENT.run(PARTS, shared(rows.size, x), *operands, out, *sums)
+        of_affine = _of_affine(x, np.add.reduce(sums, 1), affine)[: len(arguments) - 3]
+        return tensor_of(out.reshape(x.shape), x), *of_affine, None, None
 
-
-def _layers(
-    x: Tensor,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    folded: int,
-    eps: float,
-    *,
-    is_centered: bool,
-) -> tuple[Tensor, tuple[Array, Array]]:
-    """Return the last dimensions normalized, and the mean and scale of each row."""
-    rows = _rows(x, folded)
-    size = rows.shape[1]
-    out = empty_like(rows)
-    mean, scale = np.empty(len(rows), rows.dtype), np.empty(len(rows), rows.dtype)
-    factors, shifts = _filled(weight, size, 1, x), _filled(bias, size, 0, x)
-    operands = rows, factors, shifts, eps, is_centered
-    _LAYER.run(len(rows), shared(rows.size, x), *operands, out, mean, scale)
-    return tensor_of(out.reshape(x._tensor.layout.shape), x), (mean, scale)
-
-
-def _of_layers(
-    grad: Tensor,
-    saved: tuple[Any, ...],
-    x: Tensor,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    folded: int,
-    *,
-    is_centered: bool,
-) -> tuple[Tensor, Tensor | None, Tensor | None]:
-    """Return the gradients of the elements, the weight and the bias."""
-    rows, upstream = _rows(x, folded), _rows(grad, folded)
-    size = rows.shape[1]
-    out = empty_like(rows)
-    weights, biases = np.empty((2, PARTS, size), rows.dtype)
-    operands = rows, upstream, _filled(weight, size, 1, x), *saved, is_centered
-    _LAYER_GRADIENT.run(PARTS, shared(rows.size, x), *operands, out, weights, biases)
-    return (
-        tensor_of(out.reshape(x.shape), x),
-        None if weight is None else tensor_of(np.add.reduce(weights).reshape(weight.shape), x),
-        None if bias is None else tensor_of(np.add.reduce(biases).reshape(bias.shape), x),
-    )
+    def _with_bias(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """Return the arguments with a bias among them, None where there is none."""
+        return arguments if self.is_centered else (*arguments[:2], None, *arguments[2:])
 
 
 def _rows(x: Tensor, folded: int) -> Array:
@@ -403,7 +314,7 @@ def _rows(x: Tensor, folded: int) -> Array:
 class _BatchNorm(_Normalization):
     """Channels normalized: input, weight, bias, eps, and a list for mean and variance."""
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the result; the gradient reads mean and scale of each channel."""
         x, weight, bias, eps, statistics = arguments
         out, (mean, variance, scale) = _normalized(x, _channels(x), weight, bias, eps)
@@ -411,9 +322,7 @@ class _BatchNorm(_Normalization):
         statistics[:] = [tensor_of(each.astype(dtype), x) for each in (mean, variance)]
         return out, (mean, scale)
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of the elements, the weights and the biases."""
         x, *affine, _, _ = arguments
         out, sums = _gradients(x, _channels(x), grad, affine[0], saved)
@@ -423,15 +332,13 @@ class _BatchNorm(_Normalization):
 class _GroupNorm(_Normalization):
     """Groups of channels normalized: input, weight, bias, how many groups, eps."""
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the result; the gradient reads mean and scale of each group."""
         x, weight, bias, groups, eps = arguments
         out, (mean, _, scale) = _normalized(x, _groups(x, groups), weight, bias, eps)
         return out, (mean, scale)
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of the elements, the weight and the bias."""
         x, *affine, groups, _ = arguments
         out, sums = _gradients(x, _groups(x, groups), grad, affine[0], saved)
@@ -452,7 +359,7 @@ def _normalized(
 
 
 def _gradients(
-    x: Tensor, units: Array, grad: Tensor, weight: Tensor | None, saved: tuple[Any, ...]
+    x: Tensor, units: Array, grad: Tensor, weight: Tensor | None, saved: Saved
 ) -> tuple[Tensor, Array]:
     """Return the gradient of the elements, and of the weight and the bias of each row of units."""
     out, sums = empty_like(units), np.empty((2, units.shape[1] * units.shape[2]))
@@ -466,7 +373,7 @@ def _gradients(
 def _of_affine(x: Tensor, sums: Array, affine: Sequence[Tensor | None]) -> list[Tensor | None]:
     """Return the sums that are gradients of the weight and the bias, of those that there are."""
     return [
-        None if tensor is None else tensor_of(each.astype(x.dtype.numpy), x)
+        None if tensor is None else tensor_of(each.reshape(tensor.shape).astype(x.dtype.numpy), x)
         for tensor, each in zip(affine, sums, strict=True)
     ]
 
@@ -496,5 +403,5 @@ def _arranged(
     return of_units, units, arrays
 
 
-LAYER_NORM, RMS_NORM = _LayerNorm(), _RMSNorm()
+LAYER_NORM, RMS_NORM = _LastDimensions(is_centered=True), _LastDimensions(is_centered=False)
 BATCH_NORM, GROUP_NORM = _BatchNorm(), _GroupNorm()

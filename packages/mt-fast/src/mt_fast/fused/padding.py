@@ -14,7 +14,7 @@ import numpy as np
 from mt_fast.core.kernel import Kernel
 from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
 from mt_tensor import Tensor
-from mt_tensor.extending import Array, FusedKernel
+from mt_tensor.extending import Array, FusedKernel, Gradients, Needs, Saved
 
 NUMPYS = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 """What NumPy calls the modes."""
@@ -79,7 +79,7 @@ class _Pad(FusedKernel):
         x, amounts, _ = arguments
         return is_compiled(x) and len(amounts) <= 4 and min(amounts) >= 0
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the padded images; saved is from where they came, and what shape they had."""
         x, amounts, mode = arguments
         padded = len(amounts) // 2
@@ -93,9 +93,7 @@ class _Pad(FusedKernel):
         result = tensor_of(out.reshape(*x.shape[: x.ndim - padded], *ends), x)
         return result, (rows, columns, images.shape)
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradient of the images."""
         (x, amounts, _), (rows, columns, shape) = arguments, saved
         upstream = array_of(grad).reshape(-1, rows.size, columns.size)

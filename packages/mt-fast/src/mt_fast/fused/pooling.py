@@ -3,7 +3,8 @@
 The first step runs over whole rows of the image, which lie in a row in memory, into a buffer that
 holds the padding too; only the second jumps from window to window. What sticks out into the padding
 is left out without a condition in an inner loop. Windows that halve an image have kernels of their
-own (`halving.py`), and so have means side by side (`tiling.py`) and step by step (`sliding.py`).
+own (`halving.py`), and so have means with stride 1 (`sliding.py`). The mean of a whole image is the
+backend's sum of a row.
 
 Inner loops count and index with unsigned numbers: Python's negative indices, which count from the
 end, would have to be told apart for each element, and nothing would be vectorised.
@@ -13,7 +14,6 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,10 +21,12 @@ import numpy as np
 from mt_fast.core.kernel import Kernel
 from mt_fast.core.lowering import maximum
 from mt_fast.core.tables import empty
-from mt_fast.fused import halving, sliding, tiling
+from mt_fast.fused import halving, sliding
 from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
-from mt_tensor import Tensor
-from mt_tensor.extending import FUSED, Array, FusedKernel, Shape
+from mt_operators import OPERATORS
+from mt_tensor import Tensor, TensorData
+from mt_tensor.backends.extending import row_major
+from mt_tensor.extending import FUSED, Array, FusedKernel, Gradients, Needs, Saved, Shape
 
 Pair = tuple[int, int]
 
@@ -169,10 +171,14 @@ class _Pooling(FusedKernel):
         x: Tensor = arguments[0]
         return is_compiled(x) and math.prod(x._tensor.layout.shape[-2:]) <= LARGEST_PLANE
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the pooled images, and for a gradient, which elements are the maxima."""
         x, size, stride, padding = arguments
         shape, pooled = _shapes(x._tensor.layout.shape, size, stride, padding)
+        if not self.largest and _is_whole(x, size, padding):
+            means = x.backend.reduce(OPERATORS["add"], x._tensor, (2, 3), True)
+            means.array[...] *= means.dtype.numpy.type(1.0 / math.prod(size))
+            return Tensor._make(means, x.backend), ()
         planes, parallel = _planes(array_of(x)), shared(x.numel(), x)
         out = empty(pooled, planes.dtype)
         saved: tuple[Any, ...] = ()
@@ -184,8 +190,6 @@ class _Pooling(FusedKernel):
             kernel, arguments = halving.CHOICES if halved else _PLACES, taps
         elif halved:
             kernel, arguments = halving.POOL, (self.largest,)
-        elif not self.largest and tiling.tiles(*windows):
-            kernel, arguments = tiling.MEANS, (size,)
         elif not self.largest and sliding.slides(*windows):
             kernel, arguments = sliding.MEANS, (size, padding)
         else:
@@ -193,11 +197,14 @@ class _Pooling(FusedKernel):
         kernel.run(len(planes), parallel, planes, *arguments, out, *saved)
         return tensor_of(out.reshape(shape), x), saved
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradient of the images."""
         x, *settings = arguments
+        if not self.largest and _is_whole(x, settings[0], settings[2]):
+            shares = array_of(grad) * x.dtype.numpy.type(1.0 / math.prod(settings[0]))
+            every = TensorData.of(shares, row_major(shares.shape, x.dtype)).expand(x.shape)
+            spread = x.backend.copy(every, every.layout.contiguous)
+            return Tensor._make(spread, x.backend), None, None, None
         out = empty(x.shape, x.dtype.numpy)
         targets, upstream, parallel = _planes(out), _planes(array_of(grad)), shared(x.numel(), x)
         if self.largest and halving.halves(*settings):
@@ -207,8 +214,6 @@ class _Pooling(FusedKernel):
             _MAX_GRADIENT.run(len(targets), parallel, *flat)
         elif halving.halves(*settings):
             halving.MEAN_GRADIENT.run(len(targets), parallel, upstream, targets)
-        elif tiling.tiles(*settings):
-            tiling.MEAN_GRADIENT.run(len(targets), parallel, upstream, settings[0], targets)
         elif sliding.slides(*settings):
             size, _, padding = settings
             frame = sliding.opposite(size, padding)
@@ -216,6 +221,11 @@ class _Pooling(FusedKernel):
         else:
             _MEAN_GRADIENT.run(len(targets), parallel, upstream, *settings, targets)
         return tensor_of(out, x), *[None] * len(settings)
+
+
+def _is_whole(x: Tensor, size: Pair, padding: Pair) -> bool:
+    """Whether the only window is the whole image."""
+    return x.shape[2:] == size and padding == (0, 0)
 
 
 def _planes(images: Array) -> Array:

@@ -6,7 +6,6 @@ results of a row, once for each of their taps; along another, over elements that
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from mt_fast.core.kernel import Kernel
 from mt_fast.core.tables import empty
 from mt_fast.memory.arrays import array_of, is_compiled, pieces_of, shared, tensor_of
 from mt_tensor import Tensor
-from mt_tensor.extending import Array, FusedKernel
+from mt_tensor.extending import Array, FusedKernel, Gradients, Needs, Saved
 
 # --- Kernels: taps and weights have shape (taps, new extent) --------------------------------------
 
@@ -85,7 +84,7 @@ class _Resample(FusedKernel):
         x, _, _, weights = arguments
         return is_compiled(x, weights) and x.dtype is weights.dtype
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the sums."""
         x, dim, taps, weights = arguments
         pieces = pieces_of(array_of(x), dim)
@@ -101,9 +100,7 @@ class _Resample(FusedKernel):
             _OF_ROWS.run(outer * target, parallel, pieces, places, factors, result)
         return tensor_of(out, x), ()
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradient of the input."""
         x, dim, taps, weights = arguments
         upstream = pieces_of(array_of(grad), dim)

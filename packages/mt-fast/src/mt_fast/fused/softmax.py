@@ -6,7 +6,6 @@ row stays in the cache from the largest element to the last division.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from mt_fast.memory.aligned import empty_like
 from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
 from mt_fast.vector_math.operators import decay, log
 from mt_tensor import Tensor
-from mt_tensor.extending import Array, FusedKernel
+from mt_tensor.extending import Array, FusedKernel, Gradients, Needs, Saved
 
 # --- Kernels on arrays of shape (rows, n) -------------------------------------------------------
 
@@ -90,15 +89,13 @@ class Rowwise(FusedKernel):
         x, _ = arguments
         return x.ndim > 0 and is_compiled(x)
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the result, which the gradient reads."""
         x, dim = arguments
         result = _along(dim, self.forward, x)
         return result, (result,)
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradient of the tensor."""
         (out,), (_, dim) = saved, arguments
         return _along(dim, self.backward, grad, out), None

@@ -224,17 +224,9 @@ def add_rows(out: Any, at: Any, step: Any, sums: Any, width: Any, rows: Any, cou
 
 
 def _multiply(
-    lo: Any,
-    hi: Any,
-    a: Any,
-    starts_a: Any,
-    b: Any,
-    starts_b: Any,
-    offsets: Any,
-    out: Any,
-    extents: Any,
-    steps: Any,
-) -> None:
+    lo: Any, hi: Any, a: Any, starts_a: Any, b: Any, starts_b: Any, offsets: Any, out: Any,
+    extents: Any, steps: Any,
+) -> None:  # fmt: skip
     """Multiply; a unit is a part of the rows of one panel.
 
     Args:

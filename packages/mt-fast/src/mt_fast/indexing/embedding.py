@@ -1,21 +1,20 @@
 """Look up rows of a table, and add up their gradients.
 
-Many numbers may name one row, so that threads must not add gradients wherever they go: each adds
-those for its own rows of the table, in the order in which they come.
+Which rows there are is checked by the loop that reads them, in no pass of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mt_fast.core.kernel import Kernel
 from mt_fast.core.tables import empty
+from mt_fast.indexing.slices import ADD_PIECES
 from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
 from mt_tensor import Tensor
-from mt_tensor.extending import FUSED, FusedKernel
+from mt_tensor.extending import FUSED, FusedKernel, Gradients, Needs, Saved
 
 
 def _rows(lo: Any, hi: Any, table: Any, numbers: Any, out: Any, wrong: Any) -> None:
@@ -30,18 +29,7 @@ def _rows(lo: Any, hi: Any, table: Any, numbers: Any, out: Any, wrong: Any) -> N
                 into[j] = row[j]
 
 
-def _gradient_rows(lo: Any, hi: Any, grad: Any, numbers: Any, out: Any) -> None:
-    """Add up the gradients of the rows `lo` to `hi` of the table."""
-    out[lo:hi] = 0
-    for i in range(len(numbers)):
-        number = numbers[i]
-        if lo <= number < hi:
-            into, upstream = out[number], grad[i]
-            for j in range(into.size):
-                into[j] += upstream[j]
-
-
-_LOOKUP, _GRADIENT = Kernel.of(_rows), Kernel.of(_gradient_rows)
+_LOOKUP = Kernel.of(_rows)
 
 
 class _Embedding(FusedKernel):
@@ -52,7 +40,7 @@ class _Embedding(FusedKernel):
         table, numbers = arguments
         return is_compiled(table) and numbers.numel() > 0
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the rows.
 
         Raises:
@@ -66,15 +54,14 @@ class _Embedding(FusedKernel):
             FUSED["embedding"](*arguments)  # says which row there is not
         return tensor_of(out.reshape(*indices.shape, -1), table), ()
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradient of the table."""
         table, indices = arguments
-        out, numbers = empty(table.shape, table.dtype.numpy), array_of(indices).reshape(-1)
-        upstream = array_of(grad).reshape(len(numbers), -1)
-        _GRADIENT.run(len(out), shared(upstream.size, table), upstream, numbers, out)
-        return tensor_of(out, table), None
+        out, numbers = np.zeros((1, *table.shape), table.dtype.numpy), array_of(indices).reshape(-1)
+        upstream = array_of(grad).reshape(1, len(numbers), -1)
+        parallel = shared(upstream.size, table)
+        ADD_PIECES.run(len(table), parallel, upstream, numbers, out)
+        return tensor_of(out[0], table), None
 
 
 EMBEDDING = _Embedding()

@@ -62,7 +62,7 @@ def _add_pieces(lo: Any, hi: Any, source: Any, numbers: Any, out: Any) -> None:
 
 
 _READ_ELEMENTS, _READ_PIECES = Kernel.of(_read_elements), Kernel.of(_read_pieces)
-_ADD_ELEMENTS, _ADD_PIECES = Kernel.of(_add_elements), Kernel.of(_add_pieces)
+_ADD_ELEMENTS, ADD_PIECES = Kernel.of(_add_elements), Kernel.of(_add_pieces)
 
 # --- On views -------------------------------------------------------------------------------------
 
@@ -135,7 +135,7 @@ def add_slices(
     if sums.ndim == 2:
         _ADD_ELEMENTS.run(len(sums), parallel, parts, row.view(np.uint64), sums)
     else:
-        _ADD_PIECES.run(sums.shape[0] * sums.shape[1], parallel, parts, row, sums)
+        ADD_PIECES.run(sums.shape[0] * sums.shape[1], parallel, parts, row, sums)
     return True
 
 

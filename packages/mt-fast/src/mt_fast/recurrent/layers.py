@@ -9,9 +9,10 @@ import numpy as np
 
 from mt_fast.memory.arrays import array_of, is_compiled, tensor_of
 from mt_fast.recurrent import scan
+from mt_fast.recurrent.lstm_cell import LSTM_CELL
 from mt_fast.recurrent.scan import Cell
 from mt_tensor import Tensor
-from mt_tensor.extending import Array, FusedKernel
+from mt_tensor.extending import Array, FusedKernel, Gradients, Needs, Saved
 
 WORTH_PANELS = 2**17
 """The most elements of a matrix for each step. Cutting so many into panels takes as long as
@@ -53,7 +54,7 @@ class Recurrent(FusedKernel):
             and len(projected) * WORTH_PANELS >= weight.numel()
         )
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the hidden state after each step, followed by the last cell state, if any."""
         cell, named = self._named(arguments)
         projected = named["projected"]
@@ -78,9 +79,7 @@ class Recurrent(FusedKernel):
         reads = steps > 1 or cell.gates == 0
         return result, (result if reads else None, cells, gates)
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of the tensors among the arguments."""
         cell, named = self._named(arguments)
         result, cells, gates = saved
@@ -125,3 +124,6 @@ def _lengths(named: dict[str, Any]) -> Array:
 RNN = Recurrent(None, "projected hidden weight lengths backwards is_relu")
 GRU = Recurrent(scan.GRU, "projected hidden weight bias lengths backwards")
 LSTM = Recurrent(scan.LSTM, "projected hidden cell weight shrink lengths backwards")
+
+KERNELS: dict[str, FusedKernel] = {"gru": GRU, "lstm": LSTM, "lstm_cell": LSTM_CELL, "rnn": RNN}
+"""For `mt_tensor.extending.register_kernels`."""

@@ -6,7 +6,6 @@ the products are those of any two matrices, and one pass makes the new states of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from mt_fast.core.products import of_floats
 from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
 from mt_fast.recurrent.cells import activate, gradient_of_gates, update
 from mt_tensor import Tensor
-from mt_tensor.extending import BLOCKS, FusedKernel
+from mt_tensor.extending import BLOCKS, FusedKernel, Gradients, Needs, Saved
 
 # --- Kernels: units are the sequences of a batch ------------------------------------------------
 
@@ -83,7 +82,7 @@ class _LSTMCell(FusedKernel):
             and not BLOCKS.count
         )
 
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return what is shown and remembered, shape (2, batch, width)."""
         input = arguments[0]
         x, h, c, of_input, of_state = map(array_of, arguments[:5])
@@ -98,9 +97,7 @@ class _LSTMCell(FusedKernel):
         after = states[1].copy() if True in needs else None  # the result may be changed in place
         return tensor_of(states, input), (gates, after)
 
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
+    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of input, both states and all parameters."""
         input = arguments[0]
         x, h, c, of_input, of_state = map(array_of, arguments[:5])

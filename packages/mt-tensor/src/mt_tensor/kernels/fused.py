@@ -13,6 +13,15 @@ from mt_tensor.core.named import FUSED, GRADIENTS
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.recording.functions import elements_of, fitting
 
+Needs = Sequence[bool]
+"""For each argument, whether its gradient is wanted."""
+
+Saved = tuple[Any, ...]
+"""What the gradient of a kernel reads beside the arguments."""
+
+Gradients = Sequence[Tensor | None]
+"""For each argument its gradient, or None."""
+
 
 class FusedKernel:
     """A backend's own version of a named operation: its value, and the gradient of its tensors.
