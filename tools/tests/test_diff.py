@@ -213,7 +213,7 @@ def counterparts(before: str, after: str) -> dict[str, tuple[str, str | None]]:
             ]
         ),
         ("tensor", "fast", "fused.losses._CrossEntropy.value", "new idea", None),
-        ("tensor", "fast", "fused.normalization._LayerNorm.gradient", "new idea", None),
+        ("tensor", "fast", "fused.normalization._LastDimensions.gradient", "new idea", None),
         ("tensor", "fast", "fused.dropout.dropout", "new idea", None),
         ("tensor", "fast", "core.source.loop", "new idea", None),
         (
