@@ -43,8 +43,8 @@ def choose_operation(shape: str, row: str, factors: tuple[str, str]) -> Operatio
         shapes = (_shape(middle, "shape", shape),)
     else:
         first, second = middle.columns(2)
-        extents, other = _shape(first, "shape", shape), _shape(second, "the others", row)
-        shapes = (extents, *(other for _ in range(arity - 1)))
+        sizes, other = _shape(first, "shape", shape), _shape(second, "the others", row)
+        shapes = (sizes, *(other for _ in range(arity - 1)))
     return Operation(name, shapes, dtype, dim)
 
 

@@ -76,12 +76,12 @@ def draw_lines(lines: Mapping[str, Sequence[float]], counted: str = "epoch") -> 
     return document("mt-lines", title, (LEFT + WIDTH, HEIGHT + 24), STYLE, elements)
 
 
-def _step(extent: float) -> float:
-    """Return a round number that divides an extent into about four parts."""
-    if not extent > 0.0:
+def _step(size: float) -> float:
+    """Return a round number that divides a size into about four parts."""
+    if not size > 0.0:
         return 1.0
-    power = 10.0 ** math.floor(math.log10(extent / 4.0))
-    return next(each * power for each in (1.0, 2.0, 2.5, 5.0, 10.0) if extent / each / power <= 4.5)
+    power = 10.0 ** math.floor(math.log10(size / 4.0))
+    return next(each * power for each in (1.0, 2.0, 2.5, 5.0, 10.0) if size / each / power <= 4.5)
 
 
 def _spread(count: int) -> list[int]:

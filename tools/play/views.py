@@ -70,8 +70,8 @@ def as_shape(text: str, what: str = "a shape", most: int = MOST_ELEMENTS) -> Sha
         ViewError: it is none, or has.
     """
     shape = whole_numbers(text, what)
-    if any(extent < 0 for extent in shape):
-        raise ViewError(f"{what} has extents of 0 or more; {shape} was given.")
+    if any(length < 0 for length in shape):
+        raise ViewError(f"{what} has lengths of 0 or more; {shape} was given.")
     _check_size(shape, most)
     return shape
 
@@ -157,10 +157,10 @@ def views(shape: str, order: str, index: str, expanded: str) -> Iterator[Step]:
         ViewError: something is none of these, or asks for too much.
         TensorError: it does not fit the tensor.
     """
-    extents = as_shape(shape)
-    size = math.prod(extents)
-    tensor = (mt.arange(size) * 10).view(extents)
-    yield Step(f"x = (10 * mt.arange({size})).view({_listed(extents)})", tensor)
+    lengths = as_shape(shape)
+    size = math.prod(lengths)
+    tensor = (mt.arange(size) * 10).view(lengths)
+    yield Step(f"x = (10 * mt.arange({size})).view({_listed(lengths)})", tensor)
     if order.strip():
         dims = whole_numbers(order, "an order of dimensions")
         tensor = tensor.permute(dims)

@@ -43,7 +43,7 @@ def test_loops_over_views(position):
 
 @pytest.mark.parametrize("dim", range(3))
 def test_folds(dim):
-    shape = tuple(1 if d == dim else extent for d, extent in enumerate(SHAPE))
+    shape = tuple(1 if d == dim else size for d, size in enumerate(SHAPE))
     for fn in (lambda total, x: total + x, lambda total, x: 10.0 * total + x):
         fold = course.tensor_reduce(fn, 0.0)
         for x in views():

@@ -80,8 +80,8 @@ def test_elements_are_computed_where_they_are_folded(shape, dim, reduction):
 @settings(deadline=None, max_examples=25)
 @given(data=st.data(), dtype=st.sampled_from(["float32", "float64"]))
 def test_it_gives_the_same_bits(data, dtype):
-    extents = st.lists(st.sampled_from([1, 2, 5, 30, 130]), min_size=1, max_size=4)
-    shape = tuple(data.draw(extents))
+    sizes = st.lists(st.sampled_from([1, 2, 5, 30, 130]), min_size=1, max_size=4)
+    shape = tuple(data.draw(sizes))
     dims = tuple(data.draw(st.sets(st.integers(0, len(shape) - 1), min_size=1)))
     formula, other = (data.draw(st.sampled_from([*of])) for of in (FORMULAS, OTHERS))
     reduction, keepdim = data.draw(st.sampled_from(REDUCTIONS)), data.draw(st.booleans())

@@ -30,15 +30,15 @@ def draw(*shape, dtype="float32"):
 @settings(max_examples=80, deadline=None)
 @given(
     batch=st.sampled_from([(), (3,), (2, 2)]),
-    extents=st.tuples(EXTENT, EXTENT, EXTENT),
+    sizes=st.tuples(EXTENT, EXTENT, EXTENT),
     transposed=st.tuples(st.booleans(), st.booleans()),
     apart=st.booleans(),
     dtype=st.sampled_from(["float32", "float64"]),
     panel=st.sampled_from([1, 2**12, gemm.PANEL_BYTES]),
     longest=st.sampled_from([1, 48, gemm.LONGEST]),
 )
-def test_any_extents_and_orders(batch, extents, transposed, apart, dtype, panel, longest):
-    n, m, k = extents
+def test_any_extents_and_orders(batch, sizes, transposed, apart, dtype, panel, longest):
+    n, m, k = sizes
     a = draw(*batch, *((m, n) if transposed[0] else (n, m)), dtype=dtype)
     b = draw(*batch, *((k, m) if transposed[1] else (m, k)), dtype=dtype)
     if apart:  # as heads are, beside each other in every row

@@ -12,13 +12,13 @@ from mt_tensor.backends.extending import Layout
 STRIDES = st.integers(-3, 3)
 
 
-def positions(extents, strides, starts):
+def positions(lengths, strides, starts):
     return sorted(
         tuple(
             start + sum(i * step for i, step in zip(index, steps, strict=True))
             for start, steps in zip(starts, strides, strict=True)
         )
-        for index in itertools.product(*map(range, extents))
+        for index in itertools.product(*map(range, lengths))
     )
 
 
@@ -28,14 +28,14 @@ def collapsed(shape, strides):
 
 @given(st.lists(st.tuples(st.integers(1, 3), STRIDES, STRIDES), max_size=5))
 def test_the_same_positions_are_visited(dims):
-    shape = tuple(extent for extent, _, _ in dims)
+    shape = tuple(length for length, _, _ in dims)
     strides = tuple(tuple(dim[v] for dim in dims) for v in (1, 2))
     layout = collapsed(shape, strides)
     assert positions(layout.sizes, layout.strides, layout.starts) == positions(
         shape, strides, (0, 0)
     )
-    assert len(layout.sizes) <= sum(extent > 1 for extent in shape)
-    assert all(extent > 1 for extent in layout.sizes)
+    assert len(layout.sizes) <= sum(length > 1 for length in shape)
+    assert all(length > 1 for length in layout.sizes)
 
 
 def test_contiguous_tensors_are_one_row():

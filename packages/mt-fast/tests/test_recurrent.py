@@ -77,12 +77,12 @@ def test_what_is_left_to_others(monkeypatch):
 
 @settings(max_examples=60, deadline=None)
 @given(
-    extents=st.tuples(st.integers(1, 21), EXTENT, st.integers(1, 230)),
+    sizes=st.tuples(st.integers(1, 21), EXTENT, st.integers(1, 230)),
     transposed=st.booleans(),
     dtype=st.sampled_from(["float32", "float64"]),
 )
-def test_products_with_panels(extents, transposed, dtype):
-    rows, taps, columns = extents
+def test_products_with_panels(sizes, transposed, dtype):
+    rows, taps, columns = sizes
     a, b = draw(rows, taps, dtype=dtype), draw(taps, columns, dtype=dtype)
     given_matrix = np.ascontiguousarray(b.T) if transposed else b
     panels = panels_of(given_matrix, transposed, False)

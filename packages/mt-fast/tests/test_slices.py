@@ -75,16 +75,16 @@ def test_the_first_of_the_largest_and_smallest_is_found(fast, shape, dim, dtype)
 
 @settings(max_examples=60, deadline=None)
 @given(
-    extents=st.lists(st.integers(1, 9), min_size=2, max_size=8),
+    sizes=st.lists(st.integers(1, 9), min_size=2, max_size=8),
     dtype=st.sampled_from(["float32", "int8", "float64"]),
     parallel=st.booleans(),
     data=st.data(),
 )
-def test_any_layout_is_copied_to_any_other(extents, dtype, parallel, data):
+def test_any_layout_is_copied_to_any_other(sizes, dtype, parallel, data):
     backend = mt.get_backend("fast")
-    array = np.arange(np.prod(extents)).reshape(extents).astype(dtype)
-    order = data.draw(st.permutations(range(len(extents))))
-    flipped = data.draw(st.sets(st.sampled_from(range(len(extents)))))
+    array = np.arange(np.prod(sizes)).reshape(sizes).astype(dtype)
+    order = data.draw(st.permutations(range(len(sizes))))
+    flipped = data.draw(st.sets(st.sampled_from(range(len(sizes)))))
     repeated = data.draw(st.integers(1, 3))
     view = mt.tensor(array, backend="fast").permute(*order).flip(*flipped)
     view = view.unsqueeze(-1).expand(*view.shape, repeated)

@@ -96,8 +96,8 @@ def _bilinear(x: Array, y: Array, weight: Array, bias: Array | float = 0.0, **_:
 
 
 def _cosine(x1: Array, x2: Array, dim: int = 1, eps: float = 1e-8) -> Array:
-    lengths = [np.maximum(np.linalg.norm(x, axis=dim), eps) for x in (x1, x2)]
-    cosine: Array = (x1 * x2).sum(dim) / (lengths[0] * lengths[1])
+    norms = [np.maximum(np.linalg.norm(x, axis=dim), eps) for x in (x1, x2)]
+    cosine: Array = (x1 * x2).sum(dim) / (norms[0] * norms[1])
     return cosine
 
 
@@ -603,8 +603,8 @@ def convolution(
         around = [(margin, margin) for margin in each(0 if padding == "valid" else padding, dims)]
     x = np.pad(x, [(0, 0), (0, 0), *around], mode=NUMPYS[padding_mode])  # type: ignore[call-overload]
     counts = [
-        (extent - spread * (size - 1) - 1) // step + 1
-        for extent, size, step, spread in zip(x.shape[2:], sizes, steps, spreads, strict=True)
+        (length - spread * (size - 1) - 1) // step + 1
+        for length, size, step, spread in zip(x.shape[2:], sizes, steps, spreads, strict=True)
     ]
     out = np.zeros((len(x), len(weight), *counts))
     per_group, made = weight.shape[1], len(weight) // groups
@@ -641,10 +641,10 @@ def transposed(
     )
     sizes = weight.shape[2:]
     whole = [
-        (extent - 1) * step + spread * (size - 1) + 1
-        for extent, size, step, spread in zip(x.shape[2:], sizes, steps, spreads, strict=True)
+        (length - 1) * step + spread * (size - 1) + 1
+        for length, size, step, spread in zip(x.shape[2:], sizes, steps, spreads, strict=True)
     ]
-    room = [extent + added + step for extent, added, step in zip(whole, more, steps, strict=True)]
+    room = [length + added + step for length, added, step in zip(whole, more, steps, strict=True)]
     made = weight.shape[1]
     out = np.zeros((len(x), made * groups, *room))
     for place in itertools.product(*map(range, x.shape[2:])):
@@ -656,8 +656,8 @@ def transposed(
             out[(slice(None), slice(first, first + made), *spots[1:])] += given * kernels
     if output_size is None:
         output_size = [
-            extent - 2 * margin + added
-            for extent, margin, added in zip(whole, margins, more, strict=True)
+            length - 2 * margin + added
+            for length, margin, added in zip(whole, margins, more, strict=True)
         ]
     kept: Any = (
         ...,
@@ -707,8 +707,8 @@ def _image_windows(height: int, width: int, kernel: Any, spread: Any, step: Any)
     """Yield the index of each window of padded images."""
     spans = [s * (k - 1) + 1 for k, s in zip(kernel, spread, strict=True)]
     rows, columns = (
-        range(0, extent - span + 1, by)
-        for extent, span, by in zip((height, width), spans, step, strict=True)
+        range(0, length - span + 1, by)
+        for length, span, by in zip((height, width), spans, step, strict=True)
     )
     for i, j in itertools.product(rows, columns):
         yield (..., slice(i, i + spans[0], spread[0]), slice(j, j + spans[1], spread[1]))
@@ -736,7 +736,7 @@ def folded(
     size, kernel, spread, margin, step = (
         each(v, 2) for v in (output_size, kernel_size, dilation, padding, stride)
     )
-    high, wide = (extent + 2 * m for extent, m in zip(size, margin, strict=True))
+    high, wide = (length + 2 * m for length, m in zip(size, margin, strict=True))
     channels = x.shape[-2] // (kernel[0] * kernel[1])
     out = np.zeros((*x.shape[:-2], channels, high, wide))
     for number, window in enumerate(_image_windows(high, wide, kernel, spread, step)):
@@ -752,56 +752,56 @@ Windows = list[list[list[int]]]
 
 
 def _pool_windows(
-    extents: tuple[int, ...], kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil: bool
+    lengths: tuple[int, ...], kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil: bool
 ) -> Windows:
-    dims = len(extents)
+    dims = len(lengths)
     every = zip(
-        extents,
+        lengths,
         *(each(value, dims) for value in (kernel_size, stride or kernel_size, padding, dilation)),
         strict=True,
     )
     found = []
-    for extent, size, step, margin, spread in every:
+    for length, size, step, margin, spread in every:
         span = spread * (size - 1)
-        starts = range(-margin, extent + margin, step)
-        whole = [start for start in starts if start + span < extent + margin]
-        begun = [s for s in starts if s < extent and (not whole or s > whole[-1])][:1]
-        left = len(whole) == 0 or whole[-1] + span < extent + margin - 1
+        starts = range(-margin, length + margin, step)
+        whole = [start for start in starts if start + span < length + margin]
+        begun = [s for s in starts if s < length and (not whole or s > whole[-1])][:1]
+        left = len(whole) == 0 or whole[-1] + span < length + margin - 1
         starts_used = whole + (begun if ceil and left else [])
         found.append([[s + spread * tap for tap in range(size)] for s in starts_used])
     return found
 
 
-def _parts(extents: tuple[int, ...], output_size: Any) -> Windows:
-    dims = len(extents)
+def _parts(lengths: tuple[int, ...], output_size: Any) -> Windows:
+    dims = len(lengths)
     sizes = output_size if isinstance(output_size, tuple | list) else (output_size,) * dims
     return [
         [list(range(i * e // n, math.ceil((i + 1) * e / n))) for i in range(n)]
-        for e, n in zip(extents, (n or e for n, e in zip(sizes, extents, strict=True)), strict=True)
+        for e, n in zip(lengths, (n or e for n, e in zip(sizes, lengths, strict=True)), strict=True)
     ]
 
 
-def _seen(extents: tuple[int, ...], windows: Windows) -> Iterator[tuple[Any, list[Any]]]:
+def _seen(lengths: tuple[int, ...], windows: Windows) -> Iterator[tuple[Any, list[Any]]]:
     """Yield the place of each window, and the places within the input that it sees."""
     for window in itertools.product(*map(range, map(len, windows))):
         taps = [windows[dim][i] for dim, i in enumerate(window)]
-        inside = [[t for t in ts if 0 <= t < e] for ts, e in zip(taps, extents, strict=True)]
+        inside = [[t for t in ts if 0 <= t < e] for ts, e in zip(taps, lengths, strict=True)]
         yield window, list(itertools.product(*inside))
 
 
 def _pooled(x: Array, windows: Windows, fold: Callable[[Array], Array]) -> Array:
-    extents = x.shape[-len(windows) :]
+    lengths = x.shape[-len(windows) :]
     out = np.zeros((*x.shape[: -len(windows)], *map(len, windows)))
-    for window, places in _seen(extents, windows):
+    for window, places in _seen(lengths, windows):
         out[(..., *window)] = fold(np.stack([x[(..., *place)] for place in places], -1))
     return out
 
 
 def _places(x: Array, windows: Windows) -> Array:
-    extents = x.shape[-len(windows) :]
+    lengths = x.shape[-len(windows) :]
     out = np.zeros((*x.shape[: -len(windows)], *map(len, windows)), np.int64)
-    for window, places in _seen(extents, windows):
-        flat = np.array([np.ravel_multi_index(place, extents) for place in places])
+    for window, places in _seen(lengths, windows):
+        flat = np.array([np.ravel_multi_index(place, lengths) for place in places])
         out[(..., *window)] = flat[np.stack([x[(..., *p)] for p in places], -1).argmax(-1)]
     return out
 
@@ -837,13 +837,13 @@ def _avg_pool(dims: int) -> Callable[..., Array]:
         count_include_pad: bool = True,
         divisor_override: int | None = None,
     ) -> Array:
-        extents, margins = x.shape[-dims:], each(padding, dims)
-        windows = _pool_windows(extents, kernel_size, stride, padding, 1, ceil_mode)
+        lengths, margins = x.shape[-dims:], each(padding, dims)
+        windows = _pool_windows(lengths, kernel_size, stride, padding, 1, ceil_mode)
         sums = _pooled(x, windows, lambda seen: seen.sum(-1))
         edges = margins if count_include_pad else (0,) * dims
         counts: Any = 1.0
-        for taps, extent, edge in zip(windows, extents, edges, strict=True):
-            inside = [sum(-edge <= tap < extent + edge for tap in ts) for ts in taps]
+        for taps, length, edge in zip(windows, lengths, edges, strict=True):
+            inside = [sum(-edge <= tap < length + edge for tap in ts) for ts in taps]
             counts = np.multiply.outer(counts, np.array(inside, float))
         return sums / (counts if divisor_override is None else divisor_override)
 
@@ -910,9 +910,9 @@ def _fractional(
     for n, channel, *place in np.ndindex(out.shape):
         drawn = _random_samples[n, channel][:: -1 if dims == 2 else 1]
         window: list[Any] = []
-        for extent, k, count, u, i in zip(x.shape[2:], kernel, size, drawn, place, strict=True):
-            step = (extent - k) / (count - 1)
-            start = extent - k if i == count - 1 else int((i + u) * step) - int(u * step)
+        for length, k, count, u, i in zip(x.shape[2:], kernel, size, drawn, place, strict=True):
+            step = (length - k) / (count - 1)
+            start = length - k if i == count - 1 else int((i + u) * step) - int(u * step)
             window.append(slice(start, start + k))
         out[(n, channel, *place)] = x[(n, channel, *window)].max()
     return out
@@ -928,34 +928,34 @@ def _cubic(x: float, a: float) -> float:
     return a * x**3 - 5 * a * x**2 + 8 * a * x - 4 * a if x < 2 else 0.0
 
 
-def _row(mode: str, extent: int, i: int, count: int, step: float, align: Any) -> Array:
+def _row(mode: str, length: int, i: int, count: int, step: float, align: Any) -> Array:
     """Return how much each element counts for element i of the result."""
-    row = np.zeros(extent)
+    row = np.zeros(length)
     if mode == "nearest":
-        row[min(math.floor(i * step + 1e-9), extent - 1)] = 1
+        row[min(math.floor(i * step + 1e-9), length - 1)] = 1
     elif mode == "nearest-exact":
-        row[min(math.floor((i + 0.5) * step + 1e-9), extent - 1)] = 1
+        row[min(math.floor((i + 0.5) * step + 1e-9), length - 1)] = 1
     elif mode == "area":
-        part = slice(i * extent // count, math.ceil((i + 1) * extent / count))
+        part = slice(i * length // count, math.ceil((i + 1) * length / count))
         row[part] = 1 / len(row[part])
     else:
         place = (i + 0.5) * step - 0.5
         if align:
-            place = i * (extent - 1) / (count - 1) if count > 1 else 0.0
+            place = i * (length - 1) / (count - 1) if count > 1 else 0.0
         cubic = mode == "bicubic"
         for tap in range(math.floor(place) - 1, math.floor(place) + 3):
             share = _cubic(place - tap, -0.75) if cubic else max(1 - abs(place - tap), 0)
-            row[min(max(tap, 0), extent - 1)] += share
+            row[min(max(tap, 0), length - 1)] += share
     return row
 
 
-def _smoothed_row(mode: str, extent: int, i: int, step: float) -> Array:
+def _smoothed_row(mode: str, length: int, i: int, step: float) -> Array:
     """Return the same for a kernel as wide as elements of the result are far apart."""
     wide, place = max(step, 1.0), (i + 0.5) * step - 0.5
     row = np.array([
         _cubic((tap - place) / wide, -0.5) if mode == "bicubic"
         else max(1 - abs(tap - place) / wide, 0)
-        for tap in range(extent)
+        for tap in range(length)
     ])  # fmt: skip
     normalized: Array = row / row.sum()
     return normalized
@@ -973,19 +973,19 @@ def interpolated(
     """Return resampled inputs: a matrix for each dimension, row by row."""
     dims = x.ndim - 2
     for dim in range(dims):
-        extent = x.shape[2 + dim]
+        length = x.shape[2 + dim]
         if size is None:
             factor = scale_factor[dim] if isinstance(scale_factor, tuple) else scale_factor
-            count = math.floor(extent * factor)
-            kept = extent == count and mode.endswith("linear")
-            kept |= mode == "nearest" and dims == 2 and count in (extent, 2 * extent)
-            step = extent / count if recompute_scale_factor or kept else 1 / factor
+            count = math.floor(length * factor)
+            kept = length == count and mode.endswith("linear")
+            kept |= mode == "nearest" and dims == 2 and count in (length, 2 * length)
+            step = length / count if recompute_scale_factor or kept else 1 / factor
         else:
             count = size[dim] if isinstance(size, tuple) else size
-            step = (extent - 1) / (count - 1) if align_corners and count > 1 else extent / count
+            step = (length - 1) / (count - 1) if align_corners and count > 1 else length / count
         matrix = np.stack([
-            _smoothed_row(mode, extent, i, step) if antialias
-            else _row(mode, extent, i, count, step, align_corners)
+            _smoothed_row(mode, length, i, step) if antialias
+            else _row(mode, length, i, count, step, align_corners)
             for i in range(count)
         ])  # fmt: skip
         x = np.moveaxis(np.tensordot(x, matrix, (2 + dim, 1)), -1, 2 + dim)

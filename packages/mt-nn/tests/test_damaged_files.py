@@ -263,7 +263,7 @@ def attacks() -> dict[str, bytes]:
         "deep header": model_header(b'{"a":' * 10_000),
         "header of lists": model_header(b'{"a":[[]' + b",[]" * 10_000 + b"]}"),
         "header of many": model_header(b'{"a":3' + b',"a":3' * 10_000 + b"}"),
-        "many extents": model_header(
+        "many sizes": model_header(
             b'{"a":{"dtype":"U8","shape":[%s1],"data_offsets":[0,1]}}x' % (b"9999999999," * 5000)
         ),
         "short of a model": HUGE + bytes(2**10),

@@ -112,8 +112,8 @@ def test_the_digits() -> None:
 def idx(array: Any) -> bytes:
     codes = {"u1": 8, "i1": 9, "i2": 0x0B, "i4": 0x0C, "f4": 0x0D, "f8": 0x0E}
     head = bytes([0, 0, codes[array.dtype.str[1:]], array.ndim])
-    extents = b"".join(struct.pack(">I", extent) for extent in array.shape)
-    return head + extents + array.astype(array.dtype.newbyteorder(">")).tobytes()
+    sizes = b"".join(struct.pack(">I", size) for size in array.shape)
+    return head + sizes + array.astype(array.dtype.newbyteorder(">")).tobytes()
 
 
 @pytest.mark.parametrize("dtype", ["u1", "i1", "i2", "i4", "f4", "f8"])
@@ -145,11 +145,11 @@ HUGE = 2**32 - 1
 
 
 @pytest.mark.parametrize(
-    "extents", [(HUGE,), (HUGE, HUGE, HUGE), (0, HUGE, HUGE, HUGE), (1,) * 80, (HUGE,) * 255]
+    "sizes", [(HUGE,), (HUGE, HUGE, HUGE), (0, HUGE, HUGE, HUGE), (1,) * 80, (HUGE,) * 255]
 )
-def test_a_hostile_header_allocates_nothing(tmp_path: Path, extents: tuple[int, ...]) -> None:
-    header = bytes([0, 0, 0x0E, len(extents)]) + struct.pack(f">{len(extents)}I", *extents)
-    one_element = bytes(8 if set(extents) == {1} else 0)
+def test_a_hostile_header_allocates_nothing(tmp_path: Path, sizes: tuple[int, ...]) -> None:
+    header = bytes([0, 0, 0x0E, len(sizes)]) + struct.pack(f">{len(sizes)}I", *sizes)
+    one_element = bytes(8 if set(sizes) == {1} else 0)
     path = tmp_path / "hostile"
     path.write_bytes(header + one_element)
     tracemalloc.start()
@@ -162,9 +162,9 @@ def test_a_hostile_header_allocates_nothing(tmp_path: Path, extents: tuple[int, 
     assert peak < 2**20
 
 
-@pytest.mark.parametrize("extents", [(2**14, 2**10), (HUGE, HUGE)])
-def test_a_gzip_bomb_is_not_unpacked(tmp_path: Path, extents: tuple[int, int]) -> None:
-    header = bytes([0, 0, 8, 2]) + struct.pack(">2I", *extents)
+@pytest.mark.parametrize("sizes", [(2**14, 2**10), (HUGE, HUGE)])
+def test_a_gzip_bomb_is_not_unpacked(tmp_path: Path, sizes: tuple[int, int]) -> None:
+    header = bytes([0, 0, 8, 2]) + struct.pack(">2I", *sizes)
     path = tmp_path / "bomb"
     path.write_bytes(gzip.compress(header + bytes(2**24)))
     tracemalloc.start()

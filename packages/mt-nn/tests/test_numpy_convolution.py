@@ -47,9 +47,9 @@ def cases(draw: st.DrawFn) -> Case:
         each(0, 5),
     )
     every = zip(size, padding, dilation, room, strict=True)
-    extents = [max(d * (s - 1) + 1 - 2 * p, 1) + r for s, p, d, r in every]
+    lengths = [max(d * (s - 1) + 1 - 2 * p, 1) + r for s, p, d, r in every]
     rng = np.random.default_rng(draw(st.integers(0, 99)))
-    images = rng.normal(size=(n, groups * channels, *extents))
+    images = rng.normal(size=(n, groups * channels, *lengths))
     kernels = rng.normal(size=(groups * outputs, channels, *size))
     return Case(images, kernels, rng.normal(size=len(kernels)), (stride, padding, dilation, groups))
 
@@ -60,8 +60,8 @@ def _by_definition(case: Case) -> Array:
     padded = np.pad(images, [(0, 0), (0, 0), *((margin, margin) for margin in padding)])
     spans = [d * (s - 1) + 1 for d, s in zip(dilation, kernels.shape[2:], strict=True)]
     places = [
-        range(0, extent - span + 1, step)
-        for extent, span, step in zip(padded.shape[2:], spans, stride, strict=True)
+        range(0, length - span + 1, step)
+        for length, span, step in zip(padded.shape[2:], spans, stride, strict=True)
     ]
     channels, outputs = kernels.shape[1], len(kernels) // groups
     out = np.empty((len(images), len(kernels), *map(len, places)))

@@ -42,7 +42,7 @@ def cases(draw: st.DrawFn) -> Case:
 def _windows(case: Case) -> Iterator[tuple[tuple[slice, int, int], tuple[slice, slice, slice]]]:
     """Yield the place of each window in the result, and what it sees of the padded planes."""
     planes, size, stride, padding = case
-    rooms = [extent + 2 * edge for extent, edge in zip(planes.shape[1:], padding, strict=True)]
+    rooms = [length + 2 * edge for length, edge in zip(planes.shape[1:], padding, strict=True)]
     starts = [range(0, rooms[i] - size[i] + 1, stride[i]) for i in (0, 1)]
     every = slice(None)
     for (i, top), (j, left) in itertools.product(*map(enumerate, starts)):

@@ -1,6 +1,6 @@
 """What torch refuses is refused, and what it takes is taken: the rows of the tables, changed.
 
-Every tensor of a row becomes one of other dimensions, extents or elements, and every setting
+Every tensor of a row becomes one of other dimensions, lengths or elements, and every setting
 another value. Both libraries then refuse, or both return the same. Where they disagree on purpose,
 it stands in `DISAGREEMENTS`, with the reason.
 """
@@ -52,10 +52,10 @@ def changes_of(array: Any) -> Iterator[tuple[str, Any]]:
     )
     if array.ndim and len(array):
         yield "a dimension less", np.asarray(array[0])
-    for dim, extent in enumerate(array.shape):
-        if extent:
+    for dim, length in enumerate(array.shape):
+        if length:
             yield f"more along {dim}", np.concatenate([array, array.take([0], dim)], dim)
-            yield f"less along {dim}", array.take(range(extent - 1), dim)
+            yield f"less along {dim}", array.take(range(length - 1), dim)
             yield f"nothing along {dim}", array.take([], dim)
     for dtype in DTYPES:
         if array.dtype != dtype or dtype == "float32":

@@ -41,7 +41,7 @@ def test_arguments_by_their_names(call):
 
 
 SPREAD = {"broadcast_to", "flip", "permute", "reshape", "tile"}
-"""Methods that take extents one by one, and functions that take them in a row."""
+"""Methods that take sizes one by one, and functions that take them in a row."""
 
 TWINS = [
     name

@@ -42,7 +42,7 @@ def expressions(draw: st.DrawFn) -> tuple[tuple[int, ...], Any, str]:
             kinds = ["int", "slice", "slice", "tensor", "tensor", "mask", "none", "stop"]
             kinds += [] if dots else ["dots"]
         kind = draw(st.sampled_from(kinds))
-        extent = shape[dim] if dim < len(shape) else 0
+        length = shape[dim] if dim < len(shape) else 0
         seed = np.random.default_rng(draw(st.integers(0, 99)))
         if kind == "none":
             key.append(None)
@@ -50,12 +50,12 @@ def expressions(draw: st.DrawFn) -> tuple[tuple[int, ...], Any, str]:
             key.append(draw(st.booleans()))
             break
         elif kind == "int":
-            key.append(draw(st.integers(-extent, extent - 1)))
+            key.append(draw(st.integers(-length, length - 1)))
         elif kind == "slice":
             bounds = st.none() | st.integers(-6, 6)
             key.append(slice(draw(bounds), draw(bounds), draw(st.sampled_from([None, 1, 2, 3]))))
         elif kind == "tensor":
-            index = seed.integers(-extent, extent, draw(st.sampled_from([common, (1,), ()])))
+            index = seed.integers(-length, length, draw(st.sampled_from([common, (1,), ()])))
             form = draw(st.sampled_from(["tensor", "list"]))
             key.append(mt.tensor(index, backend=backend) if form == "tensor" else index.tolist())
         elif kind == "mask":
@@ -333,8 +333,8 @@ def test_scatter_reduce(
     shape = tuple(data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=3)))
     dim = data.draw(st.integers(-len(shape), len(shape) - 1))
     part = tuple(
-        data.draw(st.integers(0, 6 if d == dim % len(shape) else extent))
-        for d, extent in enumerate(shape)
+        data.draw(st.integers(0, 6 if d == dim % len(shape) else length))
+        for d, length in enumerate(shape)
     )
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
     low = 0 if dtype in ("uint8", "bool") else -2  # few numbers: zeros, and equal ones

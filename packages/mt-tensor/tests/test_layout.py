@@ -50,5 +50,5 @@ def test_what_a_layout_says_of_views() -> None:
     assert layout(mt.ones(()).expand((3, 3))).repeats
     assert layout(mt.ones(3, 1).expand((3, 3))).size == 9
     strided = layout_of(mt.float32, (4, 1), (1, 7))
-    assert strided.is_contiguous()  # an extent of 1 may have any stride
+    assert strided.is_contiguous()  # a size of 1 may have any stride
     assert not strided.row_major

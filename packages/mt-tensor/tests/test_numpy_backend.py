@@ -188,8 +188,8 @@ def test_blocks_of_broadcast_arrays(shape: list[int], data: st.DataObject) -> No
     """Each argument may be transposed, or stretched in some dimensions, or a number."""
     size = math.prod(shape)
     x = np.arange(size, dtype=np.float32).reshape(shape[::-1]).T
-    extents = [data.draw(st.sampled_from((1, extent))) for extent in shape]
-    y = np.arange(math.prod(extents), dtype=np.float32).reshape(extents)
+    lengths = [data.draw(st.sampled_from((1, length))) for length in shape]
+    y = np.arange(math.prod(lengths), dtype=np.float32).reshape(lengths)
     z = np.float32(3).reshape(())
 
     def function(a: Array, b: Array, c: Array) -> tuple[Array, Array]:

@@ -195,7 +195,7 @@ class DimensionDropped(NumpyOps):
         if len(dims) > 1 and source.size:
             zeros, ones = (0,) * source.ndim, (1,) * source.ndim
             first = tuple(
-                min(extent, 1) if d == dims[-1] else extent for d, extent in enumerate(source.shape)
+                min(length, 1) if d == dims[-1] else length for d, length in enumerate(source.shape)
             )
             source = source.slice(zeros, ones, first)
         return super().reduce(operator, source, dims, keepdim)

@@ -430,7 +430,7 @@ BAD: list[tuple[Callable[[Any], Any], str]] = [
     (lambda x: x.heaviside(x.double()), "one dtype"),
     (lambda x: x.softshrink(-1) if isinstance(x, mt.Tensor) else F.softshrink(x, -1), "at least 0"),
     (lambda x: x.celu(0) if isinstance(x, mt.Tensor) else F.celu(x, 0.0), "must not be 0"),
-    (lambda x: x.glu() if isinstance(x, mt.Tensor) else F.glu(x), "even extent"),
+    (lambda x: x.glu() if isinstance(x, mt.Tensor) else F.glu(x), "even size"),
     (lambda x: x.prelu(x), "one weight"),
     (lambda x: x.maximum(x[:1, :1].expand(3, 3)), "broadcast"),
 ]

@@ -300,12 +300,12 @@ def test_cosine_similarity() -> None:
 def equations(draw: Any) -> tuple[str, tuple[Shape, ...]]:
     """Return a valid equation and the shapes of its operands."""
     letters = "abcDe"
-    extent = {letter: draw(st.integers(0, 3)) for letter in letters}
+    size = {letter: draw(st.integers(0, 3)) for letter in letters}
     dots = draw(st.lists(st.integers(1, 2), max_size=2))
     texts, shapes = [], []
     for _ in range(draw(st.integers(1, 4))):
         labels = draw(st.lists(st.sampled_from(letters), max_size=3))
-        shape = [extent[x] for x in labels]
+        shape = [size[x] for x in labels]
         for at, label in enumerate(labels):  # one that occurs once here may be repeated
             if labels.count(label) == 1 and draw(st.integers(0, 4)) == 0:
                 shape[at] = 1

@@ -46,7 +46,7 @@ def test_positions_count_up(shape: tuple[int, ...]) -> None:
 @given(SHAPES)
 def test_an_extent_of_0_counts_as_1_in_strides(shape: tuple[int, ...]) -> None:
     """As in torch: so the strides of a tensor do not tell whether it is empty."""
-    steps = np.empty([extent or 1 for extent in shape], np.int8).strides
+    steps = np.empty([length or 1 for length in shape], np.int8).strides
     assert strides_from_shape(shape) == steps
 
 

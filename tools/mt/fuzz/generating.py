@@ -2,7 +2,7 @@
 
 A step takes a sample of some operation, and puts in its operands' places what the program has
 already, or new tensors of as much the same shapes as needed. Then something may be changed: an
-extent, an element type, how a tensor lies in memory, a setting. What is known of values is their
+size, an element type, how a tensor lies in memory, a setting. What is known of values is their
 shape, element type and whether they require gradients: what both libraries agree on, so that a
 seed and a number always make the same program.
 """
@@ -102,7 +102,7 @@ class Generator:
         """Return the arguments of a sample with values in its operands' places."""
         draw = self.draw
         operands = list(parts_of((sample.args, sample.settings), Operand))
-        extents: dict[int, int] = {}
+        sizes: dict[int, int] = {}
         chosen: dict[int, Ref] = {}
         if operands and values and draw.chance(0.7):
             place = 0 if draw.chance(0.7) else draw.randrange(len(operands))
@@ -110,14 +110,14 @@ class Generator:
             if value is not None:
                 chosen[place] = value.ref
                 if len(value.shape) == operands[place].array.ndim:
-                    extents = dict(zip(operands[place].array.shape, value.shape, strict=True))
+                    sizes = dict(zip(operands[place].array.shape, value.shape, strict=True))
         elif draw.chance(0.4):
-            known = {extent for operand in operands for extent in operand.array.shape}
-            extents = {extent: draw.one_of(EXTENTS) for extent in sorted(known) if draw.chance(0.5)}
+            known = {size for operand in operands for size in operand.array.shape}
+            sizes = {size: draw.one_of(EXTENTS) for size in sorted(known) if draw.chance(0.5)}
         alike = draw.one_of(FLOATS) if draw.chance(0.85) else draw.one_of(DTYPES)
         for place, operand in enumerate(operands):
             if place not in chosen:
-                chosen[place] = self._fitting(operand.array, extents, alike, values)
+                chosen[place] = self._fitting(operand.array, sizes, alike, values)
         refs = iter([chosen[place] for place in range(len(operands))])
         return mapped((sample.args, dict(sample.settings)), Operand, lambda _: next(refs))  # type: ignore[no-any-return]
 
@@ -132,12 +132,10 @@ class Generator:
         ]
         return self.draw.one_of(fitting) if fitting else None
 
-    def _fitting(
-        self, array: Array, extents: dict[int, int], alike: str, values: list[Value]
-    ) -> Ref:
+    def _fitting(self, array: Array, sizes: dict[int, int], alike: str, values: list[Value]) -> Ref:
         """Return a value for an operand, an earlier one or a new one."""
         draw = self.draw
-        shape = tuple([extents.get(int(extent), int(extent)) for extent in array.shape])
+        shape = tuple([sizes.get(int(size), int(size)) for size in array.shape])
         if draw.chance(0.05):
             shape = another_shape(draw, shape)
         if draw.chance(0.3):
@@ -251,7 +249,7 @@ def _is_setting(value: Any) -> bool:
 def _layout(draw: Draw, shape: tuple[int, ...]) -> tuple[tuple[int, ...], Step]:
     """Return the shape of a tensor, and the step that makes a view of this shape of it."""
     kind, dim = draw.randrange(5), draw.randrange(len(shape))
-    before, extent, after = shape[:dim], shape[dim], shape[dim + 1 :]
+    before, size, after = shape[:dim], shape[dim], shape[dim + 1 :]
     every = slice(None)
     if kind == 0:
         order = draw.sample(range(len(shape)), len(shape))
@@ -262,9 +260,9 @@ def _layout(draw: Draw, shape: tuple[int, ...]) -> tuple[tuple[int, ...], Step]:
     if kind == 1:
         return (*before, 1, *after), Step(".expand()", shape)
     if kind == 2:
-        return (*before, 2 * extent, *after), Step("[]", ((*[every] * dim, slice(None, None, 2)),))
+        return (*before, 2 * size, *after), Step("[]", ((*[every] * dim, slice(None, None, 2)),))
     if kind == 3:
-        return (*before, extent + 2, *after), Step("[]", ((*[every] * dim, slice(1, extent + 1)),))
+        return (*before, size + 2, *after), Step("[]", ((*[every] * dim, slice(1, size + 1)),))
     if dim == 0:
         return (2, *shape), Step("[]", (1,))
-    return (*before, 3, extent, *after), Step(".select()", (dim, -1))
+    return (*before, 3, size, *after), Step(".select()", (dim, -1))

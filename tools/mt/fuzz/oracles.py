@@ -24,7 +24,7 @@ class Oracle(NamedTuple):
     Attributes:
         function: from arrays of float64 to the result.
         order: for each argument of the function, which operand of the step it is.
-        shapes: those of the operands of the sample, of which the step's may differ in extents that
+        shapes: those of the operands of the sample, of which the step's may differ in sizes that
             are not 1.
     """
 
@@ -63,6 +63,6 @@ def _is_simple(array: Array | None, shape: tuple[int, ...]) -> bool:
     return (
         array is not None
         and array.dtype in {np.dtype(float), np.dtype(int)}
-        and [extent == 1 for extent in array.shape] == [extent == 1 for extent in shape]
+        and [size == 1 for size in array.shape] == [size == 1 for size in shape]
         and bool(np.isfinite(array).all())
     )

@@ -57,7 +57,7 @@ def torch_loaded() -> bool:
 
 def is_large(shape: Sequence[int]) -> bool:
     """Return whether a shape is one of values that are not compared."""
-    return math.prod(extent or 1 for extent in shape) > LARGEST
+    return math.prod(size or 1 for size in shape) > LARGEST
 
 
 @dataclass

@@ -99,12 +99,12 @@ def _simpler_steps(step: Step) -> Iterator[Step]:
 
 
 def _simpler_arrays(array: Array) -> Iterator[Array]:
-    for dim, extent in enumerate(array.shape):
-        if extent > 1:
-            yield array.take(range(extent // 2), dim)
-            yield array.take(range(1, extent), dim)
-            yield array.take(range(extent - 1), dim)
-        elif extent == 1:
+    for dim, length in enumerate(array.shape):
+        if length > 1:
+            yield array.take(range(length // 2), dim)
+            yield array.take(range(1, length), dim)
+            yield array.take(range(length - 1), dim)
+        elif length == 1:
             yield array[(slice(None),) * dim + (0,)]
     if array.dtype.kind == "f" and array.dtype != "float32":
         with np.errstate(all="ignore"):

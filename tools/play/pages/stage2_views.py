@@ -57,20 +57,20 @@ def _show_facts(tensor: mt.Tensor) -> None:
 
 def _show_element(tensor: mt.Tensor, key: str) -> None:
     """Let the reader choose an element, and show where it lies."""
-    extents = tuple(tensor.shape)
-    if 0 in extents:
+    sizes = tuple(tensor.shape)
+    if 0 in sizes:
         st.info("The view has no elements.")
         show_svg(draw_view(tensor))
         return
     chosen = []
-    columns = st.columns(max(len(extents), 3))
-    for column, (dim, extent) in zip(columns, enumerate(extents), strict=False):
+    columns = st.columns(max(len(sizes), 3))
+    for column, (dim, size) in zip(columns, enumerate(sizes), strict=False):
         name = f"index in dimension {dim}"
-        if extent == 1:
-            column.text_input(name, "0", disabled=True, key=f"{key}.{extents}.{dim}")
+        if size == 1:
+            column.text_input(name, "0", disabled=True, key=f"{key}.{sizes}.{dim}")
             chosen.append(0)
         else:
-            value = column.slider(name, 0, extent - 1, key=f"{key}.{extents}.{dim}")
+            value = column.slider(name, 0, size - 1, key=f"{key}.{sizes}.{dim}")
             chosen.append(int(value))
     sum_of, position = position_told(tensor, chosen)
     index, element = ", ".join(map(str, chosen)) or "()", tensor[tuple(chosen)].item()
@@ -93,21 +93,21 @@ def _show_broadcast() -> None:
     except (ViewError, TensorError) as error:
         refuse(error)
         return
-    extents = tuple(both[0].shape)
-    show_numbers({"shape of both together": str(extents)})
-    if 0 in extents:
+    sizes = tuple(both[0].shape)
+    show_numbers({"shape of both together": str(sizes)})
+    if 0 in sizes:
         st.info("There are no elements.")
         return
     chosen = []
-    columns = st.columns(max(len(extents), 3))
-    for column, (dim, extent) in zip(columns, enumerate(extents), strict=False):
+    columns = st.columns(max(len(sizes), 3))
+    for column, (dim, size) in zip(columns, enumerate(sizes), strict=False):
         value = 0
-        if extent > 1:
-            value = column.slider(f"dimension {dim}", 0, extent - 1, key=f"both.{extents}.{dim}")
+        if size > 1:
+            value = column.slider(f"dimension {dim}", 0, size - 1, key=f"both.{sizes}.{dim}")
         chosen.append(int(value))
     for place, name, tensor in zip(st.columns(2), ("first", "second"), both, strict=True):
         sum_of, position = position_told(tensor, chosen)
         with place:
             st.markdown(f"The {name} is read at {plain(sum_of)} = **{position}**.")
             show_svg(draw_view(tensor, position))
-    st.caption("An extent of 1 that is stretched has stride 0: the same element is read again.")
+    st.caption("A size of 1 that is stretched has stride 0: the same element is read again.")

@@ -293,7 +293,7 @@ def test_a_reader_who_asks_for_too_much_gets_a_sentence(reader: Reader) -> None:
     for shape, said in (
         ("1000000, 1000000", "has 1,000,000,000,000."),
         ("many", "'many' was given"),
-        ("-1", "has extents of 0 or more"),
+        ("-1", "has sizes of 0 or more"),
     ):
         reader.write("shape", shape)
         reader.sees(said)

@@ -27,7 +27,7 @@ def test_a_shape_is_read(text: str, shape: tuple[int, ...]) -> None:
     ("text", "said"),
     [
         (HUGE, "at most 10,000 elements can be looked at; shape (1000000, 1000000) has 1,0"),
-        ("-1, 3", "extents of 0 or more; (-1, 3) was given"),
+        ("-1, 3", "sizes of 0 or more; (-1, 3) was given"),
         ("1,1,1,1,1,1,1", "at most 6 numbers; 7 were given"),
         ("3 4", "whole numbers with commas between them"),
         ("3, x", "'x' was given"),

@@ -94,7 +94,7 @@ def mm_practice(a: Tensor, b: Tensor, block: int = 32) -> Tensor:
     Args:
         a: `(rows, inner)`, numbers on a backend of this package.
         b: `(inner, columns)`, of the same type.
-        block: threads along each side of the block; no extent may be larger.
+        block: threads along each side of the block; no size may be larger.
 
     Returns:
         `(rows, columns)`.

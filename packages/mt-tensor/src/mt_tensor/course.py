@@ -65,7 +65,7 @@ class TensorOps:
     def reduce(
         self, fn: Callable[[Any, Any], Any], start: Number = 0.0
     ) -> Callable[[Tensor, int], Tensor]:
-        """Return the fold of a dimension, which stays with extent 1, as in the course.
+        """Return the fold of a dimension, which stays with size 1, as in the course.
 
         Args:
             fn: associative and commutative.

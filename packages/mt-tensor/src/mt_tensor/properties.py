@@ -15,7 +15,7 @@ from mt_tensor.tape import refuse_to_capture
 
 
 def __len__(self: Tensor) -> int:
-    """Return the extent of the first dimension."""
+    """Return the size of the first dimension."""
     if not self.shape:
         raise TypeError("a 0-dimensional tensor has no length.")
     return self.shape[0]
@@ -35,7 +35,7 @@ def dim(self: Tensor) -> int:
 
 @numpy_names
 def size(self: Tensor, dim: int | None = None) -> Any:
-    """Return the shape, or the extent of one dimension."""
+    """Return the shape, or the size of one dimension."""
     return self.shape if dim is None else _extent(self.shape, dim)
 
 
@@ -52,12 +52,12 @@ def storage_offset(self: Tensor) -> int:
     return self._tensor.layout.offset
 
 
-def _extent(extents: tuple[int, ...], dim: int) -> int:
+def _extent(sizes: tuple[int, ...], dim: int) -> int:
     """Return what belongs to a dimension; there is none in a 0-dimensional tensor."""
-    normal = normalize_dim(dim, len(extents))
-    if not extents:
+    normal = normalize_dim(dim, len(sizes))
+    if not sizes:
         raise IndexingError(f"a 0-dimensional tensor has no dimension {dim}.")
-    return extents[normal]
+    return sizes[normal]
 
 
 def is_tensor(obj: Any) -> bool:

@@ -190,10 +190,10 @@ class Statements(Expressions):
     def array(self, name: str, node: ast.Call, where: str) -> Lines:
         """Return the declaration of an array of the block or the thread."""
         shape, element = ast.literal_eval(node.args[0]), ast.unparse(node.args[1])
-        extents = shape if isinstance(shape, tuple) else (shape,)
-        self.names[name] = Value(name, element, shape=extents, space=where)
+        sizes = shape if isinstance(shape, tuple) else (shape,)
+        self.names[name] = Value(name, element, shape=sizes, space=where)
         head = "SHARED LANES " if where else ""
-        return [f"{head}{element} {name}{''.join(f'[{extent}]' for extent in extents)};"]
+        return [f"{head}{element} {name}{''.join(f'[{size}]' for size in sizes)};"]
 
     def lanes(self, name: str, node: ast.Call) -> Lines:
         """Return the declaration of the elements that are read 16 bytes at a time."""

@@ -58,7 +58,7 @@ class Value:
         text: how it is written.
         type: the name of its type, of its elements if it is an array.
         binds: how tightly its outermost operator binds.
-        shape: the extents, if it is an array of the block or the thread; `()` for a storage.
+        shape: the sizes, if it is an array of the block or the thread; `()` for a storage.
         items: the expressions, if it is several.
         space: the macro before pointers into the memory of the array, but for a thread's own.
     """

@@ -286,8 +286,8 @@ class CudaOps(TensorBackend):
         self, operator: Operator, source: TensorData, dims: tuple[int, ...]
     ) -> tuple[Plan, int, Plan | None]:
         rest = tuple(d for d in range(source.ndim) if d not in dims)
-        extents = _at(source.shape, rest)
-        kept = merge(extents, [_at(source.strides, rest), strides_from_shape(extents)])
+        sizes = _at(source.shape, rest)
+        kept = merge(sizes, [_at(source.strides, rest), strides_from_shape(sizes)])
         folded = merge(_at(source.shape, dims), [_at(source.strides, dims)])
         return self._plan_fold(operator, source.dtype, kept, folded)
 

@@ -101,7 +101,7 @@ def _convolved(
     """Return what points see through windows of a source, times the kernels.
 
     Args:
-        source: what is looked at, shape (batch, channels, *extents).
+        source: what is looked at, shape (batch, channels, *sizes).
         kernels: those of the convolution.
         bias: shape (channels of the result,), or None.
         through: the windows.
@@ -152,7 +152,7 @@ def _summed(
     """Return the gradients of kernels of a shape, and of biases, in two launches.
 
     Args:
-        grad: the upstream gradient of points, shape (batch, channels, *extents).
+        grad: the upstream gradient of points, shape (batch, channels, *sizes).
         source: what these have seen.
         shape: that of the kernels.
         through: the windows.

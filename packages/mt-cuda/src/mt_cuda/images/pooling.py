@@ -25,7 +25,7 @@ NUMBERS = tuple(
     for name in ("source", "result", "tap", "step", "low")
     for way in ("rows", "columns")
 )
-"""The names of the extents of images, results and windows, of the steps and the margins."""
+"""The names of the sizes of images, results and windows, of the steps and the margins."""
 
 
 def pool(way: Way, dtype: DType, remembers: bool = False) -> Kernel:

@@ -35,9 +35,9 @@ class Windows:
     """How points see a source; pairs are of rows and columns.
 
     Attributes:
-        points: the extents of the points of an image.
-        source: the extents of the source.
-        taps: the extents of the kernel.
+        points: the lengths of the points of an image.
+        source: the lengths of the source.
+        taps: the lengths of the kernel.
         step: how far apart the windows of neighbouring points are.
         spread: how far apart taps are.
         low: where the source begins.
@@ -116,27 +116,27 @@ def _pair(values: Iterable[int]) -> Pair:
 def transposed_size(
     images: Shape, taps: Shape, stride: Pair, padding: Pair, more: Pair, dilation: Pair
 ) -> Pair:
-    """Return the extents of the images whose convolution has those of `images`."""
+    """Return the lengths of the images whose convolution has those of `images`."""
     every = zip(images, taps, stride, padding, more, dilation, strict=True)
     return _pair(
-        (extent - 1) * step - 2 * margin + spread * (size - 1) + added + 1
-        for extent, size, step, margin, added, spread in every
+        (length - 1) * step - 2 * margin + spread * (size - 1) + added + 1
+        for length, size, step, margin, added, spread in every
     )
 
 
 def convolved_size(images: Shape, taps: Shape, stride: Pair, padding: Pair, dilation: Pair) -> Pair:
-    """Return how many windows there are of images of these extents."""
+    """Return how many windows there are of images of these lengths."""
     every = zip(images, taps, stride, padding, dilation, strict=True)
     return _pair(
-        (extent + 2 * margin - spread * (size - 1) - 1) // step + 1
-        for extent, size, step, margin, spread in every
+        (length + 2 * margin - spread * (size - 1) - 1) // step + 1
+        for length, size, step, margin, spread in every
     )
 
 
 def countable(images: Shape, kernels: Shape, out: Shape, padding: Pair) -> bool:
     """Whether indices of 32 bits suffice for images, kernels and results of such shapes."""
-    extents = (*images[2:], *out[2:], *padding)
-    return max(map(prod, (images, kernels, out))) < LARGEST and max(extents) < NOWHERE // 4
+    lengths = (*images[2:], *out[2:], *padding)
+    return max(map(prod, (images, kernels, out))) < LARGEST and max(lengths) < NOWHERE // 4
 
 
 # --- The same, as lines of a kernel -------------------------------------------------------------

@@ -33,7 +33,7 @@ from mt_tensor.backends.extending import index_error
 from mt_tensor.errors import IndexingError
 from mt_tensor.extending import Array
 
-WORDS = ("check", "lowest", "highest", "place", "least", "extent")
+WORDS = ("check", "lowest", "highest", "place", "least", "length")
 """What a notice says: the number of the check that found something, 0 if none did; the extremes of
 what it found; the number of the operation; and between which indices it asked for them to be."""
 
@@ -47,7 +47,7 @@ _SOMEWHERE = ("an operation", "a dimension")
 _LIMITS = np.iinfo(np.int64)
 
 
-def noting(picked: str, least: str, extent: str) -> Lines:
+def noting(picked: str, least: str, length: str) -> Lines:
     """Return the lines that note an index if it is out of range.
 
     They need the numbers `ASKED` and the operand `notice`, an array of int64; see
@@ -56,11 +56,11 @@ def noting(picked: str, least: str, extent: str) -> Lines:
     Args:
         picked: the variable with the index, an int64.
         least: the expression of the least index that is in range.
-        extent: that of the least index that is beyond.
+        length: that of the least index that is beyond.
     """
-    words = {"check": "check", "place": "place", "least": least, "extent": extent}
+    words = {"check": "check", "place": "place", "least": least, "length": length}
     return [
-        f"if ({picked} < {least}) | ({picked} >= {extent}):",
+        f"if ({picked} < {least}) | ({picked} >= {length}):",
         "    seen = notice[notice_at]",
         "    if (seen == 0) | (seen == check):  # the first check that finds something",
         *(f"        notice[notice_at + {WORDS.index(w)}] = {value}" for w, value in words.items()),
@@ -80,16 +80,16 @@ def safe(dtype: DType, rank: int, index: str) -> Kernel:
     given, out = (position(f"{each}_at", stride_names(each, rank)) for each in ("index", "out"))
     lines = [
         f"picked = int64(index[{given}])",
-        *noting("picked", "least", "extent"),
+        *noting("picked", "least", "length"),
         "    picked = 0",
         "if picked < 0:",
-        "    picked = picked + extent",
+        "    picked = picked + length",
         f"out[{out}] = picked",
     ]
     parameters = [
         *numbers("n", *size_names(rank)),
         *numbers(*(stride for each in ("index", "out") for stride in stride_names(each, rank))),
-        *numbers("least", "extent", *ASKED),
+        *numbers("least", "length", *ASKED),
         *operand("index", dtype),
         *operand("out", int64),
         *operand("notice", int64, array=True),
@@ -149,12 +149,12 @@ class Notice:
         self._raise(self.machine.download(self.words.storage, len(WORDS)))
 
     def _raise(self, found: Array) -> None:
-        check, lowest, highest, place, least, extent = found.tolist()
+        check, lowest, highest, place, least, length = found.tolist()
         if not check:
             return
         self._words = None
         (where,) = (each for each, number in self._places.items() if number == place)
-        error = index_error(where, lowest if lowest < least else highest, extent)
+        error = index_error(where, lowest if lowest < least else highest, length)
         raise IndexingError(f"{error} It was found on the device, before this waited for it.")
 
 

@@ -20,7 +20,7 @@ from mt_cuda.core.errors import KernelError
 from mt_cuda.core.gpu import Gpu
 from mt_cuda.core.layout import Layout
 from mt_cuda.core.machine import Machine
-from mt_cuda.matrices.planning import LARGEST, extents
+from mt_cuda.matrices.planning import LARGEST, lengths
 from mt_cuda.matrices.tiles import MUCH
 from mt_tensor import DType, TensorData
 from mt_tensor.backends.extending import are_products_exact
@@ -83,7 +83,7 @@ def request_of(a: TensorData, b: TensorData) -> Request | None:
         a: the left factor; its leading dimensions are those of the result.
         b: the right factor; the same.
     """
-    dtype, (batch, rows, inner, columns) = a.dtype, extents(a, b)
+    dtype, (batch, rows, inner, columns) = a.dtype, lengths(a, b)
     if dtype.name not in TYPES or batch.size * rows * inner * columns <= MUCH:
         return None
     if batch.rank > 1 or max(rows, inner, columns, batch.size) >= LARGEST:

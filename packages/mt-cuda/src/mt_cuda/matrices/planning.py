@@ -38,7 +38,7 @@ class Matrix:
 
     Attributes:
         data: the factor.
-        outer: the extent of the outer dimension.
+        outer: the length of the outer dimension.
         inner: that of the inner one.
         strides: the steps in both.
         steps: those from matrix to matrix.
@@ -51,15 +51,15 @@ class Matrix:
     steps: Strides
 
     def lies(self, width: int, depth: int) -> Factor:
-        """Say how it lies in memory, where strips of it have that extent, outer and inner."""
+        """Say how it lies in memory, where strips of it have that length, outer and inner."""
         outer, inner = (abs(stride) for stride in self.strides)
         by_inner = self.inner > 1 and (self.outer == 1 or inner <= outer)
         if by_inner:
-            near, extent, strip, far = self.strides[1], self.inner, depth, self.strides[0]
+            near, length, strip, far = self.strides[1], self.inner, depth, self.strides[0]
         else:
-            near, extent, strip, far = self.strides[0], self.outer, width, self.strides[1]
+            near, length, strip, far = self.strides[0], self.outer, width, self.strides[1]
         lanes = lanes_of(self.data.dtype)
-        even = (self.data.offset, extent, strip, far, *self.steps)
+        even = (self.data.offset, length, strip, far, *self.steps)
         return Factor(by_inner, near == 1 and not any(number % lanes for number in even))
 
 
@@ -78,7 +78,7 @@ def plan(
     Returns:
         None if that is nothing for this kernel: numbers that are no floats, or huge dimensions.
     """
-    dtype, (batch, rows, inner, columns) = a.dtype, extents(a, b)
+    dtype, (batch, rows, inner, columns) = a.dtype, lengths(a, b)
     if not dtype.is_floating_point or max(rows, inner, columns, batch.size) >= LARGEST:
         return None
     total = total_type(dtype)
@@ -107,7 +107,7 @@ def plan(
     return Planned(form, cut, numbers)
 
 
-def extents(a: TensorData, b: TensorData) -> tuple[Layout, int, int, int]:
+def lengths(a: TensorData, b: TensorData) -> tuple[Layout, int, int, int]:
     """Return the matrices of a product, merged, and its rows, inner dimension and columns.
 
     Left matrices that all meet the same right one are one of many rows.

@@ -49,7 +49,7 @@ class Strip:
         dtype: its element type.
         width: the elements along the outer dimension.
         begin: the name of where the tile begins along the outer dimension.
-        extent: the name of the extent of that dimension.
+        length: the name of the length of that dimension.
         part: the name of which part of the tile is the thread's in that direction.
         tile: how a block computes its part.
     """
@@ -59,7 +59,7 @@ class Strip:
     dtype: DType
     width: int
     begin: str
-    extent: str
+    length: str
     part: str
     tile: Tile
 
@@ -85,7 +85,7 @@ class Strip:
 
     @property
     def slowest(self) -> int:
-        """The extent in the other direction."""
+        """The length in the other direction."""
         return self.width if self.factor.by_inner else self.tile.depth
 
     @property
@@ -128,7 +128,7 @@ class Strip:
         """Return the lines that find a thread's groups in memory."""
         m, fastest = self.name, self.fastest
         fast, slow = ("inner", "outer") if self.factor.by_inner else ("outer", "inner")
-        last = f"index32({self.extent}) - {1 if self.factor.by_inner else self.lanes}"
+        last = f"index32({self.length}) - {1 if self.factor.by_inner else self.lanes}"
         apart = self.tile.depth * len(self.lines) // len(self.rounds)
         lines = [
             f"{m}_{fast} = thread % {fastest}" + (f" * {self.lanes}" if self.lanes > 1 else ""),

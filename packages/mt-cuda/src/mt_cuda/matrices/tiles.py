@@ -143,7 +143,7 @@ class Cut:
         return self.tiles * self.parts
 
     def price(self, multiprocessors: int, batches: int, rows: int, columns: int) -> float:
-        """Return what the product takes, whose result has these extents."""
+        """Return what the product takes, whose result has these sizes."""
         turns = max(-(-self.blocks // multiprocessors), BUSY / self.tile.threads)
         position = max(turns * self.tile.price(rows, columns), OF_WAITING / self.tile.depth)
         price = self.span * position
@@ -159,7 +159,7 @@ def choose(shape: tuple[int, int, int, int], total: DType, size: Size) -> Cut:
     Where more than `MUCH` is to be done, every multiprocessor gets a block, if the shape allows it.
 
     Args:
-        shape: the extents: matrices, rows, inner, columns.
+        shape: the sizes: matrices, rows, inner, columns.
         total: the type in which products are added up.
         size: of the machine.
     """

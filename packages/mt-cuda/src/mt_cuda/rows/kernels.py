@@ -55,7 +55,7 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class RowLayout:
-    """How rows lie in a contiguous operand of shape (outer, extent, inner, plane).
+    """How rows lie in a contiguous operand of shape (outer, size, inner, plane).
 
     There is a row for each index of `outer` and `inner`; its elements are those of the two other
     dimensions, `plane` of which follow each other.

@@ -126,8 +126,8 @@ def convolve(images: Array, kernels: Array, bias: Array | None, settings: Settin
         settings: how windows see images.
 
     Returns:
-        Shape (n, outputs, out height, out width), where an extent becomes
-        `(extent + 2 padding - dilation (kernel - 1) - 1) // stride + 1`.
+        Shape (n, outputs, out height, out width), where a length becomes
+        `(length + 2 padding - dilation (kernel - 1) - 1) // stride + 1`.
     """
     if _is_a_line(images.shape, kernels.shape, settings):
         return _transposed(
@@ -182,13 +182,13 @@ def _forward_plan(
 ) -> tuple[tuple[int, ...], Work | None]:
     """Return the shape of a result, and how it is computed, given the shapes of the factors."""
     stride, padding, dilation, groups = settings
-    n, _, *extents = images
+    n, _, *lengths = images
     outputs, channels, *kernel = kernels
     rows, columns = (
-        (extents[d] + 2 * padding[d] - dilation[d] * (kernel[d] - 1) - 1) // stride[d] + 1
+        (lengths[d] + 2 * padding[d] - dilation[d] * (kernel[d] - 1) - 1) // stride[d] + 1
         for d in range(2)
     )
-    windows = Windows._make((*extents, rows, columns, *kernel, *stride, *padding, *dilation))
+    windows = Windows._make((*lengths, rows, columns, *kernel, *stride, *padding, *dilation))
     layout = Layout(0, outputs * rows * columns, rows * columns, columns, 1)
     parts = [Part(layout, rows, columns, tuple(range(math.prod(kernel))))]
     sizes = (n, groups, channels, outputs // groups)
@@ -256,7 +256,7 @@ def _convolve_into(
 
 def _convolution(
     lo: Any, hi: Any, images: Any, weights: Any, bias: Any, offsets: Any, out: Any, table: Any,
-    extents: Any, windows: Any, strips: Any,
+    lengths: Any, windows: Any, strips: Any,
 ) -> None:  # fmt: skip
     """Convolve; a unit is a strip of a group of an image.
 
@@ -269,12 +269,12 @@ def _convolution(
         offsets: for each part, where the rows of the windows begin in the buffer.
         out: the results, flat.
         table: the parts, see `Work`.
-        extents: groups, channels of one group, outputs of one group, and how many channels are in
+        lengths: groups, channels of one group, outputs of one group, and how many channels are in
             the buffer at once: all, if lines of the result are no lines of the buffer.
         windows: which elements positions see.
         strips: how an image is cut.
     """
-    groups, channels, outputs, some = extents
+    groups, channels, outputs, some = lengths
     windows, strips = Windows(*windows), Strips(*strips)
     planes = buffer(strips, 1, images)
     scratch = np.empty(LARGEST * strips.rows * windows.columns, out.dtype)
@@ -318,14 +318,14 @@ def _convolution(
 
 @inner
 def _spread(
-    scratch: Any, channel_stride: Any, width: Any, out: Any, start: Any, extents: Any, layout: Any
+    scratch: Any, channel_stride: Any, width: Any, out: Any, start: Any, lengths: Any, layout: Any
 ) -> None:
     """Copy results from `scratch` to their places.
 
     There, channels are `channel_stride` apart, and each has lines that are `width` long, of which
-    the result has as many elements as its extents say.
+    the result has as many elements as its lengths say.
     """
-    channels, rows, columns = extents
+    channels, rows, columns = lengths
     row_step, step = layout.row, layout.column
     if width == 1:  # a column, which is copied like a line
         rows, columns, step = 1, rows, row_step
@@ -378,19 +378,19 @@ class Phase(NamedTuple):
 
     Attributes:
         first: the first of these elements.
-        extent: how many there are.
+        length: how many there are.
         taps: the elements of the kernel that see them, last one first.
         shifts: for each of these, from which position element 0 is seen through it; element q is
             seen from position `q + shift`.
     """
 
     first: int
-    extent: int
+    length: int
     taps: slice
     shifts: tuple[int, ...]
 
 
-def _phases(kernel: int, extent: int, stride: int, padding: int, dilation: int) -> Iterator[Phase]:
+def _phases(kernel: int, length: int, stride: int, padding: int, dilation: int) -> Iterator[Phase]:
     """Yield the phases of one dimension; elements that nothing sees have none.
 
     Position q sees, through tap k, the element `q stride + k dilation - padding`. The gradient of
@@ -398,13 +398,13 @@ def _phases(kernel: int, extent: int, stride: int, padding: int, dilation: int) 
     each times the weight of the tap.
     """
     between = stride // math.gcd(stride, dilation)  # taps of one phase
-    for first in range(min(stride, extent)):
+    for first in range(min(stride, length)):
         taps = [k for k in range(kernel) if (first + padding - k * dilation) % stride == 0]
         if taps:
             before = taps[0] - between  # a slice that runs down to 0 ends nowhere
             yield Phase(
                 first,
-                -(-(extent - first) // stride),
+                -(-(length - first) // stride),
                 slice(taps[-1], None if before < 0 else before, -between),
                 tuple((first + padding - k * dilation) // stride for k in reversed(taps)),
             )
@@ -435,9 +435,9 @@ def _gradient_plan(
         list(_phases(kernel[d], image[d], stride[d], padding[d], dilation[d])) for d in range(2)
     ]
     (top, down, height), (left, across, width) = (_common(phases[d]) for d in range(2))
-    extents = (max((phase.extent for phase in phases[d]), default=0) for d in range(2))
+    lengths = (max((phase.length for phase in phases[d]), default=0) for d in range(2))
     movement = (height, width, 1, 1, -top, -left, down, across)
-    windows = Windows._make((rows, columns, *extents, *movement))
+    windows = Windows._make((rows, columns, *lengths, *movement))
     size = image[0] * image[1]
     parts, taps = [], []
     for vertical, horizontal in itertools.product(*phases):
@@ -448,7 +448,7 @@ def _gradient_plan(
             for i in vertical.shifts
             for j in horizontal.shifts
         )
-        parts.append(Part(layout, vertical.extent, horizontal.extent, numbers))
+        parts.append(Part(layout, vertical.length, horizontal.length, numbers))
         taps.append((vertical.taps, horizontal.taps))
     whole = sum(part.rows * part.columns for part in parts) == size
     work = _arranged(windows, parts, (n, groups, outputs // groups, channels), itemsize, threads)
@@ -532,16 +532,16 @@ def kernel_gradient(grad: Array, images: Array, kernel_size: Pair, settings: Set
     strips, offsets = plan(windows, some, at_once)
     parts = min(threads, n * strips.number)
     totals = np.zeros((parts, outputs * taps), grad.dtype)
-    extents = (n, groups, channels, outputs // groups)
+    lengths = (n, groups, channels, outputs // groups)
     arrays = (images.reshape(-1), grad.reshape(-1), offsets, totals.reshape(-1))
-    sizes = (extents, tuple(windows), tuple(strips), (some, held))
+    sizes = (lengths, tuple(windows), tuple(strips), (some, held))
     _KERNEL_GRADIENTS.run(parts, threads > 1, *arrays, *sizes)
     total: Array = totals[0] if parts == 1 else totals.sum(0)
     return total.reshape(shape)
 
 
 def _kernel_gradients(
-    lo: Any, hi: Any, images: Any, grad: Any, offsets: Any, totals: Any, extents: Any, windows: Any,
+    lo: Any, hi: Any, images: Any, grad: Any, offsets: Any, totals: Any, lengths: Any, windows: Any,
     strips: Any, at_once: Any,
 ) -> None:  # fmt: skip
     """Add up the gradients of the kernels; a unit is one of equal parts of all strips.
@@ -553,13 +553,13 @@ def _kernel_gradients(
         grad: the gradients of the convolution, flat.
         offsets: where the rows of the windows begin in the buffer.
         totals: for each part, scratch for its sums, which are 0 before; flat.
-        extents: images, groups, channels of one group, and outputs of one group.
+        lengths: images, groups, channels of one group, and outputs of one group.
         windows: which elements positions see.
         strips: how an image is cut.
         at_once: how many channels are in the buffer at once, and of how many images; of one, if an
             image has several strips.
     """
-    number, groups, channels, outputs = extents
+    number, groups, channels, outputs = lengths
     windows, strips = Windows(*windows), Strips(*strips)
     some, held = at_once
     planes = buffer(strips, held, images)
@@ -612,10 +612,10 @@ def bias_gradient(grad: Array) -> Array:
     Returns:
         Shape (outputs,).
     """
-    n, outputs, *extents = grad.shape
+    n, outputs, *lengths = grad.shape
     threads = _threads(grad.size * ADDITIONS)
     totals = np.zeros((max(min(threads, n), 1), outputs), grad.dtype)
-    rows = grad.reshape(n, outputs, math.prod(extents))
+    rows = grad.reshape(n, outputs, math.prod(lengths))
     _BIAS_GRADIENTS.run(len(totals), threads > 1, rows, totals)
     total: Array = totals[0] if len(totals) == 1 else totals.sum(0)
     return total

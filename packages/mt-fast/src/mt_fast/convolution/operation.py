@@ -63,8 +63,8 @@ class _TransposedConvolution(FusedKernel):
         x, kernels, bias, stride, padding, more, dilation, groups = arguments
         every = zip(x.shape[2:], kernels.shape[2:], stride, padding, more, dilation, strict=True)
         size = tuple(
-            (extent - 1) * step - 2 * margin + spread * (taps - 1) + added + 1
-            for extent, taps, step, margin, added, spread in every
+            (length - 1) * step - 2 * margin + spread * (taps - 1) + added + 1
+            for length, taps, step, margin, added, spread in every
         )
         settings = Settings(stride, padding, dilation, groups)
         out = image_gradient(array_of(x), array_of(kernels), size, settings)

@@ -161,7 +161,7 @@ def fill(
         strips: how the planes lie.
     """
     top = row * windows.row_stride - windows.row_padding
-    extents = (windows.height, windows.width, strips.lines)
+    lengths = (windows.height, windows.width, strips.lines)
     for channel in range(channels):
         begin = start + channel * windows.height * windows.width
         at = channel * windows.kernel_width * strips.plane
@@ -169,7 +169,7 @@ def fill(
             shift = j * windows.column_dilation - windows.column_padding
             plane = at + j * strips.plane
             if _lines_are_those_of_the_image(windows):
-                _copy_shifted(planes, plane, image, begin, top, shift, extents)
+                _copy_shifted(planes, plane, image, begin, top, shift, lengths)
             elif windows.width == windows.columns == 1 and shift == 0:
                 _copy_column(planes, plane, image, begin, top, windows, strips)
             else:
@@ -185,10 +185,10 @@ def _lines_are_those_of_the_image(windows: Any) -> Any:
 
 @inner
 def _copy_shifted(
-    planes: Any, at: Any, image: Any, start: Any, top: Any, shift: Any, extents: Any
+    planes: Any, at: Any, image: Any, start: Any, top: Any, shift: Any, lengths: Any
 ) -> None:
     """Write a plane whose lines are those of a channel, moved by `shift` columns: all at once."""
-    height, width, lines = extents
+    height, width, lines = lengths
     size = lines * width
     above = min(max(-top, 0), lines) * width
     below = min(max(height - top, 0), lines) * width
@@ -249,10 +249,10 @@ def _copy_column(
 
 
 @inner
-def _within(shift: Any, step: Any, extent: Any, count: Any) -> Any:
+def _within(shift: Any, step: Any, length: Any, count: Any) -> Any:
     """Return how many of `count` places come before a line's first element, and how many are in it.
 
-    They begin at `shift` and are `step` apart; the line has `extent` elements.
+    They begin at `shift` and are `step` apart; the line has `length` elements.
     """
     before = min(max(-(shift // step), 0), count)
-    return before, max(min((extent - 1 - shift) // step + 1, count) - before, 0)
+    return before, max(min((length - 1 - shift) // step + 1, count) - before, 0)

@@ -37,7 +37,7 @@ UNITS = 16
 
 # --- Kernels on flat arrays ---------------------------------------------------------------------
 #
-# `starts` holds where each head begins, `steps` how far apart are the rows of a head. Extents are
+# `starts` holds where each head begins, `steps` how far apart are the rows of a head. Sizes are
 # the numbers of queries and keys, and the widths of both and of values.
 
 
@@ -68,7 +68,7 @@ def _weights_of(seen: Any, factor: Any, added: Any) -> None:
 
 def _attend(
     lo: Any, hi: Any, queries: Any, keys: Any, values: Any, mask: Any, weights: Any, out: Any,
-    places: Any, steps: Any, extents: Any, causal: Any, scale: Any,
+    places: Any, steps: Any, sizes: Any, causal: Any, scale: Any,
 ) -> None:  # fmt: skip
     """Write means of values; a unit is a block of the queries of a head.
 
@@ -83,11 +83,11 @@ def _attend(
         out: the means.
         places: where heads begin: of queries, keys, values, mask and means.
         steps: how far apart rows are, likewise.
-        extents: see above.
+        sizes: see above.
         causal: whether query i sees only the keys 0 to i.
         scale: what products are multiplied with.
     """
-    n, m, width, length = extents
+    n, m, width, length = sizes
     blocks = (n + BLOCK - 1) // BLOCK
     across, apart = _vectors(m, keys), _vectors(length, values)
     columns, rows = scratch(width * across, keys), scratch(m * apart, values)
@@ -149,7 +149,7 @@ def _add_product(
 def _attend_back(
     lo: Any, hi: Any, queries: Any, keys: Any, values: Any, upstream: Any, weights: Any,
     of_scores: Any, to_queries: Any, to_keys: Any, to_values: Any, places: Any, steps: Any,
-    extents: Any, parts: Any, causal: Any, scale: Any,
+    sizes: Any, parts: Any, causal: Any, scale: Any,
 ) -> None:  # fmt: skip
     """Write gradients; a unit is a part of the queries of a head.
 
@@ -168,12 +168,12 @@ def _attend_back(
         places: where heads begin: of queries, keys, values, `upstream` and the gradients of
             queries, keys and values.
         steps: how far apart rows are, likewise.
-        extents: see above.
+        sizes: see above.
         parts: into how many parts the queries of a head are cut.
         causal: see `_attend`.
         scale: likewise.
     """
-    n, m, width, length = extents
+    n, m, width, length = sizes
     blocks = (n + BLOCK - 1) // BLOCK
     across, apart, wide = _vectors(m, keys), _vectors(width, keys), _vectors(length, values)
     columns, rows = scratch(length * across, values), scratch(m * apart, keys)
@@ -263,8 +263,8 @@ class _Attention(FusedKernel):
         """Return the means; the gradient reads the weights."""
         query, key, value, mask, causal, scale = arguments
         q, k, v = (in_lines(x._tensor) for x in (query, key, value))
-        heads, extents = _extents(q, k, v)
-        n, m = extents[:2]
+        heads, sizes = _extents(q, k, v)
+        n, m = sizes[:2]
         means = like(q, (*q.shape[:-1], v.shape[-1]))
         weights = np.empty(heads * n * m if any(needs) else 0, q.dtype.numpy)
         added = None if mask is None else _for_each_query(mask, q.shape[:-2], (n, m))
@@ -274,7 +274,7 @@ class _Attention(FusedKernel):
         _ATTEND.run(
             heads * -(-n // BLOCK), shared(heads * n * m, query), q.storage, k.storage, v.storage,
             weights[:0] if added is None else added.storage, weights, means.storage, places, steps,
-            extents, causal, scale,
+            sizes, causal, scale,
         )  # fmt: skip
         return Tensor._make(means, query.backend), (weights,)
 
@@ -283,8 +283,8 @@ class _Attention(FusedKernel):
         *given, mask, causal, scale = arguments
         (weights,) = saved
         q, k, v, g = (in_lines(x._tensor) for x in (*given, grad))
-        heads, extents = _extents(q, k, v)
-        parts = min(-(-extents[0] // BLOCK), -(-UNITS // heads))
+        heads, sizes = _extents(q, k, v)
+        parts = min(-(-sizes[0] // BLOCK), -(-UNITS // heads))
         results = [like(x, x.shape) for x in (q, k, v)]
         some = results[1:]
         if parts > 1:
@@ -299,7 +299,7 @@ class _Attention(FusedKernel):
         _BACK.run(
             heads * parts, shared(weights.size, grad), *(x.storage for x in (q, k, v, g)), weights,
             of_scores, *(x.storage for x in (results[0], *some)),
-            *_places(*(x.layout for x in (q, k, v, g, results[0])), *laid), extents, parts, causal,
+            *_places(*(x.layout for x in (q, k, v, g, results[0])), *laid), sizes, parts, causal,
             scale,
         )  # fmt: skip
         if parts > 1:
@@ -307,7 +307,7 @@ class _Attention(FusedKernel):
                 np.add.reduce(y.array, 0, out=x.array)
         of_mask = None
         if needs[3]:
-            shape = (*q.shape[:-1], extents[1])
+            shape = (*q.shape[:-1], sizes[1])
             of_mask = tensor_of(of_scores.reshape(shape), mask).sum_to_size(mask.shape)
         return (*(Tensor._make(x, grad.backend) for x in results), of_mask, None, None)
 
@@ -316,7 +316,7 @@ Extents = tuple[int, int, int, int]
 
 
 def _extents(q: TensorData, k: TensorData, v: TensorData) -> tuple[int, Extents]:
-    """Return how many heads there are, and the extents for the kernels."""
+    """Return how many heads there are, and the sizes for the kernels."""
     (n, width), m = q.shape[-2:], k.shape[-2]
     return math.prod(q.shape[:-2]), (n, m, width, v.shape[-1])
 

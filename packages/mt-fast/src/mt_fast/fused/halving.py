@@ -211,7 +211,7 @@ def _mean_gradient_of_fours(lo: Any, hi: Any, grad: Any, out: Any) -> None:
 
 @inner
 def _clear_rest(out: Any, plane: Any, rows: Any, columns: Any) -> None:
-    """Set to 0 what belongs to no window: the last row and column of an image of odd extents."""
+    """Set to 0 what belongs to no window: the last row and column of an image of odd sizes."""
     _, height, width = out.shape
     if width > 2 * columns:
         for i in range(2 * rows):

@@ -103,9 +103,9 @@ class _Pad(FusedKernel):
         return tensor_of(out.reshape(x.shape), x), None, None
 
 
-def _places(extent: int, amounts: Sequence[int], mode: str) -> Array:
+def _places(length: int, amounts: Sequence[int], mode: str) -> Array:
     """Return from where each row, or column, comes; no amounts add nothing."""
-    places: Array = np.pad(np.arange(extent), amounts or (0, 0), NUMPYS[mode])  # type: ignore[call-overload]
+    places: Array = np.pad(np.arange(length), amounts or (0, 0), NUMPYS[mode])  # type: ignore[call-overload]
     return places
 
 

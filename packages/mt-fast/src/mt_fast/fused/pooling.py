@@ -240,26 +240,26 @@ def _shapes(
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the shape of the result, and that of its planes."""
     batch, channels, *plane = images
-    extents = zip(plane, size, stride, padding, strict=True)
-    pooled = [(n + 2 * margin - k) // step + 1 for n, k, step, margin in extents]
+    lengths = zip(plane, size, stride, padding, strict=True)
+    pooled = [(n + 2 * margin - k) // step + 1 for n, k, step, margin in lengths]
     return (batch, channels, *pooled), (batch * channels, *pooled)
 
 
 @functools.lru_cache(256)
 def _taps_of(
-    extents: Shape, counts: Shape, size: Pair, stride: Pair, padding: Pair
+    lengths: Shape, counts: Shape, size: Pair, stride: Pair, padding: Pair
 ) -> tuple[Array, Array]:
     """Return the rows that windows see, and the columns, each of shape (windows, taps).
 
     Those in the padding are replaced by the first that is not.
     """
-    first, second = zip(extents, counts, size, stride, padding, strict=True)
+    first, second = zip(lengths, counts, size, stride, padding, strict=True)
     return _taps(*first), _taps(*second)
 
 
-def _taps(extent: int, count: int, size: int, step: int, margin: int) -> Array:
+def _taps(length: int, count: int, size: int, step: int, margin: int) -> Array:
     taps = step * np.arange(count)[:, None] + np.arange(size) - margin
-    seen: Array = np.where(taps < extent, np.maximum(taps, 0), np.maximum(taps[:, :1], 0))
+    seen: Array = np.where(taps < length, np.maximum(taps, 0), np.maximum(taps[:, :1], 0))
     return seen
 
 
@@ -267,8 +267,8 @@ def max_places(x: Tensor, taps: tuple[Array, ...]) -> Tensor:
     """Return where in its plane the largest element is that each window sees, of int64.
 
     Args:
-        x: shape (batch, channels, *extents).
-        taps: for each extent, which elements windows see, shape (windows, taps).
+        x: shape (batch, channels, *lengths).
+        taps: for each length, which elements windows see, shape (windows, taps).
     """
     if not 1 <= len(taps) <= 2 or not is_compiled(x) or math.prod(x.shape[2:]) > LARGEST_PLANE:
         return FUSED["max_places"](x, taps)

@@ -30,7 +30,7 @@ COLUMNS = 512
 
 
 def _first_in_rows(lo: Any, hi: Any, x: Any, sought: Any, out: Any) -> None:
-    """Write the first places, of an array of shape (rows, extent)."""
+    """Write the first places, of an array of shape (rows, size)."""
     for i in range(lo, hi):
         row, value = x[i], sought[i]
         start, found = 0, False
@@ -46,7 +46,7 @@ def _first_in_rows(lo: Any, hi: Any, x: Any, sought: Any, out: Any) -> None:
 
 
 def _first_of_rows(lo: Any, hi: Any, x: Any, sought: Any, out: Any) -> None:
-    """Write the first places, of an array of shape (outer, extent, inner)."""
+    """Write the first places, of an array of shape (outer, size, inner)."""
     inner = x.shape[2]
     blocks = (inner + COLUMNS - 1) // COLUMNS
     for unit in range(lo, hi):

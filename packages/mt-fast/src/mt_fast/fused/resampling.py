@@ -1,6 +1,6 @@
 """Weighted sums of a few elements along a dimension, for resizing images.
 
-What lies in a row is seen as (outer, extent, inner). Along the last dimension a loop runs over the
+What lies in a row is seen as (outer, size, inner). Along the last dimension a loop runs over the
 results of a row, once for each of their taps; along another, over elements that lie side by side.
 """
 
@@ -16,11 +16,11 @@ from mt_fast.memory.arrays import array_of, is_compiled, pieces_of, shared, tens
 from mt_tensor import Tensor
 from mt_tensor.extending import Array, FusedKernel, Gradients, Needs, Saved
 
-# --- Kernels: taps and weights have shape (taps, new extent) --------------------------------------
+# --- Kernels: taps and weights have shape (taps, new size) --------------------------------------
 
 
 def _sums_in_rows(lo: Any, hi: Any, x: Any, taps: Any, weights: Any, out: Any) -> None:
-    """Write the sums of rows, of arrays of shape (rows, extent)."""
+    """Write the sums of rows, of arrays of shape (rows, size)."""
     for i in range(lo, hi):
         row, result = x[i], out[i]
         for j in range(result.size):
@@ -32,7 +32,7 @@ def _sums_in_rows(lo: Any, hi: Any, x: Any, taps: Any, weights: Any, out: Any) -
 
 
 def _sums_of_rows(lo: Any, hi: Any, x: Any, taps: Any, weights: Any, out: Any) -> None:
-    """Write sums of pieces, of arrays of shape (outer, extent, inner)."""
+    """Write sums of pieces, of arrays of shape (outer, size, inner)."""
     target = out.shape[1]
     for unit in range(lo, hi):
         i, j = unit // target, unit % target

@@ -94,7 +94,7 @@ def multiply(a: Array, b: Array) -> Array:
     out = empty(plan.shape, a.dtype)
     _MULTIPLY.run(
         plan.units, plan.parallel, _flat(a), plan.starts_a, _flat(b), plan.starts_b, plan.offsets,
-        out.reshape(-1), plan.extents, plan.steps,
+        out.reshape(-1), plan.sizes, plan.steps,
     )  # fmt: skip
     return out
 
@@ -103,7 +103,7 @@ def _flat(x: Array) -> Array:
     """Return the memory from the first element of an array to its last as one row."""
     if x.flags.forc:
         return x.ravel("K")
-    last = sum((extent - 1) * stride for extent, stride in zip(x.shape, x.strides, strict=True))
+    last = sum((size - 1) * stride for size, stride in zip(x.shape, x.strides, strict=True))
     return as_strided(x, (last // x.itemsize + 1,), (x.itemsize,))
 
 
@@ -111,8 +111,8 @@ def _flat(x: Array) -> Array:
 def starts(shape: tuple[int, ...], strides: tuple[int, ...]) -> npt.NDArray[np.int64]:
     """Return where each matrix of a batch begins."""
     starts = np.zeros(1, np.int64)
-    for extent, stride in zip(shape, strides, strict=True):
-        starts = np.add.outer(starts, np.arange(extent) * stride).reshape(-1)
+    for size, stride in zip(shape, strides, strict=True):
+        starts = np.add.outer(starts, np.arange(size) * stride).reshape(-1)
     return starts
 
 
@@ -126,7 +126,7 @@ class Plan(NamedTuple):
         starts_a: where each matrix of the first factor begins.
         starts_b: where each of the second does.
         offsets: where rows of a panel begin.
-        extents: n, m, k; the length of blocks of the inner dimension; how wide panels are, and the
+        sizes: n, m, k; the length of blocks of the inner dimension; how wide panels are, and the
             strips that they are made of; how many panels there are, and into how many parts rows
             are cut: such that each thread has as many units as the others; and whether there are no
             panels, for the second factor is read in place, as one strip.
@@ -139,7 +139,7 @@ class Plan(NamedTuple):
     starts_a: npt.NDArray[np.int64]
     starts_b: npt.NDArray[np.int64]
     offsets: npt.NDArray[np.int64]
-    extents: tuple[int, ...]
+    sizes: tuple[int, ...]
     steps: tuple[int, ...]
 
 
@@ -225,7 +225,7 @@ def add_rows(out: Any, at: Any, step: Any, sums: Any, width: Any, rows: Any, cou
 
 def _multiply(
     lo: Any, hi: Any, a: Any, starts_a: Any, b: Any, starts_b: Any, offsets: Any, out: Any,
-    extents: Any, steps: Any,
+    sizes: Any, steps: Any,
 ) -> None:  # fmt: skip
     """Multiply; a unit is a part of the rows of one panel.
 
@@ -238,10 +238,10 @@ def _multiply(
         starts_b: likewise.
         offsets: where the rows of a panel begin.
         out: the products, flat.
-        extents: see `Plan`.
+        sizes: see `Plan`.
         steps: see there.
     """
-    n, m, k, length, width, strip, panels, parts, in_place = extents
+    n, m, k, length, width, strip, panels, parts, in_place = sizes
     down, across = steps[:2]
     packed = across != 1
     together = PACKED if packed else LARGEST

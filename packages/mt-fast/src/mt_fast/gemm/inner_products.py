@@ -30,7 +30,7 @@ def _inner_tile(rows: int, columns: int) -> Any:
       far apart those for one n and the next;
     - right, origin, beyond, offsets, tap: an array, whose row j begins at
       `origin + offsets[tap + j]`, and how far apart the rows for one n and the next are;
-    - images, count: the extents of n and p.
+    - images, count: the sizes of n and p.
     """
 
     @instruction
@@ -132,8 +132,8 @@ def inner_products(
         offsets: an array of where its rows begin.
         tap: where in that the first row is.
         taps: how many rows there are.
-        images: the extent of n.
-        count: the extent of p.
+        images: the size of n.
+        count: the size of p.
     """
     if rows > SMALLER:
         _inner_of_many(

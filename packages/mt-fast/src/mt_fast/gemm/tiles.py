@@ -29,10 +29,10 @@ WIDE, WIDER, WIDEST = SUMS // LARGEST, SUMS // SMALLER, 8
 """How many vectors wide the three tiles of a product are: the fewer rows, the wider."""
 
 
-def existing(v: Vectors, i: int, extent: Any) -> Any:
+def existing(v: Vectors, i: int, size: Any) -> Any:
     """Return i, or the last index: what is beyond the edge is computed in vain."""
-    within = v.builder.icmp_signed("<", index(i), extent)
-    return v.builder.select(within, index(i), v.builder.sub(extent, index(1)))
+    within = v.builder.icmp_signed("<", index(i), size)
+    return v.builder.select(within, index(i), v.builder.sub(size, index(1)))
 
 
 def _product_tile(rows: int, columns: int) -> Any:

@@ -47,7 +47,7 @@ def like(data: TensorData, shape: Shape) -> TensorData:
 
 
 def pieces_of(array: Array, dim: int) -> Array:
-    """Return a contiguous array as (outer, extent, inner), with a dimension in the middle."""
+    """Return a contiguous array as (outer, size, inner), with a dimension in the middle."""
     shape = array.shape
     pieces: Array = array.reshape(math.prod(shape[:dim]), shape[dim], math.prod(shape[dim + 1 :]))
     return pieces

@@ -31,7 +31,7 @@ def offset(array: Array, backend: TensorBackend) -> mt.Tensor:
 def stepped(array: Array, backend: TensorBackend) -> mt.Tensor:
     """Every second element of each dimension of a larger tensor."""
     index = tuple(slice(None, None, 2) for _ in array.shape)
-    larger = np.zeros(tuple(2 * extent for extent in array.shape), array.dtype)
+    larger = np.zeros(tuple(2 * length for length in array.shape), array.dtype)
     larger[index] = array
     return mt.tensor(larger, backend=backend)[index]
 

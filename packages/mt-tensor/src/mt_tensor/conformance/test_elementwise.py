@@ -395,7 +395,7 @@ def test_broadcasting(backend_name: str, shapes: Any) -> None:
 def summed_to(array: Array, shape: tuple[int, ...]) -> Array:
     """Return the sum over what `shape` was repeated along to become that of the array."""
     array = array.sum(tuple(range(array.ndim - len(shape))))
-    repeated = tuple(d for d, extent in enumerate(shape) if extent != array.shape[d])
+    repeated = tuple(d for d, length in enumerate(shape) if length != array.shape[d])
     return np.asarray(array.sum(repeated, keepdims=True))
 
 

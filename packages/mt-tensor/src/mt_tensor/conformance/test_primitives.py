@@ -267,7 +267,7 @@ def test_gather_and_scatter(
     backend = get_backend(backend_name)
     where = LAYOUTS[layout](index, backend)._tensor
 
-    grid = list(np.ogrid[tuple(slice(extent) for extent in part)])
+    grid = list(np.ogrid[tuple(slice(length) for length in part)])
     grid[dim] = index
     out = backend.gather(LAYOUTS[layout](array, backend)._tensor, dim, where)
     assert out.is_contiguous()
@@ -309,12 +309,12 @@ def test_slices_taken_by_index(backend: TensorBackend, layout: str, count: int) 
     for dim, part in itertools.product(range(3), (0, 1)):
         strides = [0, 0, 0]
         strides[dim] = where.strides[0]
-        shape = [extent - part for extent in array.shape]
+        shape = [length - part for length in array.shape]
         shape[dim] = count
         named = where.like(tuple(shape), tuple(strides), where.offset)
         slices = backend.gather(source, dim, named)
         assert slices.is_contiguous()
-        wanted = np.take(array, index, dim)[tuple(slice(extent) for extent in shape)]
+        wanted = np.take(array, index, dim)[tuple(slice(length) for length in shape)]
         assert np.array_equal(backend.to_host(slices), wanted)
 
 
@@ -351,11 +351,11 @@ def test_indices_are_made_safe(backend: TensorBackend, dtype: str, negative: boo
     assert backend.checked_indices(nothing, 0, where, negative).shape == (0, 2)
     wrong = [(5, 5), (int(np.iinfo(dtype).max), 5), (0, 0)]
     wrong += [(first - 1, 5)] if DTYPES[dtype].is_signed else []
-    for value, extent in wrong:
+    for value, length in wrong:
         one = backend.from_host(np.array([0, value, 0], dtype))
-        message = rf"here\(\): index {value} is out of range for something with {extent} element"
+        message = rf"here\(\): index {value} is out of range for something with {length} element"
         with pytest.raises(mt.errors.IndexingError, match=message):
-            backend.to_host(backend.checked_indices(one, extent, where, negative))
+            backend.to_host(backend.checked_indices(one, length, where, negative))
         backend.synchronize()  # nobody is told twice
 
 

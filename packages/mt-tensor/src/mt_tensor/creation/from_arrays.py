@@ -63,7 +63,7 @@ def _sharing(array: Array, dtype: DType) -> TensorData:
     if array.flags.c_contiguous:
         return TensorData.of(array.view(np.ndarray), row_major(array.shape, dtype))
     strides = tuple(stride // array.itemsize for stride in array.strides)
-    steps = [(extent - 1) * s for extent, s in zip(array.shape, strides, strict=True)]
+    steps = [(length - 1) * s for length, s in zip(array.shape, strides, strict=True)]
     forwards: Any = (slice(None, None, -1 if step < 0 else 1) for step in steps)
     lowest = array[(..., *forwards)]  # with the dots it is an array, not a number, for 0-d, too
     row = np.lib.stride_tricks.as_strided(

@@ -169,7 +169,7 @@ def eye(n: int, m: int | None = None, dtype: Any = None, **options: Unpack[Place
     """Return the n×m matrix with ones on the diagonal and zeros elsewhere; square without `m`.
 
     Raises:
-        ShapeError: an extent is negative.
+        ShapeError: a size is negative.
     """
     rows, columns = new_shape((n, n if m is None else m))
     return from_values(np.eye(rows, columns), dtype_or_default(dtype), **options)
@@ -198,7 +198,7 @@ def tril_indices(
         Shape (2, n), row by row; its two rows index such a matrix.
 
     Raises:
-        ShapeError: an extent is negative.
+        ShapeError: a size is negative.
         DTypeError: the element type is neither int32 nor int64.
     """
     indices = _triangle(np.tril_indices, row, col, offset)

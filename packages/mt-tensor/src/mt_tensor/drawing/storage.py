@@ -88,7 +88,7 @@ def _storage(tensor: Tensor) -> Array:
     data = tensor._tensor
     if isinstance(data.storage, np.ndarray):
         return np.asarray(to_float32(data.storage))
-    ends = [step * (extent - 1) for extent, step in zip(data.shape, data.strides, strict=True)]
+    ends = [step * (length - 1) for length, step in zip(data.shape, data.strides, strict=True)]
     size = 1 + data.offset + sum(end for end in ends if end > 0) if data.size else 0
     return np.asarray(to_float32(tensor.backend.to_host(data.like((size,), (1,), 0))))
 
@@ -215,8 +215,8 @@ def _rows_of_positions(data: TensorData) -> dict[int, int]:
     """
     found: dict[int, int] = {}
     choices = [
-        [i for i in _first_and_last(range(extent), MOST_ROWS) if i is not None]
-        for extent in data.shape
+        [i for i in _first_and_last(range(length), MOST_ROWS) if i is not None]
+        for length in data.shape
     ]
     for index in itertools.islice(itertools.product(*choices), 4096):
         row = index[-2] if len(index) > 1 else 0
@@ -230,8 +230,8 @@ def _steps(data: TensorData) -> list[tuple[int, int, int]]:
         return []
     return [
         (dim, data.offset, data.offset + stride)
-        for dim, (extent, stride) in enumerate(zip(data.shape, data.strides, strict=True))
-        if extent > 1
+        for dim, (length, stride) in enumerate(zip(data.shape, data.strides, strict=True))
+        if length > 1
     ]
 
 
@@ -255,7 +255,7 @@ def _shown_positions(size: int, touched: dict[int, int], ends: list[int]) -> lis
 def _first_and_last(numbers: range, most: int) -> list[int | None]:
     """Return some numbers; of more than `most` only the first and the last, with None between.
 
-    The others are never made: an extent may be anything where another is 0, or where a stride is.
+    The others are never made: a size may be anything where another is 0, or where a stride is.
     """
     if len(numbers) <= most:
         return list(numbers)

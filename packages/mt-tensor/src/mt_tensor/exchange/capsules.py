@@ -72,7 +72,7 @@ def exported(address: int, layout: Layout, device: tuple[int, int], owner: objec
         owner: what to hold on to for as long as others use the elements.
     """
     size, ends = layout.dtype.itemsize, zip(layout.shape, layout.strides, strict=True)
-    count = 1 + sum((extent - 1) * stride for extent, stride in ends) if layout.size else 0
+    count = 1 + sum((length - 1) * stride for length, stride in ends) if layout.size else 0
     memory: Any = (ctypes.c_char * (count * size)).from_address(address)
     memory.owner = owner
     steps = [size * stride for stride in layout.strides]

@@ -118,7 +118,7 @@ def _of_bfloat16(array: Any) -> Array | None:
         return None
     if 0 in there.shape:
         return np.empty(there.shape, bfloat16.numpy)
-    ends = ((extent - 1) * s for extent, s in zip(there.shape, there.strides, strict=True))
+    ends = ((size - 1) * s for size, s in zip(there.shape, there.strides, strict=True))
     memory: Any = (ctypes.c_uint16 * (1 + sum(ends))).from_address(there.address)
     memory.owner = there.owner  # for as long as an array is over it
     row: Array = np.frombuffer(memory, bfloat16.numpy)
@@ -149,7 +149,7 @@ def _adopted(array: Any, device: tuple[int, ...], backend: Backend) -> Tensor:
             f"the array has strides {strides} and begins at address {there.address}; negative "
             "strides, and elements that lie across their places, are not imported: copy it first."
         )
-    count = 1 + sum((extent - 1) * s for extent, s in zip(shape, strides, strict=True))
+    count = 1 + sum((size - 1) * s for size, s in zip(shape, strides, strict=True))
     row = memory.adopted(there.address, count, dtype, there.owner)
     return Tensor._make(TensorData(row.storage, shape, strides, row.offset, dtype=dtype), chosen)
 

@@ -144,9 +144,9 @@ class _Style:
 def _edges(array: Array) -> Array:
     """Return the elements that a summary shows."""
     edge = _current()["edgeitems"]
-    for axis, extent in enumerate(array.shape):
-        if extent > 2 * edge:
-            kept = [*range(edge), *range(extent - edge, extent)]
+    for axis, length in enumerate(array.shape):
+        if length > 2 * edge:
+            kept = [*range(edge), *range(length - edge, length)]
             array = np.take(array, kept, axis=axis)
     return array
 

@@ -146,18 +146,18 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
 
     Raises:
         DTypeError: `indices` holds no integers.
-        ShapeError: an extent is negative.
+        ShapeError: a size is negative.
         IndexingError: an index is out of range.
     """
     if indices.dtype.kind != "integer":
         raise DTypeError(
             f"unravel_index() takes indices that are integers; {indices.dtype.name} was given."
         )
-    extents = as_shape((shape,))
-    where = ("unravel_index()", f"a tensor of shape {extents}")
-    places = in_range(indices, size_of(extents), where)
-    steps = zip(strides_from_shape(extents), extents, strict=True)
-    return tuple(places // max(step, 1) % max(extent, 1) for step, extent in steps)
+    sizes = as_shape((shape,))
+    where = ("unravel_index()", f"a tensor of shape {sizes}")
+    places = in_range(indices, size_of(sizes), where)
+    steps = zip(strides_from_shape(sizes), sizes, strict=True)
+    return tuple(places // max(step, 1) % max(size, 1) for step, size in steps)
 
 
 @validate_call

@@ -149,7 +149,7 @@ def check_source(name: str, input: Tensor, index: Tensor, source: Tensor) -> Ten
             f"{name}() needs a source at least as large as its index; shapes {source.shape} "
             f"and {index.shape} were given."
         )
-    return source[tuple(slice(extent) for extent in index.shape)]
+    return source[tuple(slice(size) for size in index.shape)]
 
 
 @validate_call

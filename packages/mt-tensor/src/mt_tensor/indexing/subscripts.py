@@ -129,13 +129,13 @@ def _mask_positions(mask: Tensor, shape: Shape, dim: int) -> list[Tensor]:
     return places_of(mask)
 
 
-def _from_the_front(index: Tensor, extent: int, dim: int) -> Tensor:
+def _from_the_front(index: Tensor, length: int, dim: int) -> Tensor:
     """Return indices as int64, the negative ones counted from the front.
 
     Raises:
         IndexingError: one is out of range.
     """
-    return in_range(index, extent, ("x[...]", f"dimension {dim}"), negative=True)
+    return in_range(index, length, ("x[...]", f"dimension {dim}"), negative=True)
 
 
 # --- Picking ------------------------------------------------------------------------------------
@@ -203,7 +203,7 @@ def _store(x: Tensor, picks: list[Pick], value: Tensor) -> None:
     offsets = _offsets(picks, x.stride()[first:end])
     offsets = offsets.view(*offsets.shape, *(1,) * len(after))
     data = x._tensor
-    reach = [stride * (extent - 1) for stride, extent in zip(x.stride(), x.shape, strict=True)]
+    reach = [stride * (length - 1) for stride, length in zip(x.stride(), x.shape, strict=True)]
     start = sum(min(each, 0) for each in reach)
     row = data.like((1 + sum(map(abs, reach)),), (1,), data.offset + start)
     places = offsets + x._uploaded(rest - start)
@@ -257,15 +257,15 @@ def _source(x: Tensor, shape: Shape, value: Tensor) -> Tensor:
 
 
 def _without_leading_ones(value: Tensor, shape: Shape) -> Tensor:
-    """Return a value that fits `shape`: like torch, drop leading extents of 1 that it lacks."""
+    """Return a value that fits `shape`: like torch, drop leading lengths of 1 that it lacks."""
     if value.shape in ((), shape):
         return value
     extra = max(value.ndim - len(shape), 0)
     if size_of(value.shape[:extra]) == 1:
         value = value.reshape(value.shape[extra:])
     fits = value.ndim <= len(shape) and all(
-        extent in (1, wanted)
-        for extent, wanted in zip(value.shape[::-1], shape[::-1], strict=False)
+        length in (1, wanted)
+        for length, wanted in zip(value.shape[::-1], shape[::-1], strict=False)
     )
     if not fits:
         raise ShapeError(

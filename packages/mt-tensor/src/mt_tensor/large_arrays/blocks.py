@@ -58,11 +58,11 @@ def blocks(shape: Shape) -> Iterator[tuple[int | slice, ...]]:
     while inner > BLOCK:
         dim += 1
         inner //= shape[dim]
-    extent = shape[dim]
-    count = -(-extent // (BLOCK // inner))
-    step = -(-extent // count)
+    length = shape[dim]
+    count = -(-length // (BLOCK // inner))
+    step = -(-length // count)
     for before in itertools.product(*map(range, shape[:dim])):
-        for start in range(0, extent, step):
+        for start in range(0, length, step):
             yield *before, slice(start, start + step)
 
 

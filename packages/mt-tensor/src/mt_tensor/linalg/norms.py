@@ -29,7 +29,7 @@ def vector_norm(
         x: a tensor of floating-point numbers.
         ord: the exponent, inf, -inf, or 0 for the number of elements that are not 0.
         dim: one dimension or several; None for all.
-        keepdim: whether they stay, with extent 1.
+        keepdim: whether they stay, with size 1.
         dtype: the element type to convert to before.
 
     Raises:
@@ -59,7 +59,7 @@ def matrix_norm(
             the largest of them, 1 for the largest sum of sizes in a column, inf for that in a row;
             -2, -1 and -inf for the smallest.
         dim: the dimensions of the rows and columns.
-        keepdim: whether they stay, with extent 1.
+        keepdim: whether they stay, with size 1.
         dtype: the element type to convert to before.
 
     Raises:
@@ -106,7 +106,7 @@ def norm(
         ord: None for the root of the sum of all squares; else what `vector_norm` takes along one
             dimension, or `matrix_norm` over two.
         dim: one dimension, or two; None for those of a vector or a matrix.
-        keepdim: whether they stay, with extent 1.
+        keepdim: whether they stay, with size 1.
         dtype: the element type to convert to before.
 
     Raises:

@@ -19,7 +19,7 @@ def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """Return the cross products of vectors along `dim`, by default the last dimension.
 
     Raises:
-        ShapeError: the numbers of dimensions differ, or `dim` has not the extent 3.
+        ShapeError: the numbers of dimensions differ, or `dim` has not the size 3.
         IndexingError: the other dimensions do not broadcast, or there is no such dimension.
     """
     return vectors.cross(input, other, dim)

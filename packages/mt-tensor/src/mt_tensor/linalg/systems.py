@@ -89,7 +89,7 @@ def pinv(A: Tensor, *, rtol: float | None = None) -> Tensor:  # noqa: N803
     Args:
         A: shape (*batch, n, m), of float32 or float64.
         rtol: singular values below this share of the largest count as 0; by default the larger
-            extent times the spacing of numbers around 1.
+            size times the spacing of numbers around 1.
 
     Raises:
         ShapeError: there are fewer than two dimensions.

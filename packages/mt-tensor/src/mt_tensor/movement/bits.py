@@ -20,7 +20,7 @@ from mt_tensor.errors import DTypeError, ExchangeError, ShapeError
 def _reinterpreted(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
     """Return a view of the same memory as elements of another type, without history.
 
-    The last extent becomes as many times larger, or smaller, as the elements become smaller, or
+    The last size becomes as many times larger, or smaller, as the elements become smaller, or
     larger; its elements must then follow each other in memory, and fill whole new ones.
 
     Raises:

@@ -88,8 +88,8 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
         return Diagonal.apply(input, offset, 0, 1).clone()
     if input.ndim != 1:
         raise ShapeError(f"diag() takes a 1-D or 2-D tensor; shape {input.shape} was given.")
-    extent = input.numel() + abs(offset)
-    return OnDiagonal.apply(input, (extent, extent), offset, 0, 1)
+    size = input.numel() + abs(offset)
+    return OnDiagonal.apply(input, (size, size), offset, 0, 1)
 
 
 @validate_call

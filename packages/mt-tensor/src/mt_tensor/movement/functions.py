@@ -42,19 +42,19 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
 
 @validate_call
 def broadcast_to(input: Tensor, shape: Sequence[int]) -> Tensor:
-    """Return a view of another shape in which extents of 1 are repeated."""
+    """Return a view of another shape in which sizes of 1 are repeated."""
     return input.broadcast_to(size=shape)
 
 
 @validate_call
 def squeeze(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
-    """Drop dimensions of extent 1: all of them, or those named that are."""
+    """Drop dimensions of size 1: all of them, or those named that are."""
     return input.squeeze(dim)
 
 
 @validate_call
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
-    """Return a view with a new dimension of extent 1 before `dim`."""
+    """Return a view with a new dimension of size 1 before `dim`."""
     return input.unsqueeze(dim)
 
 

@@ -45,9 +45,9 @@ def repeat(self: Tensor, *times: Any, repeats: Any = None) -> Tensor:
             f"and may take more in front; {counts} was given."
         )
     shape = (1,) * new + self.shape
-    spread = self.reshape(*(e for extent in shape for e in (1, extent)))
+    spread = self.reshape(*(e for length in shape for e in (1, length)))
     pairs = [e for pair in zip(counts, shape, strict=True) for e in pair]
-    total = [count * extent for count, extent in zip(counts, shape, strict=True)]
+    total = [count * length for count, length in zip(counts, shape, strict=True)]
     return spread.expand(*pairs).clone().reshape(*total)
 
 
@@ -57,7 +57,7 @@ def tile(self: Tensor, *times: Any, dims: Any = None) -> Tensor:
 
 
 def broadcast_to(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
-    """Return a view of another shape in which extents of 1 are repeated."""
+    """Return a view of another shape in which lengths of 1 are repeated."""
     return self.expand(*shape, size=size)
 
 

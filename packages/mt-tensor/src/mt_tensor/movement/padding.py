@@ -77,7 +77,7 @@ def pad(
     shape = tuple(e + b + a for e, b, a in zip(input.shape, before, after, strict=True))
     crop = tuple(max(-b, 0) for b in before)
     kept = tuple(e - c - max(-a, 0) for e, c, a in zip(input.shape, crop, after, strict=True))
-    if any(extent < 0 for extent in kept):
+    if any(size < 0 for size in kept):
         raise ShapeError(f"padding {padding} crops more than shape {input.shape} has.")
     ones = (1,) * input.ndim
     inside = Slice.apply(input, crop, ones, kept) if kept != input.shape else input

@@ -50,11 +50,11 @@ def roll(input: Tensor, shifts: Ints, dims: Ints | None = None) -> Tensor:
 
 
 def _rolled(x: Tensor, distance: int, dim: int) -> Tensor:
-    extent = x.shape[dim]
-    if extent == 0:
+    length = x.shape[dim]
+    if length == 0:
         return x
-    kept = extent - distance % extent
-    return cat([x.narrow(dim, kept, extent - kept), x.narrow(dim, 0, kept)], dim)
+    kept = length - distance % length
+    return cat([x.narrow(dim, kept, length - kept), x.narrow(dim, 0, kept)], dim)
 
 
 @validate_call
@@ -81,7 +81,7 @@ def repeat_interleave(
         input: any tensor.
         repeats: how often; or int32 or int64 of shape () or (1,), or with one number per slice.
         dim: the dimension; None to repeat the elements of the flattened tensor.
-        output_size: the extent that results, which is checked.
+        output_size: the length that results, which is checked.
 
     Raises:
         DTypeError: `repeats` is no tensor of int32 or int64.
@@ -100,8 +100,8 @@ def repeat_interleave(
     return input.index_select(d, input._uploaded(positions))
 
 
-def _counts(input: Tensor, repeats: int | Tensor, extent: int) -> Any:
-    """Return how often each of `extent` slices is repeated, as an array."""
+def _counts(input: Tensor, repeats: int | Tensor, length: int) -> Any:
+    """Return how often each of `length` slices is repeated, as an array."""
     if isinstance(repeats, Tensor):
         common_backend(input, repeats)
         if repeats.dtype.name not in ("int32", "int64"):
@@ -109,16 +109,16 @@ def _counts(input: Tensor, repeats: int | Tensor, extent: int) -> Any:
         counts: Any = repeats.numpy()
     else:
         counts = np.array(_several(repeats), object)  # may be beyond all integer types
-    if counts.ndim > 1 or counts.size not in (1, extent):
+    if counts.ndim > 1 or counts.size not in (1, length):
         raise ShapeError(
-            f"repeats must be one number, or 1-D with one for each of {extent} slice(s); shape "
+            f"repeats must be one number, or 1-D with one for each of {length} slice(s); shape "
             f"{counts.shape} was given."
         )
     counts = counts.reshape(-1)
     if counts.size and counts.min() < 0:
         raise ShapeError(f"repeats must not be negative; {counts.min()} was given.")
-    check_addressable((sum(counts.tolist()) * (extent if counts.size == 1 else 1),))
-    return np.broadcast_to(counts.astype(np.int64), (extent,))
+    check_addressable((sum(counts.tolist()) * (length if counts.size == 1 else 1),))
+    return np.broadcast_to(counts.astype(np.int64), (length,))
 
 
 @validate_call
@@ -170,11 +170,11 @@ def broadcast_shapes(*shapes: Ints) -> tuple[int, ...]:
     """Return the shape that tensors of some shapes broadcast to.
 
     Args:
-        *shapes: tuples of extents; a number stands for a vector's.
+        *shapes: tuples of lengths; a number stands for a vector's.
 
     Raises:
         IndexingError: the shapes do not broadcast.
-        ShapeError: an extent is negative.
+        ShapeError: a length is negative.
     """
     common: tuple[int, ...] = ()
     for given in shapes:

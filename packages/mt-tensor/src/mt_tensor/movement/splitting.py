@@ -26,37 +26,37 @@ def split(
         dim: the dimension.
 
     Raises:
-        ShapeError: a length is negative or zero, or the lengths do not add up to the extent.
+        ShapeError: a length is negative or zero, or the lengths do not add up to the size.
         TypeError: `split_size_or_sections` is neither an integer nor a sequence.
     """
     require_tensors("split", tensor)
     d = existing_dim("split", dim, tensor.shape)
-    extent = tensor.shape[d]
+    whole = tensor.shape[d]
     if isinstance(split_size_or_sections, Sequence):
         lengths = as_integers((split_size_or_sections,))
-        if sum(lengths) != extent or any(length < 0 for length in lengths):
+        if sum(lengths) != whole or any(length < 0 for length in lengths):
             raise ShapeError(
-                f"split() into {lengths}: the lengths must add up to {extent}, the extent of "
+                f"split() into {lengths}: the lengths must add up to {whole}, the size of "
                 f"dimension {dim}, and none be negative."
             )
         return _pieces(tensor, d, lengths)
     size = as_integer("split_size_or_sections", split_size_or_sections)
-    if size < 0 or (size == 0 and extent):
+    if size < 0 or (size == 0 and whole):
         raise ShapeError(f"split() takes pieces of at least one element; {size} was given.")
-    if not extent:
+    if not whole:
         return _pieces(tensor, d, (0,))
-    return _pieces(tensor, d, [min(size, extent - start) for start in range(0, extent, size)])
+    return _pieces(tensor, d, [min(size, whole - start) for start in range(0, whole, size)])
 
 
 MOST_EMPTY = 2**20
 """Into more pieces only what has as many elements is taken apart: the rest would be empty."""
 
 
-def _check_count(name: str, count: int, extent: int) -> None:
+def _check_count(name: str, count: int, whole: int) -> None:
     """Raise ShapeError if a dimension is to be taken apart into far more pieces than elements."""
-    if count > max(extent, MOST_EMPTY):
+    if count > max(whole, MOST_EMPTY):
         raise ShapeError(
-            f"{name}() of {extent} element(s) into {count} pieces: nearly all would be empty."
+            f"{name}() of {whole} element(s) into {count} pieces: nearly all would be empty."
         )
 
 
@@ -79,10 +79,10 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """
     d = existing_dim("chunk", dim, input.shape)
     count = as_integer("chunks", chunks, least=1)
-    extent = input.shape[d]
-    if extent:
-        return split(input, -(-extent // count), d)
-    _check_count("chunk", count, extent)
+    whole = input.shape[d]
+    if whole:
+        return split(input, -(-whole // count), d)
+    _check_count("chunk", count, whole)
     return _pieces(input, d, [0] * count)
 
 
@@ -100,17 +100,17 @@ def tensor_split(
 
     Raises:
         DomainError: the number of sections is not positive.
-        ShapeError: it is beyond both the extent and `MOST_EMPTY`.
+        ShapeError: it is beyond both the size and `MOST_EMPTY`.
         TypeError: it is no integer.
     """
     d = existing_dim("tensor_split", dim, input.shape)
-    extent = input.shape[d]
+    whole = input.shape[d]
     if isinstance(indices_or_sections, Tensor):
         indices_or_sections = indices_or_sections.tolist()
     if not isinstance(indices_or_sections, Sequence):
         count = as_integer("indices_or_sections", indices_or_sections, least=1)
-        _check_count("tensor_split", count, extent)
-        return _pieces(input, d, [extent // count + (i < extent % count) for i in range(count)])
+        _check_count("tensor_split", count, whole)
+        return _pieces(input, d, [whole // count + (i < whole % count) for i in range(count)])
     cuts = [None, *as_integers((indices_or_sections,)), None]
     return tuple(input[(*(slice(None),) * d, slice(start, stop))] for start, stop in pairwise(cuts))
 
@@ -183,7 +183,7 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """Return a view with one dimension spread over several; one of the sizes may be -1.
 
     Raises:
-        ShapeError: the sizes do not multiply to the extent of the dimension.
+        ShapeError: the sizes do not multiply to the size of the dimension.
     """
     d = existing_dim("unflatten", dim, input.shape)
     given = as_integers((sizes,))

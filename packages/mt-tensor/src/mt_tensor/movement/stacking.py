@@ -49,7 +49,7 @@ def atleast_1d(*tensors: Any) -> Any:
 
 
 def atleast_2d(*tensors: Any) -> Any:
-    """Return tensors of two dimensions or more, others as views with extents of 1 in front.
+    """Return tensors of two dimensions or more, others as views with sizes of 1 in front.
 
     Args:
         *tensors: one, several, or a list of them.
@@ -61,7 +61,7 @@ def atleast_2d(*tensors: Any) -> Any:
 
 
 def atleast_3d(*tensors: Any) -> Any:
-    """Return tensors of three dimensions or more, others as views with extents of 1.
+    """Return tensors of three dimensions or more, others as views with sizes of 1.
 
     A matrix gets its new dimension at the end, a vector one on either side.
 

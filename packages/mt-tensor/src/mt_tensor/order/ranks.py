@@ -37,7 +37,7 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Val
         input: a tensor; a nan counts as larger than every number.
         k: the place in the order, from 1 on.
         dim: the dimension to look along.
-        keepdim: whether it stays, with extent 1.
+        keepdim: whether it stays, with size 1.
 
     Raises:
         ShapeError: there is no k-th element.
@@ -46,9 +46,9 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Val
     """
     dim = normalize_dim(dim, input.ndim)
     k = as_integer("k", k)
-    extent = input.shape[dim] if input.ndim else 1
-    if not 1 <= k <= extent:
-        raise ShapeError(f"kthvalue() was asked for number {k} of {extent} element(s).")
+    size = input.shape[dim] if input.ndim else 1
+    if not 1 <= k <= size:
+        raise ShapeError(f"kthvalue() was asked for number {k} of {size} element(s).")
     ordered = sort(input, dim)
     if not input.ndim:
         return ordered
@@ -77,7 +77,7 @@ def quantile(
         q: the share, from 0 to 1, a number; or a 1-D tensor of the dtype of `input` with several,
             whose results lie along a new first dimension. No gradient goes to it.
         dim: the dimension to look along; None for all elements.
-        keepdim: whether it stays, with extent 1.
+        keepdim: whether it stays, with size 1.
         interpolation: what to return between two elements: "linear" for a weighted mean of them,
             "midpoint" for their mean, or "lower", "higher", "nearest" for one of them.
 

@@ -122,7 +122,7 @@ def cumprod(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """Return running products along `dim`, in the shape of the input.
 
     The gradient takes time and memory in proportion to the size; with a zero among the elements,
-    to the size times the extent of `dim`.
+    to the size times the size of `dim`.
 
     Args:
         input: a tensor; integers and bools are multiplied as int64.

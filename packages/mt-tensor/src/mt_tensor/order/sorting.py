@@ -95,7 +95,7 @@ def topk(
     Args:
         input: a tensor; a nan counts as larger than every number.
         k: how many.
-        dim: the dimension to look along, which then has extent `k`.
+        dim: the dimension to look along, which then has size `k`.
         largest: whether the largest are wanted, or the smallest.
         sorted: whether they must come in order; here they always do.
 
@@ -105,12 +105,12 @@ def topk(
         TypeError: `k` is no integer.
     """
     dim = normalize_dim(dim, input.ndim)
-    extent = input.shape[dim] if input.ndim else 1
+    size = input.shape[dim] if input.ndim else 1
     k = as_integer("k", k)
-    if not 0 <= k <= extent:
+    if not 0 <= k <= size:
         raise ShapeError(
-            f"topk() was asked for {k} of the {extent} element(s) along dimension {dim} of shape "
-            f"{input.shape}: give k from 0 to {extent}."
+            f"topk() was asked for {k} of the {size} element(s) along dimension {dim} of shape "
+            f"{input.shape}: give k from 0 to {size}."
         )
     index = _order(input, dim, largest)
     if input.ndim:
@@ -125,7 +125,7 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     Args:
         input: a tensor of numbers.
         dim: the dimension to look along; None for all elements.
-        keepdim: whether `dim` stays, with extent 1.
+        keepdim: whether `dim` stays, with size 1.
 
     Returns:
         The median of all elements, whose gradient is shared by equal elements; of no elements it
@@ -175,11 +175,11 @@ def _median_along(
     check_not_empty(name, x, (dim,))
     order = _order(x, dim, False)  # nan is last, and counts as the median
     missing = elementwise("ne", x, x).sum(dim, keepdim=True)
-    extent = x.shape[dim]
+    size = x.shape[dim]
     if skip_nan:
-        middle = (extent - 1 - missing).clamp_min(0) // 2
+        middle = (size - 1 - missing).clamp_min(0) // 2
     else:
-        middle = elementwise("where", missing > 0, extent - 1, (extent - 1) // 2)
+        middle = elementwise("where", missing > 0, size - 1, (size - 1) // 2)
     index = gather_unchecked(order, dim, middle)
     values = gather_unchecked(x, dim, index)
     if keepdim:
@@ -195,7 +195,7 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesAndIndice
         input: a tensor; of elements that occur equally often the smallest counts, and every nan is
             one of its own.
         dim: the dimension to look along.
-        keepdim: whether it stays, with extent 1.
+        keepdim: whether it stays, with size 1.
 
     Raises:
         IndexingError: there is no such dimension, or it has no elements.

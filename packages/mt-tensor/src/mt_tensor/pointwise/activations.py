@@ -185,19 +185,19 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     """Return the first half of a dimension times the sigmoid of the second half.
 
     Args:
-        input: any shape in which `dim` has an even extent.
-        dim: the dimension, which has half the extent in the result.
+        input: any shape in which `dim` has an even size.
+        dim: the dimension, which has half the size in the result.
 
     Raises:
-        ShapeError: the extent is odd, or `input` is 0-D.
+        ShapeError: the size is odd, or `input` is 0-D.
         IndexingError: there is no such dimension.
     """
     require_tensors("glu", input)
     place = normalize_dim(dim, input.ndim) if input.ndim else 0
-    extent = input.shape[place] if input.ndim else 1
-    if extent % 2:
+    size = input.shape[place] if input.ndim else 1
+    if size % 2:
         raise ShapeError(
-            f"glu() halves a dimension of even extent; dimension {dim} of a tensor of shape "
+            f"glu() halves a dimension of even size; dimension {dim} of a tensor of shape "
             f"{input.shape} was given."
         )
     return _glu(input, place)

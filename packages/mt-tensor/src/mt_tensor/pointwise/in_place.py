@@ -272,7 +272,7 @@ def fill_diagonal_(self: TensorT, fill_value: Number, wrap: bool = False) -> Ten
             its end, one row further down.
 
     Raises:
-        ShapeError: there are fewer than two dimensions, or more but of different extents.
+        ShapeError: there are fewer than two dimensions, or more but of different sizes.
     """
     check_flags(wrap=wrap)
     if self.ndim < 2 or (self.ndim > 2 and len(set(self.shape)) > 1):

@@ -38,13 +38,13 @@ class _Operand:
         self.tensor = tensor
         self.labels = labels
 
-    def extent(self, label: Label) -> int:
-        """Return the extent of a dimension, 1 if there is no such dimension."""
+    def length(self, label: Label) -> int:
+        """Return the size of a dimension, 1 if there is no such dimension."""
         return self.tensor.shape[self.labels.index(label)] if label in self.labels else 1
 
     def size(self, labels: Sequence[Label]) -> int:
         """Return the number of elements in some dimensions."""
-        return math.prod(self.extent(label) for label in labels)
+        return math.prod(self.length(label) for label in labels)
 
     def summed(self, labels: Sequence[Label]) -> _Operand:
         """Return it with dimensions summed away."""
@@ -59,9 +59,9 @@ class _Operand:
         return self.tensor.permute(tuple(self.labels.index(label) for label in labels))
 
     def aligned(self, labels: Sequence[Label]) -> Tensor:
-        """Return the tensor with a dimension for each label, of extent 1 where it has none."""
+        """Return the tensor with a dimension for each label, of size 1 where it has none."""
         present = self.ordered([label for label in labels if label in self.labels])
-        return present.reshape(tuple(self.extent(label) for label in labels))
+        return present.reshape(tuple(self.length(label) for label in labels))
 
 
 def _once_each(name: str, tensor: Tensor, labels: Labels, position: int) -> _Operand:
@@ -72,7 +72,7 @@ def _once_each(name: str, tensor: Tensor, labels: Labels, position: int) -> _Ope
             second = labels.index(label, first + 1)
             if tensor.shape[first] != tensor.shape[second]:
                 raise ShapeError(
-                    f"{name}(): operand {position} repeats {label!r}, but its extents "
+                    f"{name}(): operand {position} repeats {label!r}, but its sizes "
                     f"{tensor.shape[first]} and {tensor.shape[second]} differ."
                 )
             tensor = diagonal(tensor, 0, first, second)
@@ -85,7 +85,7 @@ def _product(a: _Operand, b: _Operand, kept: frozenset[Label]) -> _Operand:
     """Multiply two operands, and sum over the labels that they share and nobody else needs."""
     shared = [label for label in a.labels if label in b.labels and label not in kept]
     # Where one side is 1 it repeats, so that it can be taken out of the other side's sum.
-    alone = [label for label in shared if 1 in (a.extent(label), b.extent(label))]
+    alone = [label for label in shared if 1 in (a.length(label), b.length(label))]
     a, b = a.summed(alone), b.summed(alone)
     summed = [label for label in shared if label not in alone]
     batch = [label for label in a.labels if label in b.labels and label in kept]
@@ -97,11 +97,11 @@ def _product(a: _Operand, b: _Operand, kept: frozenset[Label]) -> _Operand:
     left, right = a.ordered([*batch, *rows, *summed]), b.ordered([*batch, *summed, *columns])
     inner = a.size(summed)
     matrices = matmul(
-        left.reshape((*(a.extent(label) for label in batch), a.size(rows), inner)),
-        right.reshape((*(b.extent(label) for label in batch), inner, b.size(columns))),
+        left.reshape((*(a.length(label) for label in batch), a.size(rows), inner)),
+        right.reshape((*(b.length(label) for label in batch), inner, b.size(columns))),
     )
-    extents = (*(a.extent(label) for label in rows), *(b.extent(label) for label in columns))
-    return _Operand(matrices.reshape((*matrices.shape[: len(batch)], *extents)), labels)
+    lengths = (*(a.length(label) for label in rows), *(b.length(label) for label in columns))
+    return _Operand(matrices.reshape((*matrices.shape[: len(batch)], *lengths)), labels)
 
 
 def _cheapest(operands: Sequence[_Operand], output: Labels) -> tuple[int, int]:
@@ -115,7 +115,7 @@ def _cheapest(operands: Sequence[_Operand], output: Labels) -> tuple[int, int]:
             for label in dict.fromkeys((*a.labels, *b.labels))
             if label in rest or label in output
         ]
-        result = math.prod(max(a.extent(label), b.extent(label)) for label in kept)
+        result = math.prod(max(a.length(label), b.length(label)) for label in kept)
         return result - a.tensor.numel() - b.tensor.numel()
 
     return min(itertools.combinations(range(len(operands)), 2), key=growth)
@@ -133,20 +133,20 @@ def contract(
         output: the labels of the result, each once, and each that of an operand.
 
     Raises:
-        ShapeError: dimensions with one label have different extents, none of them 1.
+        ShapeError: dimensions with one label have different lengths, none of them 1.
         DTypeError: products of bool would have to be added up.
     """
     if any(label not in output for labels in inputs for label in labels):
         check_not_bool(name, tensors[0], "it cannot add them up; convert with x.long() first")
-    extents: dict[Label, int] = {}
+    lengths: dict[Label, int] = {}
     for position, (tensor, labels) in enumerate(zip(tensors, inputs, strict=True)):
-        for label, extent in zip(labels, tensor.shape, strict=True):
-            if extents.setdefault(label, extent) == 1:
-                extents[label] = extent
-            elif extent not in (1, extents[label]):
+        for label, length in zip(labels, tensor.shape, strict=True):
+            if lengths.setdefault(label, length) == 1:
+                lengths[label] = length
+            elif length not in (1, lengths[label]):
                 raise ShapeError(
-                    f"{name}(): operand {position} has extent {extent} for {label!r}, where "
-                    f"another has {extents[label]}; only extents of 1 are repeated."
+                    f"{name}(): operand {position} has size {length} for {label!r}, where "
+                    f"another has {lengths[label]}; only sizes of 1 are repeated."
                 )
     operands = [
         _once_each(name, tensor, labels, position)
@@ -192,7 +192,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
         A tensor with the remaining dimensions of `a`, and then those of `b`.
 
     Raises:
-        ShapeError: the extents of a pair differ, or `dims` is no such number or pair.
+        ShapeError: the sizes of a pair differ, or `dims` is no such number or pair.
         IndexingError: a dimension does not exist, or is named twice.
     """
     a, b = promoted("tensordot", a, b)
@@ -205,7 +205,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
         if a.shape[i] != b.shape[j] and 1 not in (a.shape[i], b.shape[j]):
             raise ShapeError(
                 f"tensordot() pairs dimension {i} of {a.shape} with dimension {j} of {b.shape}; "
-                "their extents must be equal, or 1."
+                "their sizes must be equal, or 1."
             )
         inputs[1][j] = inputs[0][i]
     output = [label for label in inputs[0] if label not in inputs[1]]

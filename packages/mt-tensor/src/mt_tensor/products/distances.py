@@ -42,7 +42,7 @@ def pairwise_distance(
         x2: vectors; both are broadcast together.
         p: the exponent of the norm.
         eps: what is added to each difference, so that none is quite 0.
-        keepdim: whether the last dimension stays, with extent 1.
+        keepdim: whether the last dimension stays, with size 1.
 
     Raises:
         IndexingError: the shapes do not broadcast.

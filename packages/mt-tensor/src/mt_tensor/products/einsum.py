@@ -132,12 +132,12 @@ def einsum(equation: Any, *operands: Any) -> Tensor:
             one that an operand repeats takes its diagonal, and `...` stands for all dimensions
             that have no letter, which are broadcast. Without `->` the result has the dimensions
             of the ellipsis and then, in alphabetical order, the labels that occur once.
-        *operands: tensors, which are promoted to one dtype. Extents of 1 are repeated. The other
+        *operands: tensors, which are promoted to one dtype. Sizes of 1 are repeated. The other
             format `einsum(a, [0, 1], b, [1, 2], [0, 2])` has lists of integers for labels.
 
     Raises:
         EquationError: the equation cannot be read, or does not fit the operands.
-        ShapeError: dimensions with one label have different extents.
+        ShapeError: dimensions with one label have different sizes.
         DTypeError: products of bool would have to be added up.
     """
     if isinstance(equation, str):

@@ -64,7 +64,7 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
     """Return the product of a matrix (n, m) and a vector (m,), of shape (n,).
 
     Raises:
-        ShapeError: the numbers of dimensions or the inner extents do not fit.
+        ShapeError: the numbers of dimensions or the inner sizes do not fit.
         DTypeError: the tensors are bool.
     """
     return matmul(*_of_ranks("mv", (input, vec), (2, 1)))
@@ -75,7 +75,7 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
     """Return the product of matrices (n, m) and (m, k), of shape (n, k).
 
     Raises:
-        ShapeError: the numbers of dimensions or the inner extents do not fit.
+        ShapeError: the numbers of dimensions or the inner sizes do not fit.
         DTypeError: the tensors are bool.
     """
     return matmul(*_of_ranks("mm", (input, mat2), (2, 2)))
@@ -86,7 +86,7 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     """Return the products of matrices (b, n, m) and (b, m, k), of shape (b, n, k).
 
     Raises:
-        ShapeError: the tensors are not 3-D, or their extents do not fit. Nothing is broadcast.
+        ShapeError: the tensors are not 3-D, or their sizes do not fit. Nothing is broadcast.
         DTypeError: the tensors are bool.
     """
     a, b = _of_ranks("bmm", (input, mat2), (3, 3))
@@ -114,13 +114,13 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
     """Return the dot products of all rows, along the last dimensions; of numbers, the product.
 
     Raises:
-        ShapeError: the last extents differ.
+        ShapeError: the last sizes differ.
     """
     a, b = promoted("inner", input, other)
     if not a.ndim or not b.ndim:
         return a * b
     if a.shape[-1] != b.shape[-1]:
-        raise ShapeError(f"inner() needs last extents that are equal; got {a.shape}, {b.shape}.")
+        raise ShapeError(f"inner() needs last sizes that are equal; got {a.shape}, {b.shape}.")
     rows, columns = (tuple((at, d) for d in range(x.ndim - 1)) for at, x in enumerate((a, b)))
     pair = (*rows, "inner"), (*columns, "inner")
     return contract("inner", (a, b), pair, (*rows, *columns))
@@ -131,8 +131,8 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
     """Return the Kronecker product: every element of `input` multiplied by all of `other`."""
     rank = max(input.ndim, other.ndim)
     shapes = [(1,) * (rank - x.ndim) + x.shape for x in (input, other)]
-    coarse = input.reshape([n for extent in shapes[0] for n in (extent, 1)])
-    fine = other.reshape([n for extent in shapes[1] for n in (1, extent)])
+    coarse = input.reshape([n for size in shapes[0] for n in (size, 1)])
+    fine = other.reshape([n for size in shapes[1] for n in (1, size)])
     return (coarse * fine).reshape([n * m for n, m in zip(*shapes, strict=True)])
 
 
@@ -143,24 +143,22 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     Args:
         input: vectors along `dim`.
         other: as many dimensions as `input`; the others than `dim` are broadcast.
-        dim: the dimension of extent 3; None for the first that has it.
+        dim: the dimension of size 3; None for the first that has it.
 
     Raises:
-        ShapeError: the numbers of dimensions differ, or `dim` has not the extent 3.
+        ShapeError: the numbers of dimensions differ, or `dim` has not the size 3.
         IndexingError: the other dimensions do not broadcast.
     """
     a, b = promoted("cross", input, other)
     if a.ndim != b.ndim:
         raise ShapeError(f"cross() takes tensors of one rank; got shapes {a.shape}, {b.shape}.")
-    threes = [
-        d for d, extents in enumerate(zip(a.shape, b.shape, strict=True)) if {*extents} == {3}
-    ]
+    threes = [d for d, sizes in enumerate(zip(a.shape, b.shape, strict=True)) if {*sizes} == {3}]
     if dim is None and not threes:
-        raise ShapeError(f"cross() needs a dimension of extent 3; got {a.shape} and {b.shape}.")
+        raise ShapeError(f"cross() needs a dimension of size 3; got {a.shape} and {b.shape}.")
     at = threes[0] if dim is None else normalize_dim(dim, a.ndim)
     if at not in threes:
         raise ShapeError(
-            f"cross() along dimension {dim} needs the extent 3 there; {a.shape} and {b.shape} were "
+            f"cross() along dimension {dim} needs the size 3 there; {a.shape} and {b.shape} were "
             "given."
         )
     return roll(a, -1, at) * roll(b, -2, at) - roll(a, -2, at) * roll(b, -1, at)
@@ -236,7 +234,7 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
         if left.shape[1] != right.shape[0]:
             raise ShapeError(
                 f"multi_dot(): shapes {left.shape} and {right.shape} follow each other, whose "
-                "inner extents differ."
+                "inner sizes differ."
             )
     out = _multiplied(matrices)
     if first == 1:
@@ -246,7 +244,7 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
 
 def _multiplied(matrices: list[Tensor]) -> Tensor:
     """Multiply a chain of matrices, split where it is cheapest (dynamic programming)."""
-    extents = [matrices[0].shape[0], *(matrix.shape[1] for matrix in matrices)]
+    sizes = [matrices[0].shape[0], *(matrix.shape[1] for matrix in matrices)]
 
     @functools.cache
     def cheapest(start: int, end: int) -> tuple[int, int]:
@@ -257,7 +255,7 @@ def _multiplied(matrices: list[Tensor]) -> Tensor:
             (
                 cheapest(start, middle)[0]
                 + cheapest(middle, end)[0]
-                + extents[start] * extents[middle] * extents[end],
+                + sizes[start] * sizes[middle] * sizes[end],
                 middle,
             )
             for middle in range(start + 1, end)

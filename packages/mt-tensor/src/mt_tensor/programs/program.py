@@ -70,8 +70,8 @@ class View:
         """How many bytes its elements have; an element that is repeated counts once."""
         sizes = zip(self.layout.shape, self.layout.strides, strict=True)
         count = 0 if not self.layout.size else 1
-        for extent, stride in sizes:
-            count *= extent if stride else 1
+        for length, stride in sizes:
+            count *= length if stride else 1
         return count * self.layout.dtype.numpy.itemsize
 
 

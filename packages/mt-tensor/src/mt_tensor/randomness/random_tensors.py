@@ -182,7 +182,7 @@ def randn(
     """Return numbers from the normal distribution with mean 0 and variance 1.
 
     Raises:
-        ShapeError: an extent is negative.
+        ShapeError: a size is negative.
         DTypeError: the element type is not floating-point.
     """
     kind, shape = _floats("randn", dtype), new_shape(sizes, size)

@@ -154,13 +154,11 @@ def _follow(places: Sequence[Layout], whole: Layout) -> bool:
 
 def _ranges(place: Layout, whole: Layout) -> list[tuple[int, int]]:
     """Return where in each dimension of a whole a place begins and ends; nothing if with gaps."""
-    extents = {
-        stride: extent
-        for extent, stride in zip(place.shape, place.strides, strict=True)
-        if extent != 1
+    sizes = {
+        stride: size for size, stride in zip(place.shape, place.strides, strict=True) if size != 1
     }
     ranges, rest = [], place.offset
     for stride in whole.strides:
         start, rest = divmod(rest, stride)
-        ranges.append((start, start + extents.pop(stride, 1)))
-    return [] if extents else ranges
+        ranges.append((start, start + sizes.pop(stride, 1)))
+    return [] if sizes else ranges

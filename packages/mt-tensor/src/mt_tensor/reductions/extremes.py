@@ -154,7 +154,7 @@ def max(
     Args:
         input: a tensor.
         dim: the dimension to look along; None for all elements. Another tensor may stand here.
-        keepdim: whether `dim` stays, with extent 1.
+        keepdim: whether `dim` stays, with size 1.
         other: another tensor, to compare with element by element, broadcast together.
 
     Returns:

@@ -31,7 +31,7 @@ def norm(
         p: the exponent. "fro" and None mean 2; inf and -inf the largest and smallest magnitude;
             0 the number of elements that are not zero, whose gradient is zero.
         dim: one dimension or several; None for all.
-        keepdim: whether they stay, with extent 1.
+        keepdim: whether they stay, with size 1.
         dtype: the element type to convert to before, a floating one.
 
     Raises:

@@ -123,7 +123,7 @@ def logsumexp(input: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
     Args:
         input: a tensor; integers are computed as `get_default_dtype()`.
         dim: one dimension or several; () for all.
-        keepdim: whether they stay, with extent 1.
+        keepdim: whether they stay, with size 1.
 
     Raises:
         IndexingError: a dimension does not exist or is named twice.

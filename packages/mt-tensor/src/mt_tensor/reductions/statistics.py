@@ -103,7 +103,7 @@ def var(
         input: a tensor of floating-point numbers.
         dim: one dimension or several; None and () for all. A bool is taken as `unbiased`.
         unbiased: False means a correction of 0, True one of 1.
-        keepdim: whether the dimensions stay, with extent 1.
+        keepdim: whether the dimensions stay, with size 1.
         correction: what is subtracted from the number of elements, 1 by default. Where nothing
             remains the variance is nan or inf.
 

@@ -49,7 +49,7 @@ def nanmean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: An
 
 
 class Product(Function):
-    """Product over one dimension, which stays with extent 1."""
+    """Product over one dimension, which stays with size 1."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, dim: int) -> Tensor:
@@ -78,7 +78,7 @@ def prod(
     Args:
         input: a tensor; integers and bools are multiplied as int64.
         dim: the dimension to fold; None for all elements.
-        keepdim: whether it stays, with extent 1.
+        keepdim: whether it stays, with size 1.
         dtype: the element type to convert to before.
 
     Raises:

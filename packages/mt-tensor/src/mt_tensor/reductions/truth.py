@@ -26,7 +26,7 @@ def all(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     Args:
         input: a tensor.
         dim: one dimension or several; None for all of them, () for none of them.
-        keepdim: whether they stay, with extent 1.
+        keepdim: whether they stay, with size 1.
 
     Raises:
         IndexingError: a dimension does not exist or is named twice.

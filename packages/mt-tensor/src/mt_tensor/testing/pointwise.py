@@ -125,7 +125,7 @@ refused("softshrink", lambda x: x.softshrink(-1), DomainError, "at least 0; -1 w
 _real("tanhshrink", lambda x: x.tanhshrink(), *ANY)
 _real("glu", lambda x: x.glu(0), *single((2, 3), (4,), (0, 3)))
 refused("glu", lambda x: x.glu(), ShapeError, r"dimension -1 of a tensor of shape \(2, 3\)")
-refused("glu", lambda x: x.sum().glu(), ShapeError, "even extent")
+refused("glu", lambda x: x.sum().glu(), ShapeError, "even size")
 
 # --- Comparing ----------------------------------------------------------------------------------
 

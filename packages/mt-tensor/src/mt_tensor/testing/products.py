@@ -61,13 +61,13 @@ for _name in ("outer", "ger"):
     row(_name, lambda x, y, n=_name: getattr(x, n)(y), ((3,), (2,)), ((0,), (2,)))
     refused(_name, lambda x, n=_name: getattr(x, n)(x), ShapeError, "takes 1-D and 1-D")
 _row("inner", lambda x, y: x.inner(y), *_VECTORS, ((2, 3), (4, 3)), ((2, 1, 3), (3,)))
-refused("inner", lambda x: x.inner(x.T), ShapeError, "last extents that are equal")
+refused("inner", lambda x: x.inner(x.T), ShapeError, "last sizes that are equal")
 row("inner", lambda number, y: number.inner(y), ((), (2, 2)))
 row("kron", lambda x, y: x.kron(y), ((2, 3), (2, 2)), ((2,), (2, 1, 3)), ((), (3,)))
 _row("cross", lambda x, y: x.cross(y, -1), ((2, 3), (2, 3)), ((1, 3), (4, 3)))
-refused("cross", lambda x: x.cross(x, 0), ShapeError, "needs the extent 3 there")
+refused("cross", lambda x: x.cross(x, 0), ShapeError, "needs the size 3 there")
 refused("cross", lambda x: x.cross(x[0]), ShapeError, "tensors of one rank")
-refused("cross", lambda x: x[:, :2].cross(x[:, :2]), ShapeError, "a dimension of extent 3")
+refused("cross", lambda x: x[:, :2].cross(x[:, :2]), ShapeError, "a dimension of size 3")
 refused("cross", lambda x: x.cross(x, 2), IndexingError, "dimension 2 is out of range")
 _row("cross", lambda x, y: x.cross(y), ((3, 2), (3, 2)))
 row(
@@ -105,7 +105,7 @@ _row(
     ((3,), (3, 4), (4, 2), (2,)),
 )
 refused("multi_dot", lambda x: mt.linalg.multi_dot([x]), ShapeError, "at least two tensors")
-refused("multi_dot", lambda x: mt.linalg.multi_dot([x, x]), ShapeError, "inner extents differ")
+refused("multi_dot", lambda x: mt.linalg.multi_dot([x, x]), ShapeError, "inner sizes differ")
 refused(
     "multi_dot", lambda x: mt.linalg.multi_dot([x, x[0], x]), ShapeError, "1-D only at the ends"
 )
@@ -158,8 +158,8 @@ row("einsum", lambda x, y: mt.einsum(x, [0, ...], y, [..., 0], [..., 0]), ((2, 3
 refused("einsum", lambda x: mt.einsum("ij,jk", x), EquationError, "1 tensor.s. and labels for 2")
 refused("einsum", lambda x: mt.einsum("ijk", x), EquationError, r"3 label\(s\), but shape \(2, 3\)")
 refused("einsum", lambda x: mt.einsum("i", x), EquationError, r"1 label\(s\), but shape \(2, 3\)")
-refused("einsum", lambda x: mt.einsum("ij,jk", x, x), ShapeError, "extent 2 for 'j'")
-refused("einsum", lambda x: mt.einsum("ii", x), ShapeError, "extent 3 for 'i'")
+refused("einsum", lambda x: mt.einsum("ij,jk", x, x), ShapeError, "size 2 for 'j'")
+refused("einsum", lambda x: mt.einsum("ii", x), ShapeError, "size 3 for 'i'")
 refused("einsum", lambda x: mt.einsum("ii", x[:1]), ShapeError, "repeats 'i'")
 refused("einsum", lambda x: mt.einsum("ij->k", x), EquationError, "no operand has the output's 'k'")
 refused("einsum", lambda x: mt.einsum("ij->ii", x), EquationError, "names 'i' more than once")

@@ -66,7 +66,7 @@ CALLS: list[Call] = [
 ]
 
 REFUSED: list[Refused] = [
-    refused("GLU", draw(3), says="even extent"),
+    refused("GLU", draw(3), says="even size"),
     refused("PReLU", draw(2, 3), num_parameters=2, says="one for each of 3 channel"),
     refused("Softmax", X, dim=2, says="dimension"),
     refused("Softmax2d", X, says="takes images"),

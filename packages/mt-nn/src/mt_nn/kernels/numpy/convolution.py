@@ -79,15 +79,15 @@ def kernel_gradient(grad: Array, images: Array, size: Shape, how: Sliding) -> Ar
     return np.ascontiguousarray(total.swapaxes(1, 2)).reshape(groups * outputs, channels, *size)
 
 
-def image_gradient(grad: Array, kernels: Array, extents: Shape, how: Sliding) -> Array:
+def image_gradient(grad: Array, kernels: Array, lengths: Shape, how: Sliding) -> Array:
     """Return the gradient of images of some sizes, from that of the convolved images."""
     outputs, channels, *size = kernels.shape
     stride, padding, dilation, groups = how
     transposed = kernels.reshape(groups, outputs // groups, channels, *size).swapaxes(1, 2)
     transposed = transposed.reshape(groups * channels, outputs // groups, *size)
-    out = np.zeros((len(grad), groups * channels, *extents), grad.dtype)
-    every = zip(extents, size, stride, padding, dilation, strict=True)
-    ones, zeros = (1,) * len(extents), (0,) * len(extents)
+    out = np.zeros((len(grad), groups * channels, *lengths), grad.dtype)
+    every = zip(lengths, size, stride, padding, dilation, strict=True)
+    ones, zeros = (1,) * len(lengths), (0,) * len(lengths)
     for phases in itertools.product(*(_phases(*setting) for setting in every)):
         taps, ends, places, spreads = zip(*phases, strict=True)
         part = np.ascontiguousarray(transposed[:, :, *taps])
@@ -97,7 +97,7 @@ def image_gradient(grad: Array, kernels: Array, extents: Shape, how: Sliding) ->
 
 
 def _phases(
-    extent: int, size: int, stride: int, margin: int, spread: int
+    length: int, size: int, stride: int, margin: int, spread: int
 ) -> Iterator[tuple[slice, tuple[int, int], slice, int]]:
     """Yield, along one dimension, which elements of images meet which of kernels.
 
@@ -111,7 +111,7 @@ def _phases(
     common = math.gcd(stride, spread)
     for phase in range(0, stride, common):
         taps = [tap for tap in range(size) if tap * spread % stride == phase]
-        start, stop = (-((phase - end) // stride) for end in (margin, margin + extent))
+        start, stop = (-((phase - end) // stride) for end in (margin, margin + length))
         if taps and start < stop:
             first, last = ((tap * spread - phase) // stride for tap in (taps[0], taps[-1]))
             before = taps[0] - 1 if taps[0] else None
@@ -122,13 +122,13 @@ def _phases(
 
 def _framed(images: Array, ends: Sequence[tuple[int, int]]) -> Array:
     """Return images from one end to the other in each dimension, with zeros beyond their own."""
-    extents = images.shape[2:]
-    if all(end == (0, extent) for end, extent in zip(ends, extents, strict=True)):
+    lengths = images.shape[2:]
+    if all(end == (0, length) for end, length in zip(ends, lengths, strict=True)):
         return images
     out = np.zeros((*images.shape[:2], *(stop - start for start, stop in ends)), images.dtype)
     into, of = [], []
-    for (start, stop), extent in zip(ends, extents, strict=True):
-        low, high = max(start, 0), max(min(stop, extent), start, 0)
+    for (start, stop), length in zip(ends, lengths, strict=True):
+        low, high = max(start, 0), max(min(stop, length), start, 0)
         of.append(slice(low, high))
         into.append(slice(low - start, high - start))
     out[:, :, *into] = images[:, :, *of]
@@ -139,7 +139,7 @@ def _windows(images: Array, size: Shape, how: Sliding) -> Array:
     """Return a view of what kernels see: (groups, channels / groups, *size, batch, *places)."""
     if any(how.padding):
         both = zip(images.shape[2:], how.padding, strict=True)
-        images = _framed(images, [(-margin, extent + margin) for extent, margin in both])
+        images = _framed(images, [(-margin, length + margin) for length, margin in both])
     shape, strides = _layout(images.shape, images.strides, size, how)
     return as_strided(images, shape, strides, writeable=False)
 
@@ -147,12 +147,12 @@ def _windows(images: Array, size: Shape, how: Sliding) -> Array:
 @functools.lru_cache(256)
 def _layout(images: Shape, strides: Strides, size: Shape, how: Sliding) -> tuple[Shape, Strides]:
     """Return shape and strides of what kernels see of images of some shape and strides."""
-    n, channels, *extents = images
+    n, channels, *lengths = images
     stride, _, dilation, groups = how
     of_image, of_channel, *steps = strides
-    every = zip(extents, size, stride, dilation, strict=True)
+    every = zip(lengths, size, stride, dilation, strict=True)
     places = [
-        (extent - spread * (taps - 1) - 1) // step + 1 for extent, taps, step, spread in every
+        (length - spread * (taps - 1) - 1) // step + 1 for length, taps, step, spread in every
     ]
     within = [step * spread for step, spread in zip(steps, dilation, strict=True)]
     between = [step * apart for step, apart in zip(steps, stride, strict=True)]
@@ -165,8 +165,8 @@ def _layout(images: Shape, strides: Strides, size: Shape, how: Sliding) -> tuple
 
 def _in_groups(images: Array, groups: int) -> Array:
     """Return a view of shape (groups, channels / groups, batch, *sizes)."""
-    n, channels, *extents = images.shape
-    apart = images.reshape(n, groups, channels // groups, *extents)
+    n, channels, *lengths = images.shape
+    apart = images.reshape(n, groups, channels // groups, *lengths)
     return apart.transpose(1, 2, 0, *range(3, apart.ndim))
 
 
@@ -264,7 +264,7 @@ class TransposedConvolution(_ByProducts):
         """Return the images whose convolution has the size of the argument."""
         x, kernels, bias, stride, padding, more, dilation, _ = arguments
         least = transposed_sizes(x.shape[2:], kernels.shape[2:], stride, padding, dilation)
-        size = tuple(extent + added for extent, added in zip(least, more, strict=True))
+        size = tuple(length + added for length, added in zip(least, more, strict=True))
         how = self.sliding(*arguments[3:])
         out = no_warnings().run(image_gradient, array_of(x), array_of(kernels), size, how)
         if bias is not None:

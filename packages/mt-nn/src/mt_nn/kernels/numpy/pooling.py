@@ -58,7 +58,7 @@ def _combined(combine: np.ufunc, planes: Array, size: Pair, stride: Pair) -> Arr
 
 def _pooled_size(size: Shape, window: Pair, stride: Pair, padding: Pair) -> Shape:
     every = zip(size, window, stride, padding, strict=True)
-    return tuple((extent + 2 * edge - seen) // step + 1 for extent, seen, step, edge in every)
+    return tuple((length + 2 * edge - seen) // step + 1 for length, seen, step, edge in every)
 
 
 # --- The largest elements -------------------------------------------------------------------------
@@ -117,13 +117,13 @@ def mean_pool(planes: Array, size: Pair, stride: Pair, padding: Pair) -> Array:
     return out
 
 
-def mean_gradient(grad: Array, extents: Shape, size: Pair, stride: Pair, padding: Pair) -> Array:
+def mean_gradient(grad: Array, lengths: Shape, size: Pair, stride: Pair, padding: Pair) -> Array:
     """Return the gradient of planes: each element gets an even share of that of its windows."""
-    (top, left), (height, width) = padding, extents
-    out = np.empty((len(grad), *extents), grad.dtype)
-    for part in parts(len(out), math.prod(extents)):
+    (top, left), (height, width) = padding, lengths
+    out = np.empty((len(grad), *lengths), grad.dtype)
+    for part in parts(len(out), math.prod(lengths)):
         share = grad[part] / math.prod(size)
-        if size == extents and not any(padding):  # one window, of the whole plane
+        if size == lengths and not any(padding):  # one window, of the whole plane
             out[part] = share
             continue
         columns = np.zeros((*share.shape[:2], width + 2 * left), grad.dtype)
