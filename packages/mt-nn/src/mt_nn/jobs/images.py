@@ -84,7 +84,7 @@ class Images(Classification):
             left, top = column * STEP[0], -row * STEP[1]
             pixels = image.numpy().transpose(1, 2, 0).squeeze()
             axes.imshow(
-                pixels, cmap="gray_r", vmin=0, vmax=1, length=(left, left + 1, top - 1, top)
+                pixels, cmap="gray_r", vmin=0, vmax=1, extent=(left, left + 1, top - 1, top)
             )
             name, right = self.classes[answer.predicted], self.classes[answer.right]
             wrong = name != right
