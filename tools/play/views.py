@@ -71,7 +71,7 @@ def as_shape(text: str, what: str = "a shape", most: int = MOST_ELEMENTS) -> Sha
     """
     shape = whole_numbers(text, what)
     if any(length < 0 for length in shape):
-        raise ViewError(f"{what} has lengths of 0 or more; {shape} was given.")
+        raise ViewError(f"{what} has sizes of 0 or more; {shape} was given.")
     _check_size(shape, most)
     return shape
 

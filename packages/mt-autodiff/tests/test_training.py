@@ -287,7 +287,7 @@ def test_a_picture_shows_the_boundary_the_points_and_the_training(
     assert (plane.get_title(), plane.get_xlabel(), plane.get_ylabel()) == ("xor", "x1", "x2")
     assert plane.get_aspect() == 1.0
     assert regions.get_clim() == pytest.approx((-0.75, 0.75))  # white where the score is 0
-    assert plane.dataLim.sizes.tolist() == pytest.approx([-0.05, -0.15, 1.05, 3.15])
+    assert plane.dataLim.extents.tolist() == pytest.approx([-0.05, -0.15, 1.05, 3.15])
     assert boundary.levels.tolist() == [0.0]
     assert {round(x, 9) for x, _ in boundary.get_paths()[0].vertices} == {0.3}
     assert [points.get_offsets().tolist() for points in classes] == [
