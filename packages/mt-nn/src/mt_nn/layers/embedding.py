@@ -210,7 +210,7 @@ _OF_BAGS: dict[str, Callable[[Tensor, int], Tensor]] = {
 
 def check_mode(mode: str, scale_grad_by_freq: bool) -> None:
     """Raise SettingError unless bags can be put together so."""
-    check("mode", mode, mode in _OF_BAGS, "'sum', 'mean' or 'max'")
+    check("mode", mode, mode in tuple(_OF_BAGS), "'sum', 'mean' or 'max'")
     if mode == "max" and scale_grad_by_freq:
         raise SettingError("scale_grad_by_freq does not go with mode='max', which adds nothing up.")
 

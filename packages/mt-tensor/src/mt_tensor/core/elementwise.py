@@ -117,6 +117,8 @@ class ElementwiseOperation:
         if result is not None:
             return result
         args = tuple(map(plain, args))
+        if not any(isinstance(arg, Tensor) for arg in args):
+            require_tensors(operator.name, *args)
         for value in args:  # an array is refused here, not promoted by chance
             if not isinstance(value, OPERANDS):
                 raise TypeError(
@@ -124,8 +126,6 @@ class ElementwiseOperation:
                     "make it a tensor with mt_tensor.tensor(...)."
                 )
         backend = common_backend(*args)
-        if backend is None:
-            require_tensors(operator.name, *args)
         dtype = self.dtype_of(args[1:] if self.rules.chooses else args)
         if dtype is bool_ and operator.result == "integer" and self.rules.for_bool:
             return OPERATIONS[self.rules.for_bool](*args)
