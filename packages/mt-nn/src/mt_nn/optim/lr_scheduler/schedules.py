@@ -478,7 +478,7 @@ class CyclicLR(_MomentumCycle):
         down = up if step_size_down is None else integer("step_size_down", step_size_down, 1)
         self.total_size = float(up + down)
         self.step_ratio = up / self.total_size
-        check("mode", mode, mode in _SCALES, f"one of {', '.join(_SCALES)}")
+        check("mode", mode, mode in tuple(_SCALES), f"one of {', '.join(_SCALES)}")
         check_either("scale_mode", scale_mode, "cycle", "iterations")
         self.mode, self.gamma, self._scale_fn_custom = mode, gamma, scale_fn
         self.scale_mode = scale_mode if scale_fn else _SCALES[mode][0]
