@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_fast.fused import halving, pooling
+from mt_fast.fused import halving, pooling, tiling
 from mt_fast.fused.losses import CROSS_ENTROPY
 from mt_fast.fused.pooling import MAX_POOL, MEAN_POOL
 
@@ -116,6 +116,24 @@ def test_windows_that_halve_an_image_are_as_any_others(fast, shape, dtype, monke
             results.append([np.asarray(result) for result in (only, out, grad)])
         for ours, theirs in zip(*results, strict=True):
             np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("size", [(2, 3), (3, 1), (4, 4), (1, 7), (5, 20), (6, 41)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_means_of_windows_side_by_side_are_as_any_others(fast, size, dtype, monkeypatch):
+    values = np.random.default_rng(0).standard_normal((2, 3, 13, 41)).astype(dtype)
+    values[0, 0, 0, :3] = np.inf, -np.inf, np.nan
+    results = []
+    for tiles in (tiling.tiles, lambda *_: False):
+        monkeypatch.setattr(tiling, "tiles", tiles)
+        x = mt.tensor(values)
+        out, saved = MEAN_POOL.value((True,), x, size, size, (0, 0))
+        upstream = mt.arange(out.numel(), dtype=dtype).reshape(out.shape) + 1.0
+        grad = MEAN_POOL.gradient(upstream, saved, (True,), x, size, size, (0, 0))[0]
+        results.append([np.asarray(result) for result in (out, grad)])
+    tolerance = 1e-5 if dtype == "float32" else 1e-13
+    for ours, theirs in zip(*results, strict=True):
+        np.testing.assert_allclose(ours, theirs, tolerance, tolerance)
 
 
 @pytest.mark.parametrize("size", [(2, 3), (3, 1), (4, 4), (1, 7), (5, 20), (6, 41)])

@@ -3,8 +3,8 @@
 The first step runs over whole rows of the image, which lie in a row in memory, into a buffer that
 holds the padding too; only the second jumps from window to window. What sticks out into the padding
 is left out without a condition in an inner loop. Windows that halve an image have kernels of their
-own (`halving.py`), and so have means with stride 1 (`sliding.py`). The mean of a whole image is the
-backend's sum of a row.
+own (`halving.py`), and so have means of adjacent windows (`tiling.py`) and with stride 1
+(`sliding.py`). The mean of a whole image is the backend's sum of a row.
 
 Inner loops count and index with unsigned numbers: Python's negative indices, which count from the
 end, would have to be told apart for each element, and nothing would be vectorised.
@@ -21,7 +21,7 @@ import numpy as np
 from mt_fast.core.kernel import Kernel
 from mt_fast.core.lowering import maximum
 from mt_fast.core.tables import empty
-from mt_fast.fused import halving, sliding
+from mt_fast.fused import halving, sliding, tiling
 from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
 from mt_operators import OPERATORS
 from mt_tensor import Tensor, TensorData
@@ -190,6 +190,8 @@ class _Pooling(FusedKernel):
             kernel, arguments = halving.CHOICES if halved else _PLACES, taps
         elif halved:
             kernel, arguments = halving.POOL, (self.largest,)
+        elif not self.largest and tiling.tiles(*windows):
+            kernel, arguments = tiling.MEANS, (size,)
         elif not self.largest and sliding.slides(*windows):
             kernel, arguments = sliding.MEANS, (size, padding)
         else:
@@ -214,6 +216,8 @@ class _Pooling(FusedKernel):
             _MAX_GRADIENT.run(len(targets), parallel, *flat)
         elif halving.halves(*settings):
             halving.MEAN_GRADIENT.run(len(targets), parallel, upstream, targets)
+        elif tiling.tiles(*settings):
+            tiling.MEAN_GRADIENT.run(len(targets), parallel, upstream, settings[0], targets)
         elif sliding.slides(*settings):
             size, _, padding = settings
             frame = sliding.opposite(size, padding)
