@@ -989,6 +989,23 @@ def a_gradient_that_is_returned(compiled: Decorator) -> list[Any]:
 
 
 @case
+def a_gradient_that_is_kept(compiled: Decorator) -> list[Any]:
+    weight, results = row(1, 2).requires_grad_(), []
+
+    def step(x: mt.Tensor) -> Any:
+        old, weight.grad = weight.grad, None
+        (x * weight).sum().backward()
+        return old
+
+    function = compiled(step)
+    for n in range(CALLS):
+        old = weight.grad
+        result = function(row(n, n))
+        results += [result, result is old]
+    return results
+
+
+@case
 def a_weight_that_is_also_given(compiled: Decorator) -> list[Any]:
     weight = row(1, 2).requires_grad_()
 

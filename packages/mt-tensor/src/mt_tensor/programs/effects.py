@@ -33,6 +33,7 @@ class Effects:
         kept: the views of memory that somebody has afterwards.
         stores: what is put where: the text of an object and an attribute or key, and of the value.
         names: the names of new tensors that have one, by their identity.
+        cleared: the tensors whose gradients are replaced, so that the old ones can be freed first.
     """
 
     def __init__(self, locations: Locations, recorder: Recorder) -> None:
@@ -41,6 +42,7 @@ class Effects:
         self.kept: list[View] = []
         self.stores: list[tuple[Text, str, Text]] = []
         self.names: dict[int, str] = {}
+        self.cleared: list[Text] = []
 
     def find(self, numbers: Numbers) -> None:
         """Note all changes but those of numbers that vary.
@@ -134,6 +136,8 @@ class Effects:
             return
         if grad is not None and grad._node is not None:
             raise Reason("a gradient with a history is left")
+        if slots[1] is not None:
+            self.cleared.append(owner)
         self.stores.append((owner, "._grad", self._value(grad)))
 
 

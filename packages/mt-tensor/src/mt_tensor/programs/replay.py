@@ -117,6 +117,7 @@ def replay_of(
     planned(program, boxes)
     add_guards(locations, recorder.numbers)
     _load(program, given, recorder, locations)
+    start = len(source.lines)
     source.calls(program, boxes)
     for memory in dict.fromkeys(changed):
         if not memory.made:
@@ -131,6 +132,10 @@ def replay_of(
         source.lines.append(f"{source.place(place)} = {source.text(value)}")
     effects.write()
     source.lines.append("return out")
+    # The old gradients that nothing reads are freed before the new ones are made.
+    old = [f"{owner()}._grad" for owner in effects.cleared]
+    unread = [each for each in old if not any(each in line for line in source.lines[start:])]
+    source.lines[start:start] = [f"{each} = None" for each in unread]
     apart, within = _boundaries(given, recorder, locations, changed)
     finish = _finishing(result, gradients)
     run = source.function()
