@@ -272,11 +272,11 @@ def test_biases_lie_anywhere(backend):
 
 # --- Which tile ---------------------------------------------------------------------------------
 
-EXTENTS = st.integers(1, 60000)
+SIZES = st.integers(1, 60000)
 
 
 @settings(max_examples=200, deadline=None)
-@given(batches=st.sampled_from([1, 1, 1, 8, 96]), rows=EXTENTS, inner=EXTENTS, columns=EXTENTS)
+@given(batches=st.sampled_from([1, 1, 1, 8, 96]), rows=SIZES, inner=SIZES, columns=SIZES)
 def test_every_multiprocessor_has_work_where_there_is_much(batches, rows, inner, columns):
     cut = choose((batches, rows, inner, columns), mt.float32, GPU)
     assert (cut.parts - 1) * cut.span < inner <= cut.parts * cut.span

@@ -120,30 +120,14 @@ def test_windows_that_halve_an_image_are_as_any_others(fast, shape, dtype, monke
 
 @pytest.mark.parametrize("size", [(2, 3), (3, 1), (4, 4), (1, 7), (5, 20), (6, 41)])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_means_of_windows_side_by_side_are_as_any_others(fast, size, dtype, monkeypatch):
-    values = np.random.default_rng(0).standard_normal((2, 3, 13, 41)).astype(dtype)
-    values[0, 0, 0, :3] = np.inf, -np.inf, np.nan
-    results = []
-    for tiles in (tiling.tiles, lambda *_: False):
-        monkeypatch.setattr(tiling, "tiles", tiles)
-        x = mt.tensor(values)
-        out, saved = MEAN_POOL.value((True,), x, size, size, (0, 0))
-        upstream = mt.arange(out.numel(), dtype=dtype).reshape(out.shape) + 1.0
-        grad = MEAN_POOL.gradient(upstream, saved, (True,), x, size, size, (0, 0))[0]
-        results.append([np.asarray(result) for result in (out, grad)])
-    tolerance = 1e-5 if dtype == "float32" else 1e-13
-    for ours, theirs in zip(*results, strict=True):
-        np.testing.assert_allclose(ours, theirs, tolerance, tolerance)
-
-
-@pytest.mark.parametrize("size", [(2, 3), (3, 1), (4, 4), (1, 7), (5, 20), (6, 41)])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_means_of_whole_images_are_as_any_others(fast, size, dtype, monkeypatch):
-    values = np.random.default_rng(0).standard_normal((2, 3, *size)).astype(dtype)
+@pytest.mark.parametrize(("module", "name"), [(tiling, "tiles"), (pooling, "_is_whole")])
+def test_means_of_adjacent_windows_are_as_any_others(fast, module, name, size, dtype, monkeypatch):
+    plane = size if module is pooling else (13, 41)
+    values = np.random.default_rng(0).standard_normal((2, 3, *plane)).astype(dtype)
     values[0].flat[:3] = np.inf, -np.inf, np.nan
     results = []
-    for is_whole in (pooling._is_whole, lambda *_: False):
-        monkeypatch.setattr(pooling, "_is_whole", is_whole)
+    for applies in (getattr(module, name), lambda *_: False):
+        monkeypatch.setattr(module, name, applies)
         x = mt.tensor(values)
         out, saved = MEAN_POOL.value((True,), x, size, size, (0, 0))
         upstream = mt.arange(out.numel(), dtype=dtype).reshape(out.shape) + 1.0

@@ -12,7 +12,7 @@ from mt_fast.gemm import gemm
 from mt_fast.gemm import products as tiled
 from mt_fast.gemm.gemm import multiply
 
-EXTENT = st.integers(1, 140)
+SIZE = st.integers(1, 140)
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +30,7 @@ def draw(*shape, dtype="float32"):
 @settings(max_examples=80, deadline=None)
 @given(
     batch=st.sampled_from([(), (3,), (2, 2)]),
-    sizes=st.tuples(EXTENT, EXTENT, EXTENT),
+    sizes=st.tuples(SIZE, SIZE, SIZE),
     transposed=st.tuples(st.booleans(), st.booleans()),
     apart=st.booleans(),
     dtype=st.sampled_from(["float32", "float64"]),

@@ -15,7 +15,7 @@ from mt_fast.recurrent import scan as recurrent
 from mt_fast.recurrent.layers import GRU, LSTM, RNN
 
 STEPS, BATCH, WIDTH = 5, 11, 18
-EXTENT = st.integers(1, 110)
+SIZE = st.integers(1, 110)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -77,7 +77,7 @@ def test_what_is_left_to_others(monkeypatch):
 
 @settings(max_examples=60, deadline=None)
 @given(
-    sizes=st.tuples(st.integers(1, 21), EXTENT, st.integers(1, 230)),
+    sizes=st.tuples(st.integers(1, 21), SIZE, st.integers(1, 230)),
     transposed=st.booleans(),
     dtype=st.sampled_from(["float32", "float64"]),
 )

@@ -741,8 +741,8 @@ def test_a_generator_of_ones_own() -> None:
 @pytest.mark.parametrize(
     ("draw", "says"),
     [
-        (lambda: mt.randint(0, 9, (3,)), "whole numbers"),
-        (lambda: mt.randperm(4), "whole numbers"),
+        (lambda: mt.randint(0, 9, (3,)), "integers, orders"),
+        (lambda: mt.randperm(4), "integers, orders"),
         (lambda: [mt.manual_seed(3), mt.rand(2)], "anew"),
         (lambda: mt.tensor(random.random()), "Python or NumPy"),
         (lambda: mt.tensor(np.random.rand()), "Python or NumPy"),  # noqa: NPY002

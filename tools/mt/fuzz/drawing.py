@@ -23,7 +23,7 @@ FAR = (2**31, -(2**31) - 1, 2**63 - 1, -(2**63))
 NUMBERS = (0.0, 1.0, -1.0, 0.5, 2.0, -0.5, 1.5, 3.0, float("inf"), float("nan"), 1e-3, 1e6)
 """What numbers among settings are changed to."""
 
-EXTENTS = (0, 1, 1, 2, 2, 3, 3, 4, 5)
+SIZES = (0, 1, 1, 2, 2, 3, 3, 4, 5)
 
 
 class Draw(Random):
@@ -79,7 +79,7 @@ def another_shape(draw: Draw, shape: tuple[int, ...]) -> tuple[int, ...]:
     where = min(where, len(shape) - 1)
     if kind == 1:
         return (*shape[:where], *shape[where + 1 :])
-    return (*shape[:where], draw.one_of(EXTENTS), *shape[where + 1 :])
+    return (*shape[:where], draw.one_of(SIZES), *shape[where + 1 :])
 
 
 def changed(draw: Draw, value: Any, known: Sequence[Any]) -> Any:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mt.fuzz.drawing import DTYPES, EXTENTS, FLOATS, WHOLE, Draw, another_shape, changed, elements
+from mt.fuzz.drawing import DTYPES, FLOATS, SIZES, WHOLE, Draw, another_shape, changed, elements
 from mt.fuzz.operations import (
     OPERATOR_FORMS,
     Operation,
@@ -113,7 +113,7 @@ class Generator:
                     sizes = dict(zip(operands[place].array.shape, value.shape, strict=True))
         elif draw.chance(0.4):
             known = {size for operand in operands for size in operand.array.shape}
-            sizes = {size: draw.one_of(EXTENTS) for size in sorted(known) if draw.chance(0.5)}
+            sizes = {size: draw.one_of(SIZES) for size in sorted(known) if draw.chance(0.5)}
         alike = draw.one_of(FLOATS) if draw.chance(0.85) else draw.one_of(DTYPES)
         for place, operand in enumerate(operands):
             if place not in chosen:

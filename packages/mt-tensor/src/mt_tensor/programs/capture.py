@@ -137,7 +137,7 @@ class Capture:
                 + (
                     "begins a sequence of random numbers anew"
                     if began
-                    else "draws whole numbers, orders or choices, which come from the host"
+                    else "draws integers, orders or choices, which come from the host"
                 )
                 + ": a program would have the same ones for ever. Do so before, and pass a tensor."
             )
@@ -154,7 +154,7 @@ def _items(container: Any) -> Any:
 
 
 def _alike(now: Any, before: Any) -> bool:
-    """Whether copies of a list or dictionary hold the same tensor_views in the same order."""
+    """Whether copies of a list or dictionary hold the same items in the same order."""
     if len(now) != len(before) or (isinstance(now, dict) and list(now) != list(before)):
         return False
     if isinstance(now, dict):

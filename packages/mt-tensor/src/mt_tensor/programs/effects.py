@@ -142,7 +142,7 @@ class Effects:
 
 
 def alike(a: Any, b: Any) -> bool:
-    """Whether two tensor_views are tensors, or tuples with tensors in the same places."""
+    """Whether two values are tensors, or tuples with tensors in the same places."""
     if isinstance(a, Tensor) or isinstance(b, Tensor):
         return isinstance(a, Tensor) and isinstance(b, Tensor)
     if isinstance(a, tuple) and type(a) is type(b) and len(a) == len(b):

@@ -21,7 +21,7 @@ def add_guards(
     """Write all guards, and take the numbers that vary from their places.
 
     Args:
-        locations: where tensor_views lie.
+        locations: where tensors lie.
         numbers: the numbers that are inputs.
     """
     source, snapshot = locations.source, locations.snapshot

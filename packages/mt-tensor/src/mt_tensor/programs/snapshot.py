@@ -155,7 +155,7 @@ class Snapshot:
                 self._waiting.append(value._watch)
         elif isinstance(value, dict):
             self._hold(value, dict(value))
-            for key in value if self._is_looked_into(value, value.values()) else ():
+            for key in value if self._lists_items(value, value.values()) else ():
                 self._note(Place(value, key, True), value[key])
                 if not isinstance(key, CONSTANT):
                     self._waiting.append(key)
@@ -163,7 +163,7 @@ class Snapshot:
             self._sequence(value)
         elif isinstance(value, (set, frozenset)):
             self._hold(value, set(value))
-            self._waiting.extend(value if self._is_looked_into(value, value) else ())
+            self._waiting.extend(value if self._lists_items(value, value) else ())
         elif isinstance(value, FunctionType):
             self._function(value)
         elif isinstance(value, MethodType):
@@ -193,11 +193,11 @@ class Snapshot:
     def _sequence(self, value: Any) -> None:
         if not isinstance(value, tuple):
             self._hold(value, list(value))
-        for position, item in enumerate(value if self._is_looked_into(value, value) else ()):
+        for position, item in enumerate(value if self._lists_items(value, value) else ()):
             self._note(Place(value, position, True), item)
 
-    def _is_looked_into(self, holder: Any, items: Iterable[Any]) -> bool:
-        """Whether each item of a container is looked at; plain values of a long one are not."""
+    def _lists_items(self, holder: Any, items: Iterable[Any]) -> bool:
+        """Whether each item has a guard of its own; plain values of a long container have not."""
         if len(holder) <= MANY:
             return True
         _check_length(f"a {type(holder).__name__}", len(holder))
@@ -305,7 +305,7 @@ def slots_of(tensor: Tensor) -> tuple[Any, ...]:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two tensor_views are one, or equal values that never change."""
+    """Whether two values are one object, or equal values that never change."""
     if a is b:
         return True
     if type(a) is not type(b):
