@@ -287,6 +287,17 @@ def test_everything_around_is_compared() -> None:
     check()
 
 
+def test_a_global_variable_with_the_name_of_an_attribute_is_not_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    doubled = mt.compile(lambda holder: holder["x"].T * 2.0)
+    monkeypatch.setitem(globals(), "T", 1)
+    doubled({"x": mt.ones(2)})
+    monkeypatch.setitem(globals(), "T", 2)
+    doubled({"x": mt.ones(2)})
+    assert len(doubled.programs) == 1
+
+
 def test_global_variables_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     f = mt.compile(lambda x: x * FACTOR)
     assert [f(row(1)).item() for _ in range(2)] == [2, 2]

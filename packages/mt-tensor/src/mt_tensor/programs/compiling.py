@@ -99,7 +99,7 @@ class Compiled:
         differs = self._difference(given)
         capture = Capture(self.function, self._moving, given)
         result = capture.run()
-        capture.snapshot.tensors.clear()  # only places are compared with those of the next time
+        capture.snapshot.release()
         self._last = given.without_elements(), capture.snapshot
         if capture.replay is None:
             self._unkept += 1

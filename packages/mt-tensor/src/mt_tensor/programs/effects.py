@@ -61,13 +61,18 @@ class Effects:
             self._tensor(tensor, slots)
 
     def write(self) -> None:
-        """Write the stores: first all that is put, for it may lie where something is put."""
+        """Write the stores: first all that is put, for it may lie where something is put.
+
+        They are released then: each refers to these effects, so that only the garbage collector
+        would free the gradients in them.
+        """
         source = self.locations.source
         lines = []
         for number, (owner, target, value) in enumerate(self.stores):
             source.lines.append(f"o{number}, s{number} = {owner()}, {value()}")
             lines.append(f"o{number}{target} = s{number}")
         source.lines += lines
+        self.stores.clear()
 
     # --- Places ---------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ and keeps what was in it. From it come the guards of a program, and the changes 
 from __future__ import annotations
 
 import contextlib
+import dis
 import enum
 import functools
 import io
@@ -219,9 +220,9 @@ class Snapshot:
             self._waiting.append(function.__dict__)
         if not _is_theirs(function.__module__):
             return
-        names = set(names_in(function.__code__))
+        names, loaded = set(names_in(function.__code__)), set(globals_in(function.__code__))
         variables = function.__globals__
-        for name in sorted(names & variables.keys()):
+        for name in sorted(loaded & variables.keys()):
             value = variables[name]
             if isinstance(value, ModuleType):
                 if _is_theirs(value.__name__):
@@ -267,6 +268,11 @@ class Snapshot:
         return any(value is each for each in self._kept)
 
     # --- Afterwards -----------------------------------------------------------------------------
+
+    def release(self) -> None:
+        """Let the memory of tensors go: only places are compared with those of a later call."""
+        self.tensors.clear()
+        self._kept.clear()
 
     def changed(self) -> Iterator[tuple[Place, Any, Any]]:
         """Yield places with what was there, and what is there now."""
@@ -332,6 +338,16 @@ def names_in(code: CodeType) -> Iterator[str]:
             yield from names_in(constant)
 
 
+def globals_in(code: CodeType) -> Iterator[str]:
+    """Yield the names of global variables in a function and those inside it."""
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            yield instruction.argval
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from globals_in(constant)
+
+
 def variables_of(function: Any) -> Iterator[tuple[str, Any]]:
     """Yield the variables around a function that its own code names, with their values."""
     function = getattr(function, "__func__", function)
@@ -340,7 +356,7 @@ def variables_of(function: Any) -> Iterator[tuple[str, Any]]:
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         with contextlib.suppress(ValueError):  # it is empty
             yield name, cell.cell_contents
-    for name in sorted(set(names_in(function.__code__)) & function.__globals__.keys()):
+    for name in sorted(set(globals_in(function.__code__)) & function.__globals__.keys()):
         yield name, function.__globals__[name]
 
 
