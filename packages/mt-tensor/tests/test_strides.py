@@ -61,7 +61,9 @@ def test_broadcasting_is_numpys(shapes: Any) -> None:
 
 
 def test_shapes_that_do_not_fit() -> None:
-    with pytest.raises(IndexingError, match=r"\(2, 3\) and \(2, 4\).*3 and 4 meet in dimension -1"):
+    with pytest.raises(
+        IndexingError, match=r"\(2, 3\) and \(2, 4\).*sizes 3 and 4 in dimension -1"
+    ):
         shape_broadcast((2, 3), (2, 4))
 
 
