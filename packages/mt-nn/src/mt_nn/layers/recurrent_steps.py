@@ -4,9 +4,8 @@ The products of inputs and weights need no earlier step, and are made for all st
 the functions here begin with these. Each is defined by its steps, one after the other. Recorded
 operation by operation, sequences would spend most of their time on the records, so that there is a
 kernel for each kind of network, written with tensor operations and hence for every backend that has
-none of its own. Its gradient goes back through time with a few operations a step: the derivatives of
-steps are taken of all at once, as functions of the states before, and so is the gradient of the
-weights.
+none of its own. Its gradient goes back through time with a few operations a step: all steps are
+differentiated at once, as functions of the states before, and so is the gradient of the weights.
 
 The layers around them are in `mt_nn.layers.recurrent`.
 """

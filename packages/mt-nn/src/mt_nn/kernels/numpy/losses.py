@@ -1,6 +1,6 @@
 """Cross-entropy on arrays, some rows of scores at a time that stay in the processor's cache.
 
-The gradient is made of the exponentials that the loss needs anyway, so the forward pass computes it.
+The gradient is made of the exponentials that the loss needs anyway, so that forward computes it.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class CrossEntropy(FusedKernel):
         return are_computed(arguments[0])
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Any, Saved]:
-        """Return the reduced losses, and the gradient of the scores for an upstream gradient of 1."""
+        """Return the reduced losses, and the gradient for an upstream gradient of 1."""
         x, target, ignore_index, reduction = arguments
         scores, given = np.moveaxis(array_of(x), 1, -1), array_of(target)
         rows, counted = scores.reshape(-1, x.shape[1]), (given != ignore_index).reshape(-1)
