@@ -444,13 +444,15 @@ LINEAR = [
     refused("Flatten", draw(2, 3, 4), start_dim=3, says="out of range"),
 ]
 
+SHAPE, DTYPE = "of one shape", "floating-point"
+
 LOSSES = [
     refused("functional.mse_loss", draw(3), draw(3), reduction="maen", says="got 'maen'"),
     refused(
         "functional.mse_loss", losses.X, losses.Y, weight=draw(4), says="a weight for each element"
     ),
-    refused("functional.mse_loss", losses.SIGNS, losses.SIGNS, says=losses.DTYPE),
-    refused("functional.l1_loss", draw(3), draw(4), says=losses.SHAPE),
+    refused("functional.mse_loss", losses.SIGNS, losses.SIGNS, says=DTYPE),
+    refused("functional.l1_loss", draw(3), draw(4), says=SHAPE),
     refused(
         "functional.smooth_l1_loss", losses.X, losses.Y, beta=-1.0, says="beta must be at least 0"
     ),
@@ -507,14 +509,12 @@ LOSSES = [
         2 + losses.LABELS,
         says="from 0 to 1",
     ),
-    refused(
-        "functional.binary_cross_entropy", losses.PROBABILITIES, losses.LABELS[0], says=losses.SHAPE
-    ),
+    refused("functional.binary_cross_entropy", losses.PROBABILITIES, losses.LABELS[0], says=SHAPE),
     refused(
         "functional.binary_cross_entropy_with_logits",
         losses.X,
         losses.LABELS[:2],
-        says=losses.SHAPE,
+        says=SHAPE,
     ),
     refused(
         "functional.binary_cross_entropy_with_logits",
@@ -522,10 +522,8 @@ LOSSES = [
         pos_weight=draw(3),
         says="pos_weight must broadcast",
     ),
-    refused("functional.soft_margin_loss", losses.SIGNS, losses.SIGNS, says=losses.DTYPE),
-    refused(
-        "functional.multilabel_soft_margin_loss", losses.X, losses.LABELS[:2], says=losses.SHAPE
-    ),
+    refused("functional.soft_margin_loss", losses.SIGNS, losses.SIGNS, says=DTYPE),
+    refused("functional.multilabel_soft_margin_loss", losses.X, losses.LABELS[:2], says=SHAPE),
     refused(
         "functional.multilabel_margin_loss",
         losses.X,
@@ -541,8 +539,8 @@ LOSSES = [
     refused(
         "functional.kl_div", losses.X, losses.SOFT, reduction="batch", says="'batchmean' or 'none'"
     ),
-    refused("functional.kl_div", losses.X, losses.SOFT[:2], says=losses.SHAPE),
-    refused("functional.poisson_nll_loss", losses.X, losses.COUNTS[:2], says=losses.SHAPE),
+    refused("functional.kl_div", losses.X, losses.SOFT[:2], says=SHAPE),
+    refused("functional.poisson_nll_loss", losses.X, losses.COUNTS[:2], says=SHAPE),
     refused(
         "functional.gaussian_nll_loss", losses.X, losses.Y, -losses.POSITIVE, says="one is negative"
     ),
@@ -561,7 +559,7 @@ LOSSES = [
         losses.SIGNS,
         says="a target for each pair",
     ),
-    refused("functional.hinge_embedding_loss", losses.X, losses.SIGNS[:2], says=losses.SHAPE),
+    refused("functional.hinge_embedding_loss", losses.X, losses.SIGNS[:2], says=SHAPE),
     refused(
         "functional.margin_ranking_loss",
         losses.X,

@@ -10,11 +10,6 @@ import numpy as np
 from mt_nn.conformance.calls.call import Call, call
 from mt_nn.conformance.drawing import draw
 
-# --- The losses in NumPy --------------------------------------------------------------------------
-
-
-# --- The calls ------------------------------------------------------------------------------------
-
 REDUCTIONS: list[dict[str, Any]] = [{"reduction": name} for name in ("mean", "sum", "none")]
 MEAN, _, NONE = REDUCTIONS
 
@@ -189,7 +184,3 @@ OF_COMPARISONS = [
 ]
 
 CALLS = [*DIFFERENCES, *OF_CLASSES, *OF_LABELS, *OF_DISTRIBUTIONS, *OF_COMPARISONS]
-
-# --- What must be refused -------------------------------------------------------------------------
-
-SHAPE, DTYPE = "of one shape", "floating-point"
