@@ -263,27 +263,28 @@ class _Table(Declared, Module):
     `_weight` is the table; if it is None, one is drawn from the normal distribution.
     """
 
+    num_embeddings: int
+    embedding_dim: int
+
     def _configure(self, settings: dict[str, Any]) -> None:
-        weight, freeze = settings.pop("_weight"), settings.pop("_freeze")
-        dtype = settings.pop("dtype")
+        weight, freeze, dtype = (settings.pop(name) for name in ("_weight", "_freeze", "dtype"))
         super()._configure(settings)
-        shape = (self.num_embeddings, self.embedding_dim)
-        if weight is not None and weight.shape != shape:
-            raise InputError(f"a table of shape {shape} was asked for, and {weight.shape} given.")
-        table = zeros(*shape, dtype=dtype) if weight is None else weight
+        self.num_embeddings = rows = integer("num_embeddings", self.num_embeddings, 1)
+        self.embedding_dim = width = integer("embedding_dim", self.embedding_dim, 1)
+        padding_idx = settings["padding_idx"]
+        self.padding_idx = None if padding_idx is None else row_number(padding_idx, rows)
+        check_not_sparse(settings["sparse"])
+        if weight is not None and weight.shape != (rows, width):
+            raise InputError(
+                f"a table of shape {(rows, width)} was asked for, and {weight.shape} given."
+            )
+        table = zeros(rows, width, dtype=dtype) if weight is None else weight
         self.weight = Parameter(table, requires_grad=not freeze)
         if weight is None:
             init.normal_(self.weight)
             if self.padding_idx is not None:
                 with no_grad():
                     self.weight[self.padding_idx].zero_()
-
-    def _check(self) -> None:
-        self.num_embeddings = integer("num_embeddings", self.num_embeddings, 1)
-        self.embedding_dim = integer("embedding_dim", self.embedding_dim, 1)
-        if self.padding_idx is not None:
-            self.padding_idx = row_number(self.padding_idx, self.num_embeddings)
-        check_not_sparse(self.sparse)
 
     def extra_repr(self) -> str:
         """Show the settings that are not the usual ones."""
@@ -326,8 +327,6 @@ class Embedding(_Table):
         weight: the table, shape (num_embeddings, embedding_dim).
     """
 
-    num_embeddings: int
-    embedding_dim: int
     padding_idx: int | None = None
     max_norm: float | None = None
     norm_type: float = 2.0
@@ -394,8 +393,6 @@ class EmbeddingBag(_Table):
         weight: the table, shape (num_embeddings, embedding_dim).
     """
 
-    num_embeddings: int
-    embedding_dim: int
     max_norm: float | None = None
     norm_type: float = 2.0
     scale_grad_by_freq: bool = False
@@ -410,7 +407,6 @@ class EmbeddingBag(_Table):
 
     def _check(self) -> None:
         check_mode(self.mode, self.scale_grad_by_freq)
-        super()._check()
 
     @classmethod
     def from_pretrained(

@@ -496,7 +496,8 @@ class _MaxUnpool(FunctionLayer):
         self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
     ) -> Tensor:
         """Return shape (batch, channels, *sizes), from what the pooling returned."""
-        return super().forward(input, indices, output_size=output_size)
+        found: Tensor = super().forward(input, indices, output_size=output_size)
+        return found
 
 
 class MaxUnpool1d(_MaxUnpool):

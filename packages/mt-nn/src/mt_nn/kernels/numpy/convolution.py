@@ -97,7 +97,7 @@ def image_gradient(grad: Array, kernels: Array, lengths: Shape, how: Sliding) ->
     every = zip(how.dilation, size, how.padding, strict=True)
     reach = tuple(spread * (taps - 1) - edge for spread, taps, edge in every)
     if max(how.stride) == 1 and min(reach) >= 0:
-        turned = np.flip(kernels, range(2, kernels.ndim))
+        turned = np.flip(kernels, tuple(range(2, kernels.ndim)))
         turned = turned.reshape(groups, outputs, -1, *size).swapaxes(1, 2)
         turned = turned.reshape(channels, outputs, *size)
         return convolve(grad, turned, None, how._replace(padding=reach))
@@ -118,7 +118,7 @@ def _windows(images: Array, size: Shape, how: Sliding, writeable: bool = False) 
     """Return a view of what kernels see: (groups, channels / groups, *size, batch, *places)."""
     dims = len(size)
     spans = [spread * (taps - 1) + 1 for taps, spread in zip(size, how.dilation, strict=True)]
-    seen = sliding_window_view(images, spans, range(2, 2 + dims), writeable=writeable)
+    seen = sliding_window_view(images, spans, tuple(range(2, 2 + dims)), writeable=writeable)
     seen = seen[:, :, *(slice(None, None, step) for step in (*how.stride, *how.dilation))]
     apart = _in_groups(seen, how.groups)
     places, taps = range(3, 3 + dims), range(3 + dims, 3 + 2 * dims)

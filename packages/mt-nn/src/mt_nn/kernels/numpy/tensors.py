@@ -61,5 +61,6 @@ def padded(array: Array, padding: Sequence[int], value: float = 0.0) -> Array:
 def inside(array: Array, padding: Sequence[int]) -> Array:
     """Return a view of an array without the padding of its last dimensions."""
     sizes = zip(padding, array.shape[array.ndim - len(padding) :], strict=True)
-    view: Array = array[(..., *(slice(edge, size - edge) for edge, size in sizes))]
+    index: Any = (..., *(slice(edge, size - edge) for edge, size in sizes))
+    view: Array = array[index]
     return view
