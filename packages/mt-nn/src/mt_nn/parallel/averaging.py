@@ -15,7 +15,7 @@ import numpy as np
 
 from mt_nn.core.parameter import Parameter
 from mt_nn.errors import RankError
-from mt_nn.parallel.group import Buffer, Group, Pending
+from mt_nn.parallel.group import Group, Pending
 from mt_tensor import DType, Tensor, float32, get_backend, zeros
 from mt_tensor.backends import TensorBackend
 from mt_tensor.extending import Array
@@ -31,10 +31,9 @@ def traveling(dtype: DType) -> DType:
 class Packed:
     """Room for tensors of one type, one after the other.
 
-    It is memory of the tensors' own backend if messages can be sent from there, else of the host.
+    It is memory of the host, from where messages are sent.
 
     Args:
-        group: the ranks.
         shapes: those of the tensors.
         dtype: the type in which they travel.
         backend: that of the tensors.
@@ -45,14 +44,14 @@ class Packed:
     """
 
     def __init__(
-        self, group: Group, shapes: Sequence[tuple[int, ...]], dtype: DType, backend: TensorBackend
+        self, shapes: Sequence[tuple[int, ...]], dtype: DType, backend: TensorBackend
     ) -> None:
         ends = np.cumsum([0, *map(math.prod, shapes)]).tolist()
         tensor = zeros(ends[-1], dtype=dtype, backend=backend)
-        if not group.reaches(backend) and not isinstance(tensor._tensor.storage, np.ndarray):
+        if not isinstance(tensor._tensor.storage, np.ndarray):
             tensor = tensor.to(get_backend("numpy"))
         self.tensor = tensor
-        self.buffer: Buffer = tensor if group.reaches(backend) else tensor.numpy()
+        self.buffer: Array = tensor.numpy()
         self._parts = [
             tensor[start:end].view(shape)
             for start, end, shape in zip(ends, ends[1:], shapes, strict=False)
@@ -94,8 +93,7 @@ class Broadcast:
         for tensor in tensors:
             alike.setdefault((traveling(tensor.dtype), tensor.backend), []).append(tensor)
         self._messages = [
-            (Packed(group, [tensor.shape for tensor in some], *kind), some)
-            for kind, some in alike.items()
+            (Packed([tensor.shape for tensor in some], *kind), some) for kind, some in alike.items()
         ]
 
     def __call__(self, what: str, root: int = 0) -> None:
@@ -128,11 +126,11 @@ Named = tuple[str, Parameter]
 class _Bucket:
     """Gradients of some parameters, which are added up in one message."""
 
-    def __init__(self, group: Group, members: Sequence[Named]) -> None:
+    def __init__(self, members: Sequence[Named]) -> None:
         self.members = members
         first = members[0][1]
         shapes = [parameter.shape for _, parameter in members]
-        self.packed = Packed(group, shapes, traveling(first.dtype), first.backend)
+        self.packed = Packed(shapes, traveling(first.dtype), first.backend)
         self.missing = set(range(len(members)))
         self.sum: Pending | None = None
 
@@ -148,7 +146,7 @@ class Averaging:
 
     def __init__(self, group: Group, parameters: Sequence[Named], bucket_bytes: float) -> None:
         self._group = group
-        self._buckets = [_Bucket(group, each) for each in _divided(parameters, bucket_bytes)]
+        self._buckets = [_Bucket(each) for each in _divided(parameters, bucket_bytes)]
         self._places = {
             id(parameter): (bucket, place)
             for bucket in self._buckets

@@ -115,7 +115,7 @@ class Sum(Function):
     def forward(ctx: Any, x: Tensor, group: Group) -> Tensor:
         """Add up what all ranks give."""
         ctx.group = group
-        packed = Packed(group, [x.shape], traveling(x.dtype), x.backend)
+        packed = Packed([x.shape], traveling(x.dtype), x.backend)
         packed.put(0, x)
         group.sum(packed.buffer, "statistics of a batch")
         out = empty_like(x)
