@@ -31,7 +31,7 @@ from mt_autodiff.examples import training as by_scalars
 from mt_nn.errors import FileError, InputError
 from mt_nn.jobs import JOBS, classification, digits, images, job_class, sentiment
 from mt_nn.jobs.classification import divided
-from mt_nn.jobs.command import choosing, cli, runs, training
+from mt_nn.jobs.command import cli, runs, training
 from mt_nn.jobs.job import Settings
 from mt_nn.jobs.points import point_of
 from mt_nn.jobs.sentiment import LINE, placed
@@ -293,25 +293,6 @@ def test_what_is_held_out_for_the_validation_is_always_the_same() -> None:
     assert [part.indices.tolist() for part in again] == [
         part.indices.tolist() for part in (learnt, validation)
     ]
-
-
-def test_settings_are_judged_by_the_validation_alone(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    images, test = nn.data.digits()
-    sealed = Sealed(*test.tensors)
-    monkeypatch.setattr(digits, "digits", lambda: (images, sealed))
-    for name, values in {"RATES": [0.0, 0.01], "SMOOTHINGS": [0.1], "DROPOUTS": [0.0]}.items():
-        monkeypatch.setattr(choosing, name, values)
-    choosing.main(["--seeds", "2", "--epochs", "1"])
-    title, _, *rows = capsys.readouterr().out.splitlines()
-    assert title == "wrong images of the validation part, for each of 2 seeds"
-    (*first, nothing), (*second, learnt) = (row.split("  ") for row in rows)
-    assert [part.strip() for part in (*first[:-1], *second[:-1]) if part] == [
-        "0.0", "0.1", "0.0", "0.01", "0.1", "0.0",
-    ]  # fmt: skip
-    assert min(json.loads(nothing)) > 200 > max(json.loads(learnt))
-    assert sealed.reads == 0
 
 
 @pytest.mark.slow

@@ -24,7 +24,6 @@ from mt_nn.data import (
     pad_collate,
     read_cifar10,
     read_cifar100,
-    read_csv,
     read_glove,
     read_idx,
     read_movie_reviews,
@@ -44,7 +43,6 @@ READERS: list[Any] = [
     read_archive,
     read_cifar10,
     read_cifar100,
-    read_csv,
     read_glove,
     read_idx,
     read_movie_reviews,
@@ -451,70 +449,3 @@ def test_glove(write: Any) -> None:
 def test_what_is_no_glove(content: str, message: str, write: Any) -> None:
     with pytest.raises(nn.FileError, match=message):
         read_glove(write(content))
-
-
-# --- Tables ---------------------------------------------------------------------------------------
-
-IRIS = 'length, "width", kind\n5.1,3.5,b\n\n"4.9", 3e0 ,a\n1,2,b\n'
-
-
-def test_tables_with_classes(write: Any) -> None:
-    for label in ("kind", 2, -1):
-        table = read_csv(write(IRIS.replace(', "width",', ",width,")), label)
-        assert table.columns == ["length", "width"]
-        assert np.array_equal(table.inputs.numpy(), np.float32([[5.1, 3.5], [4.9, 3], [1, 2]]))
-        assert table.labels is not None
-        assert (table.labels.tolist(), table.labels.dtype) == ([1, 0, 1], mt.int64)
-        assert table.classes == ["a", "b"]
-
-
-def test_tables_of_numbers(write: Any) -> None:
-    table = read_csv(write("1;2\n3;4\n"), header=False, delimiter=";")
-    assert (table.columns, table.labels, table.classes) == ([], None, [])
-    assert table.inputs.tolist() == [[1, 2], [3, 4]]
-    digits = read_csv(write("2,0.5\n10,0.5\n2,1\n"), label=0, header=False)
-    assert digits.classes == ["2", "10"]
-    assert digits.labels is not None
-    assert digits.labels.tolist() == [0, 1, 0]
-    assert read_csv(write('"a\nb",c\n1,2\n')).columns == ["a\nb", "c"]
-
-
-@pytest.mark.parametrize(
-    ("content", "label", "message"),
-    [
-        ("", None, "is empty"),
-        ("a,b\n", None, "a header but no rows"),
-        ("a,b\n1\n", None, "line 2: 2 value.* 1 found"),
-        ("a,b\n1,2\n1,2,3\n", None, "line 3: 2 value.* 3 found"),
-        ("a,b\n1,\n", None, "line 2, column 'b': the number is missing"),
-        ("a,b\n1,2\nNA,2\n", None, "line 3, column 'a': the number is missing"),
-        ("a,b\n1,x\n", None, "line 2, column 'b': 'x' is no finite number"),
-        ("a,b\n1,inf\n", None, "line 2, column 'b': 'inf' is no finite number"),
-        ("a,b\n1,1e39\n", None, "column 'b': '1e39' is no finite number of float32"),
-        ("a,b\n1,1_0\n", None, "column 'b': '1_0' is no finite number"),
-        ("a,b\n1, \n", "b", "line 2, column 'b': the class is missing"),
-        ("a,b\n1,2\n", "c", "has 0 columns called 'c'; its columns are a, b"),
-        ("a,a\n1,2\n", "a", "has 2 columns called 'a'"),
-        ('a,b\n"1"x,2\n', None, "line 2: no row of a table"),
-        ('a,b\n"1,2\n', None, "no row of a table"),
-        ("a,b\n" + "1" * 200_000 + ",2\n", None, "no row of a table"),
-    ],
-)
-def test_tables_that_are_refused(content: str, label: Any, message: str, write: Any) -> None:
-    with pytest.raises(nn.FileError, match=message):
-        read_csv(write(content), label)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"delimiter": ""}, "delimiter is one character"),
-        ({"delimiter": "\n"}, "delimiter is one character"),
-        ({"label": 3}, "columns 0 to 2"),
-        ({"label": -4}, "label is an integer from -3 on"),
-        ({"label": "a", "header": False}, "called 'a' by a header only"),
-    ],
-)
-def test_settings_that_are_refused(settings: dict[str, Any], message: str, write: Any) -> None:
-    with pytest.raises(nn.SettingError, match=message):
-        read_csv(write("a,b,c\n1,2,3\n"), **settings)
