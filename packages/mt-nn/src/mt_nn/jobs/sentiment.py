@@ -14,9 +14,10 @@ it goes on learning those, as Kim's networks did that were best.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +26,7 @@ from mt_nn import data
 from mt_nn.core.settings import integer
 from mt_nn.data.formats.texts import Sentences, WordVectors, holds
 from mt_nn.errors import InputError, SettingError
-from mt_nn.jobs.classification import Answer, Classification, divided
+from mt_nn.jobs.classification import Answer, Classification, answers, divided
 from mt_nn.jobs.job import Parts, Recipe, Settings
 from mt_nn.train.callbacks import EarlyStopping
 from mt_nn.train.networks import TextCNN
@@ -33,74 +34,6 @@ from mt_nn.train.trainer import Callback, Trainer
 from mt_nn.utils.modes import evaluation
 from mt_operators import Module
 from mt_tensor import Tensor, no_grad, tensor
-
-# --- Sentences drawn word by word -----------------------------------------------------------------
-
-
-LINE = 76
-"""How many letters a line has."""
-ADVANCE = 0.602
-"""The width of a letter of matplotlib's monospaced font, in font sizes."""
-
-
-class Told(NamedTuple):
-    """A sentence, and what is made of it.
-
-    Attributes:
-        title: what is said of it.
-        words: its own.
-        weights: what each speaks for, shape (words,): the first class if below 0, else the second.
-        wrong: whether what is said is wrong.
-    """
-
-    title: str
-    words: Sequence[str]
-    weights: npt.NDArray[Any]
-    wrong: bool
-
-
-def draw_told(figure: Any, sentences: Sequence[Told]) -> None:
-    """Draw sentences below each other: as many as find room.
-
-    Args:
-        figure: where to; matplotlib's.
-        sentences: what is drawn.
-    """
-    from matplotlib import colormaps
-
-    axes = figure.add_axes((0.01, 0.01, 0.98, 0.9))
-    size = 0.98 * figure.bbox.width / figure.dpi * 72 / (LINE * ADVANCE)
-    lines = int(0.9 * figure.bbox.height / figure.dpi * 72 / (1.5 * size))
-    axes.set(xlim=(0, LINE), ylim=(lines, 0))
-    axes.axis("off")
-    style = {"family": "monospace", "size": size, "va": "center", "parse_math": False}
-    strongest = max(float(np.abs(each.weights).max()) for each in sentences) or 1.0
-    line = 0.5
-    for title, words, weights, wrong in sentences:
-        places = placed(words)
-        if line + 1 + places[-1][0] > lines:
-            break
-        axes.text(0, line, title, color="red" if wrong else "black", weight="bold", **style)
-        for word, weight, (row, column) in zip(words, weights, places, strict=True):
-            color = colormaps["RdBu"](0.5 + 0.4 * float(weight) / strongest)
-            box = {"facecolor": color, "linewidth": 0, "boxstyle": "square,pad=0.1"}
-            axes.text(column, line + 1 + row, word, bbox=box, **style)
-        line += 2.5 + places[-1][0]
-
-
-def placed(words: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the line and the column where each word begins, no line being longer than `LINE`."""
-    places, row, column = [], 0, 0
-    for word in words:
-        if column and column + len(word) > LINE:
-            row, column = row + 1, 0
-        places.append((row, column))
-        column += len(word) + 1
-    return places
-
-
-# --- The job --------------------------------------------------------------------------------------
-
 
 PADDING, UNKNOWN = "<pad>", "<unk>"
 FEATURES = 128
@@ -112,6 +45,8 @@ PATIENCE = 2
 LONGEST = 200
 """How many words of a sentence are read."""
 EXAMPLES = 9
+WIDEST = 60
+"""How many characters of a sentence the picture shows."""
 DECISIVE = 3
 """How many words are named for a decision."""
 
@@ -202,17 +137,17 @@ class Sentiment(Classification):
     # --- What is shown --------------------------------------------------------------------------
 
     def draw(self, figure: Any, trainer: Trainer, batch: Any) -> None:
-        """Show some sentences, what they are taken for, and which words speak for what."""
-        numbers, labels = (part[:EXAMPLES].numpy() for part in batch)
-        figure.suptitle("validation: words that speak for negative (red) and for positive (blue)")
-        told = []
-        for row, label in zip(numbers, labels, strict=True):
-            words = row[row > 0]
-            scores, weights = weigh(trainer.model, words)
-            wrong = scores.argmax().item() != label
-            title = self.describe(scores) + (f", but is {self.classes[label]}" if wrong else "")
-            told.append(Told(title, self.vocabulary.decode(words), weights, wrong))
-        draw_told(figure, told)
+        """Show some sentences with their predicted classes."""
+        numbers, labels = (part[:EXAMPLES] for part in batch)
+        figure.suptitle("validation: predicted class of some sentences")
+        lines = []
+        for row, answer in zip(numbers, answers(trainer.predict([numbers]), labels), strict=True):
+            right, predicted, _ = self.named(answer)
+            lines.append(predicted if predicted == right else f"{predicted}, but is {right}")
+            words = " ".join(self.vocabulary.decode(row[row > 0].tolist()))
+            lines.append(textwrap.shorten(words, WIDEST))
+        text = "\n".join(lines)
+        figure.text(0.02, 0.9, text, va="top", family="monospace", parse_math=False)
 
     def mistake(self, answer: Answer, samples: data.Dataset) -> tuple[Any, ...]:
         """Return both classes, the probability, and the sentence."""
