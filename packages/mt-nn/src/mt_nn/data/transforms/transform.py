@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from mt_nn.data.datasets import transform_each
 from mt_nn.errors import InputError, SettingError
 from mt_nn.utils.settings import check
 from mt_tensor import Tensor, tensor
@@ -18,9 +17,7 @@ Numbers = npt.NDArray[np.float64]
 
 
 class ImageTransform:
-    """A transform that draws random numbers, or none, for each image of a batch.
-
-    A subclass says in `transformed` how.
+    """A transform of images; a subclass defines `transformed`.
 
     Attributes:
         least: the least number of dimensions of an image: 3 if its channels matter.
@@ -37,19 +34,10 @@ class ImageTransform:
             InputError: it is no such tensor, or not what this transform takes.
         """
         check_image(type(self).__name__, img, self.least)
-        return self.transformed(img.unsqueeze(0)).squeeze(0)
+        return self.transformed(img)
 
-    def each(self, imgs: Tensor) -> Tensor:
-        """Return images of shape (batch, ..., channels, height, width), drawn for one by one.
-
-        Raises:
-            InputError: it is no such tensor, or not what this transform takes.
-        """
-        check_image(f"{type(self).__name__}.each", imgs, self.least + 1)
-        return self.transformed(imgs)
-
-    def transformed(self, imgs: Tensor) -> Tensor:
-        """Return images drawn for along the first dimension, which is there in any case."""
+    def transformed(self, img: Tensor) -> Tensor:
+        """Return the image transformed; see `__call__`."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -57,28 +45,19 @@ class ImageTransform:
         return f"{type(self).__name__}({', '.join(settings)})"
 
 
-def choose(chosen: npt.NDArray[np.bool_], changed: Tensor, imgs: Tensor) -> Tensor:
-    """Return a batch that has the changed images where they are chosen."""
-    if not chosen.any():
-        return imgs
-    if chosen.all():
-        return changed
-    own = tensor(chosen, backend=imgs.backend).view(-1, *[1] * (imgs.ndim - 1))
-    return changed.where(own, imgs)
-
-
-def column(name: str, numbers: Any, imgs: Tensor) -> Tensor:
-    """Return one number for each channel, or one for all, for arithmetic with a batch.
+def column(name: str, numbers: Any, img: Tensor) -> Tensor:
+    """Return one number for each channel, or one for all, for arithmetic with an image.
 
     Raises:
-        InputError: the images have another number of channels.
+        InputError: the image has another number of channels.
     """
-    channels = imgs.shape[-3] if imgs.ndim > 3 else 1
+    channels = img.shape[-3] if img.ndim > 2 else 1
     if len(numbers) not in (1, channels):
         raise InputError(
             f"the image has {channels} channel(s), but {name} is given for {len(numbers)}."
         )
-    return tensor(numbers, dtype=imgs.dtype, backend=imgs.backend).view(-1, 1, 1)
+    found = tensor(numbers, dtype=img.dtype, backend=img.backend)
+    return found.view(-1, 1, 1) if img.ndim > 2 else found
 
 
 def check_image(name: str, img: Any, least: int) -> None:
@@ -188,12 +167,6 @@ class Compose:
             img = transform(img)
         return img
 
-    def each(self, imgs: Tensor) -> Tensor:
-        """Return the images of a batch, each transformed by itself."""
-        for transform in self.transforms:
-            imgs = transform_each(transform, imgs)
-        return imgs
-
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(repr, self.transforms))})"
 
@@ -216,11 +189,6 @@ class RandomApply(Compose):
     def __call__(self, img: Any) -> Any:
         """Return what the last transform returns, or what was given."""
         return super().__call__(img) if generator().random() < self.p else img
-
-    def each(self, imgs: Tensor) -> Tensor:
-        """Return the images of a batch, drawn for one by one."""
-        chosen = generator().random(len(imgs)) < self.p
-        return choose(chosen, super().each(imgs), imgs)
 
 
 class RandomChoice:
@@ -335,11 +303,11 @@ class Normalize(ImageTransform):
                 f"{len(self.std)} were given."
             )
 
-    def transformed(self, imgs: Tensor) -> Tensor:
-        """Return the images of a batch normalised.
+    def transformed(self, img: Tensor) -> Tensor:
+        """Return the image normalised.
 
         Raises:
             InputError: they are not of floating-point numbers, or of another number of channels.
         """
-        check_real("Normalize", imgs)
-        return (imgs - column("mean", self.mean, imgs)) / column("std", self.std, imgs)
+        check_real("Normalize", img)
+        return (img - column("mean", self.mean, img)) / column("std", self.std, img)
