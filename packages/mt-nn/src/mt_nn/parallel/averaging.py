@@ -78,40 +78,25 @@ def _copy(source: Tensor, target: Tensor) -> None:
     target._tensor.bump_version()
 
 
-class Broadcast:
-    """Gives all ranks the elements of the tensors of one rank, as often as it is called.
-
-    Args:
-        group: the ranks.
-        tensors: which; a message for each type.
-    """
-
-    def __init__(self, group: Group, tensors: Sequence[Tensor]) -> None:
-        self.tensors = tensors
-        self._group = group
-        alike: dict[tuple[DType, TensorBackend], list[Tensor]] = {}
-        for tensor in tensors:
-            alike.setdefault((traveling(tensor.dtype), tensor.backend), []).append(tensor)
-        self._messages = [
-            (Packed([tensor.shape for tensor in some], *kind), some) for kind, some in alike.items()
-        ]
-
-    def __call__(self, what: str, root: int = 0) -> None:
-        """Send the tensors of the rank `root`; `what` they are is for messages."""
-        for packed, tensors in self._messages:
-            if self._group.rank == root:
-                for place, tensor in enumerate(tensors):
-                    packed.put(place, tensor)
-            self._group.broadcast(packed.buffer, what, root)
-            if self._group.rank != root:
-                for place, tensor in enumerate(tensors):
-                    packed.take(place, tensor)
-
-
 def broadcast(group: Group, tensors: Iterable[Tensor], what: str, root: int = 0) -> None:
-    """Give all ranks the elements of the tensors of one rank, once."""
-    if group.size > 1:
-        Broadcast(group, [*tensors])(what, root)
+    """Give all ranks the elements of the tensors of one rank, `root`.
+
+    There is a message for each type; `what` the tensors are is for error messages.
+    """
+    if group.size == 1:
+        return
+    alike: dict[tuple[DType, TensorBackend], list[Tensor]] = {}
+    for tensor in tensors:
+        alike.setdefault((traveling(tensor.dtype), tensor.backend), []).append(tensor)
+    for kind, some in alike.items():
+        packed = Packed([tensor.shape for tensor in some], *kind)
+        if group.rank == root:
+            for place, tensor in enumerate(some):
+                packed.put(place, tensor)
+        group.broadcast(packed.buffer, what, root)
+        if group.rank != root:
+            for place, tensor in enumerate(some):
+                packed.take(place, tensor)
 
 
 # --- Averaging ------------------------------------------------------------------------------------
