@@ -298,7 +298,6 @@ REACHED: list[tuple[str, float, Callable[[Path], object], bytes]] = [
     ("memory", 2 * WORD - 1, data.read_penn_treebank, b"a b"),
     ("memory", 2 * WORD - 1, data.read_movie_reviews, b"1\t2\ta\n2\t2\tb\n"),
     ("memory", 2 * WORD - 1, data.read_sst2, b"sentence\tlabel\na\t1\nb\t1\n"),
-    ("memory", 2 * WORD - 1, data.read_glove, b"a 1\nb 1\n"),
     ("line", 4, data.read_penn_treebank, b"1234\n"),
     ("json", 30, data.Vocabulary.load, b'{"unknown": null, "padding": null, "tokens": []}'),
     ("seconds", 1e-9, data.read_text, b"1"),

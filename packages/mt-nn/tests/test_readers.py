@@ -24,7 +24,6 @@ from mt_nn.data import (
     pad_collate,
     read_cifar10,
     read_cifar100,
-    read_glove,
     read_idx,
     read_movie_reviews,
     read_penn_treebank,
@@ -43,7 +42,6 @@ READERS: list[Any] = [
     read_archive,
     read_cifar10,
     read_cifar100,
-    read_glove,
     read_idx,
     read_movie_reviews,
     read_penn_treebank,
@@ -409,45 +407,3 @@ def test_sentences_in_batches() -> None:
         SentenceDataset(texts, [0, 1], words)
     with pytest.raises(nn.SettingError, match="max_length is an integer from 1 on"):
         SentenceDataset(texts, [0, 1, 1], words, max_length=0)
-
-
-# --- Word vectors ---------------------------------------------------------------------------------
-
-
-def test_glove(write: Any) -> None:
-    path = write("the 0.5 -1e-3\n, 1 2 \nthe 7 7\nfilm_x 3 4\n")
-    read = read_glove(path)
-    assert read.words == ["the", ",", "film_x"]
-    assert read.vectors.tolist() == [[0.5, np.float32(-1e-3)], [1, 2], [3, 4]]
-    assert (read[","].tolist(), len(read)) == ([1, 2], 3)
-    assert ("film_x" in read, "y" in read) == (True, False)
-    assert read_glove(path, words=["film_x", "y"]).words == ["film_x"]
-    words = Vocabulary(["<unk>", "film_x", "y"], "<unk>")
-    table = read_glove(path, words=words).table(words)
-    assert (table.tolist(), table.dtype) == ([[0, 0], [3, 4], [0, 0]], mt.float32)
-    assert read_glove(path, words=[]).vectors.shape == (0, 2)
-    spaced = read_glove(write(". . . 1 2\nat name@domain.com 3 4\n"), width=2)
-    assert spaced.words == [". . .", "at name@domain.com"]
-    with pytest.raises(nn.InputError, match="no vector of 'y'"):
-        read["y"]
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("", "is empty"),
-        ("\n", "line 1: a word and its numbers"),
-        ("word\n", "line 1: a word and its numbers"),
-        ("a 1 2\nb 1\n", "line 2: a word and 2 number"),
-        ("a 1 2\nb 1 2 3 x\n", "line 2: no vector"),
-        ("a 1 2\n\n", "line 2: a word and 2 number"),
-        ("a 1 2\n 1 2\n", "line 2: a word and 2 number"),
-        ("a 1 x\n", "line 1: no vector"),
-        ("a 1 nan\n", "line 1: a number is not finite"),
-        ("a 1 2\nb 1 1e39\n", "line 2: a number is not finite, too large"),
-        ("a 1 1_0\n", "line 1: a number is not finite, .* underscore"),
-    ],
-)
-def test_what_is_no_glove(content: str, message: str, write: Any) -> None:
-    with pytest.raises(nn.FileError, match=message):
-        read_glove(write(content))

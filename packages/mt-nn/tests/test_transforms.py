@@ -439,7 +439,9 @@ def test_in_a_row_and_by_the_seed() -> None:
     mt.manual_seed(4)
     assert [transform(pixels).tolist() for _ in range(5)] == first
     assert first[0] != first[1]
-    assert "RandomCrop(size=(3, 3), padding=(1, 1, 1, 1))" in repr(transform)
+    assert "RandomCrop(size=(3, 3), padding=(1, 1, 1, 1), pad_if_needed=False, fill=0, " in repr(
+        transform
+    )
     for made in (Pad(1), CenterCrop(2)):
         assert repr(made).startswith(type(made).__name__)
 

@@ -28,8 +28,6 @@ from mt_nn.data.formats.images import (
 from mt_nn.data.formats.texts import (
     SentenceDataset,
     Sentences,
-    WordVectors,
-    read_glove,
     read_movie_reviews,
     read_penn_treebank,
     read_sst2,
@@ -42,10 +40,10 @@ __all__ = [
     "PUBLISHED", "BPTTWindows", "BatchSampler", "ConcatDataset", "DataLoader", "Dataset",
     "IterableDataset", "RandomSampler", "Sampler", "SentenceDataset", "Sentences",
     "SequentialSampler", "Subset", "SubsetRandomSampler", "TensorDataset",
-    "TransformedDataset", "Vocabulary", "WeightedRandomSampler", "WordVectors", "batchify",
+    "TransformedDataset", "Vocabulary", "WeightedRandomSampler", "batchify",
     "cifar10", "cifar100", "default_collate", "default_convert", "digits", "download", "fetch",
     "mnist", "pad_collate", "random_split", "read_cifar10", "read_cifar100",
-    "read_glove", "read_idx", "read_movie_reviews", "read_penn_treebank", "read_sst2", "read_text",
+    "read_idx", "read_movie_reviews", "read_penn_treebank", "read_sst2", "read_text",
     "tokenize", "transforms",
 ]
 # fmt: on

@@ -8,8 +8,7 @@ Of its 954 sentences, networks of the seeds 0, 1 and 2 told 77.7, 79.1 and 77.5 
 settings below: 78.1 on average. It was 77.5 with 200 numbers for a word, 77.6 with twice the rate,
 78.0 with labels smoothed by 0.1, and 77.6 without dropout of words, in four epochs; in two more
 seed 0 learnt the sentences by heart. Where its words began with numbers of standard deviation 1
-instead of 0.1, that was 71.0. `glove` has the same settings, which were not measured with vectors;
-it goes on learning those, as Kim's networks did that were best.
+instead of 0.1, that was 71.0.
 """
 
 from __future__ import annotations
@@ -23,9 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_nn import data
-from mt_nn.core.settings import integer
-from mt_nn.data.formats.texts import Sentences, WordVectors, holds
-from mt_nn.errors import InputError, SettingError
+from mt_nn.data.formats.texts import Sentences, holds
+from mt_nn.errors import InputError
 from mt_nn.jobs.classification import Answer, Classification, answers, divided
 from mt_nn.jobs.job import Parts, Recipe, Settings
 from mt_nn.train.callbacks import EarlyStopping
@@ -37,7 +35,6 @@ from mt_tensor import Tensor, no_grad, tensor
 
 PADDING, UNKNOWN = "<pad>", "<unk>"
 FEATURES = 128
-MOST_FEATURES = 4096
 MIN_FREQUENCY = 2
 WORD_DROPOUT = 0.5
 PATIENCE = 2
@@ -56,28 +53,18 @@ class Sentiment(Classification):
 
     Attributes:
         vocabulary: the words of the sentences to learn from; all others are unknown to it.
-        features: how many numbers stand for a word.
     """
 
-    about = "negative and positive sentences of film reviews; --model glove needs --vectors"
+    about = "negative and positive sentences of film reviews"
     samples = "sentences"
-    models: ClassVar = {
-        "random": Recipe(epochs=6, batch_size=50, lr=0.001),
-        "glove": Recipe(epochs=6, batch_size=50, lr=0.001),
-    }
-    with_vectors = ("glove",)
+    models: ClassVar = {"random": Recipe(epochs=6, batch_size=50, lr=0.001)}
     classes = ("negative", "positive")
     mistake_columns = ("right class", "predicted class", "probability", "sentence")
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        self._take_over([PADDING, UNKNOWN], FEATURES)
-        self._vectors: WordVectors | None = None
-        self._recalled = False  # words that have a vector have learnt from there already
+        self.vocabulary = data.Vocabulary([PADDING, UNKNOWN], UNKNOWN, PADDING)
         self._tested: list[str] = []
-
-    def _take_over(self, tokens: Sequence[str], features: int) -> None:
-        self.vocabulary, self.features = data.Vocabulary(tokens, UNKNOWN, PADDING), features
 
     # --- Learning -------------------------------------------------------------------------------
 
@@ -86,10 +73,7 @@ class Sentiment(Classification):
         rest, test = self.reviews()
         training, validation = divided(rest)
         words = (word for text, _ in training for word in data.tokenize(text))
-        tokens = data.Vocabulary.build(words, MIN_FREQUENCY, None, UNKNOWN, PADDING).tokens
-        self._take_over(tokens, self.features)
-        if not self._recalled:
-            self._read_vectors()
+        self.vocabulary = data.Vocabulary.build(words, MIN_FREQUENCY, None, UNKNOWN, PADDING)
         self._tested = [text for text, _ in test]
         parts = [self._numbered(part) for part in (training, validation, test)]
         return self.in_batches(parts[0], parts[1], parts[2], _batch)
@@ -99,36 +83,17 @@ class Sentiment(Classification):
         folder = self.folder("movie-reviews")
         if holds(folder, "train.tsv"):
             rest, test = (data.read_sst2(folder / name) for name in ("train.tsv", "dev.tsv"))
-            return _Reviews(rest), _Reviews(test)
+            return _pairs(rest), _pairs(test)
         reviews = data.read_movie_reviews(folder / "movieReviewSnippets_GroundTruth.txt")
-        return divided(_Reviews(reviews))
+        return divided(_pairs(reviews))
 
     def _numbered(self, part: data.Dataset) -> data.SentenceDataset:
         texts, labels = [text for text, _ in part], [label for _, label in part]
         return data.SentenceDataset(texts, labels, self.vocabulary, max_length=LONGEST)
 
-    def _read_vectors(self) -> None:
-        path = self.settings.vectors
-        if path is None:
-            return
-        self._vectors = data.read_glove(path, words=self.vocabulary.tokens[1:])  # all but padding
-        if not len(self._vectors):
-            raise InputError(f"{path} has a vector for none of the words to learn from.")
-        self.features = self._vectors.vectors.shape[1]
-        if self.features > MOST_FEATURES:
-            raise InputError(
-                f"{path} has {self.features} numbers for a word; the network takes "
-                f"{MOST_FEATURES} at most."
-            )
-
-    @no_grad()
     def network(self) -> Module:
-        """Return the network; words that have a vector begin with it, and learn from there."""
-        network = TextCNN(len(self.vocabulary), self.features, word_dropout=WORD_DROPOUT)
-        if self._vectors is not None:
-            rows = tensor(self.vocabulary.encode(self._vectors.words))
-            network.embedding.weight[rows] = tensor(self._vectors.vectors)
-        return network
+        """Return the network."""
+        return TextCNN(len(self.vocabulary), FEATURES, word_dropout=WORD_DROPOUT)
 
     def callbacks(self, folder: Path) -> list[Callback]:
         """Stop when the validation gets no better, and keep the parameters of the best epoch."""
@@ -156,17 +121,13 @@ class Sentiment(Classification):
     # --- Asking what has been learnt ------------------------------------------------------------
 
     def known(self) -> dict[str, Any]:
-        """Return the vocabulary, and how many numbers stand for a word."""
-        return {"tokens": self.vocabulary.tokens, "features": self.features}
+        """Return the vocabulary."""
+        return {"tokens": self.vocabulary.tokens}
 
     def recall(self, known: Mapping[str, Any]) -> None:
-        """Take over both."""
+        """Take over the vocabulary, if there is one yet."""
         if known:
-            features = integer("features", known["features"], 1)
-            if features > MOST_FEATURES:
-                raise SettingError(f"features must be at most {MOST_FEATURES}; got {features}.")
-            self._take_over(known["tokens"], features)
-            self._recalled = True
+            self.vocabulary = data.Vocabulary(known["tokens"], UNKNOWN, PADDING)
 
     def predict(self, network: Module, text: str) -> str:
         """Return the class of a sentence, its probability, and the words that decided.
@@ -193,18 +154,10 @@ class Sentiment(Classification):
         return f"{self.describe(scores)}; decided by {named or 'no word alone'}"
 
 
-class _Reviews(data.Dataset):
-    """Sentences with their classes; those without a word are left out."""
-
-    def __init__(self, sentences: Sentences) -> None:
-        pairs = zip(sentences.texts, sentences.labels.tolist(), strict=True)
-        self.pairs = [(text, label) for text, label in pairs if data.tokenize(text)]
-
-    def __len__(self) -> int:
-        return len(self.pairs)
-
-    def __getitem__(self, index: int) -> tuple[str, int]:
-        return self.pairs[index]
+def _pairs(sentences: Sentences) -> Any:
+    """Return sentences with their classes; those without a word are left out."""
+    pairs = zip(sentences.texts, sentences.labels.tolist(), strict=True)
+    return [(text, label) for text, label in pairs if data.tokenize(text)]
 
 
 def _batch(samples: Sequence[tuple[Any, Any]]) -> tuple[Tensor, Tensor]:

@@ -137,6 +137,7 @@ class Averaging:
             for bucket in self._buckets
             for place, (_, parameter) in enumerate(bucket.members)
         }
+        self._parameters = [p for bucket in self._buckets for _, p in bucket.members]
         self._begun = 0  # how many buckets
         self._unused: Array | None = None  # of which parameters no gradient is expected here
         self.active = False
@@ -152,7 +153,9 @@ class Averaging:
         Raises:
             RankError: of the last result, some parameters have got a gradient and others have not.
         """
-        missing = self._missing_names()
+        missing = [
+            bucket.members[place][0] for bucket in self._buckets for place in sorted(bucket.missing)
+        ]
         if missing and len(missing) < len(self._places):
             self._forget()
             raise RankError(
@@ -164,36 +167,34 @@ class Averaging:
         self.active = True
         self._unused = None
         if unused is not None:
-            everybody = [id(p) for bucket in self._buckets for _, p in bucket.members]
-            self._unused = np.array([each in unused for each in everybody], np.int32)
-            for each in everybody:
-                if each in unused:
+            self._unused = np.array([id(each) in unused for each in self._parameters], np.int32)
+            for each in self._parameters:
+                if id(each) in unused:
                     self._note(each)
             self._go_on()
 
     def average(self) -> None:
         """Average the gradients that parameters have now; one that is missing counts as zeros."""
-        everybody = [p for bucket in self._buckets for _, p in bucket.members]
-        self.expect({id(p) for p in everybody if p.grad is None})
-        for parameter in everybody:
+        self.expect({id(p) for p in self._parameters if p.grad is None})
+        for parameter in self._parameters:
             if parameter.grad is not None:
-                self._note(id(parameter))
+                self._note(parameter)
         self._go_on()
         self.active = False
 
     def _arrived(self, parameter: Parameter) -> None:
         """Take the gradient of a parameter, which is complete."""
         if self.active:
-            self._note(id(parameter))
+            self._note(parameter)
             self._go_on()
 
-    def _note(self, which: int) -> None:
-        bucket, place = self._places[which]
-        name, parameter = bucket.members[place]
+    def _note(self, parameter: Parameter) -> None:
+        bucket, place = self._places[id(parameter)]
         if place not in bucket.missing:
             raise RankError(
-                f"{name} got a second gradient before all parameters had one: compute all but the "
-                "last within no_sync(), or differentiate the sum of the results."
+                f"{bucket.members[place][0]} got a second gradient before all parameters had one: "
+                "compute all but the last within no_sync(), or differentiate the sum of the "
+                "results."
             )
         bucket.missing.discard(place)
         bucket.packed.put(place, parameter.grad)
@@ -231,9 +232,8 @@ class Averaging:
         if self._unused is None:
             return set()
         self._group.sum(self._unused, "unused parameters")
-        everybody = [id(p) for bucket in self._buckets for _, p in bucket.members]
-        nowhere = self._unused == self._group.size
-        return {each for each, is_unused in zip(everybody, nowhere, strict=True) if is_unused}
+        nowhere = np.flatnonzero(self._unused == self._group.size)
+        return {id(self._parameters[number]) for number in nowhere}
 
     def _forget(self) -> None:
         """Be ready for the next gradients."""
@@ -241,11 +241,6 @@ class Averaging:
         for bucket in self._buckets:
             bucket.missing = set(range(len(bucket.members)))
             bucket.sum = None
-
-    def _missing_names(self) -> list[str]:
-        return [
-            bucket.members[place][0] for bucket in self._buckets for place in sorted(bucket.missing)
-        ]
 
 
 def _divided(parameters: Sequence[Named], bucket_bytes: float) -> list[list[Named]]:

@@ -25,8 +25,6 @@ class Grayscale(ImageTransform):
         SettingError: it is another number.
     """
 
-    shown = ("num_output_channels",)
-
     least = 3
 
     def __init__(self, num_output_channels: int = 1) -> None:
@@ -50,8 +48,6 @@ class RandomGrayscale(ImageTransform):
     Raises:
         SettingError: `p` is no probability.
     """
-
-    shown = ("p",)
 
     least = 3
 
@@ -80,8 +76,6 @@ class ColorJitter(ImageTransform):
     Raises:
         SettingError: bounds are out of range.
     """
-
-    shown = ("brightness", "contrast", "saturation", "hue")
 
     least = 3
 

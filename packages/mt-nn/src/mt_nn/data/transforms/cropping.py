@@ -33,8 +33,6 @@ class Pad(ImageTransform):
         SettingError: the padding is negative or not of 1, 2 or 4 numbers, or there is no such mode.
     """
 
-    shown = ("padding", "fill", "padding_mode")
-
     def __init__(
         self, padding: int | Sequence[int], fill: float = 0, padding_mode: str = "constant"
     ) -> None:
@@ -59,8 +57,6 @@ class CenterCrop(ImageTransform):
     Raises:
         SettingError: a size is no positive integer.
     """
-
-    shown = ("size",)
 
     def __init__(self, size: Sizes) -> None:
         self.size = integers("size", size, 2, 1)
@@ -88,8 +84,6 @@ class RandomCrop(ImageTransform):
     Raises:
         SettingError: as `Pad`, or a size is no positive integer.
     """
-
-    shown = ("size", "padding")
 
     def __init__(
         self,
@@ -132,8 +126,6 @@ class _RandomFlip(ImageTransform):
     Attributes:
         dim: the dimension that is turned around.
     """
-
-    shown = ("p",)
 
     dim: ClassVar[int]
 
@@ -223,8 +215,6 @@ class RandomErasing(ImageTransform):
     Raises:
         SettingError: an invalid setting.
     """
-
-    shown = ("p", "scale", "ratio")
 
     def __init__(
         self,

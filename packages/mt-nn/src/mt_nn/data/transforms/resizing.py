@@ -101,8 +101,6 @@ class Resize(_Resizing):
         SettingError: an invalid setting.
     """
 
-    shown = ("size", "interpolation")
-
     def __init__(
         self,
         size: Sizes,
@@ -156,8 +154,6 @@ class RandomResizedCrop(_Resizing):
     Raises:
         SettingError: an invalid setting.
     """
-
-    shown = ("size", "scale", "ratio")
 
     def __init__(
         self,

@@ -21,11 +21,9 @@ class ImageTransform:
 
     Attributes:
         least: the least number of dimensions of an image: 3 if its channels matter.
-        shown: the names of the settings that its text shows.
     """
 
     least: ClassVar[int] = 2
-    shown: ClassVar[tuple[str, ...]] = ()
 
     def __call__(self, img: Tensor) -> Tensor:
         """Return the image, or images of shape (..., channels, height, width), transformed alike.
@@ -41,7 +39,7 @@ class ImageTransform:
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        settings = [f"{name}={getattr(self, name)!r}" for name in self.shown]
+        settings = [f"{name}={value!r}" for name, value in vars(self).items()]
         return f"{type(self).__name__}({', '.join(settings)})"
 
 
@@ -191,7 +189,7 @@ class RandomApply(Compose):
         return super().__call__(img) if generator().random() < self.p else img
 
 
-class RandomChoice:
+class RandomChoice(Compose):
     """One of several transforms, drawn anew for each call.
 
     Args:
@@ -206,9 +204,7 @@ class RandomChoice:
     def __init__(
         self, transforms: Sequence[Callable[[Any], Any]], p: Sequence[float] | None = None
     ) -> None:
-        self.transforms = list(transforms)
-        for each in self.transforms:
-            check_callable(each)
+        super().__init__(transforms)
         weights = np.array(row("p", [1.0] * len(self.transforms) if p is None else p))
         if len(weights) != len(self.transforms) or weights.min() < 0 or not weights.sum():
             raise SettingError(
@@ -220,9 +216,6 @@ class RandomChoice:
     def __call__(self, img: Any) -> Any:
         """Return what the chosen transform returns."""
         return self.transforms[int(generator().choice(len(self.p), p=self.p))](img)
-
-    def __repr__(self) -> str:
-        return f"RandomChoice({', '.join(map(repr, self.transforms))})"
 
 
 class Lambda:
@@ -288,8 +281,6 @@ class Normalize(ImageTransform):
         SettingError: a number is not finite, a deviation is 0, or there are several of one but
             another number of the other.
     """
-
-    shown = ("mean", "std")
 
     least = 3
 

@@ -8,7 +8,7 @@ of torchvision, which turns an image counterclockwise in `RandomRotation` and cl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,13 +21,47 @@ from mt_tensor import Tensor, tensor, zeros_like
 from mt_tensor.extending import generator
 
 
-class _Warp(ImageTransform):
-    """What these transforms have in common: how old pixels are looked up."""
+class RandomAffine(ImageTransform):
+    """Images sheared, enlarged, turned clockwise and moved, each at random, in their own frame.
 
-    def __init__(self, interpolation: str, fill: Any, center: Sequence[float] | None) -> None:
+    Args:
+        degrees: between which bounds the angle lies; d stands for (-d, d), and 0 for none.
+        translate: by which shares of width and height it is moved at most; None for not at all.
+        scale: between which bounds the factor lies by which it is enlarged; None for not at all.
+        shear: between which bounds the angle of the shear along x lies, and with four numbers also
+            that along y; d stands for (-d, d); None for no shear.
+        interpolation: "nearest" or "bilinear".
+        fill: what comes into the frame from outside: a number, or one for each channel.
+        center: the x and y about which it is done, in pixels from the upper left corner; the middle
+            if None.
+
+    Raises:
+        SettingError: an invalid setting.
+    """
+
+    clockwise: ClassVar[int] = 1
+
+    def __init__(
+        self,
+        degrees: float | Sequence[float],
+        translate: tuple[float, float] | None = None,
+        scale: tuple[float, float] | None = None,
+        shear: float | Sequence[float] | None = None,
+        interpolation: str = "nearest",
+        fill: float | Sequence[float] = 0,
+        center: Sequence[float] | None = None,
+    ) -> None:
         self.interpolation = choice("interpolation", interpolation, INTERPOLATIONS)
         self.fill = transform.row("fill", fill)
         self.center = None if center is None else transform.row("center", center, (2,))
+        self.degrees = transform.angles("degrees", degrees)
+        self.translate = tuple(transform.row("translate", translate or (0, 0), (2,)))
+        if not all(0 <= share <= 1 for share in self.translate):
+            raise SettingError(f"translate has two shares from 0 to 1; got {translate!r}.")
+        self.scale = (1.0, 1.0) if scale is None else transform.interval("scale", scale, 0)
+        if not self.scale[0]:
+            raise SettingError(f"scale has two factors above 0; got {scale!r}.")
+        self.shear = _shears(shear)
 
     def transformed(self, img: Tensor) -> Tensor:
         """Return the image warped.
@@ -38,16 +72,6 @@ class _Warp(ImageTransform):
         """
         transform.check_real(type(self).__name__, img)
         return self._looked_up(img, self._map(*img.shape[-2:]))
-
-    def _map(self, height: int, width: int) -> Numbers:
-        """Draw what maps new points to old ones: a matrix beside an offset, (2, 3)."""
-        raise NotImplementedError
-
-    def _about_center(self, matrix: Numbers, move: Numbers, height: int, width: int) -> Numbers:
-        """Return the map by a matrix that leaves the center where it is, but for a move."""
-        middle = np.array([width / 2, height / 2])
-        center = np.zeros(2) if self.center is None else np.array(self.center) - middle
-        return np.column_stack([matrix, center - matrix @ (center + move)])
 
     def _looked_up(self, img: Tensor, mapping: Numbers) -> Tensor:
         """Return the image that has at each point what the old one has where it is mapped to.
@@ -84,8 +108,25 @@ class _Warp(ImageTransform):
             (left + 1, top + 1, across * down),
         ]
 
+    def _map(self, height: int, width: int) -> Numbers:
+        """Draw what maps new points to old ones: a matrix beside an offset, (2, 3)."""
+        numbers = generator()
+        turned = self.clockwise * np.radians(numbers.uniform(*self.degrees))
+        far = np.array(self.translate) * (width, height)
+        move = np.rint(numbers.uniform(-far, far))
+        scale = numbers.uniform(*self.scale)
+        along_x, along_y = (np.radians(numbers.uniform(*each)) for each in self.shear)
+        # The inverse of: shear along x, then along y, turn, enlarge.
+        cos, sin = np.cos(turned), np.sin(turned)
+        up, over = np.cos(turned - along_y) / np.cos(along_y), np.tan(along_x)
+        side = np.sin(turned - along_y) / np.cos(along_y)
+        inverse = np.array([[cos - side * over, up * over + sin], [-side, up]]) / scale
+        middle = np.array([width / 2, height / 2])
+        center = np.zeros(2) if self.center is None else np.array(self.center) - middle
+        return np.column_stack([inverse, center - inverse @ (center + move)])
 
-class RandomRotation(_Warp):
+
+class RandomRotation(RandomAffine):
     """Images turned counterclockwise by a random angle, in their own frame.
 
     Args:
@@ -99,7 +140,7 @@ class RandomRotation(_Warp):
         SettingError: an invalid setting.
     """
 
-    shown = ("degrees", "interpolation")
+    clockwise = -1
 
     def __init__(
         self,
@@ -109,69 +150,7 @@ class RandomRotation(_Warp):
         center: Sequence[float] | None = None,
         fill: float | Sequence[float] = 0,
     ) -> None:
-        super().__init__(interpolation, fill, center)
-        self.degrees = transform.angles("degrees", degrees)
-
-    def _map(self, height: int, width: int) -> Numbers:
-        turned = np.radians(generator().uniform(*self.degrees))
-        cos, sin = np.cos(turned), np.sin(turned)
-        matrix = np.array([[cos, -sin], [sin, cos]])
-        return self._about_center(matrix, np.zeros(2), height, width)
-
-
-class RandomAffine(_Warp):
-    """Images sheared, enlarged, turned clockwise and moved, each at random, in their own frame.
-
-    Args:
-        degrees: between which bounds the angle lies; d stands for (-d, d), and 0 for none.
-        translate: by which shares of width and height it is moved at most; None for not at all.
-        scale: between which bounds the factor lies by which it is enlarged; None for not at all.
-        shear: between which bounds the angle of the shear along x lies, and with four numbers also
-            that along y; d stands for (-d, d); None for no shear.
-        interpolation: "nearest" or "bilinear".
-        fill: what comes into the frame from outside: a number, or one for each channel.
-        center: the x and y about which it is done, in pixels from the upper left corner; the middle
-            if None.
-
-    Raises:
-        SettingError: an invalid setting.
-    """
-
-    shown = ("degrees", "translate", "scale", "shear")
-
-    def __init__(
-        self,
-        degrees: float | Sequence[float],
-        translate: tuple[float, float] | None = None,
-        scale: tuple[float, float] | None = None,
-        shear: float | Sequence[float] | None = None,
-        interpolation: str = "nearest",
-        fill: float | Sequence[float] = 0,
-        center: Sequence[float] | None = None,
-    ) -> None:
-        super().__init__(interpolation, fill, center)
-        self.degrees = transform.angles("degrees", degrees)
-        self.translate = tuple(transform.row("translate", translate or (0, 0), (2,)))
-        if not all(0 <= share <= 1 for share in self.translate):
-            raise SettingError(f"translate has two shares from 0 to 1; got {translate!r}.")
-        self.scale = (1.0, 1.0) if scale is None else transform.interval("scale", scale, 0)
-        if not self.scale[0]:
-            raise SettingError(f"scale has two factors above 0; got {scale!r}.")
-        self.shear = _shears(shear)
-
-    def _map(self, height: int, width: int) -> Numbers:
-        numbers = generator()
-        turned = np.radians(numbers.uniform(*self.degrees))
-        far = np.array(self.translate) * (width, height)
-        move = np.rint(numbers.uniform(-far, far))
-        scale = numbers.uniform(*self.scale)
-        along_x, along_y = (np.radians(numbers.uniform(*each)) for each in self.shear)
-        # The inverse of: shear along x, then along y, turn, enlarge.
-        cos, sin = np.cos(turned), np.sin(turned)
-        up, over = np.cos(turned - along_y) / np.cos(along_y), np.tan(along_x)
-        side = np.sin(turned - along_y) / np.cos(along_y)
-        inverse = np.array([[cos - side * over, up * over + sin], [-side, up]]) / scale
-        return self._about_center(inverse, move, height, width)
+        super().__init__(degrees, None, None, None, interpolation, fill, center)
 
 
 def _shears(shear: Any) -> tuple[tuple[float, float], tuple[float, float]]:

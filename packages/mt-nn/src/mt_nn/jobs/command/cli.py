@@ -168,7 +168,6 @@ def _begun(options: argparse.Namespace) -> Run:
         data_dir=str(options.data_dir or "data"),
         batches=options.batches,
         test=options.test is not False,
-        vectors=None if options.vectors is None else str(options.vectors),
     )
     backend = mt.get_backend(options.backend).name
     folder = options.out or Path("runs", name)
@@ -186,12 +185,8 @@ def _resumed(options: argparse.Namespace) -> Run:
     run.check_unfinished()
     run.backend = options.backend or run.backend
     run.compile = options.compile
-    own = run.settings
-    run.settings = dataclasses.replace(  # files may have been moved
-        own,
-        data_dir=str(options.data_dir or own.data_dir),
-        vectors=own.vectors and str(options.vectors or own.vectors),
-    )
+    if options.data_dir is not None:  # files may have been moved
+        run.settings = dataclasses.replace(run.settings, data_dir=str(options.data_dir))
     said = {"job": run.name, "out": run.folder, **vars(run.settings)}
     for name in ("job", "out", *SETTINGS):
         other, own = getattr(options, name), said[name]
@@ -235,8 +230,6 @@ def _learning() -> argparse.ArgumentParser:
     add("--lr", type=float, help="the highest learning rate")
     add("--seed", type=int, help="what random numbers begin with (0)")
     add("--data-dir", type=Path, metavar="DIR", help="where data sets lie (default: data)")
-    told = "GloVe's word vectors, for a --model of them"
-    add("--vectors", type=Path, metavar="FILE", help=told)
     told = "where files go; those of a finished training are moved to DIR/earlier "
     add("--out", type=Path, metavar="DIR", help=f"{told}(default: runs/JOB)")
     told = "go on with the training whose files lie there"

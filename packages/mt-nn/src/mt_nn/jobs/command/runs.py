@@ -36,7 +36,7 @@ TRAINING = "training"
 
 NAME_ANOTHER = ": name another folder with --out."
 
-IRRELEVANT = ("data_dir", "test", "vectors")
+IRRELEVANT = ("data_dir", "test")
 """Settings that may change while a training is interrupted: files may have moved."""
 
 
