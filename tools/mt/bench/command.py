@@ -9,6 +9,8 @@ mt bench --group steps             whole steps, captured, beside torch, torch.co
 mt bench parallel GPT              a step on several ranks, and what many would cost
 mt bench startup                   what a newcomer waits for
 mt bench chart rows.json out.svg   a picture of what --json has written
+mt bench launches                  what training steps ask of a GPU, counted without one
+mt bench ways softmax              whether an operation is one kernel on a GPU, several, or none
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from mt.arguments import parser_of, positive
 from mt.elsewhere import missing, run_elsewhere
 from mt.errors import reported
 
-PARTS = ("startup", "chart", "parallel")
+PARTS = ("startup", "chart", "parallel", "launches", "ways")
 """What can be asked for besides the comparison: modules of this package."""
 
 
@@ -79,6 +81,13 @@ def _parser(which: str) -> argparse.ArgumentParser:
         parser.add_argument("rows", type=Path, help="what --json has written")
         parser.add_argument("picture", type=Path, help="an SVG or PNG file to write")
         parser.set_defaults(needs=["matplotlib"])
+    elif which in ("launches", "ways"):
+        parser.add_argument("--json", action="store_true", help="print the counts for programs")
+        if which == "launches":
+            parser.add_argument("--each", action="store_true", help="name the kernels, too")
+        else:
+            parser.add_argument("names", nargs="*", help="the operations (default: all)")
+        parser.set_defaults(needs=["mt_cuda"])
     else:
         parser.add_argument("pattern", nargs="?", default="", help="what names of rows must match")
         parser.add_argument(

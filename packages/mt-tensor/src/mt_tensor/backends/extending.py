@@ -46,7 +46,6 @@ from mt_tensor.core.numpy_functions import (
 from mt_tensor.core.numpy_backend import NumpyOps as NumpyOps
 from mt_tensor.core.numpy_backend import FormulaRunner as FormulaRunner
 from mt_tensor.core.plans import drop_plans as drop_plans
-from mt_tensor.special.erf import ERFC_FLOAT32 as ERFC_FLOAT32
 from mt_tensor.large_arrays.formulas import numpy_source as numpy_source
 
 # What the `numpy` backend makes its kernels for named operations of: parts of an array that stay in

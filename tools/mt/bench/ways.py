@@ -1,4 +1,4 @@
-"""Which way operations go on a device: in one kernel, in several, or by way of the host.
+"""`mt bench ways`: whether operations on a device take one kernel, several, or the host.
 
 The calls are other packages': what is entered as `mt_tensor.calls` is a function that yields the
 name of an operation, and what prepares a call of it on the backend in use. A recorder counts. Only
@@ -7,6 +7,7 @@ for an operation that asks for something does the simulator compute, since it go
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,10 +16,9 @@ from importlib.metadata import entry_points
 from typing import Any
 
 import mt_tensor
-from mt_cuda import CudaOps
-from mt_cuda.bench.launches import counts
+from mt.bench.launches import counts
+from mt_cuda import CudaOps, Simulator
 from mt_cuda.core.machine import Machine
-from mt_cuda.core.simulator import Simulator
 from mt_cuda.recording import Memory, Record, Recorder
 from mt_tensor import Tensor, autograd, ones_like, use_backend
 from mt_tensor.extending import Array
@@ -31,7 +31,7 @@ Prepare = Callable[[], tuple[Callable[[], Sequence[Tensor]], Sequence[Tensor]]]
 INTRODUCTION = """\
 # The way of each operation on a device
 
-This file is made by `python -m mt_cuda.bench operations`, which runs every operation on samples of
+This file is made by `hatch run mt bench ways`, which runs every operation on samples of
 a few elements and counts, forward and backward, for the second time:
 
 - **view**: nothing is launched.
@@ -230,3 +230,9 @@ def _ways(records: Sequence[Record | None]) -> str:
     """Return the ways gone in these records, the shortest first."""
     gone = {way(record) for record in records if record}
     return ", ".join(each for each in WAYS if each in gone)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Count and print."""
+    for line in report(options.json, options.names):
+        print(line)
