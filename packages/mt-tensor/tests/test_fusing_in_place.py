@@ -47,7 +47,11 @@ def test_settings_and_arguments_that_are_none_choose_the_formula() -> None:
         (lambda x: roll(mt.arange(2), None, x, 1.0), DTypeError, "in place, not int64"),
         (lambda x: roll(x, None, x), TypeError, "takes 4 positional"),
         (lambda x: roll(x, None, "steep", 1.0), TypeError, "steep"),
-        (lambda x: roll(x, None, mt.ones(2, backend="simple"), 1.0), BackendMismatchError, "meet"),
+        (
+            lambda x: roll(x, None, mt.ones(2, backend="simple"), 1.0),
+            BackendMismatchError,
+            "tensors of backends",
+        ),
         (lambda x: roll(x.requires_grad_(), None, x, 1.0), InPlaceError, "leaf"),
         (
             lambda x: roll(x, None, mt.ones(2, requires_grad=True), 1.0),

@@ -124,7 +124,7 @@ def test_views_that_cannot_be() -> None:
     data = data_of(np.zeros((2, 3)))
     with pytest.raises(ShapeError, match="only sizes of 1"):
         data.expand((2, 4))
-    with pytest.raises(IndexingError, match="each of the 2"):
+    with pytest.raises(IndexingError, match="not a permutation of the 2"):
         data.permute(0)
 
 

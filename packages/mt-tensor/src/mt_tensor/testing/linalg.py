@@ -117,7 +117,9 @@ for _ord in ("fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf):
     )
 refused("matrix_norm", lambda x: mt.linalg.matrix_norm(x, 3), DomainError, "3 was given")
 refused("matrix_norm", lambda x: mt.linalg.matrix_norm(x[0]), ShapeError, "takes matrices")
-refused("matrix_norm", lambda x: mt.linalg.matrix_norm(x, dim=(0, -2)), IndexingError, "twice")
+refused(
+    "matrix_norm", lambda x: mt.linalg.matrix_norm(x, dim=(0, -2)), IndexingError, "not distinct"
+)
 refused("matrix_norm", lambda x: mt.linalg.matrix_norm(x, dim=0), TypeError, "two dimensions")
 row(
     "matrix_norm",

@@ -207,7 +207,7 @@ REFUSED: list[Refused] = [
     refused("functional.cross_entropy", SCORES, CLASSES + 2, says="out of range"),
     refused("functional.cross_entropy", SCORES, -CLASSES, says="out of range"),
     refused("functional.cross_entropy", np.array(1.0), np.array(0), says="scores of shape"),
-    refused("functional.cross_entropy", SCORES, draw(4), says="class numbers of int64"),
+    refused("functional.cross_entropy", SCORES, draw(4), says="class indices of int64"),
     refused("functional.cross_entropy", SCORES, SCORES, weight=draw(4), says="for each class"),
     refused("functional.cross_entropy", SCORES, SCORES, ignore_index=1, says="ignores no class"),
     refused("functional.cross_entropy", SCORES, CLASSES, label_smoothing=1.5, says="from 0 to 1"),
