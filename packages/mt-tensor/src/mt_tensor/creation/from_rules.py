@@ -62,12 +62,11 @@ def arange(
     first, bound = one_number("start", 0 if start is None else start), one_number("end", end)
     each = one_number("step", step)
     exact = isinstance(first, int) and isinstance(bound, int) and isinstance(each, int)
-    if not (exact or all(map(math.isfinite, (first, bound, each)))):
-        raise ShapeError(f"arange() cannot reach {end} from {start} in steps of {step}.")
+    finite = exact or all(map(math.isfinite, (first, bound, each)))
     if dtype is None:
         dtype = int64 if exact else get_default_dtype()
     kind = _numeric("arange", dtype)
-    sequence = _sequence(first, bound, each, kind)
+    sequence = _sequence(first, bound, each, kind) if finite else None
     if sequence is None:
         raise ShapeError(f"arange() cannot reach {end} from {start} in steps of {step}.")
     home = place(backend, device)
