@@ -188,10 +188,7 @@ if _find_spec("mt_tensor.methods") is not None:
         broadcast_to as broadcast_to,
         clone as clone,
         detach as detach,
-        flatten as flatten,
         flip as flip,
-        masked_fill as masked_fill,
-        narrow as narrow,
         permute as permute,
         reshape as reshape,
         squeeze as squeeze,
@@ -205,6 +202,7 @@ if _find_spec("mt_tensor.methods") is not None:
         concatenate as concatenate,
         stack as stack,
     )
+    from mt_tensor.movement.methods import flatten as flatten
     from mt_tensor.movement.padding import pad as pad
     from mt_tensor.movement.rearranging import (
         broadcast_shapes as broadcast_shapes,
@@ -248,6 +246,7 @@ if _find_spec("mt_tensor.methods") is not None:
         diagflat as diagflat,
         fliplr as fliplr,
         flipud as flipud,
+        narrow as narrow,
         ravel as ravel,
         rot90 as rot90,
         select as select,
@@ -305,6 +304,7 @@ if _find_spec("mt_tensor.methods") is not None:
         tanhshrink as tanhshrink,
         threshold as threshold,
     )
+    from mt_tensor.pointwise.choosing import masked_fill as masked_fill
     from mt_tensor.pointwise.comparing import (
         allclose as allclose,
         equal as equal,
