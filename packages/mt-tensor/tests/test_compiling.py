@@ -25,8 +25,8 @@ from mt_tensor.conformance.compiling import check_program, small_as_large
 from mt_tensor.conformance.instructions import Draw
 from mt_tensor.core import kernels
 from mt_tensor.errors import CompileError, CompileWarning, IndexingError, InPlaceError, LinAlgError
-from mt_tensor.programs import compiling, passes
-from mt_tensor.programs.numbers import Guards, Varying
+from mt_tensor.programs import compiling, fusion
+from mt_tensor.programs.symbolic_numbers import Guards, Varying
 
 BACKENDS = pytest.mark.parametrize("backend", ["numpy", "simple"])
 FACTOR = 2.0
@@ -1068,7 +1068,7 @@ def test_a_backend_may_reduce_what_it_computes(monkeypatch: pytest.MonkeyPatch) 
         compute = backend.elementwise(formula)
         return lambda *views: backend.reduce(operator, compute(out, *views), *rest)
 
-    monkeypatch.setitem(kernels._kernels["numpy"], passes.FOLD, fold)
+    monkeypatch.setitem(kernels._kernels["numpy"], fusion.FOLD, fold)
     f = mt.compile(lambda x, y, n: ((x - y) * n).sum(1))
     x, y = mt.ones(200, 100), mt.zeros(100)
     first, second = f(x, y, 3.0), f(x, y, 0.5)
@@ -1200,6 +1200,6 @@ def check_programs(count: int) -> None:
 def test_a_fault_in_fusion_is_seen(
     name: str, fault: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(passes, name, fault(getattr(passes, name)))
+    monkeypatch.setattr(fusion, name, fault(getattr(fusion, name)))
     with pytest.raises(AssertionError, match="compiled:"):
         check_programs(400)

@@ -14,15 +14,15 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileError
 from mt_tensor.mixed_precision.precision import asked
 from mt_tensor.programs.arguments import Arguments
+from mt_tensor.programs.code_writer import Source
 from mt_tensor.programs.effects import Reason
 from mt_tensor.programs.gradients import behind_boundary, record_gradients
-from mt_tensor.programs.locations import Locations
-from mt_tensor.programs.numbers import Numbers
 from mt_tensor.programs.pytree import Copies, map_leaves
 from mt_tensor.programs.recorder import Recorder
 from mt_tensor.programs.replay import Replay, replay_of
 from mt_tensor.programs.snapshot import Snapshot, opaque_in, variables_of
-from mt_tensor.programs.source import Source
+from mt_tensor.programs.symbolic_numbers import Numbers
+from mt_tensor.programs.tensor_paths import Locations
 
 
 class Capture:

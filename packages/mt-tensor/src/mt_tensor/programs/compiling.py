@@ -28,11 +28,11 @@ from mt_tensor.errors import CompileWarning
 from mt_tensor.programs.arguments import Arguments
 from mt_tensor.programs.capture import Capture
 from mt_tensor.programs.checking import checked
+from mt_tensor.programs.code_writer import MISS
 from mt_tensor.programs.effects import alike
 from mt_tensor.programs.program import Program
 from mt_tensor.programs.replay import Replay
 from mt_tensor.programs.snapshot import Snapshot
-from mt_tensor.programs.source import MISS
 from mt_tensor.tape import capturing
 
 MOST = 16

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.programs.locations import Locations
-from mt_tensor.programs.numbers import Numbers
 from mt_tensor.programs.program import TensorView, View
 from mt_tensor.programs.pytree import leaves_in
 from mt_tensor.programs.recorder import Recorder
 from mt_tensor.programs.snapshot import Place, same, slots_of
+from mt_tensor.programs.symbolic_numbers import Numbers
+from mt_tensor.programs.tensor_paths import Locations
 
 Text = Callable[[], str]
 """Returns the text of something, once all memory has a name."""

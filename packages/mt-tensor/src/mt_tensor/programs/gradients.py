@@ -15,13 +15,13 @@ from mt_tensor.core.layout import row_major
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import CompileError, TensorError
+from mt_tensor.programs.code_writer import Source
 from mt_tensor.programs.effects import Reason
-from mt_tensor.programs.locations import Locations
-from mt_tensor.programs.planning import planned
+from mt_tensor.programs.optimization import planned
 from mt_tensor.programs.program import Box, Memory, Program, View
 from mt_tensor.programs.pytree import leaves_in
 from mt_tensor.programs.recorder import Recorder
-from mt_tensor.programs.source import Source
+from mt_tensor.programs.tensor_paths import Locations
 from mt_tensor.recording.functions import elements_of
 from mt_tensor.tape import capturing
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.programs.locations import Locations
-from mt_tensor.programs.numbers import Numbers
 from mt_tensor.programs.snapshot import Place
+from mt_tensor.programs.symbolic_numbers import Numbers
+from mt_tensor.programs.tensor_paths import Locations
 
 
 def add_guards(

@@ -18,10 +18,10 @@ from mt_autodiff.core.mode import recording
 from mt_tensor.core.layout import Layout, row_major
 from mt_tensor.core.strides import folded_shape
 from mt_tensor.core.tensor_data import TensorData, as_array
-from mt_tensor.programs.planning import planned
+from mt_tensor.programs.buffers import group_of, key_of
+from mt_tensor.programs.code_writer import Source
+from mt_tensor.programs.optimization import planned
 from mt_tensor.programs.program import Instruction, Memory, Program, View
-from mt_tensor.programs.source import Source
-from mt_tensor.programs.storages import group_of, key_of
 from mt_tensor.tape import Call, Tape, active_tapes, capturing
 
 MOST = 16

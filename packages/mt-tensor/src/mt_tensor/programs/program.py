@@ -17,7 +17,7 @@ from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.dtypes import DType
 from mt_tensor.core.layout import Layout
 from mt_tensor.core.tensor_data import TensorData
-from mt_tensor.programs.numbers import Varying
+from mt_tensor.programs.symbolic_numbers import Varying
 
 
 class Memory:

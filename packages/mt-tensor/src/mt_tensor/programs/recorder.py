@@ -19,11 +19,11 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import CompileError
 from mt_tensor.kernels.fused import FusedKernel
-from mt_tensor.programs.kernels import RecordedKernel, Saved
-from mt_tensor.programs.numbers import Numbers, Varying
+from mt_tensor.programs.buffers import Storages, key_of
 from mt_tensor.programs.program import Box, Draw, Instruction, TensorView, View
-from mt_tensor.programs.storages import Storages, key_of
-from mt_tensor.programs.users import is_users, where_in_users_code
+from mt_tensor.programs.recorded_kernels import RecordedKernel, Saved
+from mt_tensor.programs.symbolic_numbers import Numbers, Varying
+from mt_tensor.programs.user_code import is_users, where_in_users_code
 from mt_tensor.randomness.state import generator_of
 from mt_tensor.tape import Call, Tape, active_tapes
 

@@ -14,16 +14,16 @@ from mt_tensor.core.elementwise import UNCHANGED
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import CompileError
+from mt_tensor.programs.buffers import group_of, key_of
+from mt_tensor.programs.code_writer import MISS
 from mt_tensor.programs.effects import Effects, Reason
 from mt_tensor.programs.gradients import Gradients
 from mt_tensor.programs.guards import add_guards
-from mt_tensor.programs.locations import Locations
-from mt_tensor.programs.planning import planned
+from mt_tensor.programs.optimization import planned
 from mt_tensor.programs.program import Memory, Program, TensorView, View
 from mt_tensor.programs.pytree import PLAIN, leaves_in, map_leaves
 from mt_tensor.programs.recorder import AGAIN, Recorder
-from mt_tensor.programs.source import MISS
-from mt_tensor.programs.storages import group_of, key_of
+from mt_tensor.programs.tensor_paths import Locations
 
 
 class Replay:

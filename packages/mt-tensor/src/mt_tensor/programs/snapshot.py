@@ -46,7 +46,7 @@ from mt_tensor.core.plans import Cache
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileError
 from mt_tensor.programs.pytree import PLAIN, leaves_in
-from mt_tensor.programs.users import is_users
+from mt_tensor.programs.user_code import is_users
 
 MANY = 1000
 """The items of a longer list or dictionary are compared all at once, if they are plain values."""

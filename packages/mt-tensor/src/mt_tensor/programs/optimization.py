@@ -1,9 +1,8 @@
 """Making a program shorter: what is computed once, what nobody reads, what is only copied.
 
-What is one pass over memory is found in `passes.py`, and where results go in `reuse.py`. Each
-function takes the calls of a program and returns others that leave the same: the same bits,
-for the order of arithmetic does not change. What two calls may not exchange is decided by groups of
-memory: storages that share bytes are in one.
+Fusion is in `fusion.py`, the reuse of buffers in `memory_planning.py`. Each pass takes the
+instructions of a program and returns equivalent ones: results have the same bits, for the order of
+arithmetic does not change. Passes reason about alias groups: storages that share bytes are in one.
 """
 
 from __future__ import annotations
@@ -11,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from mt_tensor.programs.numbers import Varying
-from mt_tensor.programs.passes import fused
+from mt_tensor.programs.fusion import fused
+from mt_tensor.programs.memory_planning import failures_first, in_used_memory
 from mt_tensor.programs.program import (
     Box,
     Instruction,
@@ -24,7 +23,7 @@ from mt_tensor.programs.program import (
     last_uses,
     with_others,
 )
-from mt_tensor.programs.reuse import failures_first, in_used_memory
+from mt_tensor.programs.symbolic_numbers import Varying
 
 
 def planned(program: Program, boxes: Sequence[Box] = (), once: bool = False) -> Program:

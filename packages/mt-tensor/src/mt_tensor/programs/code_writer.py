@@ -26,7 +26,6 @@ import numpy as np
 
 from mt_tensor.core.generator import drawing, numbers_of
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.programs.numbers import Varying
 from mt_tensor.programs.program import (
     Box,
     Draw,
@@ -40,6 +39,7 @@ from mt_tensor.programs.program import (
     marks_in,
 )
 from mt_tensor.programs.snapshot import Place, same, same_items
+from mt_tensor.programs.symbolic_numbers import Varying
 
 MISS = object()
 """What a run returns if a guard does not hold."""

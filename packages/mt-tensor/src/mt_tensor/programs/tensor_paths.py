@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from mt_tensor.core.tensor import Tensor
+from mt_tensor.programs.code_writer import Source
 from mt_tensor.programs.snapshot import Place, Snapshot
-from mt_tensor.programs.source import Source
 
 
 class Locations:
