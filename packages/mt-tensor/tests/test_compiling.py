@@ -26,7 +26,7 @@ from mt_tensor.conformance.instructions import Draw
 from mt_tensor.core import kernels
 from mt_tensor.errors import CompileError, CompileWarning, IndexingError, InPlaceError, LinAlgError
 from mt_tensor.programs import compiling, fusion
-from mt_tensor.programs.symbolic_numbers import Guards, Varying
+from mt_tensor.programs.symbolic_numbers import Guards, SymbolicNumber
 
 BACKENDS = pytest.mark.parametrize("backend", ["numpy", "simple"])
 FACTOR = 2.0
@@ -239,10 +239,10 @@ def test_counters_count() -> None:
 )
 def test_where_the_value_of_a_varying_number_is_needed_it_is_a_guard(use: Any) -> None:
     guards: Guards = []
-    varying = Varying(2.5, "n1", guards)
+    varying = SymbolicNumber(2.5, "n1", guards)
     used = use(varying)
-    assert (used.value if isinstance(used, Varying) else used) == use(2.5)
-    if not isinstance(used, Varying):
+    assert (used.value if isinstance(used, SymbolicNumber) else used) == use(2.5)
+    if not isinstance(used, SymbolicNumber):
         ((question, answer),) = guards
         assert eval(question, {"n1": 2.5}) is answer
         assert question.startswith("bool") or eval(question, {"n1": 0.0}) is not answer
@@ -850,6 +850,24 @@ def test_an_error_while_a_program_runs_leaves_all_as_it_was() -> None:
         step(row(1, 0), good)
     assert total.tolist() == [2, 2]
     assert len(step.programs) == 1
+
+
+def test_a_check_does_not_overtake_a_read_of_what_it_needs_changed() -> None:
+    first, second = mt.zeros(2, 2), mt.zeros(2, 2)
+
+    @mt.compile
+    def step(x: mt.Tensor) -> mt.Tensor:
+        first.add_(x)
+        scaled = x * 2
+        second.add_(scaled)  # before the next line changes it
+        scaled.add_(1)
+        return mt.linalg.inv(scaled)
+
+    x = mt.tensor([[1.0, 2.0], [3.0, 5.0]])
+    for k in (1, 2, 3):
+        step(x)
+        assert second.tolist() == (x * 2 * k).tolist()
+    assert step.programs
 
 
 def test_what_cannot_be_run_again_is_said() -> None:

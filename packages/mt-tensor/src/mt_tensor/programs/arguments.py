@@ -14,7 +14,7 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.mixed_precision.precision import asked
 from mt_tensor.products.precision import get_float32_matmul_precision
-from mt_tensor.programs.buffers import group_of
+from mt_tensor.programs.buffers import alias_group
 from mt_tensor.programs.pytree import leaves_in, structure_of
 from mt_tensor.programs.snapshot import CONSTANT
 
@@ -53,7 +53,7 @@ class Arguments:
                     data = _from_offset_zero(data)
                     layout = data.layout
                 self.data.append(data)
-                self.groups.append(group_of(data.storage))
+                self.groups.append(alias_group(data.storage))
                 known = layout if layout.contiguous is layout else _facts(layout)
                 history = leaf._node is None, leaf._grad is None
                 key.append((known, leaf.backend, leaf.name, wanted, *history))

@@ -1,4 +1,4 @@
-"""What tells storages apart, what says that two share bytes, and what is known of those alive."""
+"""The table of the buffers that a recorded function has used, by the identity of their storages."""
 
 from __future__ import annotations
 
@@ -10,92 +10,91 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.core.tensor_data import TensorData
-from mt_tensor.programs.program import Box, Memory
+from mt_tensor.programs.program import Buffer, Opaque, Origin
 
 
-def key_of(storage: Any) -> Any:
-    """Return what tells a storage from others that are alive: for arrays, where they begin."""
+def storage_key(storage: Any) -> Any:
+    """Return a key that tells live storages apart: of arrays, the address and the dtype."""
     if isinstance(storage, np.ndarray) and storage.size:
         return storage.__array_interface__["data"][0], storage.dtype.str
     return id(storage)
 
 
-def group_of(storage: Any) -> Any:
-    """Return what is the same for storages that share bytes."""
+def alias_group(storage: Any) -> Any:
+    """Return a key that is the same for live storages that share bytes."""
     return id(_owner_of(storage))
 
 
 def _owner_of(storage: Any) -> Any:
-    """Return what has the bytes of a storage."""
+    """Return the object that owns the bytes of a storage."""
     while isinstance(storage, np.ndarray) and isinstance(storage.base, np.ndarray):
         storage = storage.base
     return storage
 
 
-class Storages:
-    """What is known of storages while a function is recorded.
+class BufferTable:
+    """The buffers and opaque values of a function that is being recorded.
 
-    Those that were there before stay alive, so that nothing else gets their locations. Those that
-    calls make may go as soon as nobody has them: they are forgotten then.
+    Storages that existed before are kept alive, so that no other gets their address. Those that
+    calls allocate may be freed at any time, and are removed from the table then.
 
     Attributes:
-        memories: for what tells a storage from others, what it is in the program.
+        buffers: the buffers, by `storage_key`.
     """
 
     def __init__(self) -> None:
-        self.memories: dict[Any, Memory] = {}
-        self._boxes: dict[int, Box] = {}
-        self._groups: dict[int, object] = {}  # of memory that is made, by who has the bytes
+        self.buffers: dict[Any, Buffer] = {}
+        self._opaque: dict[int, Opaque] = {}
+        self._groups: dict[int, object] = {}  # of allocated buffers, by the owner of the bytes
         self._alive: list[Any] = []
-        self._ends: list[weakref.finalize[..., Any]] = []
+        self._finalizers: list[weakref.finalize[..., Any]] = []
         self._count = itertools.count()
 
-    def memory(self, data: TensorData, made: bool) -> Memory:
-        """Return what a storage is in the program, which has `made` it if it is new."""
-        key = key_of(data.storage)
-        memory = self.memories.get(key)
-        if memory is None:
+    def buffer(self, data: TensorData, allocated: bool = False) -> Buffer:
+        """Return the buffer of a storage; add one if the storage is new."""
+        key = storage_key(data.storage)
+        buffer = self.buffers.get(key)
+        if buffer is None:
             owner = _owner_of(data.storage)
-            if made:
+            if allocated:
                 self._groups.setdefault(id(owner), object())
-            name = f"{'m' if made else 'x'}{next(self._count)}"
-            memory = Memory(data, self.group(owner), made, name)
-            self.memories[key] = memory
-            if made:
-                self._at_the_end_of(owner, self.memories, key)
-                self._at_the_end_of(owner, self._groups, id(owner))
+                self._remove_with(owner, self.buffers, key)
+                self._remove_with(owner, self._groups, id(owner))
             else:
                 self._alive.append(data.storage)
-        return memory
+            origin: Origin = "m" if allocated else "x"
+            buffer = Buffer(data, self.group(owner), origin, next(self._count))
+            self.buffers[key] = buffer
+        return buffer
 
     def group(self, storage: Any) -> Any:
-        """Return what is the same for memory in the program that shares bytes."""
+        """Return the alias group of a storage."""
         owner = id(_owner_of(storage))
         return self._groups.get(owner, owner)
 
-    def join(self, memory: Memory, other: Memory) -> None:
-        """Let memory that a call has made be of the group of another, which it may be."""
-        self._groups[group_of(memory.data.storage)] = memory.group = other.group
+    def join(self, buffer: Buffer, other: Buffer) -> None:
+        """Put a new buffer into the alias group of another."""
+        self._groups[alias_group(buffer.data.storage)] = buffer.group = other.group
 
-    def box(self, value: Any, groups: Iterable[Any]) -> Box:
-        """Return the mark of something that a call leaves for another, with memory in it."""
-        box = self._boxes[id(value)] = Box(frozenset(groups))
-        self._at_the_end_of(value, self._boxes, id(value))
-        return box
+    def add_opaque(self, value: Any, groups: Iterable[Any]) -> Opaque:
+        """Return the operand of an opaque value that holds buffers of some alias groups."""
+        opaque = self._opaque[id(value)] = Opaque(frozenset(groups))
+        self._remove_with(value, self._opaque, id(value))
+        return opaque
 
-    def mark(self, value: Any) -> Any:
-        """Return the mark of what a call has left for another; the value if it is none."""
-        return self._boxes.get(id(value), value)
+    def as_operand(self, value: Any) -> Any:
+        """Return the operand of an opaque value, and any other value as it is."""
+        return self._opaque.get(id(value), value)
 
     def close(self) -> None:
-        """Forget all, and wait for the end of nothing any more."""
-        for end in self._ends:
-            end.detach()
-        self.__init__()  # type: ignore[misc]
+        """Drop everything, and stop watching storages."""
+        for finalizer in self._finalizers:
+            finalizer.detach()
+        vars(self).clear()
 
-    def _at_the_end_of(self, owner: Any, known: dict[Any, Any], key: Any) -> None:
-        """Forget what is known under a key as soon as something is gone."""
+    def _remove_with(self, owner: Any, table: dict[Any, Any], key: Any) -> None:
+        """Remove an entry of a table as soon as its owner is freed."""
         try:
-            self._ends.append(weakref.finalize(owner, known.pop, key, None))
-        except TypeError:  # nobody is told of its end
+            self._finalizers.append(weakref.finalize(owner, table.pop, key, None))
+        except TypeError:  # it has no weak references
             self._alive.append(owner)

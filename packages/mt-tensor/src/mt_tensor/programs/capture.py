@@ -14,15 +14,15 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileError
 from mt_tensor.mixed_precision.precision import asked
 from mt_tensor.programs.arguments import Arguments
-from mt_tensor.programs.code_writer import Source
-from mt_tensor.programs.effects import Reason
+from mt_tensor.programs.code_writer import CodeWriter
+from mt_tensor.programs.effects import NotReplayable
 from mt_tensor.programs.gradients import behind_boundary, record_gradients
 from mt_tensor.programs.pytree import Copies, map_leaves
 from mt_tensor.programs.recorder import Recorder
 from mt_tensor.programs.replay import Replay, replay_of
 from mt_tensor.programs.snapshot import Snapshot, opaque_in, variables_of
-from mt_tensor.programs.symbolic_numbers import Numbers
-from mt_tensor.programs.tensor_paths import Locations
+from mt_tensor.programs.symbolic_numbers import SymbolicNumbers
+from mt_tensor.programs.tensor_paths import TensorPaths
 
 
 class Capture:
@@ -75,7 +75,7 @@ class Capture:
             CompileError: it did what no program can.
         """
         taken = self._placeholders()
-        recorder = Recorder(self.name, Numbers(self.snapshot))
+        recorder = Recorder(self.name, SymbolicNumbers(self.snapshot))
         leaves = iter(taken)
         copies: Copies = {}
         whole = (self.given.args, self.given.kwargs)
@@ -104,16 +104,16 @@ class Capture:
                 original.clear()
                 (original.update if isinstance(original, dict) else original.extend)(items)
         self._check_randomness(recorder, began, others)
-        locations = Locations(Source(), self.snapshot, self.moving, pairs)
+        locations = TensorPaths(CodeWriter(), self.snapshot, self.moving, pairs)
         try:
             if changed:
-                raise Reason("it changes a list or dictionary that it is given")
+                raise NotReplayable("it changes a list or dictionary that it is given")
             gradients = record_gradients(self.name, taken, result, recorder, locations)
             self.replay = replay_of(self.name, self.given, result, recorder, locations, gradients)
-        except Reason as reason:
+        except NotReplayable as reason:
             self.reason = str(reason)
         finally:
-            recorder.storages.close()
+            recorder.buffers.close()
         return map_leaves(result, lambda value: own.get(id(value), value))
 
     def _placeholders(self) -> list[Any]:
@@ -144,7 +144,7 @@ class Capture:
         if _states_of_others() != others:
             raise CompileError(
                 f"{self.name} draws random numbers of Python or NumPy: a program would have the "
-                "same ones for ever. Draw them before, or with functions of mt_tensor."
+                "same ones for ever. RandomSource them before, or with functions of mt_tensor."
             )
 
 

@@ -46,7 +46,7 @@ class State:
             elif not isinstance(holder, frozenset):
                 holder.clear()
                 holder.extend(copy)
-        for place, value in self.snapshot.places:  # attributes, and variables of functions
+        for place, value in self.snapshot.slots:  # attributes, and variables of functions
             if place.can_be_set and place.get() is not value:
                 place.set(value)
         for tensor, slots in self.snapshot.tensors.values():
@@ -64,7 +64,7 @@ class State:
             name = tensor.name or f"tensor {number} of shape {tuple(tensor.shape)}"
             left[name] = _value(tensor)
             left[f"grad of {name}"] = _value(tensor.grad)
-        for number, (place, _) in enumerate(self.snapshot.places):
+        for number, (place, _) in enumerate(self.snapshot.slots):
             left[f"what is in {place} ({number})"] = _value(place.get())
         return left
 

@@ -14,15 +14,15 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.programs.program import TensorView, View
 from mt_tensor.programs.pytree import leaves_in
 from mt_tensor.programs.recorder import Recorder
-from mt_tensor.programs.snapshot import Place, same, slots_of
-from mt_tensor.programs.symbolic_numbers import Numbers
-from mt_tensor.programs.tensor_paths import Locations
+from mt_tensor.programs.snapshot import Slot, same, slots_of
+from mt_tensor.programs.symbolic_numbers import SymbolicNumbers
+from mt_tensor.programs.tensor_paths import TensorPaths
 
 Text = Callable[[], str]
 """Returns the text of something, once all memory has a name."""
 
 
-class Reason(Exception):  # noqa: N818 - it never reaches users
+class NotReplayable(Exception):  # noqa: N818 - it never reaches users
     """Why a program cannot leave what a function has left."""
 
 
@@ -36,27 +36,27 @@ class Effects:
         cleared: the tensors whose gradients are replaced, so that the old ones can be freed first.
     """
 
-    def __init__(self, locations: Locations, recorder: Recorder) -> None:
+    def __init__(self, locations: TensorPaths, recorder: Recorder) -> None:
         self.locations = locations
         self.recorder = recorder
-        self.kept: list[View] = []
+        self.outputs: list[View] = []
         self.stores: list[tuple[Text, str, Text]] = []
         self.names: dict[int, str] = {}
         self.cleared: list[Text] = []
 
-    def find(self, numbers: Numbers) -> None:
+    def find(self, numbers: SymbolicNumbers) -> None:
         """Note all changes but those of numbers that vary.
 
         Raises:
-            Reason: a program could not make one of them.
+            NotReplayable: a program could not make one of them.
         """
         snapshot = self.locations.snapshot
         for place, before, now in snapshot.changed():
-            if place.id not in numbers.taken:
+            if place.id not in numbers.inputs:
                 self._place(place, before, now)
         grown = snapshot.grown()
         if grown is not None:
-            raise Reason(f"a {type(grown).__name__} gets other items")
+            raise NotReplayable(f"a {type(grown).__name__} gets other items")
         for tensor, slots in snapshot.tensors.values():
             self._tensor(tensor, slots)
 
@@ -66,7 +66,7 @@ class Effects:
         They are released then: each refers to these effects, so that only the garbage collector
         would free the gradients in them.
         """
-        source = self.locations.source
+        source = self.locations.code
         lines = []
         for number, (owner, target, value) in enumerate(self.stores):
             source.lines.append(f"o{number}, s{number} = {owner()}, {value()}")
@@ -76,36 +76,34 @@ class Effects:
 
     # --- Places ---------------------------------------------------------------------------------
 
-    def _place(self, place: Place, before: Any, now: Any) -> None:
+    def _place(self, place: Slot, before: Any, now: Any) -> None:
         if (isinstance(before, Tensor) or isinstance(now, tuple)) and alike(before, now):
-            if not self.locations.is_moving(place):
-                self.locations.moved.add(place.id)
-                raise Reason("tensors are put in a place that others had")
+            if not self.locations.is_rebound(place):
+                self.locations.rebound.add(place.id)
+                raise NotReplayable("tensors are put in a place that others had")
         elif not isinstance(now, Tensor) and not (isinstance(before, Tensor) and now is None):
-            raise Reason(f"what is in {place} is changed")
+            raise NotReplayable(f"what is in {place} is changed")
         for leaf in leaves_in(now):
-            new = isinstance(leaf, Tensor) and not self.locations.knows(leaf)
+            new = isinstance(leaf, Tensor) and not self.locations.existed(leaf)
             if new and (leaf._node is not None or leaf._requires_grad):
-                raise Reason(f"a tensor with a history is put in {place}: detach() it")
+                raise NotReplayable(f"a tensor with a history is put in {place}: detach() it")
         self._store(place.holder, place, self._value(now))
 
-    def _store(self, holder: Any, place: Place, value: Text) -> None:
-        source = self.locations.source
-        text = source.place(place)
-        owner = source.constant(holder, "c")
-        self.stores.append((lambda: owner, text[len(owner) :], value))
+    def _store(self, holder: Any, place: Slot, value: Text) -> None:
+        owner = self.locations.code.constant(holder, "c")
+        self.stores.append((lambda: owner, self.locations.accessor(place), value))
 
     def _value(self, value: Any) -> Text:
         """Return the text of a tensor, of a tuple of some, or of a constant."""
-        locations, source = self.locations, self.locations.source
+        locations, source = self.locations, self.locations.code
         if isinstance(value, Tensor):
-            if locations.knows(value):
+            if locations.existed(value):
                 return lambda: locations.tensor(value)
             tensor_view = TensorView(self.recorder.view(value._tensor), value.backend)
-            self.kept.append(tensor_view.view)
+            self.outputs.append(tensor_view.view)
             return lambda: self.named(value, tensor_view)
         if not isinstance(value, tuple):
-            return lambda: source.text(value)
+            return lambda: source.expression(value)
         parts = [self._value(each) for each in value]
         kind = source.constant(type(value)) if hasattr(value, "_fields") else ""
 
@@ -120,27 +118,27 @@ class Effects:
         name = self.names.get(id(tensor))
         if name is None:
             name = self.names[id(tensor)] = f"w{len(self.names)}"
-            source = self.locations.source
-            source.lines.append(f"{name} = {source.tensor(tensor_view, fresh=True)}")
+            source = self.locations.code
+            source.lines.append(f"{name} = {source.new_tensor(tensor_view)}")
         return name
 
     # --- Tensors --------------------------------------------------------------------------------
 
     def _tensor(self, tensor: Tensor, slots: tuple[Any, ...]) -> None:
         """Note what has become of the elements and the gradient of a tensor."""
-        locations, source = self.locations, self.locations.source
+        locations, source = self.locations, self.locations.code
         data, grad, *rest = slots_of(tensor)
         if not all(a is b for a, b in zip(rest, slots[2:], strict=True)):
-            raise Reason("the history of a tensor is changed")
+            raise NotReplayable("the history of a tensor is changed")
         owner: Text = lambda: locations.tensor(tensor)  # noqa: E731 - as the others
         if data is not slots[0]:
             view = self.recorder.view(data)
-            self.kept.append(view)
-            self.stores.append((owner, "._tensor", lambda: source.view(view)))
+            self.outputs.append(view)
+            self.stores.append((owner, "._tensor", lambda: source.expression(view)))
         if grad is slots[1]:
             return
         if grad is not None and grad._node is not None:
-            raise Reason("a gradient with a history is left")
+            raise NotReplayable("a gradient with a history is left")
         if slots[1] is not None:
             self.cleared.append(owner)
         self.stores.append((owner, "._grad", self._value(grad)))

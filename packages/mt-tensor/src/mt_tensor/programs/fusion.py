@@ -1,4 +1,4 @@
-"""One pass over memory: neighbouring operations on elements, of which nothing between is stored."""
+"""Fusion: neighbouring elementwise operations become one, and what is between is not stored."""
 
 from __future__ import annotations
 
@@ -10,154 +10,134 @@ from mt_operators import Formula
 from mt_operators.core.tracing import graph_of, trace
 from mt_tensor.core.dtypes import bool_, float32, float64
 from mt_tensor.core.layout import Layout
-from mt_tensor.programs.program import Instruction, View
+from mt_tensor.programs.program import Buffer, Instruction, View
 
 LEAST = 16384
-"""Elements from which a reduction takes along what computes them: fewer are in the cache anyway."""
+"""The least number of elements of a producer that is fused with a reduction.
+
+Fewer elements stay in the cache anyway.
+"""
 
 FOLD = "fold"
-"""By what name a backend offers, as a kernel, to reduce what a formula computes in one pass.
+"""The name of the kernel by which a backend fuses a formula with the reduction of its result.
 
 It is a function of the backend, the formula, the layouts of its inputs (None for numbers) and of
-its result, and the operator, the dimensions and `keepdim` of the reduction. What it returns is a
-function of the inputs that returns the result; or None, if it has none for such views.
+its result, and the operator, the dimensions and `keepdim` of the reduction. It returns a function
+of the inputs that returns the reduced result; or None for views that it does not support.
 """
 
 MOST_STEPS = 64
-"""How many operations a pass over memory has at most: more would not fit the registers."""
+"""The most operations of a fused formula: more would not fit the registers."""
 
 
-def fused(calls: Sequence[Instruction], kept: set[Any]) -> list[Instruction]:
-    """Make neighbouring operations on elements one pass: nothing between them goes to memory.
+def fuse_elementwise(calls: Sequence[Instruction], live_out: set[Any]) -> list[Instruction]:
+    """Fuse elementwise operations with the only instruction that reads their result.
 
-    An operation is computed where its result is read, if that is one place which reads it element
-    by element, if what the operation reads is still what it was, and if the place does not write to
-    another view of it: the pass would read what it has just written.
+    This is an elementwise operation over the same elements, or a reduction. Between the two nothing
+    may change what the producer reads, and the reader must not write to another view of it: a fused
+    operation would read what it has just written.
     """
     calls = list(calls)
-    readers = _readers(calls)
-    changed = {view.memory.group for each in calls for view in each.changes}
+    readers: dict[Buffer, list[Instruction]] = {}
+    fixed = set(live_out)
+    for call in calls:
+        fixed.update(call.changed_groups, *[each.groups for each in call.consumed])
+        for buffer in {view.buffer for view in call.reads}:
+            readers.setdefault(buffer, []).append(call)
     position = 0
     while position < len(calls):
         producer = calls[position]
-        reader = _only_reader(producer, readers, kept | changed)
-        if reader is None or _writes_elsewhere_in(reader, producer.reads):
+        reader = _only_reader(producer, readers, fixed)
+        one = None
+        if (
+            reader is not None
+            and not _writes_elsewhere_in(reader, producer.reads)
+            and _unchanged_until(calls, position, reader)
+        ):
+            one = (composed if reader.formula else reduced)(producer, reader)
+        if reader is None or one is None:
             position += 1
             continue
-        if _unchanged_until(calls, position, reader):
-            one = (composed if reader.formula else reduced)(producer, reader)
-            if one is not None:
-                calls[calls.index(reader)] = one
-                del calls[position]
-                for view in one.reads:
-                    users = readers.get(id(view.memory), [])
-                    readers[id(view.memory)] = [
-                        one if each in (producer, reader) else each for each in users
-                    ]
-                continue
-        position += 1
+        calls[calls.index(reader)] = one
+        del calls[position]
+        for view in one.reads:
+            readers[view.buffer] = [
+                one if each in (producer, reader) else each for each in readers[view.buffer]
+            ]
     return calls
 
 
-def _readers(calls: Iterable[Instruction]) -> dict[int, list[Instruction]]:
-    readers: dict[int, list[Instruction]] = {}
-    for each in calls:
-        for view in each.reads:
-            users = readers.setdefault(id(view.memory), [])
-            if each not in users:
-                users.append(each)
-        for box in each.boxes:
-            for group in box.holds:
-                readers.setdefault(group, []).append(each)
-    return readers
-
-
 def _only_reader(
-    call: Instruction, readers: dict[int, list[Instruction]], taken: set[Any]
+    call: Instruction, readers: dict[Buffer, list[Instruction]], fixed: set[Any]
 ) -> Instruction | None:
-    """Return the operation on elements, or reduction, that reads what one made, if it is all."""
+    """Return the only instruction that reads a result, if the two may be fused."""
     if call.formula is None or call.changes or len(call.makes) != 1 or call.formula.outputs != 1:
         return None
     (made,) = call.makes
-    if made.memory.group in taken or readers.get(made.memory.group):
-        return None
-    users = readers.get(id(made.memory), [])
-    if len(users) != 1 or users[0].backend is not call.backend:
+    users = readers.get(made.buffer, [])
+    if made.buffer.group in fixed or len(users) != 1 or users[0].backend is not call.backend:
         return None
     if users[0].formula is None and (users[0].name != "reduce" or made.layout.size < LEAST):
         return None
-    views = [view for view in users[0].reads if view.memory is made.memory]
-    if any(view.layout is not made.layout for view in views):
-        return None
-    return users[0]
+    views = [view for view in users[0].reads if view.buffer is made.buffer]
+    return users[0] if all(view == made for view in views) else None
 
 
 def _writes_elsewhere_in(call: Instruction, views: Iterable[View]) -> bool:
-    """Whether a call writes to memory of views, other than each element to its own place."""
+    """Whether an instruction writes to an alias of some views, other than the same view."""
     return any(
-        view.memory.group == changed.memory.group
-        and (view.memory is not changed.memory or view.layout is not changed.layout)
+        view.buffer.group == changed.buffer.group and view != changed
         for changed in call.changes
         for view in views
     )
 
 
 def _unchanged_until(calls: Sequence[Instruction], position: int, reader: Instruction) -> bool:
-    """Whether nobody changes what a call reads before its reader does."""
-    groups = {view.memory.group for view in calls[position].reads}
-    for each in calls[position + 1 :]:
-        if each is reader:
-            return True
-        if groups & {view.memory.group for view in each.changes}:
-            return False
-    return False
+    """Whether nothing between an instruction and its reader changes what the instruction reads."""
+    end = calls.index(reader)
+    return end > position and all(
+        each.changed_groups.isdisjoint(calls[position].uses) for each in calls[position + 1 : end]
+    )
 
 
 def composed(producer: Instruction, reader: Instruction) -> Instruction | None:
-    """Return two operations on elements as one, which gives the same bits; None if none does.
+    """Return two elementwise operations as one with the same bits; None if that is not possible.
 
-    Both compute in the same type, float32 or float64, and over the same elements.
+    Both must compute in the same dtype, float32 or float64, and over the same elements.
     """
     first, second = producer.formula, reader.formula
     if first is None or second is None:
         return None
     (made,) = producer.makes
-    shape = made.layout.shape
     out = reader.arguments[0]
     target = out if isinstance(out, Layout) else reader.changes[0].layout
-    types = {_type_of(producer), _type_of(reader)}
-    if target.shape != shape or len(types) != 1 or types & {None}:
+    dtype = _dtype_of(producer)
+    if target.shape != made.layout.shape or dtype is None or dtype is not _dtype_of(reader):
         return None
-    if made.layout.dtype is not bool_ and made.layout.dtype not in types:
-        return None
-    if made.layout.dtype is bool_ and not all(
-        graph_of(first).expressions[at].is_bool for at in graph_of(first).outputs
-    ):
+    if made.layout.dtype is bool_:
+        graph = graph_of(first)
+        if not all(graph.expressions[at].is_bool for at in graph.outputs):
+            return None
+    elif made.layout.dtype is not dtype:
         return None
     inputs: list[Any] = []
 
     def position_of(value: Any) -> int:
         for at, each in enumerate(inputs):
-            if each is value or (
-                isinstance(value, View)
-                and isinstance(each, View)
-                and each.memory is value.memory
-                and each.layout is value.layout
-            ):
+            if each is value or (isinstance(each, View) and each == value):
                 return at
         inputs.append(value)
         return len(inputs) - 1
 
     before = [position_of(value) for value in producer.arguments[1:]]
-    after: list[int | None] = []
-    for value in reader.arguments[1:]:
-        is_made = isinstance(value, View) and value.memory is made.memory
-        after.append(None if is_made else position_of(value))
-    function, other = first.function, second.function
+    after = [
+        None if isinstance(value, View) and value.buffer is made.buffer else position_of(value)
+        for value in reader.arguments[1:]
+    ]
 
     def both(*values: Any) -> Any:
-        between = function(*[values[at] for at in before])
-        return other(*[between if at is None else values[at] for at in after])
+        between = first.function(*[values[at] for at in before])
+        return second.function(*[between if at is None else values[at] for at in after])
 
     name = f"{first.name}_{second.name}"
     if len(name) > 80:
@@ -166,7 +146,7 @@ def composed(producer: Instruction, reader: Instruction) -> Instruction | None:
     formula = Formula(name, len(inputs), outputs, both, [f"x{i}" for i in range(len(inputs))])
     try:
         graph = trace(name, both, len(inputs), outputs if outputs > 1 else None)
-    except Exception:  # noqa: BLE001 - whatever it is, both stay as they are
+    except Exception:  # noqa: BLE001 - whatever it is, the two are not fused
         return None
     steps = [e for e in graph.expressions if e.operation not in ("argument", "constant")]
     if len(steps) > MOST_STEPS or len(graph.reads) != len(inputs):
@@ -186,13 +166,13 @@ def composed(producer: Instruction, reader: Instruction) -> Instruction | None:
 
 
 def reduced(producer: Instruction, reader: Instruction) -> Instruction | None:
-    """Return an operation on elements and the reduction of its result as one call, if there is one.
+    """Return an elementwise operation and the reduction of its result as one instruction.
 
-    It gives the same bits.
+    The bits are the same. The result is None if the backend has no kernel for that.
     """
     formula, kernel = producer.formula, reader.backend.kernel(FOLD)
     (made,) = producer.makes
-    if formula is None or kernel is None or made.layout.dtype is not _type_of(producer):
+    if formula is None or kernel is None or made.layout.dtype is not _dtype_of(producer):
         return None
     inputs = producer.arguments[1:]
     layouts = [value.layout if isinstance(value, View) else None for value in inputs]
@@ -213,10 +193,8 @@ def reduced(producer: Instruction, reader: Instruction) -> Instruction | None:
     )
 
 
-def _type_of(call: Instruction) -> Any:
-    """Return the type that an operation on elements computes in, if it is float32 or float64."""
-    kinds = {view.layout.dtype for view in call.reads} - {bool_}
-    if len(kinds) != 1:
-        return None
-    (kind,) = kinds
-    return kind if kind in (float32, float64) else None
+def _dtype_of(call: Instruction) -> Any:
+    """Return the dtype that an elementwise operation computes in, if it is float32 or float64."""
+    dtypes = {view.layout.dtype for view in call.reads} - {bool_}
+    dtype = dtypes.pop() if len(dtypes) == 1 else None
+    return dtype if dtype in (float32, float64) else None

@@ -15,13 +15,13 @@ from mt_tensor.core.layout import row_major
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import CompileError, TensorError
-from mt_tensor.programs.code_writer import Source
-from mt_tensor.programs.effects import Reason
-from mt_tensor.programs.optimization import planned
-from mt_tensor.programs.program import Box, Memory, Program, View
+from mt_tensor.programs.code_writer import CodeWriter
+from mt_tensor.programs.effects import NotReplayable
+from mt_tensor.programs.optimization import optimize
+from mt_tensor.programs.program import Buffer, Opaque, Program, View
 from mt_tensor.programs.pytree import leaves_in
 from mt_tensor.programs.recorder import Recorder
-from mt_tensor.programs.tensor_paths import Locations
+from mt_tensor.programs.tensor_paths import TensorPaths
 from mt_tensor.recording.functions import elements_of
 from mt_tensor.tape import capturing
 
@@ -114,7 +114,7 @@ def _elements(parts: list[Any]) -> list[TensorData]:
 
 
 def record_gradients(
-    name: str, taken: list[Any], result: Any, recorder: Recorder, locations: Locations
+    name: str, taken: list[Any], result: Any, recorder: Recorder, locations: TensorPaths
 ) -> Gradients | None:
     """Write the gradients of results down; return None if none is wanted.
 
@@ -126,7 +126,7 @@ def record_gradients(
         locations: where tensors are that were there before.
 
     Raises:
-        Reason: one of them cannot be computed, which the caller need not want to.
+        NotReplayable: one of them cannot be computed, which the caller need not want to.
     """
     results = [
         (at, leaf)
@@ -134,7 +134,7 @@ def record_gradients(
         if isinstance(leaf, Tensor)
         and leaf.requires_grad  # which brings a view up to date with what has become of its base
         and leaf._node is not None
-        and not locations.knows(leaf)
+        and not locations.existed(leaf)
     ]
     if not results:
         return None
@@ -157,9 +157,11 @@ def record_gradients(
         except CompileError:
             raise
         except (AutodiffError, TensorError) as error:
-            raise Reason(f"the gradient of what it returns cannot be computed: {error}") from error
+            raise NotReplayable(
+                f"the gradient of what it returns cannot be computed: {error}"
+            ) from error
     for _, program, boxes, seed in recorded:
-        saved |= {id(view.memory): view for view in _read(program, seed)}
+        saved |= {id(view.buffer): view for view in _read(program, seed)}
         saved |= {id(box): box for box in boxes}
     gradients.saved = list(saved.values())
     for at, program, _, seed in recorded:
@@ -169,14 +171,14 @@ def record_gradients(
 
 def _one(
     recorder: Recorder, result: Tensor, places: dict[Any, Any], name: str
-) -> tuple[Program, list[Box], Memory]:
+) -> tuple[Program, list[Opaque], Buffer]:
     """Write the gradient of one result down; return the program, and what it reads."""
     backend = result.backend
     ones = backend.full(result.shape, result.dtype, 1)
     ones = backend.copy(ones, row_major(ones.shape, ones.dtype))
     own = Recorder(f"gradient of {name}", recorder.numbers)
-    own.storages = recorder.storages
-    seed = own.storages.memory(ones, False)
+    own.buffers = recorder.buffers
+    seed = own.buffers.buffer(ones, False)
     before = recording.set(False)
     try:
         with own:
@@ -192,43 +194,33 @@ def _one(
             ]
     finally:
         recording.reset(before)
-    marks = [None if share is None else own.marked(share) for share in shares]
+    marks = [None if share is None else own.as_operands(share) for share in shares]
     kept = [mark.view for mark in marks if mark is not None]
     program = Program(own.name, own.instructions, marks, kept)
-    makes = {id(mark) for each in program.instructions for mark in _boxes_in(each.results)}
-    boxes = [box for each in program.instructions for box in each.boxes if id(box) not in makes]
+    produced = {box for each in program.instructions for box in each.produced}
+    boxes = [box for each in program.instructions for box in each.consumed if box not in produced]
     return program, boxes, seed
 
 
-def _read(program: Program, seed: Memory) -> list[View]:
+def _read(program: Program, seed: Buffer) -> list[View]:
     """Return views of what a gradient reads of the forward."""
     calls = program.instructions
-    made = {id(view.memory) for each in calls for view in each.makes}
-    read = {view.memory for each in calls for view in (*each.reads, *each.changes)} - {seed}
+    made = {id(view.buffer) for each in calls for view in each.makes}
+    read = {view.buffer for each in calls for view in (*each.reads, *each.changes)} - {seed}
     return [View(memory, memory.layout) for memory in read if id(memory) not in made]
 
 
-def _boxes_in(value: Any) -> list[Box]:
-    if isinstance(value, Box):
-        return [value]
-    if isinstance(value, (tuple, list)):
-        return [box for each in value for box in _boxes_in(each)]
-    return []
-
-
-def _function(program: Program, seed: Memory, saved: list[Any]) -> Any:
+def _function(program: Program, seed: Buffer, saved: list[Any]) -> Any:
     """Return the function that runs a gradient, of the seed's elements and what was saved."""
-    planned(program)
-    source = Source()
+    optimize(program)
+    source = CodeWriter()
     source.load(seed, "a[0]")
     for at, each in enumerate(saved, 1):
         if isinstance(each, View):
-            source.load(each.memory, f"a[{at}]")
+            source.load(each.buffer, f"a[{at}]")
         else:
-            source._boxes[id(each)] = f"a[{at}]"
-    source.calls(program)
-    texts = [
-        "None" if mark is None else source.tensor(mark, fresh=True) for mark in program.results
-    ]
+            source.assign(each, f"a[{at}]")
+    source.instructions(program)
+    texts = ["None" if mark is None else source.new_tensor(mark) for mark in program.results]
     source.lines.append(f"return [{', '.join(texts)}], None")
     return source.function()

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.programs.snapshot import Place
-from mt_tensor.programs.symbolic_numbers import Numbers
-from mt_tensor.programs.tensor_paths import Locations
+from mt_tensor.programs.snapshot import Slot
+from mt_tensor.programs.symbolic_numbers import SymbolicNumbers
+from mt_tensor.programs.tensor_paths import TensorPaths
 
 
 def add_guards(
-    locations: Locations,
-    numbers: Numbers,
+    locations: TensorPaths,
+    numbers: SymbolicNumbers,
 ) -> None:
     """Write all guards, and take the numbers that vary from their places.
 
@@ -24,7 +24,7 @@ def add_guards(
         locations: where tensors lie.
         numbers: the numbers that are inputs.
     """
-    source, snapshot = locations.source, locations.snapshot
+    source, snapshot = locations.code, locations.snapshot
     for holder, copy in snapshot.holders:
         text = source.constant(holder, "c")
         source.guard(f"len({text}) == {len(copy)}")
@@ -33,27 +33,27 @@ def add_guards(
     for holder, items in snapshot.rows:
         text = source.constant(holder, "c") + (".values()" if isinstance(holder, dict) else "")
         source.guard(f"same_items({text}, {source.constant(items)})")
-    for place, value in snapshot.places:
-        if place.id not in numbers.taken:
+    for place, value in snapshot.slots:
+        if place.id not in numbers.inputs:
             _ask_place(locations, place, value)
     count = itertools.count(1)
-    for place, value in numbers.taken.values():
+    for place, value in numbers.inputs.values():
         _take_numbers(locations, place, value, count)
     for question, answer in dict.fromkeys(numbers.guards):
         source.guard(f"{question} is {answer}")
     for tensor, slots in snapshot.tensors.values():
-        if locations.is_fixed(tensor):
+        if locations.is_constant(tensor):
             _ask_tensor(locations, tensor, slots)
 
 
-def _ask_place(locations: Locations, place: Place, value: Any) -> None:
+def _ask_place(locations: TensorPaths, place: Slot, value: Any) -> None:
     """Ask for what lies in a place."""
-    source, moves = locations.source, locations.is_moving(place)
+    source, moves = locations.code, locations.is_rebound(place)
     if isinstance(place.holder, tuple) and not moves:
         return  # it never changes, and is asked for itself
-    text = locations.place(place)
+    text = locations.slot(place)
     if isinstance(value, Tensor):
-        if id(value) in locations.moving:
+        if id(value) in locations.slots:
             _ask_like(locations, text, value)
         else:
             source.guard_same(text, value, False)
@@ -66,9 +66,9 @@ def _ask_place(locations: Locations, place: Place, value: Any) -> None:
         source.guard_same(text, value, True)
 
 
-def _take_numbers(locations: Locations, place: Place, value: Any, count: Iterator[int]) -> None:
+def _take_numbers(locations: TensorPaths, place: Slot, value: Any, count: Iterator[int]) -> None:
     """Take the numbers in a place, which are of the types that they had."""
-    source, text = locations.source, locations.place(place)
+    source, text = locations.code, locations.slot(place)
     parts = [(text, value)]
     if isinstance(value, tuple):
         source.guard(f"type({text}) is tuple and len({text}) == {len(value)}")
@@ -79,9 +79,9 @@ def _take_numbers(locations: Locations, place: Place, value: Any, count: Iterato
         source.guard(f"type({name}) is {type(each).__name__}")
 
 
-def _ask_like(locations: Locations, text: str, tensor: Tensor) -> None:
+def _ask_like(locations: TensorPaths, text: str, tensor: Tensor) -> None:
     """Ask for another tensor of the same kind."""
-    source = locations.source
+    source = locations.code
     (data, _, wanted, *_) = locations.snapshot.tensors[id(tensor)][1]
     layout, backend = source.constant(data.layout), source.constant(tensor.backend)
     source.guard(
@@ -90,9 +90,9 @@ def _ask_like(locations: Locations, text: str, tensor: Tensor) -> None:
     )
 
 
-def _ask_tensor(locations: Locations, tensor: Tensor, slots: tuple[Any, ...]) -> None:
+def _ask_tensor(locations: TensorPaths, tensor: Tensor, slots: tuple[Any, ...]) -> None:
     """Ask whether a tensor has the memory, and the part in gradients, that it had."""
-    source, text = locations.source, locations.tensor(tensor)
+    source, text = locations.code, locations.tensor(tensor)
     data, grad, wanted, node, _, watch, name = slots
     source.guard_same(f"{text}._tensor", data, False)
     source.guard(f"{text}._requires_grad == {wanted!r} and {text}.name == {name!r}")

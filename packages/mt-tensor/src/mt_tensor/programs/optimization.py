@@ -1,8 +1,9 @@
-"""Making a program shorter: what is computed once, what nobody reads, what is only copied.
+"""The optimizing passes of programs.
 
 Fusion is in `fusion.py`, the reuse of buffers in `memory_planning.py`. Each pass takes the
 instructions of a program and returns equivalent ones: results have the same bits, for the order of
 arithmetic does not change. Passes reason about alias groups: storages that share bytes are in one.
+`live_out` are the alias groups and opaque values that outlive a program.
 """
 
 from __future__ import annotations
@@ -10,166 +11,153 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from mt_tensor.programs.fusion import fused
-from mt_tensor.programs.memory_planning import failures_first, in_used_memory
+from mt_tensor.programs.fusion import fuse_elementwise
+from mt_tensor.programs.memory_planning import reuse_buffers
 from mt_tensor.programs.program import (
-    Box,
+    Buffer,
     Instruction,
     Program,
-    TensorView,
     View,
-    exchange,
-    groups_of_several,
     last_uses,
-    with_others,
+    shared_groups,
+    substitute,
 )
-from mt_tensor.programs.symbolic_numbers import Varying
 
 
-def planned(program: Program, boxes: Sequence[Box] = (), once: bool = False) -> Program:
-    """Return a program that leaves the same in fewer calls and less memory.
-
-    Args:
-        program: whose calls are exchanged for others.
-        boxes: what is needed at the end, beside the memory that the program keeps.
-        once: whether it is run only once, so that nothing is the same at each run.
-    """
-    kept = {view.memory.group for view in program.kept}
-    for box in boxes:
-        kept |= box.holds
-    calls = program.instructions
-    calls = calls if once else without_constants(calls, kept)
-    calls = without_dead(calls, kept, {id(box) for box in boxes})
-    calls = without_repetitions(calls, kept)
-    calls = without_copies(calls, kept)
-    calls = fused(calls, kept)
-    calls = failures_first(calls)
-    calls = in_used_memory(calls, kept)
+def optimize(program: Program) -> Program:
+    """Replace the instructions of a program by fewer ones that need less memory."""
+    live_out, calls = program.live_out, program.instructions
+    calls = fold_constants(calls, live_out)
+    calls = eliminate_dead_code(calls, live_out)
+    calls = eliminate_common_subexpressions(calls, live_out)
+    calls = elide_copies(calls, live_out)
+    calls = fuse_elementwise(calls, live_out)
+    calls = hoist_checks(calls)
+    calls = reuse_buffers(calls, live_out)
     program.instructions = calls
     return program
 
 
-def _changed(calls: Iterable[Instruction]) -> set[Any]:
-    """Return the groups of memory that calls write to."""
-    return {view.memory.group for each in calls for view in each.changes}
+def _changed_groups(calls: Iterable[Instruction]) -> set[Any]:
+    """Return the alias groups that instructions write to after their allocation."""
+    return set().union(*[each.changed_groups for each in calls])
 
 
-def without_constants(calls: Sequence[Instruction], kept: set[Any]) -> list[Instruction]:
-    """Leave out what is the same at each run: its result is taken as it was.
+def fold_constants(calls: Sequence[Instruction], live_out: set[Any]) -> list[Instruction]:
+    """Replace results that are the same at each replay by those that were recorded.
 
-    Memory that somebody changes, or has afterwards, is made anew each time.
+    Buffers that are changed or outlive the program are made anew at each replay.
     """
-    changed, left = _changed(calls), []
-    for each in calls:
-        groups = {view.memory.group for view in each.makes}
-        varies = (
-            not each.pure
-            or any(True for view in each.reads if view.memory.made or view.memory.is_before)
-            or each.boxes
-            or any(isinstance(value, Varying) for value in _flat(each.arguments))
-            or not groups
-            or any(type(mark) is Box for mark in _flat(each.results))
-        )
-        if varies or groups & (changed | kept):
-            left.append(each)
+    changed, rest = _changed_groups(calls), []
+    for call in calls:
+        is_constant = call.makes and all(view.buffer.is_constant for view in call.makes)
+        touches = not changed.isdisjoint(call.uses | call.defines)
+        if not is_constant or call.produced or touches or call.defines & live_out:
+            rest.append(call)
             continue
-        for view in each.makes:
-            view.memory.made = False
-            view.memory.name = f"k{view.memory.name[1:]}"
-    return left
+        for view in call.makes:
+            view.buffer.origin = "k"
+    return rest
 
 
-def _flat(value: Any) -> Iterable[Any]:
-    if isinstance(value, (tuple, list)):
-        for each in value:
-            yield from _flat(each)
-    else:
-        yield value
+def eliminate_dead_code(calls: Sequence[Instruction], live_out: Iterable[Any]) -> list[Instruction]:
+    """Remove instructions without effects whose results are not used."""
+    live, rest = set(live_out), []
+    for call in reversed(calls):
+        is_effect = not (call.pure or call.changes or call.name == "empty")
+        if call.may_fail or call.changes_inputs or is_effect or call.defines & live:
+            rest.append(call)
+            live |= call.uses
+    return rest[::-1]
 
 
-def without_dead(
-    calls: Sequence[Instruction], kept: set[Any], boxes: set[int]
+def eliminate_common_subexpressions(
+    calls: Sequence[Instruction], live_out: set[Any]
 ) -> list[Instruction]:
-    """Leave out what computes what nobody reads; boxes are needed, too."""
-    needed, left = set(kept), []
-    for each in reversed(calls):
-        writes = {view.memory.group for view in each.changes}
-        before = any(not view.memory.made for view in each.changes)
-        makes = {view.memory.group for view in each.makes}
-        gives = {id(mark) for mark in _flat(each.results) if type(mark) is Box}
-        acts = not each.pure and not each.changes and each.name != "empty"
-        lasting = before or each.may_fail or acts
-        if lasting or (writes | makes) & needed or gives & boxes:
-            left.append(each)
-            needed |= {view.memory.group for view in each.reads}
-            boxes |= {id(box) for box in each.boxes}
-            for box in each.boxes:
-                needed |= box.holds
-    left.reverse()
-    return left
+    """Remove instructions that compute what an earlier one has computed from the same buffers."""
+    fixed = _changed_groups(calls) | live_out
+    first_by_key: dict[Any, Instruction] = {}
+    replacements: dict[Buffer, Buffer] = {}
+    rest = []
+    for original in calls:
+        call = substitute(original, replacements)
+        is_candidate = (call.pure or call.name == "checked_indices") and len(call.makes) == 1
+        is_candidate = is_candidate and all(isinstance(each, View) for each in call.operands)
+        if is_candidate and fixed.isdisjoint(call.uses | call.defines):
+            first = first_by_key.setdefault(_key(call), call)
+            if first is not call:
+                replacements[call.makes[0].buffer] = first.makes[0].buffer
+                continue
+        rest.append(call)
+    return rest
 
 
-def without_repetitions(calls: Sequence[Instruction], kept: set[Any]) -> list[Instruction]:
-    """Leave out what an earlier call has computed of the same memory."""
-    changed = _changed(calls) | kept
-    known: dict[Any, Instruction] = {}
-    instead: dict[Any, View] = {}
-    left = []
-    for each in calls:
-        each = with_others(each, instead)  # noqa: PLW2901 - the same call, of other memory
-        key = _identity(each)
-        groups = {view.memory.group for view in (*each.makes, *each.reads)}
-        fit = (each.pure or each.name == "checked_indices") and not each.changes
-        if key is None or not fit or groups & changed or len(each.makes) != 1:
-            left.append(each)
-            continue
-        first = known.setdefault(key, each)
-        if first is each:
-            left.append(each)
-        else:
-            instead[each.makes[0].memory] = first.makes[0]
-    return left
-
-
-def without_copies(calls: Sequence[Instruction], kept: set[Any]) -> list[Instruction]:
-    """Let what is made only to be copied be made where the copy would be."""
-    left = list(calls)
-    shared = {group for each in calls for box in each.boxes for group in box.holds}
-    fixed = kept | shared | groups_of_several(calls)
-    last = last_uses(calls, [])
-    makers = {view.memory: each for each in calls for view in each.makes}
-    for position, each in enumerate(calls):
-        if each.name != "copy" or each.changes:
-            continue
-        (source,), (copied,) = each.reads, each.makes
-        maker, group = makers.get(source.memory), source.memory.group
-        if maker is None or maker.may_fail or maker.name == "empty" or group in fixed:
-            continue
-        whole = source.layout is copied.layout and source.memory.layout is copied.layout
-        if whole and last[group] == position:
-            for other in calls[:position]:
-                exchange(other, {source.memory: copied})
-            makers[copied.memory] = maker
-            left.remove(each)
-    return left
-
-
-def _identity(call: Instruction) -> Any:
-    """Return what is the same for calls that compute the same; None if that cannot be said."""
+def _key(call: Instruction) -> Any:
+    """Return a key that is the same for instructions that compute the same."""
 
     def of(value: Any) -> Any:
-        if isinstance(value, View):
-            return "view", id(value.memory), id(value.layout)
         if isinstance(value, (tuple, list)):
             return tuple(map(of, value))
         if isinstance(value, float):
             return value.hex()
         if isinstance(value, (bool, int, str, type(None))):
             return type(value), value
-        return id(value)
+        return value if isinstance(value, View) else id(value)
 
-    if any(isinstance(value, Varying | TensorView) for value in _flat(call.arguments)):
-        return None
-    named = tuple(sorted((name, of(value)) for name, value in call.options.items()))
-    function = call.formula if call.formula is not None else (call.name, id(call.backend))
-    return of(function) if call.formula is None else id(function), of(call.arguments), named
+    options = tuple(sorted((name, of(value)) for name, value in call.options.items()))
+    function = (call.name, id(call.backend)) if call.formula is None else id(call.formula)
+    return function, of(call.arguments), options
+
+
+def elide_copies(calls: Sequence[Instruction], live_out: set[Any]) -> list[Instruction]:
+    """Remove copies of buffers that are not used afterwards, and let the original be the copy."""
+    fixed, last = live_out | shared_groups(calls), last_uses(calls)
+    makers = {view.buffer: each for each in calls for view in each.makes}
+    replacements: dict[Buffer, Buffer] = {}
+    elided = set()
+    for position in reversed(range(len(calls))):  # so that copies of copies become one buffer
+        call = calls[position]
+        if call.name != "copy" or call.changes:
+            continue
+        (source,), (copied,) = call.reads, call.makes
+        maker, group = makers.get(source.buffer), source.buffer.group
+        if maker is None or maker.may_fail or maker.name == "empty" or group in fixed:
+            continue
+        is_whole = source.layout is copied.layout and source.buffer.layout is copied.layout
+        if is_whole and last[group] == position:
+            replacements[source.buffer] = replacements.get(copied.buffer, copied.buffer)
+            elided.add(call)
+    return [substitute(each, replacements) for each in calls if each not in elided]
+
+
+def hoist_checks(calls: Sequence[Instruction]) -> list[Instruction]:
+    """Move instructions that may fail before those that change inputs.
+
+    An error in the middle of a replay then leaves all inputs unchanged.
+    """
+    calls = list(calls)
+    for position, call in enumerate(calls):
+        if call.may_fail:
+            changing = (at for at in range(position) if calls[at].changes_inputs)
+            start = next(changing, position)
+            calls[start : position + 1] = _hoisted(calls[start : position + 1])
+    return calls
+
+
+def _hoisted(calls: Sequence[Instruction]) -> Sequence[Instruction]:
+    """Move the last instruction to the front, with those that it needs, if that is possible."""
+    *before, check = calls
+    needed, changed = set(check.uses), check.changed_groups
+    hoisted, rest = [check], []
+    for call in reversed(before):
+        if not needed.isdisjoint(call.defines):
+            hoisted.append(call)
+            needed |= call.uses
+            changed |= call.changed_groups
+        elif changed.isdisjoint(call.uses):
+            rest.append(call)
+        else:  # it uses a buffer before one of the others changes it
+            return calls
+    if any(call.changes_inputs or call.name == "random" for call in hoisted):
+        return calls
+    return [*hoisted[::-1], *rest[::-1]]

@@ -1,6 +1,6 @@
 """A recorded program with its guards and effects, as a function that replays it.
 
-Memory that a program does not make itself comes from an argument, or from a tensor in its place
+Buffer that a program does not make itself comes from an argument, or from a tensor in its place
 in the state that the function reaches.
 """
 
@@ -14,16 +14,16 @@ from mt_tensor.core.elementwise import UNCHANGED
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import CompileError
-from mt_tensor.programs.buffers import group_of, key_of
+from mt_tensor.programs.buffers import alias_group, storage_key
 from mt_tensor.programs.code_writer import MISS
-from mt_tensor.programs.effects import Effects, Reason
+from mt_tensor.programs.effects import Effects, NotReplayable
 from mt_tensor.programs.gradients import Gradients
 from mt_tensor.programs.guards import add_guards
-from mt_tensor.programs.optimization import planned
-from mt_tensor.programs.program import Memory, Program, TensorView, View
+from mt_tensor.programs.optimization import optimize
+from mt_tensor.programs.program import Buffer, Program, TensorView, views_of
 from mt_tensor.programs.pytree import PLAIN, leaves_in, map_leaves
-from mt_tensor.programs.recorder import AGAIN, Recorder
-from mt_tensor.programs.tensor_paths import Locations
+from mt_tensor.programs.recorder import WITHOUT_ALIASES, Recorder
+from mt_tensor.programs.tensor_paths import TensorPaths
 
 
 class Replay:
@@ -82,7 +82,7 @@ def replay_of(
     given: Any,
     result: Any,
     recorder: Recorder,
-    locations: Locations,
+    locations: TensorPaths,
     gradients: Gradients | None,
 ) -> Replay:
     """Return what can be run again.
@@ -96,40 +96,38 @@ def replay_of(
         gradients: of the results.
 
     Raises:
-        Reason: a program could not do the same.
+        NotReplayable: a program could not do the same.
     """
-    source = locations.source
-    stored = recorder.numbers.stored()
+    source = locations.code
+    stored = recorder.numbers.updates()
     if stored is None:
-        raise Reason("a number of an optimizer is changed beside its steps")
+        raise NotReplayable("a number of an optimizer is changed beside its steps")
     _check_histories(recorder, locations)
     effects = Effects(locations, recorder)
     effects.find(recorder.numbers)
     returned = [_returned(leaf, recorder, locations, given) for leaf in leaves_in(result)]
     tensor_views = [each for each in returned if isinstance(each, TensorView)]
     saved = [] if gradients is None else gradients.saved
-    views = [each for each in saved if isinstance(each, View)]
-    boxes = [each for each in saved if not isinstance(each, View)]
-    left = [*effects.kept, *(each.view for each in tensor_views)]
-    program = Program(name, recorder.instructions, tensor_views, [*left, *views])
-    changed = [v.memory for each in recorder.instructions for v in each.changes]
+    left = [*effects.outputs, *(each.view for each in tensor_views)]
+    program = Program(name, recorder.instructions, tensor_views, [*left, *saved])
+    changed = [v.buffer for each in recorder.instructions for v in each.changes]
     _check_found(recorder, locations, given, program)
-    planned(program, boxes)
+    optimize(program)
     add_guards(locations, recorder.numbers)
     _load(program, given, recorder, locations)
     start = len(source.lines)
-    source.calls(program, boxes)
+    source.instructions(program)
     for memory in dict.fromkeys(changed):
-        if not memory.made:
-            source.lines.append(f"{source.view(View(memory, memory.layout))}.bump_version()")
+        if not memory.allocated:
+            source.lines.append(f"{source.expression(memory.view)}.bump_version()")
     texts = [
         effects.named(leaf, mark) if isinstance(mark, TensorView) else _text(mark, locations)
         for leaf, mark in zip(leaves_in(result), returned, strict=True)
     ]
-    parts = [source.text(each) for each in saved]
+    parts = [source.expression(each) for each in saved]
     source.lines.append(f"out = [{', '.join(texts)}], [{', '.join(parts)}]")
     for place, value in stored:
-        source.lines.append(f"{source.place(place)} = {source.text(value)}")
+        source.lines.append(f"{locations.slot(place)} = {source.expression(value)}")
     effects.write()
     source.lines.append("return out")
     # The old gradients that nothing reads are freed before the new ones are made.
@@ -139,8 +137,8 @@ def replay_of(
     apart, within = _boundaries(given, recorder, locations, changed)
     finish = _finishing(result, gradients)
     run = source.function()
-    for memory in list(recorder.storages.memories.values()):  # some of which go with that
-        memory.forget()
+    for memory in list(recorder.buffers.buffers.values()):  # some of which go with that
+        memory.release()
     return Replay(program, run, finish, apart, within, given.others)
 
 
@@ -160,25 +158,25 @@ def _finishing(result: Any, gradients: Gradients | None) -> Callable[[Any, Any],
     return finish
 
 
-# --- Memory ---------------------------------------------------------------------------------------
+# --- Buffer ---------------------------------------------------------------------------------------
 
 
-def _load(program: Program, given: Any, recorder: Recorder, locations: Locations) -> None:
+def _load(program: Program, given: Any, recorder: Recorder, locations: TensorPaths) -> None:
     """Let each memory that is used come from where it lies."""
-    source, tensors = locations.source, locations.snapshot.tensors.values()
-    used = {v.memory for each in program.instructions for v in (*each.reads, *each.changes)}
-    used |= {view.memory for view in program.kept}
+    source, tensors = locations.code, locations.snapshot.tensors.values()
+    used = {v.buffer for each in program.instructions for v in (*each.reads, *each.changes)}
+    used |= {view.buffer for view in views_of(program.outputs)}
     homes: dict[Any, tuple[str, Any]] = {}
     for at, (leaf, data) in enumerate(zip(given.leaves, given.data, strict=True)):
         if isinstance(leaf, Tensor):
-            homes.setdefault(key_of(data.storage), (f"a[{at}]", data))
+            homes.setdefault(storage_key(data.storage), (f"a[{at}]", data))
     for tensor, slots in tensors:
         data = slots[0]
-        if not locations.is_fixed(tensor) and id(tensor) not in locations.positions:
+        if not locations.is_constant(tensor) and id(tensor) not in locations.positions:
             text = f"{locations.tensor(tensor)}._tensor"
-            homes.setdefault(key_of(data.storage), (text, data))
-    for key, memory in recorder.storages.memories.items():
-        if memory in used and not memory.made and key in homes:
+            homes.setdefault(storage_key(data.storage), (text, data))
+    for key, memory in recorder.buffers.buffers.items():
+        if memory in used and not memory.allocated and key in homes:
             text, memory.data = homes[key]
             if not text.startswith("a["):
                 source.guard(f"{text}.layout is {source.constant(memory.layout)}")
@@ -186,50 +184,50 @@ def _load(program: Program, given: Any, recorder: Recorder, locations: Locations
 
 
 def _boundaries(
-    given: Any, recorder: Recorder, locations: Locations, changed: list[Memory]
+    given: Any, recorder: Recorder, locations: TensorPaths, changed: list[Buffer]
 ) -> tuple[frozenset[Any], dict[int, Any]]:
     """Return which memory arguments must not lie in, and which ones must lie in what memory.
 
     That matters where something is changed that was there before.
     """
     snapshot, positions = locations.snapshot, locations.positions
-    lying = {id(value) for _, value in snapshot.places}
+    lying = {id(value) for _, value in snapshot.slots}
     around = {
-        group_of(slots[0].storage)
+        alias_group(slots[0].storage)
         for tensor, slots in snapshot.tensors.values()
         if id(tensor) not in positions or id(tensor) in lying
     }
     within = {at: group for at, group in enumerate(given.groups) if group in around}
-    if all(memory.made for memory in changed) and not within:
+    if all(memory.allocated for memory in changed) and not within:
         return frozenset(), {}
-    before = {memory.group for memory in recorder.storages.memories.values() if memory.is_before}
+    before = {memory.group for memory in recorder.buffers.buffers.values() if memory.origin == "x"}
     return frozenset(before - set(given.groups)), within
 
 
-def _check_found(recorder: Recorder, locations: Locations, given: Any, program: Program) -> None:
+def _check_found(recorder: Recorder, locations: TensorPaths, given: Any, program: Program) -> None:
     """Raise CompileError if a program uses memory that nothing it compares leads to.
 
     Raises:
-        Reason: it sees memory as elements of another type, or uses indices that it changes.
+        NotReplayable: it sees memory as elements of another type, or uses indices that it changes.
     """
     known = [slots[0].storage for _, slots in locations.snapshot.tensors.values()]
     known += [x.storage for x in given.data if isinstance(x, TensorData)]
-    keys = set(map(key_of, known))
+    keys = set(map(storage_key, known))
     calls = recorder.instructions
-    groups = {view.memory.group for x in calls if x.name not in AGAIN for view in x.makes}
-    groups.update(map(group_of, known))
-    changed = {view.memory.group for each in calls for view in each.changes}
+    groups = {view.buffer.group for x in calls if x.name not in WITHOUT_ALIASES for view in x.makes}
+    groups.update(map(alias_group, known))
+    changed = {view.buffer.group for each in calls for view in each.changes}
     checked = [each for each in calls if each.name == "checked_indices"]
-    if any(view.memory.group in changed for each in checked for view in each.reads):
-        raise Reason("it changes indices in place that it has used")
-    used = {view.memory for each in calls for view in (*each.reads, *each.changes)}
-    used |= {view.memory for view in program.kept}
-    for key, memory in recorder.storages.memories.items():
-        is_constant = not memory.is_before or memory.data._version is UNCHANGED
+    if any(view.buffer.group in changed for each in checked for view in each.reads):
+        raise NotReplayable("it changes indices in place that it has used")
+    used = {view.buffer for each in calls for view in (*each.reads, *each.changes)}
+    used |= {view.buffer for view in views_of(program.outputs)}
+    for key, memory in recorder.buffers.buffers.items():
+        is_constant = memory.origin != "x" or memory.data._version is UNCHANGED
         if is_constant or key in keys or memory not in used:
             continue
         if memory.group in groups:
-            raise Reason("it sees elements as those of another type, as view(dtype) does")
+            raise NotReplayable("it sees elements as those of another type, as view(dtype) does")
         raise CompileError(
             f"{recorder.name} uses a tensor of shape {memory.layout.shape} and "
             f"{memory.layout.dtype} that was made before, and to which neither its arguments nor "
@@ -238,33 +236,33 @@ def _check_found(recorder: Recorder, locations: Locations, given: Any, program: 
         )
 
 
-def _check_histories(recorder: Recorder, locations: Locations) -> None:
-    """Raise Reason if something was read whose gradient goes on to what was computed before."""
-    read = {view.memory for each in recorder.instructions for view in each.reads}
-    memories = recorder.storages.memories
+def _check_histories(recorder: Recorder, locations: TensorPaths) -> None:
+    """Raise NotReplayable if a tensor of the state was read that has a graph."""
+    read = {view.buffer for each in recorder.instructions for view in each.reads}
+    memories = recorder.buffers.buffers
     for tensor, (data, _, wanted, node, *_) in locations.snapshot.tensors.values():
         is_around = id(tensor) not in locations.positions
-        if is_around and wanted and node and memories.get(key_of(data.storage)) in read:
-            raise Reason("a tensor around it has a history: detach() it")
+        if is_around and wanted and node and memories.get(storage_key(data.storage)) in read:
+            raise NotReplayable("a tensor around it has a history: detach() it")
 
 
 # --- Results --------------------------------------------------------------------------------------
 
 
-def _returned(leaf: Any, recorder: Recorder, locations: Locations, given: Any) -> Any:
+def _returned(leaf: Any, recorder: Recorder, locations: TensorPaths, given: Any) -> Any:
     """Return the mark of something that was returned."""
     if isinstance(leaf, Tensor):
-        if locations.knows(leaf):
+        if locations.existed(leaf):
             return leaf
         if leaf.requires_grad and leaf._node is None:
-            raise Reason("it returns a new leaf, whose gradient is wanted")
+            raise NotReplayable("it returns a new leaf, whose gradient is wanted")
         return TensorView(recorder.view(leaf._tensor), leaf.backend)
     known = isinstance(leaf, PLAIN) or any(leaf is each for each in given.leaves)
     if not known and not locations.snapshot.has_seen(leaf):
-        raise Reason(f"it returns {type(leaf).__name__}, made anew")
+        raise NotReplayable(f"it returns {type(leaf).__name__}, made anew")
     return leaf
 
 
-def _text(mark: Any, locations: Locations) -> str:
+def _text(mark: Any, locations: TensorPaths) -> str:
     """Return the text of something that is returned."""
-    return locations.tensor(mark) if isinstance(mark, Tensor) else locations.source.text(mark)
+    return locations.tensor(mark) if isinstance(mark, Tensor) else locations.code.expression(mark)

@@ -46,7 +46,7 @@ from mt_tensor.core.plans import Cache
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileError
 from mt_tensor.programs.pytree import PLAIN, leaves_in
-from mt_tensor.programs.user_code import is_users
+from mt_tensor.programs.user_code import is_user_module
 
 MANY = 1000
 """The items of a longer list or dictionary are compared all at once, if they are plain values."""
@@ -71,7 +71,7 @@ CLOSED = (BuiltinFunctionType, Cache, Generator, TensorBackend)
 """What is compared by identity; caches of plans never change a result."""
 
 
-class Place:
+class Slot:
     """Where something lies: under a key of a dictionary or list, or in an attribute.
 
     Attributes:
@@ -121,7 +121,7 @@ class Snapshot:
     """What lay in every place that can be reached from some roots.
 
     Attributes:
-        places: the places, with what was in them.
+        slots: the places, with what was in them.
         holders: dictionaries, lists and the like, with a copy of each.
         tensors: the tensors, each once, with its slots.
         rows: long lists and dictionaries of plain values, with a copy of each.
@@ -130,12 +130,12 @@ class Snapshot:
     """
 
     def __init__(self, roots: list[Any]) -> None:
-        self.places: list[tuple[Place, Any]] = []
+        self.slots: list[tuple[Slot, Any]] = []
         self.holders: list[tuple[Any, Any]] = []
         self.tensors: dict[int, tuple[Tensor, tuple[Any, ...]]] = {}
         self.rows: list[tuple[Any, Any]] = []
         self.namespaces: set[int] = set()
-        self.within: dict[int, Place] = {}
+        self.outer: dict[int, Slot] = {}
         self._seen: set[int] = set()
         self._classes: set[int] = set()
         self._kept: list[Any] = []  # what is seen stays alive, and so keeps its address
@@ -157,7 +157,7 @@ class Snapshot:
         elif isinstance(value, dict):
             self._hold(value, dict(value))
             for key in value if self._lists_items(value, value.values()) else ():
-                self._note(Place(value, key, True), value[key])
+                self._note(Slot(value, key, True), value[key])
                 if not isinstance(key, CONSTANT):
                     self._waiting.append(key)
         elif isinstance(value, (list, tuple, deque)):
@@ -182,10 +182,10 @@ class Snapshot:
         elif not isinstance(value, ModuleType):
             self._object(value)
 
-    def _note(self, place: Place, value: Any) -> None:
-        self.places.append((place, value))
+    def _note(self, place: Slot, value: Any) -> None:
+        self.slots.append((place, value))
         if isinstance(value, tuple):
-            self.within.setdefault(id(value), place)
+            self.outer.setdefault(id(value), place)
         self._waiting.append(value)
 
     def _hold(self, holder: Any, copy: Any) -> None:
@@ -195,7 +195,7 @@ class Snapshot:
         if not isinstance(value, tuple):
             self._hold(value, list(value))
         for position, item in enumerate(value if self._lists_items(value, value) else ()):
-            self._note(Place(value, position, True), item)
+            self._note(Slot(value, position, True), item)
 
     def _lists_items(self, holder: Any, items: Iterable[Any]) -> bool:
         """Whether each item has a guard of its own; plain values of a long container have not."""
@@ -211,7 +211,7 @@ class Snapshot:
     def _function(self, function: FunctionType) -> None:
         """Look at the variables of a function: those around it, its defaults, and global ones."""
         for cell in function.__closure__ or ():
-            place = Place(cell, "cell_contents", False)
+            place = Slot(cell, "cell_contents", False)
             value = place.get()
             if value is not MISSING:
                 self._note(place, value)
@@ -228,9 +228,9 @@ class Snapshot:
                 if _is_theirs(value.__name__):
                     inside = vars(value)
                     for attribute in sorted(names & inside.keys()):
-                        self._note(Place(inside, attribute, True), inside[attribute])
+                        self._note(Slot(inside, attribute, True), inside[attribute])
             else:
-                self._note(Place(variables, name, True), value)
+                self._note(Slot(variables, name, True), value)
 
     def _object(self, value: Any) -> None:
         """Look at the attributes of an object, and at the variables of its methods."""
@@ -243,7 +243,7 @@ class Snapshot:
             self._waiting.append(attributes)
         for base in kind.__mro__:
             for name in base.__dict__.get("__slots__", ()):
-                place = Place(value, name, False)
+                place = Slot(value, name, False)
                 if not name.startswith("__") and (item := place.get()) is not MISSING:
                     self._note(place, item)
         self._waiting.append(kind)
@@ -261,7 +261,7 @@ class Snapshot:
                     elif isinstance(item, property):
                         self._waiting.append(item.fget)
                     elif isinstance(item, (*CONSTANT, Tensor, dict, list)) and name[:2] != "__":
-                        self._note(Place(base, name, False), item)
+                        self._note(Slot(base, name, False), item)
 
     def has_seen(self, value: Any) -> bool:
         """Whether something was reached."""
@@ -274,9 +274,9 @@ class Snapshot:
         self.tensors.clear()
         self._kept.clear()
 
-    def changed(self) -> Iterator[tuple[Place, Any, Any]]:
+    def changed(self) -> Iterator[tuple[Slot, Any, Any]]:
         """Yield places with what was there, and what is there now."""
-        for place, value in self.places:
+        for place, value in self.slots:
             now = place.get()
             if now is not value and not same(now, value):
                 yield place, value, now
@@ -386,17 +386,17 @@ def _is_looked_into(value: Any) -> bool:
     if isinstance(value, (SimpleNamespace, Namespace)):
         return True
     module = type(value).__module__
-    return _is_ours(module) or is_users(module)
+    return _is_ours(module) or is_user_module(module)
 
 
 def _is_ours(module: Any) -> bool:
     """Whether a module of this name belongs to this project."""
-    return not is_users(module) and str(module).partition(".")[0].startswith("mt_")
+    return not is_user_module(module) and str(module).partition(".")[0].startswith("mt_")
 
 
 def _is_theirs(module: Any) -> bool:
     """Whether a module of this name belongs to users, and not to a library that is installed."""
-    if not is_users(module):
+    if not is_user_module(module):
         return str(module) == "__main__"
     found = sys.modules.get(str(module))
     file: Callable[..., Any] | str = getattr(found, "__file__", None) or ""

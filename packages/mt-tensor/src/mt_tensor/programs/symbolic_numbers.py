@@ -1,9 +1,9 @@
-"""Numbers of an optimizer that differ at each step: its rate, counts and averages of plain numbers.
+"""Numbers of an optimizer that differ at each step: rates, step counts, averages of plain numbers.
 
-While a program is recorded, such a number is replaced, during a step of the optimizer only, by one
-that remembers how it is computed. So the program computes it anew, from what it is by then. A
-comparison is answered, and becomes a guard of the program, which holds for numbers that give the
-same answers. Where the value itself is needed, as an index or by `math`, the guard is that value.
+While a program is recorded, and only while an optimizer updates, such a number is replaced by a
+symbolic one, which remembers the expression that computes it; a replay evaluates the expression. A
+comparison returns the present result and becomes a guard: the program is valid for numbers with the
+same result. Where the value itself is needed, as an index or by `math`, the guard is that value.
 """
 
 from __future__ import annotations
@@ -17,205 +17,182 @@ from typing import Any
 from mt_tensor.core.dtypes import NumberLike
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.programs.pytree import leaves_in, map_leaves
-from mt_tensor.programs.snapshot import Place, Snapshot, same
+from mt_tensor.programs.snapshot import Slot, Snapshot, same
 
 Guards = list[tuple[str, bool]]
-"""Questions about numbers, in Python, and their answers."""
+"""Expressions of symbolic numbers, and what they were while the program was recorded."""
 
 
-class Varying(NumberLike):
-    """A number, and how it is computed.
+class SymbolicNumber(NumberLike):
+    """A number, and the expression that computes it.
 
     Attributes:
         value: the number while the program is recorded.
-        text: how it is computed, in Python, of names that a program knows.
-        guards: what the program depends on; one list for all numbers of a program.
+        code: the expression, in Python; its names are those of the program.
+        guards: conditions of the program; one list for all of its numbers.
     """
 
-    __slots__ = ("guards", "text", "value")
+    __slots__ = ("code", "guards", "value")
 
-    def __init__(self, value: Any, text: str, guards: Guards) -> None:
+    def __init__(self, value: Any, code: str, guards: Guards) -> None:
         self.value = value
-        self.text = text
+        self.code = code
         self.guards = guards
 
-    def fixed(self) -> Any:
-        """Return the value; the program is for this number only."""
-        self.guards.append((f"(repr({self.text}) == {repr(self.value)!r})", True))
+    def specialize(self) -> Any:
+        """Return the value, and make the program valid for this value only."""
+        self.guards.append((f"(repr({self.code}) == {repr(self.value)!r})", True))
         return self.value
 
     def __bool__(self) -> bool:
-        self.guards.append((f"bool({self.text})", bool(self.value)))
+        self.guards.append((f"bool({self.code})", bool(self.value)))
         return bool(self.value)
 
-    def _like(self, value: Any, text: str) -> Varying:
-        return Varying(value, text, self.guards)
-
-    def _with(
-        self, name: str, other: Any, compute: Callable[[Any, Any], Any], swapped: bool
-    ) -> Any:
-        """Return what an operator of Python makes of this number and another."""
-        known = _read(other)
-        if known is None:
-            return NotImplemented
-        value, text = known
-        if swapped:
-            return self._like(compute(value, self.value), f"({text} {name} {self.text})")
-        return self._like(compute(self.value, value), f"({self.text} {name} {text})")
-
     def beside(self, tensor: Tensor) -> Tensor:
-        """Return the number as a tensor beside another, of that one's dtype."""
-        varies = tensor.is_floating_point() and not tensor.dtype.is_narrow
-        return tensor._full((), self if varies else self.fixed())  # type: ignore[arg-type]
-
-    def __neg__(self) -> Varying:
-        return self._like(-self.value, f"(-{self.text})")
-
-    def __pos__(self) -> Varying:
-        return self
-
-    def __abs__(self) -> Varying:
-        return self._like(abs(self.value), f"abs({self.text})")
+        """Return the number as a tensor of the dtype and the backend of another tensor."""
+        is_input = tensor.is_floating_point() and not tensor.dtype.is_narrow
+        return tensor._full((), self if is_input else self.specialize())  # type: ignore[arg-type]
 
 
-def _read(number: Any) -> tuple[Any, str] | None:
-    """Return a number and its text; None if it is no number."""
-    if isinstance(number, Varying):
-        return number.value, number.text
+def _value_and_code(number: Any) -> tuple[Any, str] | None:
+    """Return a number and its expression; None for other types."""
+    if isinstance(number, SymbolicNumber):
+        return number.value, number.code
     if number.__class__ not in (bool, int, float):
         return None
-    finite = number - number == 0
-    return number, f"({number!r})" if finite else f"float('{number!r}')"
+    is_finite = number - number == 0
+    return number, f"({number!r})" if is_finite else f"float('{number!r}')"
 
 
-def _fix(method: str) -> None:
-    def fixed(self: Varying, *arguments: Any) -> Any:
-        return getattr(self.fixed(), method)(*arguments)
-
-    setattr(Varying, method, fixed)
-
-
-def _compare(method: str, name: str, compute: Callable[[Any, Any], bool]) -> None:
-    def compared(self: Varying, other: Any) -> Any:
-        known = _read(other)
-        if known is None:
-            return NotImplemented
-        answer = compute(self.value, known[0])
-        self.guards.append((f"({self.text} {name} {known[1]})", answer))
-        return answer
-
-    setattr(Varying, method, compared)
+def _apply(symbol: str, compute: Callable[[Any, Any], Any], guards: Guards, a: Any, b: Any) -> Any:
+    """Apply a Python operator to two operands, of which at least one is a symbolic number."""
+    if isinstance(a, Tensor):
+        return compute(a, b.beside(a))
+    if isinstance(b, Tensor):
+        return compute(a.beside(b), b)
+    first, second = _value_and_code(a), _value_and_code(b)
+    if first is None or second is None:
+        return NotImplemented
+    value, code = compute(first[0], second[0]), f"({first[1]} {symbol} {second[1]})"
+    if isinstance(value, bool):  # of a comparison
+        guards.append((code, value))
+        return value
+    return SymbolicNumber(value, code, guards)
 
 
-def _give(method: str, name: str, compute: Callable[[Any, Any], Any]) -> None:
-    def forward(self: Varying, other: Any) -> Any:
-        if isinstance(other, Tensor):
-            return compute(self.beside(other), other)
-        return self._with(name, other, compute, False)
+def _define_binary(method: str, symbol: str, compute: Callable[[Any, Any], Any]) -> None:
+    def forward(self: SymbolicNumber, other: Any) -> Any:
+        return _apply(symbol, compute, self.guards, self, other)
 
-    def backward(self: Varying, other: Any) -> Any:
-        if isinstance(other, Tensor):
-            return compute(other, self.beside(other))
-        return self._with(name, other, compute, True)
+    def reflected(self: SymbolicNumber, other: Any) -> Any:
+        return _apply(symbol, compute, self.guards, other, self)
 
-    setattr(Varying, f"__{method}__", forward)
-    setattr(Varying, f"__r{method}__", backward)
+    setattr(SymbolicNumber, f"__{method}__", forward)
+    setattr(SymbolicNumber, f"__r{method}__", reflected)
 
 
+def _define_unary(method: str, form: str, compute: Callable[[Any], Any]) -> None:
+    def apply(self: SymbolicNumber) -> SymbolicNumber:
+        return SymbolicNumber(compute(self.value), form.format(self.code), self.guards)
+
+    setattr(SymbolicNumber, f"__{method}__", apply)
+
+
+def _define_specializing(method: str) -> None:
+    def apply(self: SymbolicNumber, *arguments: Any) -> Any:
+        return getattr(self.specialize(), f"__{method}__")(*arguments)
+
+    setattr(SymbolicNumber, f"__{method}__", apply)
+
+
+for _method, _symbol in {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "truediv": "/",
+    "floordiv": "//",
+    "mod": "%",
+    "pow": "**",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "eq": "==",
+    "ne": "!=",
+}.items():
+    _define_binary(_method, _symbol, getattr(operator, _method))
+for _method, _form in {"neg": "(-{})", "pos": "{}", "abs": "abs({})"}.items():
+    _define_unary(_method, _form, getattr(operator, _method))
 for _method in (
     *("float", "int", "index", "complex", "hash", "str", "repr", "format"),
     *("round", "trunc", "floor", "ceil"),
 ):
-    _fix(f"__{_method}__")
-for _method, _name, _compute in (
-    ("add", "+", operator.add),
-    ("sub", "-", operator.sub),
-    ("mul", "*", operator.mul),
-    ("truediv", "/", operator.truediv),
-    ("floordiv", "//", operator.floordiv),
-    ("mod", "%", operator.mod),
-    ("pow", "**", operator.pow),
-):
-    _give(_method, _name, _compute)
-for _method, _name, _compute in (
-    ("lt", "<", operator.lt),
-    ("le", "<=", operator.le),
-    ("gt", ">", operator.gt),
-    ("ge", ">=", operator.ge),
-    ("eq", "==", operator.eq),
-    ("ne", "!=", operator.ne),
-):
-    _compare(f"__{_method}__", _name, _compute)
+    _define_specializing(_method)
 
 
-def is_numbers(value: Any) -> bool:
-    """Whether something is a number, or a tuple of numbers."""
-    if isinstance(value, tuple):
-        return bool(value) and all(type(x) in (int, float) for x in value)
-    return type(value) in (int, float)
+def _is_numeric(value: Any) -> bool:
+    """Whether a value is a number, or a tuple of numbers."""
+    values = value if type(value) is tuple and value else (value,)
+    return all(type(each) in (int, float) for each in values)
 
 
-def plain(value: Any) -> Any:
-    """Return the values of numbers that vary, also in containers, and anything else as it is."""
-    return map_leaves(value, lambda x: x.value if isinstance(x, Varying) else x)
+def _concrete(value: Any) -> Any:
+    """Return a value in which symbolic numbers are replaced by their values."""
+    return map_leaves(value, lambda x: x.value if isinstance(x, SymbolicNumber) else x)
 
 
-class Numbers:
-    """The numbers of optimizers that a program takes as inputs, and what becomes of them.
+class SymbolicNumbers:
+    """The numbers of optimizers that are inputs of a program, and how the program updates them.
 
     Attributes:
-        guards: what the program depends on.
-        taken: the places of the numbers, by `Place.id`, with what lay there before the call.
-        now: what lies there since the last step, as `Varying` numbers.
+        guards: conditions of the program.
+        inputs: the slots of the numbers, by `Slot.id`, with their values before the call.
+        now: their values after the last step, with symbolic numbers.
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.guards: Guards = []
-        self.taken: dict[Any, tuple[Place, Any]] = {}
+        self.inputs: dict[Any, tuple[Slot, Any]] = {}
         self.now: dict[Any, Any] = {}
-        self._before = {place.id: value for place, value in snapshot.places if is_numbers(value)}
+        self._before = {slot.id: value for slot, value in snapshot.slots if _is_numeric(value)}
         self._count = itertools.count(1)
 
     @contextmanager
-    def varying(self, optimizer: Any) -> Iterator[None]:
-        """Replace the numbers in the groups and states of an optimizer inside a `with` block."""
-        for place in _places_of(optimizer):
-            key, value = place.id, place.get()
-            if key not in self.taken and key in self._before and same(value, self._before[key]):
-                several = isinstance(value, tuple)
-                marks = tuple(
-                    [
-                        Varying(each, f"n{next(self._count)}", self.guards)
-                        for each in (value if several else (value,))
-                    ]
-                )
-                self.taken[key] = place, value
-                self.now[key] = marks if several else marks[0]
-            if key in self.taken and same(value, plain(self.now[key])):
-                place.set(self.now[key])
+    def substituted(self, optimizer: Any) -> Iterator[None]:
+        """Make the numbers of an optimizer symbolic inside a `with` block."""
+        for slot in _slots_of(optimizer):
+            key, value = slot.id, slot.get()
+            if key not in self.inputs and key in self._before and same(value, self._before[key]):
+                self.inputs[key] = slot, value
+                self.now[key] = map_leaves(value, self._symbol)
+            if key in self.inputs and same(value, _concrete(self.now[key])):
+                slot.set(self.now[key])
         try:
             yield
         finally:
-            for place in _places_of(optimizer):
-                value = place.get()
-                if place.id in self.taken:
-                    self.now[place.id] = value
-                if any(isinstance(leaf, Varying) for leaf in leaves_in(value)):
-                    place.set(plain(value))
+            for slot in _slots_of(optimizer):
+                value = slot.get()
+                if slot.id in self.inputs:
+                    self.now[slot.id] = value
+                if any(isinstance(leaf, SymbolicNumber) for leaf in leaves_in(value)):
+                    slot.set(_concrete(value))
 
-    def stored(self) -> list[tuple[Place, Any]] | None:
-        """Return the places of other numbers than before; None if a step did not store them."""
-        stored = []
-        for key, (place, before) in self.taken.items():
+    def _symbol(self, value: Any) -> SymbolicNumber:
+        return SymbolicNumber(value, f"n{next(self._count)}", self.guards)
+
+    def updates(self) -> list[tuple[Slot, Any]] | None:
+        """Return the slots whose numbers change; None if some did so outside of a step."""
+        updates = []
+        for key, (slot, before) in self.inputs.items():
             now = self.now[key]
-            if not same(place.get(), plain(now)):
+            if not same(slot.get(), _concrete(now)):
                 return None
-            if not same(plain(now), before):
-                stored.append((place, now))
-        return stored
+            if not same(_concrete(now), before):
+                updates.append((slot, now))
+        return updates
 
 
-def _places_of(optimizer: Any) -> list[Place]:
-    """Return the places of the settings and states of an optimizer."""
+def _slots_of(optimizer: Any) -> list[Slot]:
+    """Return the slots of the settings and states of an optimizer."""
     holders = (*optimizer.param_groups, *optimizer.state.values())
-    return [Place(each, key, True) for each in holders for key in each if key != "params"]
+    return [Slot(each, key, True) for each in holders for key in each if key != "params"]

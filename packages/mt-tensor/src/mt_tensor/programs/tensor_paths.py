@@ -1,80 +1,89 @@
-"""Where a program finds the tensors that it was given or that its state leads to."""
+"""Expressions for the tensors and slots that a program reads or updates."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.programs.code_writer import Source
-from mt_tensor.programs.snapshot import Place, Snapshot
+from mt_tensor.programs.code_writer import CodeWriter
+from mt_tensor.programs.snapshot import Slot, Snapshot
 
 
-class Locations:
-    """The text for each tensor that a function was given, or that lay around it.
+class TensorPaths:
+    """Expressions for the arguments of a function, and for the state that it can reach.
 
     Attributes:
-        source: the text of the program.
-        snapshot: what lay around.
-        moved: the `Place.id` of places where other tensors have lain at another call.
-        positions: for the identity of an argument, its number.
-        moving: for the identity of a tensor, the place where another one may lie at the next run.
-        owners: for the identity of a gradient, the tensor that it was of.
+        code: the code of the program.
+        snapshot: the state.
+        rebound: the `Slot.id` of slots that held other tensors at another call.
+        positions: the position of each tensor among the arguments, by identity.
+        slots: the slots of tensors that may be other tensors at the next call, by identity.
+        owners: the tensors whose gradient a tensor is, by the identity of the gradient.
     """
 
     def __init__(
         self,
-        source: Source,
+        code: CodeWriter,
         snapshot: Snapshot,
-        moved: set[Any],
+        rebound: set[Any],
         arguments: list[tuple[Any, Any]],
     ) -> None:
-        self.source = source
+        self.code = code
         self.snapshot = snapshot
-        self.moved = moved
+        self.rebound = rebound
         self.positions = {
             id(x): at for at, pair in enumerate(arguments) for x in pair if isinstance(x, Tensor)
         }
-        self.moving = {
-            id(value): place
-            for place, value in reversed(snapshot.places)
-            if isinstance(value, Tensor) and self.is_moving(place)
+        self.slots = {
+            id(value): slot
+            for slot, value in reversed(snapshot.slots)
+            if isinstance(value, Tensor) and self.is_rebound(slot)
         }
-        slots = [(tensor, slots[1]) for tensor, slots in snapshot.tensors.values()]
-        self.owners = {id(grad): tensor for tensor, grad in slots if grad is not None}
+        grads = [(tensor, slots[1]) for tensor, slots in snapshot.tensors.values()]
+        self.owners = {id(grad): tensor for tensor, grad in grads if grad is not None}
 
-    def is_moving(self, place: Place) -> bool:
-        """Whether other tensors may lie in a place, or in the tuple that has it."""
-        if place.id in self.moved:
-            return True
-        outer = self._outer(place)
-        return outer is not None and self.is_moving(outer)
+    def is_rebound(self, slot: Slot) -> bool:
+        """Whether a slot, or the tuple that it is in, may hold other tensors at the next call."""
+        outer = self._outer(slot)
+        return slot.id in self.rebound or (outer is not None and self.is_rebound(outer))
 
-    def is_fixed(self, tensor: Tensor) -> bool:
-        """Whether a program is run with this very tensor."""
+    def is_constant(self, tensor: Tensor) -> bool:
+        """Whether the program is only valid for this very tensor."""
         key = id(tensor)
-        return not (key in self.positions or key in self.moving or key in self.owners)
+        return not (key in self.positions or key in self.slots or key in self.owners)
 
-    def place(self, place: Place) -> str:
-        """Return the text for what lies in a place, also if that is in a tuple."""
-        outer = self._outer(place)
-        return self.source.place(place) if outer is None else f"{self.place(outer)}[{place.key}]"
-
-    def _outer(self, place: Place) -> Place | None:
-        """Return where the tuple lies that has a place; None if no tuple has it."""
-        holder = place.holder
-        return self.snapshot.within.get(id(holder)) if isinstance(holder, tuple) else None
+    def existed(self, tensor: Tensor) -> bool:
+        """Whether a tensor existed before the call."""
+        return id(tensor) in self.positions or id(tensor) in self.snapshot.tensors
 
     def tensor(self, tensor: Tensor) -> str:
-        """Return the text for a tensor."""
+        """Return the expression for a tensor that existed before the call."""
         key = id(tensor)
         if key in self.positions:
             return f"u[{self.positions[key]}]"
-        if key in self.moving:
-            return self.place(self.moving[key])
+        if key in self.slots:
+            return self.slot(self.slots[key])
         if key in self.owners:
             return f"{self.tensor(self.owners[key])}._grad"
-        return self.source.constant(tensor, "p")
+        return self.code.constant(tensor, "p")
 
-    def knows(self, tensor: Tensor) -> bool:
-        """Whether a tensor was there before."""
-        return id(tensor) in self.positions or id(tensor) in self.snapshot.tensors
+    def slot(self, slot: Slot) -> str:
+        """Return the expression for the value in a slot."""
+        return self.holder(slot) + self.accessor(slot)
+
+    def holder(self, slot: Slot) -> str:
+        """Return the expression for the object that a slot belongs to."""
+        outer = self._outer(slot)
+        return self.code.constant(slot.holder, "c") if outer is None else self.slot(outer)
+
+    def accessor(self, slot: Slot) -> str:
+        """Return the code that follows the holder: an attribute or an index."""
+        key = slot.key
+        if not slot.is_item:
+            return f".{key}"
+        return f"[{key!r}]" if type(key) in (int, str) else f"[{self.code.constant(key)}]"
+
+    def _outer(self, slot: Slot) -> Slot | None:
+        """Return the slot of the tuple that a slot is in; None for other holders."""
+        holder = slot.holder
+        return self.snapshot.outer.get(id(holder)) if isinstance(holder, tuple) else None
