@@ -17,6 +17,7 @@ from mt_operators import Formula, Operator
 from mt_operators.core.tracing import graph_of
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.layout import Layout
+from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.programs.pytree import leaves_in, map_leaves
 from mt_tensor.programs.symbolic_numbers import SymbolicNumber
@@ -111,7 +112,8 @@ class RandomSource:
     generator: Any
 
 
-Operand = View | TensorView | Opaque | RandomSource | SymbolicNumber
+Operand = View | TensorView | Opaque | RandomSource | SymbolicNumber | Tensor
+"""What differs at a replay; tensors themselves occur only in the results of a function."""
 
 
 @dataclass(eq=False, slots=True)
@@ -246,6 +248,17 @@ class Program:
         self.outputs = outputs
         self.recorded = len(instructions)
         self.eager_peak = self.peak
+
+    @property
+    def inputs(self) -> list[View | Opaque]:
+        """The buffers and opaque values that it uses and does not make."""
+        used: dict[View | Opaque, None] = {}
+        made: set[View | Opaque] = set()
+        for call in self.instructions:
+            used.update(dict.fromkeys([*(view.buffer.view for view in call.reads), *call.consumed]))
+            made.update([*(view.buffer.view for view in call.makes), *call.produced])
+        views = [view.buffer.view for view in views_of(self.outputs)]
+        return [each for each in dict.fromkeys([*used, *views]) if each not in made]
 
     @property
     def live_out(self) -> set[Any]:
