@@ -17,7 +17,7 @@ import pytest
 import mt_tensor as mt
 from mt_autodiff import GraphFreedError
 from mt_autodiff.core.errors import GraphTooLargeError
-from mt_tensor.drawing import draw_graph, draw_storage
+from mt_tensor.drawing import draw_graph, draw_program, draw_storage
 
 PACKAGE = Path(__file__).parents[1]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -183,9 +183,55 @@ def test_importing_mt_tensor_does_not_import_the_pictures():
     assert run.stdout.strip() == "[]"
 
 
+# --- Programs -----------------------------------------------------------------------------------
+
+
+def step_of(function, *arguments):
+    """Return the program of a function, which has been run."""
+    compiled = mt.compile(function)
+    compiled(*arguments)
+    compiled(*arguments)
+    return compiled.program
+
+
+def test_a_program_shows_its_calls_and_what_each_reads():
+    kept = mt.ones(2)
+
+    def step(x):
+        kept.add_(x.exp())
+        return (x * kept).sum()
+
+    picture = draw_program(step_of(step, mt.ones(2)))
+    assert texts(picture, "operator")[:2] == ["left", "reduce"]
+    assert sorted(texts(picture, "operator")[2:]) == sorted(["exp_add", "×"])
+    assert picture.count('class="input"') == 2
+    assert picture.count('class="operation') == 4
+    assert re.search(r">x\d+: \[2\]</text>\n</g>", picture)  # what is changed is among what is left
+
+
+def test_what_is_the_same_at_each_run_is_a_constant():
+    picture = draw_program(step_of(lambda x: x * mt.arange(3.0).exp(), mt.ones(3)))
+    assert picture.count('class="constant"') == 1
+    assert picture.count('class="input"') == 1
+
+
+def test_a_program_of_nothing_is_drawn():
+    assert "nothing" in draw_program(step_of(lambda: None))
+
+
+def test_what_is_no_program_and_what_is_too_large():
+    program = step_of(lambda x: (x.sum() + x).cumsum(0), mt.ones(3))
+    with pytest.raises(GraphTooLargeError, match="max_calls is 1"):
+        draw_program(program, max_calls=1)
+    with pytest.raises(TypeError, match="whole number"):
+        draw_program(program, max_calls="all")
+    with pytest.raises(TypeError, match="takes a program"):
+        draw_program(mt.ones(2))
+
+
 # --- The pictures of the README -----------------------------------------------------------------
 
-PICTURES = {"memory": "storage.svg", "graph": "graph.svg"}
+PICTURES = {"memory": "storage.svg", "graph": "graph.svg", "picture": "program.svg"}
 
 
 def readme_pictures():

@@ -25,6 +25,6 @@ def as_one_call(function: Function) -> Function:
         tape = capturing() if ACTIVE.count else None
         if tape is None:
             return function(*arguments, **options)
-        return tape.whole(function, arguments, options)
+        return tape.as_single_call(function, arguments, options)
 
     return wrapper  # type: ignore[return-value]

@@ -1,0 +1,118 @@
+"""What is to be seen of a program: its calls, the memory that each reads, and what it leaves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mt_autodiff.core.errors import GraphTooLargeError
+from mt_autodiff.drawing.expression import SYMBOLS, on_one_line
+from mt_autodiff.drawing.svg import Node as Box
+from mt_autodiff.drawing.svg import Svg, render
+from mt_tensor.programs.program import Buffer, Instruction, Opaque, Program, View, views_of
+
+LONGEST = 24
+"""How many characters of the name of a call a box shows: passes over memory have long ones."""
+
+
+def draw_program(program: Program, *, max_calls: int = 300) -> Svg:
+    """Draw the calls of a program that `compile` has made: `draw_program(step.program)`.
+
+    Edges say who has written what a call reads. What is there before is round, what is the same at
+    each run has a dashed line, and everything leads to what is left: results, and memory that was
+    there before and is changed. A box tells more when it is pointed at.
+
+    Args:
+        program: what to draw.
+        max_calls: how many calls to draw at most.
+
+    Returns:
+        A standalone SVG document.
+
+    Raises:
+        TypeError: `program` is no program, or `max_calls` no whole number.
+        GraphTooLargeError: there are more than `max_calls` calls.
+    """
+    if not isinstance(program, Program):
+        raise TypeError(
+            f"draw_program() takes a program, as in step.program; {program!r} was given."
+        )
+    if not isinstance(max_calls, int):
+        raise TypeError(f"max_calls is a whole number; {max_calls!r} was given.")
+    calls = program.instructions
+    if len(calls) > max_calls:
+        raise GraphTooLargeError(
+            f"{program.name} has {len(calls)} calls, and max_calls is {max_calls}: print it, or "
+            f"pass max_calls={len(calls)}."
+        )
+    graph = _Graph(program)
+    title = f"{program.name}: {len(calls)} calls, of {program.recorded} as recorded"
+    return render(graph.boxes, graph.inputs, title)
+
+
+class _Graph:
+    """The boxes of a program, what is left first, then the calls, the last one first.
+
+    Attributes:
+        boxes: what each shows.
+        inputs: for each box those that it reads.
+    """
+
+    def __init__(self, program: Program) -> None:
+        count = len(program.instructions)
+        self.boxes: list[Any] = [None] * (count + 1)
+        self.inputs: list[list[int]] = [[] for _ in self.boxes]
+        self._writers: dict[Buffer, int] = {}
+        self._producers: dict[Opaque, int] = {}
+        unread = set(range(1, count + 1))
+        for position, call in enumerate(program.instructions):
+            place = count - position
+            self.boxes[place] = _box(call)
+            self.inputs[place] = self._read(call)
+            unread -= set(self.inputs[place])
+            for view in (*call.makes, *call.changes):
+                self._writers[view.buffer] = place
+            self._producers.update(dict.fromkeys(call.produced, place))
+        changed = [view.buffer for call in program.instructions for view in call.changes]
+        before = [buffer for buffer in changed if not buffer.allocated]
+        shown = dict.fromkeys([view.buffer for view in views_of(program.outputs)] + before)
+        left = [self._place(buffer) for buffer in shown]
+        self.inputs[0] = list(dict.fromkeys([*left, *sorted(unread)]))
+        names = [f"{buffer.name}: {_shape(buffer.view)}" for buffer in shown]
+        self.boxes[0] = Box("operation result", "left", names or ["nothing"], program.name)
+
+    def _read(self, call: Instruction) -> list[int]:
+        """Return the boxes of what a call reads."""
+        written = call.arguments[0] if call.formula is not None else []
+        views = [view for view in call.reads if not (isinstance(written, list) and view in written)]
+        places = [self._place(view.buffer) for view in views]
+        places += [self._producers[each] for each in call.consumed if each in self._producers]
+        return list(dict.fromkeys(places))
+
+    def _place(self, buffer: Buffer) -> int:
+        """Return the box of the last writer of a buffer, or of the buffer if there is none."""
+        if buffer not in self._writers:
+            self._writers[buffer] = len(self.boxes)
+            kind = "input" if buffer.origin == "x" else "constant"
+            lines = [f"{buffer.name}: {_shape(buffer.view)}"]
+            self.boxes.append(Box(kind, "", lines, _facts(buffer.view)))
+            self.inputs.append([])
+        return self._writers[buffer]
+
+
+def _box(call: Instruction) -> Box:
+    """Return what is to be seen of a call."""
+    views = call.makes or call.changes
+    name = on_one_line(call.name)
+    short = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+    lines = [f"{view.buffer.name}: {_shape(view)}" for view in views] or [""]
+    facts = "\n".join([*map(_facts, views), f"{call.bytes} bytes read and written"])
+    operations = "" if call.operations is None else f"\n{call.operations} operations on numbers"
+    return Box("operation", SYMBOLS.get(name, short), lines, f"{call}\n{facts}{operations}")
+
+
+def _shape(view: View) -> str:
+    return f"[{'×'.join(map(str, view.layout.shape))}]"
+
+
+def _facts(view: View) -> str:
+    return f"{view.buffer.name}: {view.layout.dtype.name}, shape {view.layout.shape}"
