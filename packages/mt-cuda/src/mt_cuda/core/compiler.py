@@ -1,10 +1,10 @@
 """From the text of a kernel to PTX, the assembly language of NVIDIA's GPUs.
 
 The simulator takes a kernel's text as it is; a GPU needs it compiled first. This is the only module
-that imports Numba's CUDA. It needs no driver and no GPU, so every kernel can be
+that imports Numba's CUDA. It needs no driver and no GPU, so every kernel of the core can be
 compiled and looked at on any machine that has the compiler (`pip install mt-cuda[ptx]`). What is
 used of Numba is little: parameters that are pointers and numbers, shared and local arrays,
-barriers and atomics.
+barriers and atomics. What kernels beside the core use besides, only NVRTC compiles (`cubins/`).
 """
 
 from __future__ import annotations
@@ -20,20 +20,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from mt_cuda.core.errors import KernelError
-from mt_cuda.core.kernel import Kernel, Parameter, indented
+from mt_cuda.core.kernel import Kernel, Parameter
 from mt_tensor.core.dtypes import DTYPES
 
 Capability = tuple[int, int]
 """Compute capability: which instructions a GPU has. 9.0 is Hopper."""
 
 HOPPER: Capability = (9, 0)
-
-NAMES: dict[str, Callable[[], Any]] = {}
-"""More names in the text of kernels, with functions that return what they mean to Numba
-(`vectors/`)."""
-
-FUNCTIONS: dict[str, str] = {}
-"""By name, the text of functions that kernels define for themselves (`bfloat16.py`)."""
 
 AROUND: dict[str, Callable[[], AbstractContextManager[None]]] = {"compile": nullcontext}
 """The context in which Numba compiles (`compatibility.py`)."""
@@ -110,7 +103,6 @@ class _Numba:
             "inf": math.inf,
             "nan": math.nan,
         }
-        self.names.update({name: make() for name, make in NAMES.items()})
 
     def type_of(self, parameter: Parameter) -> Any:
         """Return the type of a parameter."""
@@ -124,10 +116,6 @@ class _Numba:
     def function(self, kernel: Kernel) -> Callable[..., Any]:
         """Return the kernel as a Python function, for Numba to read."""
         filename, text = f"<kernel {kernel.name}>", kernel.source
-        for name, functions in FUNCTIONS.items():
-            if f"{name}(" in text:
-                head, body = text.split("\n", 1)
-                text = "\n".join([head, *indented(functions.splitlines()), body])
         linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
         namespace = dict(self.names)
         exec(compile(text, filename, "exec"), namespace)

@@ -3,7 +3,7 @@
 The core is complete without them. A folder beside it adds an entry when `mt_cuda.registrations`
 imports it, and the core looks the entry up where it is needed; `CudaOps(machine, plain=True)` uses
 the kernels of the core alone. More tables stand where their entries are used: `TABLES` and
-`HELPERS` of `device.py`, `NAMES` of `compiler.py`, `NAMES` and `SHARED` of `simulator.py`.
+`HELPERS` of `device.py`, `NAMES` and `SHARED` of `simulator.py`.
 """
 
 from __future__ import annotations
