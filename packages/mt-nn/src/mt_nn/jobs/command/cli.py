@@ -251,7 +251,7 @@ def _learning() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="mt-train",
         description=f"{_sentence()}\n\njobs:\n{listed}",
-        epilog="mt-train predict FOLDER INPUT predicts with a trained network; see mt-train predict --help.",
+        epilog="Predict with a trained network: mt-train predict FOLDER INPUT (see its --help).",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
@@ -282,7 +282,7 @@ def _asking() -> argparse.ArgumentParser:
         prog="mt-train predict", description="Predict with a trained network."
     )
     parser.add_argument("folder", type=Path, help="the folder of a training, such as runs/mnist")
-    parser.add_argument("inputs", nargs="+", metavar="INPUT", help="an image file, a text, or a point")
+    parser.add_argument("inputs", nargs="+", metavar="INPUT", help="an image, a text, or a point")
     _add_computing(parser)
     return parser
 
