@@ -222,7 +222,7 @@ def test_plain_numbers_come_out() -> None:
 def test_only_numbers_become_scalars(bad: object) -> None:
     x = Scalar(1.0)
     for use in (Scalar, x.maximum, x.backward):
-        with pytest.raises(TypeError, match="a Scalar holds one number; .* was given"):
+        with pytest.raises(TypeError, match="a Scalar holds a number; .* was given"):
             use(bad)
 
 

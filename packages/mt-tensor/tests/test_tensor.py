@@ -49,7 +49,7 @@ def test_bad_data() -> None:
         mt.tensor("a", dtype="float32")
     with pytest.raises(errors.DTypeError, match="complex"):
         mt.tensor(np.zeros(2, complex))
-    with pytest.raises(errors.DTypeError, match="'float23' is no dtype.*float16, float32"):
+    with pytest.raises(errors.DTypeError, match="no dtype 'float23'.*float16, float32"):
         mt.zeros(2, dtype="float23")
     with pytest.raises(errors.ShapeError, match="non-negative integers"):
         mt.zeros(2, -1)
@@ -230,7 +230,9 @@ def test_backward_accumulates_and_frees() -> None:
 
 def test_backward_of_more_than_one_element() -> None:
     x = mt.tensor([1.0, 2.0], requires_grad=True)
-    with pytest.raises(NoGradientError, match=r"shape \(2,\) needs the weight of each element"):
+    with pytest.raises(
+        NoGradientError, match=r"shape \(2,\) needs gradient=, one value per element"
+    ):
         (x * 2).backward()
     with pytest.raises(errors.ShapeError, match=r"gradient has shape \(3,\)"):
         (x * 2).backward(mt.ones(3))
@@ -337,7 +339,7 @@ def test_a_changed_saved_tensor_is_noticed() -> None:
     ]
     for result, change in cases:
         change()
-        with pytest.raises(errors.InPlaceError, match=r"changed in place since.*clone\(\)"):
+        with pytest.raises(errors.InPlaceError, match=r"has been changed in place, so.*clone\(\)"):
             result.backward()
 
 

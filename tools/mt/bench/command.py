@@ -9,6 +9,8 @@ mt bench --group steps             whole steps, compiled, against torch, torch.c
 mt bench parallel GPT              a step on several ranks, and a prediction for many
 mt bench startup                   imports and first steps
 mt bench chart rows.json out.svg   draw the rows that --json has written
+mt bench launches                  count the GPU launches of training steps, without a GPU
+mt bench ways softmax              whether an operation is one kernel on a GPU, several, or none
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from mt.arguments import parser_of, positive
 from mt.elsewhere import missing, run_elsewhere
 from mt.errors import reported
 
-PARTS = ("startup", "chart", "parallel")
+PARTS = ("startup", "chart", "parallel", "launches", "ways")
 """What can be asked for besides the comparison: modules of this package."""
 
 
@@ -81,6 +83,13 @@ def _parser(which: str) -> argparse.ArgumentParser:
         parser.add_argument("rows", type=Path, help="a file written by --json")
         parser.add_argument("picture", type=Path, help="an SVG or PNG file to write")
         parser.set_defaults(needs=["matplotlib"])
+    elif which in ("launches", "ways"):
+        parser.add_argument("--json", action="store_true", help="print the counts for programs")
+        if which == "launches":
+            parser.add_argument("--each", action="store_true", help="name the kernels, too")
+        else:
+            parser.add_argument("names", nargs="*", help="the operations (default: all)")
+        parser.set_defaults(needs=["mt_cuda"])
     else:
         parser.add_argument(
             "pattern", nargs="?", default="", help="a pattern for the names of rows"

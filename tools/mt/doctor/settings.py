@@ -16,8 +16,7 @@ OURS = {
     "MT_FAST_CACHE": "where mt-fast keeps compiled kernels",
     "MT_FORBID_SKIPS": "whether a test that skips itself fails",
     "MT_PROGRAMS": "how many programs the conformance kit makes up",
-    "MT_RANK_LINK": "how ranks send what is on a GPU",
-    "MT_RANK_TIMEOUT": "how many seconds a rank may keep others waiting",
+    "MT_RANK_TIMEOUT": "how many seconds a rank may wait for others",
 }
 """Every variable of this project's, and what it decides."""
 

@@ -182,8 +182,8 @@ def test_a_reader_permutes_slices_and_broadcasts(reader: Reader) -> None:
     [
         ("shape", HUGE, "at most 10,000 elements can be looked at"),
         ("broadcast to", HUGE, "at most 10,000 elements can be looked at"),
-        ("broadcast to", "5, 5", "cannot be expanded to (5, 5): only sizes of 1 stretch."),
-        ("permute", "0, 0", "must name each of the 2 dimension(s) once."),
+        ("broadcast to", "5, 5", "cannot be expanded to (5, 5): only sizes of 1 can change."),
+        ("permute", "0, 0", "is not a permutation of the 2 dimension(s)."),
         ("index", "9", "index 9 is out of range for dimension 0"),
         ("index", "__import__('os')", "an index is whole numbers, slices, ... and None"),
     ],

@@ -81,8 +81,7 @@ if _find_spec("mt_tensor.methods") is not None:
     import mt_tensor.emulation.bfloat16  # each of these registers in the core's tables
     import mt_tensor.emulation.exactness
     import mt_tensor.emulation.narrow
-    import mt_tensor.large_arrays.blocks
-    import mt_tensor.large_arrays.formulas
+    import mt_tensor.large_arrays.choices
     import mt_tensor.large_arrays.updates
     import mt_tensor.pointwise.dtype_rules
     import mt_tensor.reductions.slices

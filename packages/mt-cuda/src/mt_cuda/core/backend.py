@@ -42,7 +42,7 @@ from mt_tensor.core.kernels import registered_kernel
 from mt_tensor.core.layout import Layout as Contiguous
 from mt_tensor.core.layout import row_major
 from mt_tensor.core.strides import Shape, folded_shape, size_of, strides_from_shape
-from mt_tensor.core.tensor_data import MOST_DIMENSIONS, not_an_array
+from mt_tensor.core.tensor_data import MAX_DIMENSIONS, not_an_array
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -155,7 +155,7 @@ class CudaOps(TensorBackend):
 
     def to_host(self, data: TensorData) -> npt.NDArray[Any]:
         """Wait for the device, and return a copy of the elements."""
-        if len(data.shape) > MOST_DIMENSIONS:
+        if len(data.shape) > MAX_DIMENSIONS:
             raise not_an_array(data.shape)
         layout = data.layout
         row = data if layout is layout.contiguous else self.copy(data, layout.contiguous)

@@ -26,7 +26,7 @@ from mt_tensor.core.host import HostBackend
 from mt_tensor.core.layout import Layout, row_major
 from mt_tensor.core.plans import drop_plans
 from mt_tensor.core.strides import Shape, folded_shape, size_of
-from mt_tensor.core.tensor_data import MOST_DIMENSIONS, not_an_array
+from mt_tensor.core.tensor_data import MAX_DIMENSIONS, not_an_array
 
 PARALLEL_FROM = 131072
 """Elements from which all threads are used. One thread adds up so many in 20 microseconds, and to
@@ -161,7 +161,7 @@ class FastOps(HostBackend):
 
     def concatenate(self, parts: Sequence[TensorData], dim: int) -> TensorData:
         """Join views with NumPy, in one call for all of them."""
-        if len(parts[0].layout.shape) > MOST_DIMENSIONS:
+        if len(parts[0].layout.shape) > MAX_DIMENSIONS:
             return super().concatenate(parts, dim)
         array = np.concatenate([part.array for part in parts], dim)
         return TensorData.of(array, row_major(array.shape, parts[0].layout.dtype))

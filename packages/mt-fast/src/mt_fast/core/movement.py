@@ -21,7 +21,7 @@ from mt_tensor import DType, TensorData, uint8
 from mt_tensor.core import host
 from mt_tensor.core.casting import assign
 from mt_tensor.core.layout import Layout
-from mt_tensor.core.tensor_data import MOST_DIMENSIONS
+from mt_tensor.core.tensor_data import MAX_DIMENSIONS
 
 BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
@@ -46,7 +46,7 @@ def copy(source: TensorData, out: TensorData, parallel: bool) -> None:
 
 def copied(source: TensorData, out: Layout, parallel: bool) -> TensorData:
     """Return a copy of a contiguous layout."""
-    if out.size < loops.WORTH_A_KERNEL and len(out.shape) <= MOST_DIMENSIONS:
+    if out.size < loops.WORTH_A_KERNEL and len(out.shape) <= MAX_DIMENSIONS:
         return host.copied(source, out)  # in less time than it takes to look at the layout
     made = new_view(out)
     if out.size:

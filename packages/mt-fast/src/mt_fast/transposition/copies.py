@@ -13,7 +13,7 @@ from mt_fast.core.source import Element, Source, View, function, loop
 from mt_fast.core.tables import SPECIAL_CASES, empty
 from mt_fast.transposition.loops import column_of, tiles_of
 from mt_tensor import DType, TensorData
-from mt_tensor.backends.extending import MOST_DIMENSIONS, Layout
+from mt_tensor.backends.extending import MAX_DIMENSIONS, Layout
 
 SHORT = 8
 """The least number of elements of rows that are copied one by one, and of rows and columns that are
@@ -62,7 +62,7 @@ def copy(source: TensorData, out: TensorData, parallel: bool) -> bool:
         return False
     if out.size >= loops.WORTH_A_KERNEL and _copy_columns(source, out, parallel):
         return True
-    if same and not parallel and out.ndim <= MOST_DIMENSIONS:
+    if same and not parallel and out.ndim <= MAX_DIMENSIONS:
         return False
     if same:
         source, out = as_unsigned(source), as_unsigned(out)

@@ -1,4 +1,4 @@
-"""Settings of layers and functions: integers, one number or one for each dimension."""
+"""Checks of integer settings, given once or once per dimension."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from mt_tensor.core.arguments import as_integer
 from mt_tensor.core.errors import DomainError
 
 Sizes = int | Sequence[int]
-"""One number for all dimensions, or one for each."""
+"""An integer for all dimensions, or one for each."""
 
 
 def integer(name: str, value: Any, least: int) -> int:
-    """Return an integer, Python's or NumPy's, as Python's; raise SettingError below `least`."""
+    """Convert an integer of Python or NumPy to `int`; raise SettingError if below `least`."""
     if value.__class__ is int and value >= least:
         return value
     try:
@@ -26,9 +26,9 @@ def integer(name: str, value: Any, least: int) -> int:
 
 
 def integers(name: str, value: Any, count: int, least: int) -> tuple[int, ...]:
-    """Return `count` integers, given as one number for all dimensions or as one for each.
+    """Return `count` integers, given as one for all dimensions or as one for each.
 
-    Another number of them, or one below `least`, is a SettingError.
+    Raise SettingError for another number of integers, or for one below `least`.
     """
     if value.__class__ is int and value >= least:
         return (value,) * count
@@ -36,7 +36,7 @@ def integers(name: str, value: Any, count: int, least: int) -> tuple[int, ...]:
         for number in value:
             if number.__class__ is not int or number < least:
                 break
-        else:  # the settings that layers keep
+        else:  # already normalized, as the settings of layers are
             return value
     values = value if isinstance(value, tuple | list) else (value,)
     if len(values) == 1:

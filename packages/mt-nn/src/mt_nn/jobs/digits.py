@@ -3,7 +3,7 @@
 Of 287 images of the validation part, read by networks of five seeds, 1.4 were wrong on average with
 the settings below. Without smoothed labels it was 3.2 at best, whatever the rate and the dropout;
 with the rate 0.003, 2.8. A higher rate and dropout of a quarter made no difference that chance
-would not explain. `choosing.py` tries these settings again.
+would not explain.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ class Scalars(Module):
         return {name: float(value) for name, value in super().state_dict(prefix).items()}
 
 
-class GradientDescent:
+class GradientDescent(training.GradientDescent):
     """Stage 1's optimizer, with its rate and its state where the `Trainer` looks for them.
 
     Args:
@@ -85,20 +85,16 @@ class GradientDescent:
     """
 
     def __init__(self, parameters: Iterable[Parameter], rate: float) -> None:
-        self.descent = training.GradientDescent(parameters)
-        self.param_groups: list[dict[str, Any]] = [{"params": self.descent.parameters, "lr": rate}]
+        super().__init__(parameters)
+        self.param_groups: list[dict[str, Any]] = [{"params": self.parameters, "lr": rate}]
 
-    def zero_grad(self) -> None:
-        """Forget the derivatives."""
-        self.descent.zero_grad()
-
-    def step(self) -> None:
+    def step(self, rate: float | None = None) -> None:
         """Move every parameter against its derivative."""
-        self.descent.step(self.param_groups[0]["lr"])
+        super().step(self.param_groups[0]["lr"] if rate is None else rate)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the last step of each parameter."""
-        return {"steps": list(self.descent.steps)}
+        return {"steps": list(self.steps)}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Take over what `state_dict` has returned.
@@ -107,10 +103,10 @@ class GradientDescent:
             StateDictError: it is not one number for each parameter.
         """
         steps = state["steps"]
-        count = len(self.descent.steps)
+        count = len(self.steps)
         if len(steps) != count or not all(isinstance(step, float) for step in steps):
             raise StateDictError(f"there must be {count} steps, one for each parameter.")
-        self.descent.steps = list(steps)
+        self.steps = list(steps)
 
 
 # --- The jobs -------------------------------------------------------------------------------------

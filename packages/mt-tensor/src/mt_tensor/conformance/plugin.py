@@ -44,7 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--mt-report",
         metavar="FILE",
-        help="write there, as JSON, which operations passed (see mt_tensor.conformance.table)",
+        help="write there, as JSON, which operations passed",
     )
 
 

@@ -10,8 +10,6 @@ import contextlib
 import dataclasses
 import json
 import os
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +22,6 @@ from mt_nn.jobs.job import Job, Settings
 from mt_nn.saving.checkpoint import Checkpoints
 from mt_nn.utils.settings import check_flags
 from mt_operators import Module, StateDictError
-
-if sys.platform != "win32":
-    import fcntl
 
 FILE = "run.json"
 
@@ -41,7 +36,7 @@ TRAINING = "training"
 
 NAME_ANOTHER = ": name another folder with --out."
 
-IRRELEVANT = ("data_dir", "test", "vectors")
+IRRELEVANT = ("data_dir", "test")
 """Settings that may change while a training is interrupted: files may have moved."""
 
 
@@ -137,6 +132,7 @@ class Run:
             FileError: as `predecessor`; or something cannot be written or moved.
         """
         before = self.predecessor()
+        make_folder(self.folder)
         if before is None or not before.finished:
             self.write()
             if before is not None:
@@ -182,7 +178,7 @@ class Run:
         """Raise FileError if there are files of somebody else, which might be written over."""
         try:
             names = [name for name in os.listdir(self.folder) if name[0] != "."]  # noqa: PTH208
-        except OSError:  # it is not there yet, or `held` will say what is wrong with it
+        except OSError:  # it is not there yet, or an error tells when it is written
             return
         if names:
             raise FileError(
@@ -197,36 +193,6 @@ class Run:
 
     def _clearing(self) -> contextlib.AbstractContextManager[None]:
         return files_needed(f"{self.folder} cannot be cleared", NAME_ANOTHER)
-
-    @contextlib.contextmanager
-    def held(self) -> Iterator[None]:
-        """Make the folder, and let nobody else train there in this block.
-
-        Where there are no locks, as on Windows, nobody is kept away.
-
-        Raises:
-            FileError: the folder cannot be made or opened, or somebody trains there.
-        """
-        make_folder(self.folder)
-        if sys.platform == "win32":
-            yield
-            return
-        with files_needed(f"{self.folder} cannot be opened", NAME_ANOTHER):
-            folder = os.open(self.folder, os.O_RDONLY)
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(folder)
-            raise FileError(
-                f"another mt-train is training in {self.folder}: wait for it, or name another "
-                "folder with --out."
-            ) from None
-        except OSError:  # not every file system has locks
-            pass
-        try:
-            yield
-        finally:
-            os.close(folder)
 
     def finish(self) -> None:
         """Note that nothing is left to do."""

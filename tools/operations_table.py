@@ -1,7 +1,7 @@
 """A table of operations and backends in Markdown, made of what the conformance kit reported.
 
     pytest --pyargs mt_tensor.conformance --mt-backend numpy --mt-report numpy.json
-    python -m mt_tensor.conformance.table numpy.json ... > operations.md
+    python tools/operations_table.py numpy.json ... > operations.md
 
 `hatch run operations` does so for all backends of this workspace.
 """
