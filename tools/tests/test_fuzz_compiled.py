@@ -10,7 +10,7 @@ from mt.fuzz.campaign import count_some, least
 from mt.fuzz.command import main
 from mt.fuzz.compiled import AS_IT_IS, RUN, UNCOMPILED, run
 from mt.fuzz.programs import Ref, Source, Step, leaf
-from mt_tensor.programs import passes, reuse
+from mt_tensor.programs import fusion, memory_planning
 from mt_tensor.programs.program import Instruction
 
 ROW = np.array([1.0, 2.0, 3.0], np.float32)
@@ -67,7 +67,8 @@ def early(last_uses: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @pytest.mark.parametrize(
-    ("module", "name", "fault"), [(passes, "composed", swapping), (reuse, "last_uses", early)]
+    ("module", "name", "fault"),
+    [(fusion, "composed", swapping), (memory_planning, "last_uses", early)],
 )
 def test_a_planted_fault_is_seen(
     module: Any, name: str, fault: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
@@ -79,7 +80,7 @@ def test_a_planted_fault_is_seen(
 def test_a_difference_is_made_small_and_shown(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(passes, "composed", swapping(passes.composed))
+    monkeypatch.setattr(fusion, "composed", swapping(fusion.composed))
     program, difference = run([*CHAIN, Step("torch.exp()", (Ref(1),))])
     assert difference is not None
     steps, _ = least(program, difference, "compiled")

@@ -4,6 +4,8 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 import operations_table as table
 
 CHECKED_IN = Path(__file__).parents[2] / "packages/mt-tensor/docs/operations.md"
@@ -14,12 +16,12 @@ def named(text: str) -> list[list[str]]:
     return [re.findall(r"^\| `(\w+)`", part, re.MULTILINE) for part in text.split("\n## ")[1:]]
 
 
-def test_the_checked_in_table_names_the_present_operations():
+def test_the_checked_in_table_names_the_present_operations() -> None:
     operators, others = table.operations()
     assert named(CHECKED_IN.read_text()) == [operators, others], "run `hatch run operations`"
 
 
-def test_the_built_in_backends_have_every_operation():
+def test_the_built_in_backends_have_every_operation() -> None:
     for line in CHECKED_IN.read_text().splitlines():
         if line.startswith("| `"):
             simple, numpy = (cell.strip() for cell in line.split("|")[2:4])
@@ -37,7 +39,9 @@ REPORTS = [
 ]
 
 
-def test_the_table_says_what_reports_say(tmp_path, capsys):
+def test_the_table_says_what_reports_say(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     paths = [tmp_path / "mine.json", tmp_path / "yours.json"]
     for path, report in zip(paths, REPORTS, strict=True):
         path.write_text(json.dumps(report))
@@ -50,6 +54,6 @@ def test_the_table_says_what_reports_say(tmp_path, capsys):
     assert named(text) == list(table.operations())
 
 
-def test_without_reports_it_says_how_to_make_them(capsys):
+def test_without_reports_it_says_how_to_make_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert table.main([]) == 2
     assert "--mt-report" in capsys.readouterr().err

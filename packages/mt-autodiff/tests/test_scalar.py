@@ -381,7 +381,7 @@ def test_data_is_always_a_float() -> None:
     x = Scalar(2.0)
     x.data = np.float32(0.5)
     assert type(x.data) is float
-    with pytest.raises(TypeError, match="one number; '12' of type str"):
+    with pytest.raises(TypeError, match="a number; '12' of type str"):
         x.data = "12"  # type: ignore[assignment]
     x.data -= 0.1 * Scalar(1.0)
     assert x.data == 0.4

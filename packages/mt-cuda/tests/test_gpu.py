@@ -75,7 +75,7 @@ def test_kernels_that_do_not_run_make_it_unavailable(pretend):
 
 def test_ways_to_launch_are_remembered_in_limits(pretend, monkeypatch):
     machine, _ = pretend()
-    monkeypatch.setattr(gpu, "REMEMBERED", 2)
+    monkeypatch.setattr(gpu, "CACHE_SIZE", 2)
     one = define("one", [*numbers("n"), *operand("y", mt.float32)], ["y[y_at] = float32(n)"])
     loaded, memory = machine.load(one), machine.allocate(1, mt.float32)
     for blocks in range(1, 6):

@@ -169,8 +169,8 @@ def test_no_forward() -> None:
     ("name", "message"),
     [
         ("a.b", "'a.b' cannot name a member of Tree"),
-        ("", "must not be empty"),
-        (0, "must be a string"),
+        ("", "must be a non-empty string"),
+        (0, "must be a non-empty string"),
         ("size", "'size' cannot name a member of Tree, which has an attribute of that name"),
         ("train", "'train' cannot name a member of Tree, whose class has an attribute"),
         ("forward", "'forward' cannot name a member of Tree, whose class has"),

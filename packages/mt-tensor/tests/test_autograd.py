@@ -387,7 +387,7 @@ def test_exchanged_elements() -> None:
         assert x.grad is None
     with pytest.raises(DTypeError, match="float64 on backend 'numpy'; it must be float32"):
         mt.ones(2).data = mt.ones(2, dtype="float64")
-    with pytest.raises(TypeError, match="data is a tensor"):
+    with pytest.raises(TypeError, match="data must be a tensor"):
         mt.ones(2).data = 3
 
 

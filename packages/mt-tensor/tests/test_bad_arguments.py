@@ -559,3 +559,39 @@ def test_bad_arguments(bad: BadCall, backend: str) -> None:
         x = mt.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
         with pytest.raises(bad.error, match=bad.message):
             bad.call(x)
+
+
+# --- Numbers that a dtype cannot hold ------------------------------------------------------------
+
+STORING: dict[str, Callable[[mt.Tensor, Any], Any]] = {
+    "fill_": lambda x, n: x.fill_(n),
+    "full_like": mt.full_like,
+    "new_full": lambda x, n: x.new_full((2,), n),
+    "new_tensor": lambda x, n: x.new_tensor([n]),
+    "masked_fill": lambda x, n: x.masked_fill(x > 0, n),
+    "masked_fill by a tensor": lambda x, n: x.masked_fill(x > 0, mt.tensor(n, backend=x.backend)),
+    "setitem": lambda x, n: x.__setitem__(0, n),
+    "setitem under a mask": lambda x, n: x.__setitem__(x > 0, n),
+    "setitem by indices": lambda x, n: x.__setitem__([0, 1], n),
+    "where": lambda x, n: x.where(x > 0, n) if isinstance(n, int) else x.fill_(n),
+    "index_fill": lambda x, n: x.index_fill(0, mt.tensor([0], backend=x.backend), n),
+    "scatter": lambda x, n: x.scatter(0, mt.tensor([0], backend=x.backend), n),
+    "fill_diagonal_": lambda x, n: x[None].clone().fill_diagonal_(n),
+    "threshold": lambda x, n: x.threshold(0, n),
+    "pad": lambda x, n: mt.pad(x, (1, 0), value=n),
+    "pow": lambda x, n: x**n if isinstance(n, int) and n > 0 else x.fill_(n),
+}
+"""What puts a number among elements."""
+
+
+@pytest.mark.parametrize("name", STORING)
+@pytest.mark.parametrize(
+    ("dtype", "number"),
+    [("int8", 300), ("int8", -129), ("uint8", 2**40), ("int32", 1e10), ("int64", np.nan)],
+)
+@pytest.mark.parametrize("backend", ["numpy", "simple"])
+def test_no_number_out_of_range_is_stored(backend: str, name: str, dtype: str, number: Any) -> None:
+    x = mt.tensor([1, 0, 1], dtype=dtype, backend=backend)
+    with pytest.raises(DTypeError, match="out of range"):
+        STORING[name](x, number)
+    assert x.tolist() == [1, 0, 1]

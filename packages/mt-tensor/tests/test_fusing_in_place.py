@@ -90,6 +90,30 @@ def test_results_must_be_as_many_as_what_is_changed(results: Any) -> None:
         mt.fuse_in_place("x", "y")(results)(mt.ones(1), mt.ones(1))
 
 
+@pytest.mark.parametrize("shape", [(2, 3), (1, 1), (2, 1)])
+def test_what_is_read_must_broadcast_to_what_is_changed(shape: tuple[int, ...]) -> None:
+    move = mt.fuse_in_place("x")(lambda x, y, z: x + y * z)
+    with pytest.raises(ShapeError, match="does not broadcast"):
+        move(mt.zeros(3), mt.ones(*shape), 1.0)
+
+
+def test_what_is_changed_must_not_share_memory() -> None:
+    follow = mt.fuse_in_place("x", "y")(lambda x, y, z: (y + z, x + z))
+    memory, y = mt.arange(5, dtype="float32"), mt.zeros(3)
+    with pytest.raises(InPlaceError, match="share memory"):
+        follow(memory[1:4], memory[:3], y)
+    with pytest.raises(InPlaceError, match="repeats elements"):
+        follow(memory[:1].expand(3), y, 1.0)
+
+
+def test_a_function_that_looks_at_elements_is_refused() -> None:
+    branching = mt.fuse_in_place("x")(lambda x: x if x > 0 else -x)
+    x = mt.tensor([1.0, -1.0])
+    with pytest.raises(FusionError, match="looks at an element"):
+        branching(x)
+    assert x.tolist() == [1, -1]
+
+
 OPERATIONS = {
     "neg": 1,
     "abs": 1,

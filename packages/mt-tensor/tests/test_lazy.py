@@ -66,7 +66,7 @@ def test_what_nobody_can_ask_for_is_forgotten() -> None:
         y = x * 3
         y.realize()
         assert {call.name for call in block._pending} <= {"full"}  # numbers are kept as tensors
-        assert len(block._promises) == len(block._pending)
+        assert len(block._lazy) == len(block._pending)
     assert all("exp" not in call for program in names(block) for call in program)
 
 

@@ -115,7 +115,7 @@ class IntegersComputedAsFloats(Spoilt):
             results[0].array[...] = (a + b).astype(np.int64)
 
 
-@found_by("test_elementwise::test_integers_stay_integers_and_wrap")
+@found_by("test_elementwise::test_whole_numbers_are_exact_up_to_the_extremes")
 class IntegersStopAtTheLargest(Spoilt):
     def spoil(self, formula, inputs, results):
         if formula.name == "add" and results[0].dtype.name == "int8":

@@ -100,6 +100,13 @@ def test_random() -> None:
         (lambda: (mt.ones(2, dtype="int8"), mt.ones(2, dtype="uint8")), "int16"),
         (lambda: (mt.ones((), dtype="int32"), 2.5), "float32"),
         (lambda: (mt.ones(2, dtype="float32"), mt.ones(2, dtype="float64")), "float64"),
+        (lambda: (mt.ones(2, dtype="bfloat16"), 2), "bfloat16"),
+        (lambda: (mt.ones(2, dtype="bfloat16"), mt.ones(2, dtype="float16")), "float32"),
+        (lambda: (mt.ones(2, dtype="float32"), mt.ones(2, dtype="bfloat16")), "float32"),
+        (lambda: (mt.ones(2, dtype="bfloat16"), mt.ones(2, dtype="float64")), "float64"),
+        (lambda: (mt.ones(2, dtype="int64"), mt.ones(2, dtype="bfloat16")), "bfloat16"),
+        (lambda: (mt.ones(2, dtype="bfloat16"), mt.ones(2, dtype="uint8")), "bfloat16"),
+        (lambda: (mt.ones(2, dtype="bfloat16"), mt.ones(2, dtype="bool")), "bfloat16"),
     ],
 )
 def test_promotion(operands: Callable[[], tuple[Any, Any]], wanted: str) -> None:

@@ -6,7 +6,7 @@ import functools
 
 from mt_fast.core import loops
 from mt_fast.core.kernel import Kernel, compiled
-from mt_fast.core.loops import REMEMBERED, Loop, LoopLayout, loop_over, nested
+from mt_fast.core.loops import CACHE_SIZE, Loop, LoopLayout, loop_over, nested
 from mt_fast.core.movement import as_unsigned
 from mt_fast.core.rendering import converted
 from mt_fast.core.source import Element, Source, View, function, loop
@@ -76,7 +76,7 @@ def copy(source: TensorData, out: TensorData, parallel: bool) -> bool:
     return True
 
 
-@functools.lru_cache(REMEMBERED)
+@functools.lru_cache(CACHE_SIZE)
 def _strided(views: tuple[Layout, ...], parallel: bool) -> Loop:
     """Return a strided loop, whose last two dimensions are exchanged if the last one is short."""
     over = loop_over(views, 1, parallel, strided=True)

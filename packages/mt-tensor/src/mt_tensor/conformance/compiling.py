@@ -20,7 +20,7 @@ from mt_tensor.conformance.programs import CHANGES, LARGEST, outcome
 from mt_tensor.core.dtypes import Array
 from mt_tensor.core.strides import overlaps
 from mt_tensor.errors import CompileError, InPlaceError
-from mt_tensor.programs import passes, reuse
+from mt_tensor.programs import fusion, memory_planning
 from mt_tensor.programs.compiling import Compiled
 
 EVERY = 4
@@ -30,12 +30,12 @@ EVERY = 4
 @contextmanager
 def small_as_large() -> Iterator[None]:
     """Let programs do with small tensors what they do with large ones."""
-    before = reuse.LEAST, passes.LEAST
-    reuse.LEAST = passes.LEAST = 1
+    before = memory_planning.LEAST, fusion.LEAST
+    memory_planning.LEAST = fusion.LEAST = 1
     try:
         yield
     finally:
-        reuse.LEAST, passes.LEAST = before
+        memory_planning.LEAST, fusion.LEAST = before
 
 
 @dataclass

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_operators.testing.ids import sample_id
 from mt_tensor.backends import TensorBackend
 from mt_tensor.conformance.kernels import assert_kernel_agrees
 from mt_tensor.conformance.layouts import LAYOUTS, contiguous
+from mt_tensor.conformance.rows import parametrized
 from mt_tensor.core.dtypes import Array
 from mt_tensor.core.named import FUSED
 from mt_tensor.errors import ExchangeError
@@ -33,14 +33,9 @@ VIEWS = frozenset(
 
 IN_TURN = list(LAYOUTS.values())
 
-ROWS = [pytest.param(row, id=sample_id(row.name, row.call)) for row in TENSOR_SPECS]
-SMOOTH = [
-    pytest.param(row, id=sample_id(row.name, row.call))
-    for row in TENSOR_SPECS
-    if row.differentiable
-]
-
-REFUSED = [pytest.param(bad, id=sample_id(bad.name, bad.call)) for bad in BAD_CALLS]
+ROWS = parametrized(TENSOR_SPECS)
+SMOOTH = parametrized([row for row in TENSOR_SPECS if row.differentiable])
+REFUSED = parametrized(BAD_CALLS)
 
 
 @pytest.fixture(autouse=True)

@@ -28,10 +28,8 @@ from mt_tensor.testing.specs import (
     TENSOR_SPECS,
     WHOLE,
     BadCall,
-    Shapes,
     TensorOpSpec,
     arguments,
-    row,
 )
 
 __all__ = [
@@ -41,8 +39,6 @@ __all__ = [
     "TENSOR_SPECS",
     "WHOLE",
     "BadCall",
-    "Shapes",
     "TensorOpSpec",
     "arguments",
-    "row",
 ]

@@ -36,35 +36,27 @@ row("getitem", lambda x: x[:, [[0], [1]], [1, 0]], ((2, 3, 4),))
 row("getitem", lambda x: x[..., x[0, 0] > 0], ((2, 3, 4),))
 row("getitem", lambda x: x[x > 0.2], *single((2, 3), (4,), (2, 1, 3)))
 _POINTS = [[0, 1, 1], [2, 0, 2]]
-row("gather", lambda x: x.gather(1, mt.tensor(_POINTS, backend=x.backend)), *single((2, 3), (4, 5)))
+row("gather", lambda x: x.gather(1, at(x, _POINTS)), *single((2, 3), (4, 5)))
 refused("gather", lambda x: x.gather(1, mt.tensor([[3]])), IndexingError, "index 3 is out of range")
 _out_of_range("gather", lambda x: x.gather(1, mt.tensor([[-1]])), -1)
 
 
-row(
-    "scatter_add",
-    lambda x, y: x.scatter_add(1, mt.tensor(_POINTS, backend=x.backend), y),
-    ((2, 3), (2, 3)),
-)
-row(
-    "index_select",
-    lambda x: x.index_select(1, mt.tensor([2, 0, 2], backend=x.backend)),
-    *single((2, 3), (1, 3, 2)),
-)
+row("scatter_add", lambda x, y: x.scatter_add(1, at(x, _POINTS), y), ((2, 3), (2, 3)))
+row("index_select", lambda x: x.index_select(1, at(x, [2, 0, 2])), *single((2, 3), (1, 3, 2)))
 row(
     "scatter",
-    lambda x, y: x.scatter(1, mt.tensor([[2, 0]], backend=x.backend), y),
+    lambda x, y: x.scatter(1, at(x, [[2, 0]]), y),
     ((2, 3), (1, 2)),
     ((2, 3), (3, 2)),
     torch=lambda x, y: x.scatter(1, mt.tensor([[2, 0]]), y[:1]),  # no gradient for a longer source
 )
 refused("scatter", lambda x: x.scatter(1, x.long(), 1.0), IndexingError, "index 6 is out of range")
-row("scatter", lambda x: x.scatter(0, mt.tensor([[1, 0]], backend=x.backend), 5.0), ((2, 2),))
+row("scatter", lambda x: x.scatter(0, at(x, [[1, 0]]), 5.0), ((2, 2),))
 
 
 def _scatter_reduced(reduce: str, include_self: bool) -> Callable[..., Any]:
     def call(x: Any, source: Any) -> Any:
-        index = mt.tensor(_POINTS, backend=x.backend)
+        index = at(x, _POINTS)
         return x.scatter_reduce(1, index, source + 0.05, reduce, include_self=include_self)
 
     return call
@@ -81,7 +73,7 @@ row(
 )
 row(
     "index_add",
-    lambda x, y: x.index_add(1, mt.tensor([2, 0, 2], backend=x.backend), y, alpha=2),
+    lambda x, y: x.index_add(1, at(x, [2, 0, 2]), y, alpha=2),
     ((2, 3), (2, 3)),
     ((1, 3), (1, 3)),
 )
@@ -115,7 +107,7 @@ row("index_fill", lambda x, y: x.index_fill(1, at(x), y), ((2, 3), ()), ((1, 3, 
 _out_of_range("index_fill", lambda x: x.index_fill(0, at(x), 1))
 row(
     "masked_scatter",
-    lambda x, y: x.masked_scatter(mt.tensor([[True], [False]], backend=x.backend), y),
+    lambda x, y: x.masked_scatter(at(x, [[True], [False]]), y),
     ((2, 3), (2, 2)),
     ((3,), (3,)),
 )
@@ -158,11 +150,7 @@ row(
     ((2, 3), (2,)),
     oracle=lambda x, y: np.where(np.eye(2, 3, 1) == 1, y[:, None], x),
 )
-row(
-    "take",
-    lambda x: x.T.take(mt.tensor([[0, -1], [1, 1]], backend=x.backend)),
-    *single((2, 3), (2,)),
-)
+row("take", lambda x: x.T.take(at(x, [[0, -1], [1, 1]])), *single((2, 3), (2,)))
 refused("take", lambda x: x.take(x.long()), IndexingError, "index 6 is out of range")
 row("argwhere", lambda x: (x > 0).argwhere(), *MATRIX, dtypes="index")
 for _reduce in ("prod", "amax", "amin"):
@@ -179,26 +167,22 @@ row(
     ((3, 2), (2, 2)),
     dtypes="number",
 )
-row("put", lambda x, y: x.put(mt.tensor([[4, -6]], backend=x.backend), y), ((2, 3), (2,)))
+row("put", lambda x, y: x.put(at(x, [[4, -6]]), y), ((2, 3), (2,)))
 refused("put", lambda x: x.put(x.long(), x), IndexingError, "index 6 is out of range")
-row(
-    "put",
-    lambda x, y: x.put(mt.tensor([1, 0, 1], backend=x.backend), y, accumulate=True),
-    ((2,), (3,)),
-)
+row("put", lambda x, y: x.put(at(x, [1, 0, 1]), y, accumulate=True), ((2,), (3,)))
 
 
 def _scatter_with(reduce: str, name: str) -> None:
     """Add the rows of `scatter(reduce=...)`, whose gradients torch has by another name only."""
     row(
         "scatter",
-        lambda x, y: x.scatter(1, mt.tensor(_POINTS, backend=x.backend), y, reduce=reduce),
+        lambda x, y: x.scatter(1, at(x, _POINTS), y, reduce=reduce),
         ((2, 3), (2, 3)),
         torch=lambda x, y: x.scatter_reduce(1, mt.tensor(_POINTS), y, name),
     )
     row(
         "scatter",
-        lambda x: x.scatter(1, mt.tensor(_POINTS, backend=x.backend), 2, reduce=reduce),
+        lambda x: x.scatter(1, at(x, _POINTS), 2, reduce=reduce),
         ((2, 3),),
         torch=lambda x: x.scatter_reduce(
             1, mt.tensor(_POINTS), mt.full((2, 3), 2, dtype=x.dtype), name
@@ -208,8 +192,4 @@ def _scatter_with(reduce: str, name: str) -> None:
 
 _scatter_with("add", "sum")
 _scatter_with("multiply", "prod")
-row(
-    "index_fill",
-    lambda x, y: x.index_fill(0, mt.tensor([1, 1], backend=x.backend), y),
-    ((2, 3), ()),
-)
+row("index_fill", lambda x, y: x.index_fill(0, at(x, [1, 1]), y), ((2, 3), ()))

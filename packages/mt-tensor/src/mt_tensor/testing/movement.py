@@ -9,7 +9,7 @@ import numpy as np
 import mt_tensor as mt
 from mt_tensor.core.dtypes import Array
 from mt_tensor.errors import IndexingError
-from mt_tensor.testing.specs import ANY, MATRIX, WITH_EMPTY, refused, row, single
+from mt_tensor.testing.specs import ANY, MATRIX, WITH_EMPTY, at, refused, row, single
 
 # --- Movement -----------------------------------------------------------------------------------
 
@@ -50,7 +50,7 @@ row("tile", lambda x: x.tile(2), *WITH_EMPTY)
 row("repeat_interleave", lambda x: x.repeat_interleave(2), *WITH_EMPTY)
 row(
     "repeat_interleave",
-    lambda x: x.repeat_interleave(mt.tensor([2, 0, 1], backend=x.backend), 1),
+    lambda x: x.repeat_interleave(at(x, [2, 0, 1]), 1),
     *single((2, 3), (1, 3, 2)),
 )
 row("movedim", lambda x: x.movedim((0, -1), (1, 0)), *MATRIX)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 import mt_tensor as mt
 from mt_tensor.core.dtypes import Array
 from mt_tensor.errors import DomainError
-from mt_tensor.testing.specs import Shapes, refused, row, single
+from mt_tensor.testing.specs import Shapes, at, refused, row, single
 
 _row = partial(row, dtypes="number")
 """A row of a product of numbers, which truth values do not have."""
@@ -113,17 +111,14 @@ row("einsum", lambda x, y: mt.einsum(x, [0, ...], y, [..., 0], [..., 0]), ((2, 3
 
 # --- Products, added to something ---------------------------------------------------------------
 
-_WITH_PRODUCTS: dict[str, tuple[Callable[..., Any], tuple[Shapes, ...]]] = {
-    "addmm": (np.matmul, (((2, 2), (2, 3), (3, 2)), ((2,), (1, 3), (3, 2)))),
-    "addmv": (np.matmul, (((2,), (2, 3), (3,)), ((), (2, 3), (3,)))),
-    "addr": (np.outer, (((2, 3), (2,), (3,)), ((3,), (2,), (3,)))),
-    "baddbmm": (np.matmul, (((2, 1, 2), (2, 1, 3), (2, 3, 2)), ((2,), (2, 2, 3), (2, 3, 2)))),
-    "addbmm": (
-        lambda a, b: np.matmul(a, b).sum(0),
-        (((1, 2), (2, 1, 3), (2, 3, 2)), ((2,), (2, 2, 3), (2, 3, 2))),
-    ),
+_WITH_PRODUCTS: dict[str, tuple[Shapes, ...]] = {
+    "addmm": (((2, 2), (2, 3), (3, 2)), ((2,), (1, 3), (3, 2))),
+    "addmv": (((2,), (2, 3), (3,)), ((), (2, 3), (3,))),
+    "addr": (((2, 3), (2,), (3,)), ((3,), (2,), (3,))),
+    "baddbmm": (((2, 1, 2), (2, 1, 3), (2, 3, 2)), ((2,), (2, 2, 3), (2, 3, 2))),
+    "addbmm": (((1, 2), (2, 1, 3), (2, 3, 2)), ((2,), (2, 2, 3), (2, 3, 2))),
 }
-for _name, (_product, _shapes) in _WITH_PRODUCTS.items():
+for _name, _shapes in _WITH_PRODUCTS.items():
     row(
         _name,
         lambda x, a, b, n=_name: getattr(x, n)(a, b, beta=0.5, alpha=2),
@@ -197,9 +192,7 @@ refused("cov", lambda x: x.cov(aweights=-x[0]), DomainError, "not negative")
 refused("cov", lambda x: x.cov(fweights=x[0].long() * 0), DomainError, "add up to zero")
 row(
     "cov",
-    lambda x, w: x.cov(
-        correction=0, fweights=mt.tensor([2, 0, 1, 3], backend=x.backend), aweights=w * w + 1
-    ),
+    lambda x, w: x.cov(correction=0, fweights=at(x, [2, 0, 1, 3]), aweights=w * w + 1),
     ((3, 4), (4,)),
     ((4,), (4,)),
     dtypes="float",
