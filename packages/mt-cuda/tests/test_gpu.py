@@ -41,7 +41,7 @@ def test_every_primitive_is_launched_with_the_right_arguments(pretended):
 
 
 def test_kernels_have_as_many_parameters_as_are_passed(every_kernel):
-    for name in ("add_float32_vector", "scatter_add_float32_2", "gather_float64_2"):
+    for name in ("add_float32_contiguous", "scatter_add_float32_2", "gather_float64_2"):
         kernel = every_kernel[name]
         head = compile_kernel(kernel).ptx.split(".entry")[1].split(")")[0]
         arrays = sum(parameter.passed == "array" for parameter in kernel.parameters)

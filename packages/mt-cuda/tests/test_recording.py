@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_cuda import CudaOps, Simulator
+from mt_cuda import CudaOps
 from mt_cuda.recording import Record, Recorder
 from mt_tensor.backends import use_backend
 
@@ -83,8 +83,8 @@ def test_what_was_uploaded_is_there_and_all_else_is_zero(machine):
 
 
 @pytest.mark.parametrize("order", ["forward", "reversed"])
-def test_a_recorder_counts_what_another_machine_computes(order):
-    machine = Recorder(Simulator(order))
+def test_a_recorder_counts_what_the_simulator_computes(order):
+    machine = Recorder(order)
     x = mt.tensor(np.arange(300.0).reshape(3, 100), backend=CudaOps(machine))
     machine.record = Record()
     assert x.sum(1).tolist() == [4950.0, 14950.0, 24950.0]

@@ -1093,6 +1093,16 @@ def test_a_description_that_is_a_pipe_is_not_waited_for(
         assert "it is a device or a pipe, and no file" in capsys.readouterr().err
 
 
+def test_two_trainings_cannot_share_a_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = runs.Run(tmp_path / "out", "xor", Settings("weights", 0, 1, 0.0, 0, ""))
+    with run.held():
+        assert cli.main(["xor", "--model", "weights", "--out", str(run.folder)]) == 1
+    assert "another mt-train is training in" in capsys.readouterr().err
+    assert cli.main(["xor", "--model", "weights", "--out", str(run.folder)]) == 0
+
+
 @pytest.mark.usefixtures("drawn")
 @pytest.mark.filterwarnings("error")
 def test_letters_that_no_font_has_are_drawn_without_a_warning(tmp_path: Path) -> None:

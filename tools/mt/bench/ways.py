@@ -17,9 +17,9 @@ from typing import Any
 
 import mt_tensor
 from mt.bench.launches import counts
-from mt_cuda import CudaOps, Simulator
-from mt_cuda.core.machine import Machine
-from mt_cuda.recording import Memory, Record, Recorder
+from mt_cuda import CudaOps
+from mt_cuda.core.simulator import Memory, Order
+from mt_cuda.recording import Record, Recorder
 from mt_tensor import Tensor, autograd, ones_like, use_backend
 from mt_tensor.extending import Array
 
@@ -102,7 +102,7 @@ def counted(name: str, prepare: Prepare) -> Count:
     try:
         return _counted(name, prepare, _Counter())
     except _AskedError:
-        return _counted(name, prepare, _Counter(Simulator()))
+        return _counted(name, prepare, _Counter("forward"))
 
 
 class _AskedError(Exception):
@@ -110,19 +110,18 @@ class _AskedError(Exception):
 
 
 class _Counter(Recorder):
-    """A recorder that an operation can ask for nothing, unless another machine does the work.
+    """A recorder that an operation can ask for nothing, unless kernels are run.
 
     Attributes:
         preparing: whether what asks is not an operation yet.
     """
 
-    def __init__(self, machine: Machine | None = None) -> None:
-        super().__init__(machine)
+    def __init__(self, order: Order | None = None) -> None:
+        super().__init__(order)
         self.preparing = True
-        self._knows = machine is not None
 
     def download(self, memory: Memory, count: int) -> Array:
-        if not (self.preparing or self._knows):
+        if not (self.preparing or self._runs):
             raise _AskedError
         return super().download(memory, count)
 

@@ -1,9 +1,10 @@
 """Compile kernel source to PTX, the assembly language of NVIDIA GPUs.
 
-This is the only module that imports Numba CUDA. It needs no driver and no GPU, so kernels can be
-compiled and inspected on any machine that has the compiler (`pip install mt-cuda[ptx]`). Kernels
-use few features of Numba: parameters that are pointers, arrays and numbers, shared and local
-arrays, barriers and atomics.
+This is the only module that imports Numba CUDA. It needs no driver and no GPU, so the kernels of the
+core can be compiled and inspected on any machine that has the compiler
+(`pip install mt-cuda[ptx]`). They use few features of Numba: parameters that are pointers and
+numbers, shared and local arrays, barriers and atomics. Only NVRTC compiles the features that other
+kernels need (`cubins/`).
 """
 
 from __future__ import annotations
@@ -19,20 +20,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from mt_cuda.core.errors import KernelError
-from mt_cuda.core.kernel import Kernel, Parameter, indented
+from mt_cuda.core.kernel import Kernel, Parameter
 from mt_tensor.core.dtypes import DTYPES
 
 Capability = tuple[int, int]
 """Compute capability, the instruction set of a GPU. 9.0 is Hopper."""
 
 HOPPER: Capability = (9, 0)
-
-NAMES: dict[str, Callable[[], Any]] = {}
-"""Further names in kernel source, with functions that return their values for Numba
-(`vectors/`)."""
-
-FUNCTIONS: dict[str, str] = {}
-"""The source of functions that kernels define if they use them, by name (`bfloat16.py`)."""
 
 AROUND: dict[str, Callable[[], AbstractContextManager[None]]] = {"compile": nullcontext}
 """The context manager for compilation (`compatibility.py`)."""
@@ -109,7 +103,6 @@ class _Numba:
             "inf": math.inf,
             "nan": math.nan,
         }
-        self.names.update({name: make() for name, make in NAMES.items()})
 
     def type_of(self, parameter: Parameter) -> Any:
         """Return the Numba type of a parameter."""
@@ -123,10 +116,6 @@ class _Numba:
     def function(self, kernel: Kernel) -> Callable[..., Any]:
         """Return the kernel as a Python function."""
         filename, text = f"<kernel {kernel.name}>", kernel.source
-        for name, functions in FUNCTIONS.items():
-            if f"{name}(" in text:
-                signature, body = text.split("\n", 1)
-                text = "\n".join([signature, *indented(functions.splitlines()), body])
         linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
         namespace = dict(self.names)
         exec(compile(text, filename, "exec"), namespace)

@@ -2,8 +2,8 @@
 
 The core is complete without entries. Other folders register entries when `mt_cuda.registrations`
 imports them; `CudaOps(machine, plain=True)` uses only the kernels of the core. More tables are
-defined next to their use: `TABLES` and `HELPERS` of `device.py`, `NAMES` of `compiler.py`, `NAMES`
-and `SHARED` of `simulator.py`.
+defined next to their use: `TABLES` and `HELPERS` of `device.py`, `NAMES` and `SHARED` of
+`simulator.py`.
 """
 
 from __future__ import annotations

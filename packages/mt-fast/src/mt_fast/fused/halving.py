@@ -10,7 +10,7 @@ last row or column of the image that is left over belongs to no window.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from llvmlite import ir
@@ -65,19 +65,38 @@ def _wins(b: Any, value: Any, largest: Any) -> Any:
     return b.and_(larger, b.fcmp_ordered("ord", largest, largest))
 
 
-@instruction
-def _mean_of_row(v: Vectors, x: Any, row: Any, below: Any, out: Any, at: Any, count: Any) -> None:
-    """Write the mean of each window."""
+def _of_rows(combine: Callable[[Vectors, Sequence[Any]], Any]) -> Any:
+    """Return an instruction that writes, for a row of windows, what their elements combine to."""
+
+    @instruction
+    def combined(v: Vectors, x: Any, row: Any, below: Any, out: Any, at: Any, count: Any) -> None:
+        b = v.builder
+        above, under, target = b.gep(x, [row]), b.gep(x, [below]), b.gep(out, [at])
+
+        def write(place: Any, few: Any) -> None:
+            result = combine(v, _windows(v, above, under, place, few))
+            v.store(result, b.gep(target, [place]), few)
+
+        v.neighbours(count, write)
+
+    return combined
+
+
+def _maximum(v: Vectors, elements: Sequence[Any]) -> Any:
+    largest, *others = elements
+    for value in others:
+        largest = v.builder.select(_wins(v.builder, value, largest), value, largest)
+    return largest
+
+
+def _mean(v: Vectors, elements: Sequence[Any]) -> Any:
     b = v.builder
-    above, under, target = b.gep(x, [row]), b.gep(x, [below]), b.gep(out, [at])
+    left_above, right_above, left, right = elements
+    total = b.fadd(b.fadd(left_above, left), b.fadd(right_above, right))
+    return b.fmul(total, ir.Constant(total.type, [0.25] * v.lanes))
 
-    def write(place: Any, few: Any) -> None:
-        left_above, right_above, left, right = _windows(v, above, under, place, few)
-        total = b.fadd(b.fadd(left_above, left), b.fadd(right_above, right))
-        mean = b.fmul(total, ir.Constant(total.type, [0.25] * v.lanes))
-        v.store(mean, b.gep(target, [place]), few)
 
-    v.neighbours(count, write)
+_largest_of_row, _mean_of_row = _of_rows(_maximum), _of_rows(_mean)
 
 
 @instruction
@@ -145,14 +164,17 @@ def _everywhere(v: Vectors, place: int) -> Any:
 # --- Kernels on planes: arrays of shape (images * channels, height, width) ------------------------
 
 
-def _means_of_fours(lo: Any, hi: Any, x: Any, out: Any) -> None:
-    """Write the mean of each window."""
+def _pool_fours(lo: Any, hi: Any, x: Any, largest: Any, out: Any) -> None:
+    """Write the largest element of each window, nan if there is one, or the mean."""
     _, height, width = x.shape
     _, rows, columns = out.shape
     for plane in range(lo, hi):
         for i in range(rows):
             row, start = (plane * height + 2 * i) * width, (plane * rows + i) * columns
-            _mean_of_row(x, row, row + width, out, start, columns)
+            if largest:
+                _largest_of_row(x, row, row + width, out, start, columns)
+            else:
+                _mean_of_row(x, row, row + width, out, start, columns)
 
 
 def _choices_in_fours(lo: Any, hi: Any, x: Any, out: Any, chosen: Any) -> None:
@@ -198,7 +220,7 @@ def _clear_rest(out: Any, plane: Any, rows: Any, columns: Any) -> None:
         clear(out, (plane * height + height - 1) * width, width)
 
 
-MEANS, CHOICES = Kernel.of(_means_of_fours), Kernel.of(_choices_in_fours)
+POOL, CHOICES = Kernel.of(_pool_fours), Kernel.of(_choices_in_fours)
 MAX_GRADIENT = Kernel.of(_max_gradient_of_fours)
 MEAN_GRADIENT = Kernel.of(_mean_gradient_of_fours)
 

@@ -8,10 +8,11 @@ from typing import Any
 from mt_fast.fused.attention import ATTENTION
 from mt_fast.fused.ctc import CTC
 from mt_fast.fused.dropout import dropout
+from mt_fast.fused.gated import GLU
 from mt_fast.fused.linear import LINEAR
 from mt_fast.fused.losses import CROSS_ENTROPY
 from mt_fast.fused.normalization import BATCH_NORM, GROUP_NORM, LAYER_NORM, RMS_NORM
-from mt_fast.fused.padding import pad
+from mt_fast.fused.padding import PAD
 from mt_fast.fused.pooling import MAX_POOL, MEAN_POOL, max_places
 from mt_fast.fused.positions import ARGMAX, ARGMIN
 from mt_fast.fused.resampling import RESAMPLE
@@ -27,6 +28,7 @@ KERNELS: dict[str, FusedKernel | Callable[..., Any]] = {
     "cross_entropy": CROSS_ENTROPY,
     "ctc": CTC,
     "dropout": dropout,
+    "glu": GLU,
     "group_norm": GROUP_NORM,
     "layer_norm": LAYER_NORM,
     "linear": LINEAR,
@@ -36,6 +38,6 @@ KERNELS: dict[str, FusedKernel | Callable[..., Any]] = {
     "resample": RESAMPLE,
     "rms_norm": RMS_NORM,
     "softmax": SOFTMAX,
-    "pad": pad,
+    "pad": PAD,
 }
 """For `mt_tensor.extending.register_kernels`."""

@@ -3,8 +3,8 @@
 The first step runs over whole rows of the image, which lie in a row in memory, into a buffer that
 holds the padding too; only the second jumps from window to window. What sticks out into the padding
 is left out without a condition in an inner loop. Windows that halve an image have kernels of their
-own (`halving.py`), and so have means of adjacent windows (`tiling.py`). The mean of a whole image
-is the backend's sum of a row.
+own (`halving.py`), and so have means of adjacent windows (`tiling.py`) and with stride 1
+(`sliding.py`). The mean of a whole image is the backend's sum of a row.
 
 Inner loops count and index with unsigned numbers: Python's negative indices, which count from the
 end, would have to be told apart for each element, and nothing would be vectorised.
@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from mt_fast.core.kernel import Kernel
+from mt_fast.core.lowering import maximum
 from mt_fast.core.tables import empty
-from mt_fast.fused import halving, tiling
+from mt_fast.fused import halving, sliding, tiling
 from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
 from mt_operators import OPERATORS
 from mt_tensor import Tensor, TensorData
@@ -35,17 +36,25 @@ LARGEST_PLANE = 2**31 - 1
 # --- Kernels on planes: arrays of shape (images * channels, height, width) ------------------------
 
 
-def _mean_planes(lo: Any, hi: Any, x: Any, size: Any, stride: Any, padding: Any, out: Any) -> None:
-    """Write the mean of each window."""
+def _pool_planes(
+    lo: Any, hi: Any, x: Any, size: Any, stride: Any, padding: Any, largest: Any, out: Any
+) -> None:
+    """Write the largest element, or the mean, of each window."""
     height, width, rows = x.shape[1], np.uintp(x.shape[2]), out.shape[1]
     outputs, step, margin = np.uintp(out.shape[2]), np.uintp(stride[1]), np.uintp(padding[1])
+    start = x.dtype.type(-np.inf if largest else 0)
     share = x.dtype.type(1.0 / (size[0] * size[1]))
     folded = np.empty(width + margin + margin, x.dtype)
     for plane in range(lo, hi):
         for i in range(rows):
-            folded[:] = 0
+            folded[:] = start
             for h in range(i * stride[0] - padding[0], i * stride[0] - padding[0] + size[0]):
-                if 0 <= h < height:
+                if h < 0 or h >= height:
+                    continue
+                if largest:
+                    for j in range(width):
+                        folded[margin + j] = maximum(folded[margin + j], x[plane, h, j])
+                else:
                     for j in range(width):
                         folded[margin + j] += x[plane, h, j]
             result = out[plane, i]
@@ -53,8 +62,10 @@ def _mean_planes(lo: Any, hi: Any, x: Any, size: Any, stride: Any, padding: Any,
                 result[j] = folded[j * step]
             for q in range(np.uintp(1), np.uintp(size[1])):  # windows do not wait for each other
                 for j in range(outputs):
-                    result[j] += folded[j * step + q]
-            result *= share
+                    value = folded[j * step + q]
+                    result[j] = maximum(result[j], value) if largest else result[j] + value
+            if not largest:
+                result *= share
 
 
 def _place_planes(
@@ -135,7 +146,7 @@ def _mean_gradient_planes(
                         out[plane, h, j] += spread[margin + j]
 
 
-_MEAN = Kernel.of(_mean_planes, allocates=True)
+_POOL = Kernel.of(_pool_planes, allocates=True)
 _PLACES = Kernel.of(_place_planes, allocates=True)
 _MAX_GRADIENT = Kernel.of(_max_gradient_planes)
 _MEAN_GRADIENT = Kernel.of(_mean_gradient_planes, allocates=True)
@@ -161,7 +172,7 @@ class _Pooling(FusedKernel):
         return is_compiled(x) and math.prod(x._tensor.layout.shape[-2:]) <= LARGEST_PLANE
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the pooled images, and of maxima which elements they are."""
+        """Return the pooled images, and for a gradient, which elements are the maxima."""
         x, size, stride, padding = arguments
         shape, pooled = _shapes(x._tensor.layout.shape, size, stride, padding)
         if not self.largest and _is_whole(x, size, padding):
@@ -173,16 +184,18 @@ class _Pooling(FusedKernel):
         saved: tuple[Any, ...] = ()
         windows = size, stride, padding
         halved = halving.halves(*windows)
-        if self.largest:
+        if self.largest and needs[0]:
             saved = (np.empty(out.shape, np.uint8 if halved else np.int32),)
             taps = () if halved else _taps_of(x.shape[2:], pooled[1:], *windows)
             kernel, arguments = halving.CHOICES if halved else _PLACES, taps
         elif halved:
-            kernel, arguments = halving.MEANS, ()
-        elif tiling.tiles(*windows):
+            kernel, arguments = halving.POOL, (self.largest,)
+        elif not self.largest and tiling.tiles(*windows):
             kernel, arguments = tiling.MEANS, (size,)
+        elif not self.largest and sliding.slides(*windows):
+            kernel, arguments = sliding.MEANS, (size, padding)
         else:
-            kernel, arguments = _MEAN, windows
+            kernel, arguments = _POOL, (*windows, self.largest)
         kernel.run(len(planes), parallel, planes, *arguments, out, *saved)
         return tensor_of(out.reshape(shape), x), saved
 
@@ -205,6 +218,10 @@ class _Pooling(FusedKernel):
             halving.MEAN_GRADIENT.run(len(targets), parallel, upstream, targets)
         elif tiling.tiles(*settings):
             tiling.MEAN_GRADIENT.run(len(targets), parallel, upstream, settings[0], targets)
+        elif sliding.slides(*settings):
+            size, _, padding = settings
+            frame = sliding.opposite(size, padding)
+            sliding.MEANS.run(len(targets), parallel, upstream, size, frame, targets)
         else:
             _MEAN_GRADIENT.run(len(targets), parallel, upstream, *settings, targets)
         return tensor_of(out, x), *[None] * len(settings)

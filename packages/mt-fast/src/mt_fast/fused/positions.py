@@ -1,27 +1,91 @@
-"""Argmax and argmin along a dimension, by NumPy, which looks through rows as fast as memory is.
+"""Argmax and argmin along a dimension.
 
-Elements that lie beside each other are brought into rows first: over columns NumPy takes up to
-fifteen times as long.
+The element itself is found by a reduction. What is left is to look for the first place that holds
+it, or nan: a row is looked through part by part, until one has it; rows beside each other from the
+last to the first, so that the first is what remains. On one thread NumPy finds it in a row in half
+of the time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from mt_tensor import Tensor
+import numpy as np
+
+from mt_fast.core.kernel import Kernel
+from mt_fast.core.loops import WORTH_A_KERNEL
+from mt_fast.core.tables import empty, thread_count
+from mt_fast.memory.arrays import array_of, pieces_of, shared, tensor_of
+from mt_operators import OPERATORS
+from mt_tensor import Tensor, TensorData, bool_
+from mt_tensor.backends.extending import row_major
 from mt_tensor.core.kernels import registered_kernel
 
+PART = 64
+"""How many elements of a row are compared before looking whether one was it."""
 
-def _position(name: str) -> Callable[..., Tensor]:
+COLUMNS = 512
+"""How many elements side by side are looked for at a time."""
+
+
+def _first_in_rows(lo: Any, hi: Any, x: Any, sought: Any, out: Any) -> None:
+    """Write the first places, of an array of shape (rows, size)."""
+    for i in range(lo, hi):
+        row, value = x[i], sought[i]
+        start, found = 0, False
+        while not found:
+            part = row[start : start + PART]
+            for j in range(part.size):
+                found |= (part[j] == value) | (part[j] != part[j])
+            start += PART
+        start -= PART
+        while row[start] != value and row[start] == row[start]:
+            start += 1
+        out[i] = start
+
+
+def _first_of_rows(lo: Any, hi: Any, x: Any, sought: Any, out: Any) -> None:
+    """Write the first places, of an array of shape (outer, size, inner)."""
+    inner = x.shape[2]
+    blocks = (inner + COLUMNS - 1) // COLUMNS
+    for unit in range(lo, hi):
+        i, start = unit // blocks, unit % blocks * COLUMNS
+        end = min(start + COLUMNS, inner)
+        values, places = sought[i, start:end], out[i, start:end]
+        for j in range(x.shape[1] - 1, -1, -1):
+            row = x[i, j, start:end]
+            for n in range(row.size):
+                places[n] = j if row[n] == values[n] or row[n] != row[n] else places[n]
+
+
+_IN_ROWS, _OF_ROWS = Kernel.of(_first_in_rows), Kernel.of(_first_of_rows)
+
+
+def _position(name: str, operator: str) -> Callable[..., Tensor]:
     """Return a kernel for what finds the first place of what an operator chooses."""
-    by_numpy = registered_kernel("numpy", name)
+    chosen, by_numpy = OPERATORS[operator], registered_kernel("numpy", name)
 
     def kernel(x: Tensor, dim: int) -> Tensor:
-        rows = x.detach().movedim(dim, -1).contiguous()
-        position: Tensor = by_numpy(rows, rows.ndim - 1)
-        return position.movedim(-1, dim)
+        layout, parallel = x._tensor.layout, shared(x.numel(), x)
+        short = layout.size < WORTH_A_KERNEL or layout.dtype.is_narrow or layout.dtype is bool_
+        if short or (dim == x.ndim - 1 and (not parallel or thread_count() == 1)):
+            return by_numpy(x, dim)  # type: ignore[no-any-return]
+        array = array_of(x)
+        pieces = pieces_of(array, dim)
+        outer, _, inner = pieces.shape
+        row = TensorData.of(array, row_major(x.shape, x.dtype))
+        sought = x.backend.reduce(chosen, row, (dim,), True).array.reshape(outer, inner)
+        out = empty((*x.shape[:dim], 1, *x.shape[dim + 1 :]), np.int64)
+        places = out.reshape(outer, inner)
+        if inner == 1:
+            arrays = pieces.reshape(outer, -1), sought.reshape(-1), places.reshape(-1)
+            _IN_ROWS.run(outer, parallel, *arrays)
+        else:
+            _OF_ROWS.run(outer * -(-inner // COLUMNS), parallel, pieces, sought, places)
+        return tensor_of(out, x)
 
     return kernel
 
 
-ARGMAX, ARGMIN = _position("argmax"), _position("argmin")
+ARGMAX, ARGMIN = _position("argmax", "maximum"), _position("argmin", "minimum")

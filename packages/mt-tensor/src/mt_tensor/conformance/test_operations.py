@@ -171,6 +171,7 @@ KERNELS = sorted(name for name, form in FUSED.items() if form.__module__.startsw
 ARGUMENTS: dict[str, Callable[[Array, int], tuple[Any, ...]]] = {
     "arange": lambda x, dim: (x[0], x.size, 3 - x.shape[1], 2 - 3 * dim),
     "argsort": lambda x, dim: (x, dim, x.shape[1] > 4),
+    "glu": lambda x, dim: (np.concatenate((x, -x[::-1, ::-1]), dim), dim),  # of even size
     "isin": lambda x, dim: (np.round(x), np.round(x[:2]), False, dim > 0),
     "linear_scan": lambda x, dim: (
         x,

@@ -14,6 +14,7 @@ from mt_operators import OPERATORS
 from mt_tensor.checks import check_choice, check_same_dtype, validate_call
 from mt_tensor.core.dtypes import Number, as_number
 from mt_tensor.core.elementwise import check_on_bool, elementwise
+from mt_tensor.core.named import fused
 from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.rows import FUNCTIONS
 from mt_tensor.core.strides import normalize_dim
@@ -199,7 +200,13 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
             f"glu() halves a dimension of even size; dimension {dim} of a tensor of shape "
             f"{input.shape} was given."
         )
-    return _gated(*input.tensor_split(2, place))
+    return _glu(input, place)
+
+
+@fused("glu")
+def _glu(input: Tensor, dim: int) -> Tensor:
+    first, second = input.tensor_split(2, dim)
+    return _gated(first, second)
 
 
 @fuse

@@ -10,6 +10,8 @@ import contextlib
 import dataclasses
 import json
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,9 @@ from mt_nn.jobs.job import Job, Settings
 from mt_nn.saving.checkpoint import Checkpoints
 from mt_nn.utils.settings import check_flags
 from mt_operators import Module, StateDictError
+
+if sys.platform != "win32":
+    import fcntl
 
 FILE = "run.json"
 
@@ -132,7 +137,6 @@ class Run:
             FileError: as `predecessor`; or something cannot be written or moved.
         """
         before = self.predecessor()
-        make_folder(self.folder)
         if before is None or not before.finished:
             self.write()
             if before is not None:
@@ -178,7 +182,7 @@ class Run:
         """Raise FileError if there are files of somebody else, which might be written over."""
         try:
             names = [name for name in os.listdir(self.folder) if name[0] != "."]  # noqa: PTH208
-        except OSError:  # it is not there yet, or an error tells when it is written
+        except OSError:  # it does not exist yet, or `held` raises an error about it
             return
         if names:
             raise FileError(
@@ -193,6 +197,36 @@ class Run:
 
     def _clearing(self) -> contextlib.AbstractContextManager[None]:
         return files_needed(f"{self.folder} cannot be cleared", NAME_ANOTHER)
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Create the folder, and lock it against other trainings inside a `with` block.
+
+        Windows and some file systems have no such locks; nothing is locked there.
+
+        Raises:
+            FileError: the folder cannot be created or opened, or another training has locked it.
+        """
+        make_folder(self.folder)
+        if sys.platform == "win32":
+            yield
+            return
+        with files_needed(f"{self.folder} cannot be opened", NAME_ANOTHER):
+            folder = os.open(self.folder, os.O_RDONLY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(folder)
+            raise FileError(
+                f"another mt-train is training in {self.folder}: wait for it, or name another "
+                "folder with --out."
+            ) from None
+        except OSError:  # the file system has no locks
+            pass
+        try:
+            yield
+        finally:
+            os.close(folder)
 
     def finish(self) -> None:
         """Note that nothing is left to do."""

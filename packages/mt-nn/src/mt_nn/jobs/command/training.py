@@ -66,14 +66,17 @@ def train(run: Run, out: TextIO, resume: bool = False) -> None:
         ranks.barrier()  # the folder is ready
         _learn(run, job, parts, out, checkpoint)
         return
-    if checkpoint is None:
-        run.known = job.known()
-        run.begin()
-    else:
-        _check_known(run, job)
-    ranks.barrier()
-    _learn(run, job, parts, out, checkpoint)
-    run.finish()
+    with run.held():
+        if resume:
+            run.check_unfinished()
+        if checkpoint is None:
+            run.known = job.known()
+            run.begin()
+        else:
+            _check_known(run, job)
+        ranks.barrier()
+        _learn(run, job, parts, out, checkpoint)
+        run.finish()
     _tell_cost(time.perf_counter() - began, out)
     out.writelines(f"wrote {path}\n" for path in sorted([*run.results(), run.folder / FILE]))
 
