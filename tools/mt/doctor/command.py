@@ -16,7 +16,8 @@ from mt.workspace import Workspace
 def main(arguments: Sequence[str]) -> int:
     """Show what was found; the status is 1 if something is wrong."""
     parser = argparse.ArgumentParser(
-        prog="mt doctor", description="What ails this machine or environment, and the cure."
+        prog="mt doctor",
+        description="Diagnose problems of this machine or environment, and how to fix them.",
     )
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
     options = parser.parse_args(arguments)

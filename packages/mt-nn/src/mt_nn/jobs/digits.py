@@ -24,7 +24,7 @@ HELD_OUT = 0.2
 class Digits(Images):
     """Tells ten digits apart."""
 
-    about = "handwritten digits of 8 x 8 points, which come with scikit-learn"
+    about = "handwritten digits, 8 x 8 pixels, which come with scikit-learn"
     models: ClassVar = {"lenet": Recipe(epochs=30, batch_size=64, lr=0.01)}
     classes = tuple("0123456789")
     shape = (1, 8, 8)

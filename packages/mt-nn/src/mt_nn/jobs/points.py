@@ -201,24 +201,24 @@ def point_of(text: str) -> tuple[float, float]:
 
 def _points(name: str, divided: str) -> type[Points]:
     """Return the job of a set of points."""
-    about = f"points of the plane, {divided}"
+    about = f"points in the plane, {divided}"
     return type(name.capitalize(), (Points,), {"data": name, "about": about, "__doc__": about})
 
 
 class Spiral(Points):
     """The classes are two arms that wind around the middle; nobody has set weights for them."""
 
-    about = "points of the plane, on two arms of a spiral"
+    about = "points in the plane, on two arms of a spiral"
     models: ClassVar = {name: recipe for name, recipe in Points.models.items() if name != "weights"}
     data = "spiral"
     hidden = (16, 16)
 
 
 POINTS: dict[str, type[Points]] = {
-    "simple": _points("simple", "divided by an upright line"),
+    "simple": _points("simple", "divided by a vertical line"),
     "diag": _points("diag", "divided by a diagonal"),
-    "split": _points("split", "on a band and on its sides"),
-    "xor": _points("xor", "in quarters that lie crosswise"),
+    "split": _points("split", "in a band and on its sides"),
+    "xor": _points("xor", "in diagonally opposite quarters"),
     "circle": _points("circle", "in a circle and around it"),
     "spiral": Spiral,
 }

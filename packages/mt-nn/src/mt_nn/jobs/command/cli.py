@@ -1,8 +1,8 @@
-"""`mt-train`: train a network on real data, go on with a training, or ask what came of it.
+"""`mt-train`: train a network on real data, resume a training, or predict with its network.
 
-mt-train digits                           learn, and write to runs/digits
-mt-train --resume runs/digits             go on after Control-C, or after a crash
-mt-train predict runs/digits digit.png    ask the network
+mt-train digits                           train, and write to runs/digits
+mt-train --resume runs/digits             resume after Control-C or a crash
+mt-train predict runs/digits digit.png    classify an image
 """
 
 from __future__ import annotations
@@ -216,43 +216,43 @@ def _learning() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="mt-train",
         description=f"{_sentence()}\n\njobs:\n{listed}",
-        epilog="mt-train predict FOLDER INPUT asks a network; mt-train predict --help says more.",
+        epilog="Predict with a trained network: mt-train predict FOLDER INPUT (see its --help).",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("job", nargs="?", metavar="JOB", help="what to learn (default: digits)")
-    add("--model", help="which of the job's networks")
+    add("job", nargs="?", metavar="JOB", help="the job (default: digits)")
+    add("--model", help="a network of the job")
     _add_computing(parser)
-    told = "write a step down once, and run it from a program: the same in less time"
+    told = "compile the training step: the same result in less time"
     add("--compile", action="store_true", help=told)
-    add("--epochs", type=int, help="how often to see each sample")
-    add("--batch-size", type=int, help="samples that make a step")
-    add("--lr", type=float, help="the highest learning rate")
-    add("--seed", type=int, help="what random numbers begin with (0)")
-    add("--data-dir", type=Path, metavar="DIR", help="where data sets lie (default: data)")
-    told = "where files go; those of a finished training are moved to DIR/earlier "
+    add("--epochs", type=int, help="passes over the training data")
+    add("--batch-size", type=int, help="samples per step")
+    add("--lr", type=float, help="the maximum learning rate")
+    add("--seed", type=int, help="the seed of all random numbers (default: 0)")
+    add("--data-dir", type=Path, metavar="DIR", help="the folder of the datasets (default: data)")
+    told = "the output folder; a finished training in it is moved to DIR/earlier "
     add("--out", type=Path, metavar="DIR", help=f"{told}(default: runs/JOB)")
-    told = "go on with the training whose files lie there"
+    told = "resume the training in this folder"
     add("--resume", type=Path, metavar="DIR", help=told)
-    add("--batches", type=int, help="stop each epoch after so many batches")
-    told = "leave the test part alone, to choose settings by the validation"
+    add("--batches", type=int, help="end each epoch after this many batches")
+    told = "do not evaluate the test set, to choose settings by the validation"
     add("--no-test", dest="test", action="store_const", const=False, help=told)
     return parser
 
 
 def _asking() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="mt-train predict", description="Ask a network that has been trained."
+        prog="mt-train predict", description="Predict with a trained network."
     )
-    parser.add_argument("folder", type=Path, help="the folder of its training, such as runs/mnist")
-    parser.add_argument("inputs", nargs="+", metavar="INPUT", help="an image file, or a text")
+    parser.add_argument("folder", type=Path, help="the folder of a training, such as runs/mnist")
+    parser.add_argument("inputs", nargs="+", metavar="INPUT", help="an image, a text, or a point")
     _add_computing(parser)
     return parser
 
 
 def _add_computing(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--backend", help="where to compute (default: MT_BACKEND, then numpy)")
-    parser.add_argument("--threads", type=int, help="how many to compute with")
+    parser.add_argument("--backend", help="the backend (default: MT_BACKEND, then numpy)")
+    parser.add_argument("--threads", type=int, help="the number of threads")
 
 
 def _sentence() -> str:
