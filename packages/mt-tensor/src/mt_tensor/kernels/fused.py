@@ -73,34 +73,34 @@ class FusedKernel:
         if not self.fits(*arguments):
             return FUSED[name](*arguments)
         result: Tensor
+        if not recording.get():
+            result = self.value((False,) * len(arguments), *arguments)[0]
+            return result
         wanted = []
-        enabled = recording.get()
         for x in arguments:
-            wants = enabled and isinstance(x, Tensor) and x._requires_grad
+            wants = isinstance(x, Tensor) and x._requires_grad
             wanted.append(wants is True or bool(wants and x.requires_grad))
         needs = tuple(wanted)
-        if True not in needs:
-            result = self.value(needs, *arguments)[0]
-            return result
         recording.set(False)
         try:
             result, saved = self.value(needs, *arguments)
         finally:
             recording.set(True)
-        inputs, read, version = [], [], 0
-        for place, x in enumerate(arguments):
-            if isinstance(x, Tensor):
-                data = x._tensor
-                if data._version is not None:
-                    version += data._version[0]
-                if needs[place]:
-                    inputs.append(x._node or x)
-                if self.reads is None or place in self.reads:
-                    read.append(data)
-        if saved:  # the result itself would lead back to what is saved here, and be freed late
-            saved = tuple([value.detach() if value is result else value for value in saved])
-            read += elements_of(saved)
-        record(result, self, name, inputs, (arguments, saved, needs, version), read)
+        if True in needs:
+            inputs, read, version = [], [], 0
+            for place, x in enumerate(arguments):
+                if isinstance(x, Tensor):
+                    data = x._tensor
+                    if data._version is not None:
+                        version += data._version[0]
+                    if needs[place]:
+                        inputs.append(x._node or x)
+                    if self.reads is None or place in self.reads:
+                        read.append(data)
+            if saved:  # the result itself would lead back to what is saved here, and be freed late
+                saved = tuple([value.detach() if value is result else value for value in saved])
+                read += elements_of(saved)
+            record(result, self, name, inputs, (arguments, saved, needs, version), read)
         return result
 
     def vjp(self, node: Node, inputs: Any, ctx: Any, grad: Tensor, needed: Any) -> list[Any]:
