@@ -81,29 +81,20 @@ class Recorder(Tape):
         checks = name == "checked_indices"
         if checks:  # it may be the argument itself now, and not at the next replay
             result = self.run(backend.copy, result, row_major(result.shape, result.dtype))
-        function = call.function
+        run = call.function
         if name in WITHOUT_ALIASES:
-            function = functools.partial(WITHOUT_ALIASES[name], backend, function)
-        arguments, options = self.as_operands(call.arguments), self.as_operands(call.options)
+            run = functools.partial(WITHOUT_ALIASES[name], backend, run)
+        arguments, options = self.as_operands((call.arguments, call.options))
         results: Any = None if changes else self.results(result)
         if checks:  # of a replay may be the argument itself
             for each in call.arguments:
                 if isinstance(each, TensorData):
                     self.buffers.join(results.buffer, self.view(each).buffer)
-        self.note(
-            Instruction(
-                name,
-                backend,
-                function,
-                arguments,
-                options,
-                results,
-                changes,
-                call.formula,
-                pure=not changes and name not in ("empty", "random"),
-                may_fail=checks,
-            )
+        pure = not changes and name not in ("empty", "random")
+        instruction = Instruction(
+            name, backend, run, arguments, options, results, changes, call.formula, pure, checks
         )
+        self.note(instruction)
         return result
 
     def handle_operation(
@@ -158,18 +149,13 @@ class Recorder(Tape):
         finally:
             recording.reset(enabled)
         backend = next((x.backend for x in arguments if isinstance(x, Tensor)), current_backend())
-        self.note(
-            Instruction(
-                name or function.__name__,
-                backend,
-                function,
-                self.as_operands(arguments),
-                self.as_operands(options),
-                self.results(result),
-                pure=False,
-                may_fail=True,
-            )
+        name = name or function.__name__
+        arguments, options = self.as_operands((arguments, options))
+        results = self.results(result)
+        instruction = Instruction(
+            name, backend, function, arguments, options, results, pure=False, may_fail=True
         )
+        self.note(instruction)
         return result
 
     # --- Instructions ---------------------------------------------------------------------------
