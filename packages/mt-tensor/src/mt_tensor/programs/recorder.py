@@ -71,7 +71,7 @@ class Recorder(Tape):
         """
         backend, name = call.backend, call.name
         if name == "to_host":
-            if not self.view(call.arguments[0]).buffer.is_constant:
+            if not self.buffers.is_constant(self.view(call.arguments[0]).buffer):
                 self.refuse("looks at elements, as in `if x > 0`, x.item() or print(x)")
             return call.run()
         if name == "kernel":
@@ -166,13 +166,13 @@ class Recorder(Tape):
         is_constant = instruction.pure and all(
             isinstance(each, (View, TensorView)) for each in instruction.operands
         )
-        is_constant = is_constant and all(view.buffer.is_constant for view in instruction.reads)
+        read = [view.buffer for view in instruction.reads]
+        is_constant = is_constant and all(map(self.buffers.is_constant, read))
         for view in instruction.makes:
             view.buffer.is_constant = is_constant
             if not is_constant:
                 view.buffer.release()
-        for view in instruction.changes:
-            view.buffer.is_constant = False
+        self.buffers.changed |= instruction.changed_groups
 
     def view(self, data: TensorData) -> View:
         """Return the operand of a view."""
