@@ -870,6 +870,19 @@ def test_a_check_does_not_overtake_a_read_of_what_it_needs_changed() -> None:
     assert step.programs
 
 
+def test_containers_that_are_given_and_changed_keep_their_identity() -> None:
+    def step(x: mt.Tensor, outer: list[Any], options: dict[str, Any]) -> Any:
+        outer.append(x * 2)
+        options["last"] = outer[0]
+        return outer[0]
+
+    inner = [row(1)]
+    outer, options = [inner], {"first": inner}
+    assert mt.compile(step)(row(3), outer, options) is inner
+    assert outer[0] is options["first"] is options["last"] is inner
+    assert outer[1].tolist() == [6]  # type: ignore[attr-defined]
+
+
 def test_what_cannot_be_run_again_is_said() -> None:
     losses: list[mt.Tensor] = []
 
