@@ -1,4 +1,4 @@
-"""Random programs, compiled: that they do what they do as they are, and that faults are seen."""
+"""Random programs, compiled: they do the same as eagerly, and planted faults are found."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,7 @@ import pytest
 
 from mt.fuzz.campaign import count_some, least
 from mt.fuzz.command import main
-from mt.fuzz.compiled import AS_IT_IS, RUN, UNCOMPILED, run
+from mt.fuzz.compiled import EAGER, REPLAYED, UNCOMPILED, run
 from mt.fuzz.programs import Ref, Source, Step, leaf
 from mt_tensor.programs import fusion, memory_planning
 from mt_tensor.programs.program import Instruction
@@ -26,15 +26,15 @@ CHAIN = [
 def test_programs_do_the_same_when_they_are_compiled() -> None:
     counts = count_some(0, range(120), "numpy", "compiled")
     assert counts.unjudged == []
-    assert counts.judged[RUN] > 80
-    assert counts.judged.keys() <= {RUN, AS_IT_IS, UNCOMPILED}
+    assert counts.judged[REPLAYED] > 80
+    assert counts.judged.keys() <= {REPLAYED, EAGER, UNCOMPILED}
 
 
 def test_how_a_program_was_run_is_told() -> None:
     for last, name in (
-        (Step(".sum()", (Ref(4),)), RUN),
+        (Step(".sum()", (Ref(4),)), REPLAYED),
         (Step(".tolist()", (Ref(1),)), UNCOMPILED),
-        (Step(".view()", (Ref(1), Source("torch.int32"))), AS_IT_IS),
+        (Step(".view()", (Ref(1), Source("torch.int32"))), EAGER),
     ):
         program, difference = run([*CHAIN, last])
         assert difference is None
@@ -45,7 +45,7 @@ def test_how_a_program_was_run_is_told() -> None:
 
 
 def swapping(composed: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a fusion that mixes its last two inputs up."""
+    """Return a fusion that swaps its last two inputs."""
 
     def wrong(producer: Instruction, reader: Instruction) -> Instruction | None:
         one: Instruction | None = composed(producer, reader)
@@ -58,7 +58,7 @@ def swapping(composed: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def early(last_uses: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a search for last uses that forgets the last one."""
+    """Return an analysis of last uses that is wrong by one instruction."""
 
     def wrong(calls: Any, kept: Any) -> Any:
         return {group: at - 1 for group, at in last_uses(calls, kept).items()}
@@ -86,7 +86,7 @@ def test_a_difference_is_made_small_and_shown(
     steps, _ = least(program, difference, "compiled")
     assert [step.form for step in steps][-2:] == ["*", "-"]
     seen = [main(["--compile", "--only", str(number)]) for number in range(8)]
-    assert 1 in seen  # in which of them passes are fused depends on what operations are made of
+    assert 1 in seen  # which of them have fused operations depends on compositions
     said = capsys.readouterr().out
     assert "# compiled:" in said
-    assert "# as it is:" in said
+    assert "# eager:" in said

@@ -3,7 +3,7 @@
 mt fuzz --programs 2000                 2,000 programs on the backend numpy
 mt fuzz --backend fast -j 2 --seed 7    others on mt-fast, in two processes
 mt fuzz --seed 7 --only 1234            one of them, in full
-mt fuzz --compile                       compared with themselves, compiled; see `compiled.py`
+mt fuzz --compile                       compiled and eager; see `compiled.py`
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--table", action="store_true", help="count runs and errors")
     parser.add_argument(
         "--compile", dest="way", action="store_const", const="compiled", default="torch",
-        help="compare programs with themselves, compiled",
+        help="compare compiled with eager execution",
     )  # fmt: skip
     options = parser.parse_args(arguments)
     with reported("fuzz"):
@@ -71,7 +71,7 @@ def _summary(counts: Counts, options: argparse.Namespace) -> int:
     else:
         for name in COMPILED:
             print(f"{counts.judged[name]:6} programs {name}")
-        judged = f"{len(counts.unjudged)} are others when they are compiled"
+        judged = f"{len(counts.unjudged)} differ when they are compiled"
     never = [name for name in catalogue() if not counts.done[name]]
     print(
         f"{counts.programs} programs of seed {options.seed} on {options.backend}: "
@@ -91,7 +91,7 @@ def _show(options: argparse.Namespace, number: int) -> int:
             print(listing(program.steps) + (met or "# no difference\n"))
             return 0
         steps, difference = least(program, difference, options.way)
-        sides = ("here", "torch") if options.way == "torch" else ("compiled", "as it is")
+        sides = ("here", "torch") if options.way == "torch" else ("compiled", "eager")
         print(_described(steps, difference, sides))
     return 1
 

@@ -1,11 +1,11 @@
-"""Running a program compiled, and comparing with what it gives as it is.
+"""Random programs, compiled, and compared with eager execution.
 
-What a program makes from nothing are the arguments of a function, and its other steps the body. It
-returns what no step uses, and some of the rest: what is freed afterwards need not be computed as it
-stands. The function is called three times: it is recorded, run from its program with the same
-elements in another order, and with the first ones again. What is compared are all results, how they
-share memory, what has become of the arguments, and the gradients that all of it gives these. A
-program that cannot be compiled says so.
+The tensors that a program creates are the arguments of a function, and its other steps the body.
+The function returns the results that no step uses, and some of the others; the rest are
+intermediate results, which need not be computed. The function is called three times: it is
+recorded, replayed with the elements in reverse order, and with the first ones again. All results,
+how they share memory, the arguments afterwards, and their gradients are compared. Programs that
+cannot be compiled are counted.
 """
 
 from __future__ import annotations
@@ -39,29 +39,29 @@ from mt_tensor.core.dtypes import Array
 from mt_tensor.errors import CompileError, InPlaceError
 
 OURS = Ours()
-UNCOMPILED = "refused: what it does, no program can"
-RUN = "run from a program"
-AS_IT_IS = "run as it is, recorded anew at each call"
-COMPILED = (RUN, AS_IT_IS, UNCOMPILED)
-"""By what names programs are counted."""
+UNCOMPILED = "refused by compile"
+REPLAYED = "replayed"
+EAGER = "recorded anew at each call"
+COMPILED = (REPLAYED, EAGER, UNCOMPILED)
+"""The names under which programs are counted."""
 
 CANCELLED = 1e-5
-"""By how much of the largest element others may differ: sums in which much cancels out."""
+"""The difference that is allowed, relative to the largest element, for sums that cancel out."""
 
 
 def made_up(seed: int, number: int) -> tuple[Run, Difference | None]:
-    """Make up a program, and return in what it is another one when it is compiled."""
+    """Generate a program, and return how it differs when it is compiled."""
     return _compared(running.made_up(seed, number, with_torch=False)[0])
 
 
 def run(steps: Sequence[Step], watched: bool = True) -> tuple[Run, Difference | None]:
-    """Run a program as it is, and then compiled."""
+    """Run a program eagerly and compiled."""
     return _compared(running.run(steps, watched, with_torch=False)[0])
 
 
 @small_as_large()
 def _compared(program: Run) -> tuple[Run, Difference | None]:
-    """Compare the shortest beginning of a program that shows a difference."""
+    """Compare a program; return the shortest beginning of it that shows a difference."""
     undefined = {n for n, step in enumerate(program.steps) if "empty" in step.operation}
     steps = without(program.steps, program.refused | undefined)
     program.met = []
@@ -81,13 +81,13 @@ def _compared(program: Run) -> tuple[Run, Difference | None]:
 
 @dataclass
 class Outcome:
-    """What a call has done.
+    """The outcome of a call.
 
     Attributes:
-        error: what it raised; None if nothing.
-        values: its results by their names, tensors and others.
-        arguments: the tensors that it was given, by their names.
-        gradients: what these got from all results together; an error if there was one.
+        error: the exception that it raised, or None.
+        values: its results by name, tensors and others.
+        arguments: its arguments by name.
+        gradients: the gradients of the arguments, or the exception that the backward raised.
     """
 
     error: Exception | None
@@ -97,7 +97,7 @@ class Outcome:
 
 
 def _difference(steps: list[Step], program: Run) -> Difference | None:
-    """Return in what a program is another one when it is compiled."""
+    """Return how a program differs when it is compiled."""
     given = [number for number, step in enumerate(steps) if is_leaf(step)]
     function = _function(steps, given)
     compiled = mt.compile(function)
@@ -111,18 +111,18 @@ def _difference(steps: list[Step], program: Run) -> Difference | None:
                 program.met = [UNCOMPILED]
                 return None
             if isinstance(wanted.gradients, InPlaceError) and not compiled.programs:
-                break  # it was recorded with memory of its own for what must not be changed
+                break  # recording has copied what must not be changed
             difference = _compare(wanted, found) or (
                 None if found.error is None else _half_done(given, arguments, wanted, found)
             )
             if difference is not None:
                 return difference
-    program.met = [RUN if compiled.programs else AS_IT_IS]
+    program.met = [REPLAYED if compiled.programs else EAGER]
     return None
 
 
 def _function(steps: Sequence[Step], given: Sequence[int]) -> Callable[..., Any]:
-    """Return the function that does the steps, but for those whose values it is given."""
+    """Return the function of some steps' values that performs the other steps."""
     inside = [number for number in range(len(steps)) if number not in given]
     used = {ref.step for step in steps for ref in step.refs}
     named = [n for n in inside if not steps[n].form.endswith("]=")]
@@ -136,14 +136,14 @@ def _function(steps: Sequence[Step], given: Sequence[int]) -> Callable[..., Any]
 
 
 def _reversed(step: Step) -> Step:
-    """Return the step that makes the same tensor with its elements in the other order."""
+    """Return the step that makes the same tensor with its elements in reverse order."""
     if not isinstance(step.args[0], Elements):
         return step
     return replace(step, args=(Elements(backwards(step.args[0].array)),))
 
 
 def _tensors(given: Sequence[int], steps: Sequence[Step]) -> dict[str, Any]:
-    """Return the tensors that steps make from nothing, by their names."""
+    """Return the tensors that some steps create, by name."""
     names = OURS.names()
     for number, step in zip(given, steps, strict=True):
         exec(step.text(number), names)
@@ -151,7 +151,7 @@ def _tensors(given: Sequence[int], steps: Sequence[Step]) -> dict[str, Any]:
 
 
 def _outcome(function: Callable[..., Any], given: Sequence[int], steps: Sequence[Step]) -> Outcome:
-    """Call a function with new tensors, and return what it has done."""
+    """Call a function with new tensors, and return the outcome."""
     arguments = _tensors(given, steps)
     mt.manual_seed(0)
     try:
@@ -166,7 +166,7 @@ def _outcome(function: Callable[..., Any], given: Sequence[int], steps: Sequence
 
 
 def _gradients(values: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Array | None]:
-    """Return the gradients of the arguments, of which each element counts by itself."""
+    """Return the gradients of the arguments, from a weighted sum of all results."""
     tensors = [x for name, value in values.items() for x in _parts(name, value).values()]
     for x in tensors:
         if x.requires_grad and x.numel() and not is_large(x.shape):
@@ -186,7 +186,7 @@ def _parts(name: str, value: Any) -> dict[str, Any]:
 def _half_done(
     given: Sequence[int], steps: Sequence[Step], wanted: Outcome, found: Outcome
 ) -> Difference | None:
-    """Return which argument an error has left neither as it was, nor as without a program."""
+    """Return the first argument that an error has left neither unchanged nor as eager code does."""
     for name, before in _tensors(given, steps).items():
         now, then = OURS.array(found.arguments[name]), OURS.array(before)
         left = OURS.array(wanted.arguments[name])
@@ -196,7 +196,7 @@ def _half_done(
 
 
 def _compare(wanted: Outcome, found: Outcome) -> Difference | None:
-    """Return in what two calls differ."""
+    """Return how two outcomes differ."""
     if wanted.error is not None or found.error is not None:
         return _errors("", found.error, wanted.error)
     for name, theirs in wanted.values.items():
@@ -238,7 +238,7 @@ def _compare_gradients(wanted: Any, found: Any) -> Difference | None:
 
 
 def _elements(name: str, ours: Array, theirs: Array) -> Difference | None:
-    """Return how elements differ, other than by the rounding of another order of arithmetic."""
+    """Return how elements differ by more than rounding in another order of arithmetic."""
     if ours.tobytes() == theirs.tobytes():
         return None
     good = close(ours, theirs)

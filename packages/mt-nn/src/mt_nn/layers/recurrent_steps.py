@@ -129,7 +129,7 @@ def _operation(
             offered = arguments[0].backend.kernel(name) or kernel
             if offered is None:
                 return function(*arguments)
-            result = by_kernel(name, offered, *arguments, otherwise=kernel)
+            result = by_kernel(name, offered, *arguments, fallback=kernel)
             return result if split is None else split(result, *arguments)
 
         return cast("F", operation)

@@ -40,10 +40,12 @@ class BufferTable:
 
     Attributes:
         buffers: the buffers, by `storage_key`.
+        changed: the alias groups that have been written to after their allocation.
     """
 
     def __init__(self) -> None:
         self.buffers: dict[Any, Buffer] = {}
+        self.changed: set[Any] = set()
         self._opaque: dict[int, Opaque] = {}
         self._groups: dict[int, object] = {}  # of allocated buffers, by the owner of the bytes
         self._alive: list[Any] = []
@@ -66,6 +68,10 @@ class BufferTable:
             buffer = Buffer(data, self.group(owner), origin, next(self._count))
             self.buffers[key] = buffer
         return buffer
+
+    def is_constant(self, buffer: Buffer) -> bool:
+        """Whether the present elements of a buffer are the same at each replay."""
+        return buffer.is_constant and buffer.group not in self.changed
 
     def group(self, storage: Any) -> Any:
         """Return the alias group of a storage."""

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.core.dtypes import Array
 from mt_tensor.core.generator import GENERATORS
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileError
@@ -103,12 +102,8 @@ def _close(a: Any, b: Any) -> bool:
     if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
         is_value = isinstance(b, (bool, int, float, str, bytes, type(None), np.ndarray))
         return not is_value or same(a, b)
-    return a.shape == b.shape and a.dtype == b.dtype and _close_elements(a, b)
-
-
-def _close_elements(a: Array, b: Array) -> bool:
-    if a.dtype.kind != "f":
-        return bool(np.array_equal(a, b))
+    if a.shape != b.shape or a.dtype != b.dtype or a.dtype.kind != "f":
+        return a.dtype == b.dtype and np.array_equal(a, b)
     with np.errstate(all="ignore"):
         largest = np.abs(b[np.isfinite(b)]).max(initial=0.0)
     tolerance = TOLERANCE[a.dtype.itemsize]

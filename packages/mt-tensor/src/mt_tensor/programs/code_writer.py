@@ -27,7 +27,6 @@ import numpy as np
 from mt_tensor.core.generator import drawing, numbers_of
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.programs.program import (
-    Buffer,
     Instruction,
     Opaque,
     Program,
@@ -136,10 +135,6 @@ class CodeWriter:
         self.guards.append(f"if not ({condition}): return MISS")
 
     # --- Instructions ---------------------------------------------------------------------------
-
-    def load(self, buffer: Buffer, code: str) -> None:
-        """Get a buffer from an expression."""
-        self.assign(buffer.view, code)
 
     def instructions(self, program: Program) -> None:
         """Write the calls of a program, each followed by a `del` of what is no longer needed."""

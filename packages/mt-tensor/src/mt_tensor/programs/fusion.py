@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 from zlib import crc32
 
@@ -152,17 +153,8 @@ def composed(producer: Instruction, reader: Instruction) -> Instruction | None:
     if len(steps) > MOST_STEPS or len(graph.reads) != len(inputs):
         return None
     formula.cache["graph"] = graph
-    return Instruction(
-        name,
-        reader.backend,
-        reader.backend.elementwise(formula),
-        (out, *inputs),
-        {},
-        reader.results,
-        reader.changes,
-        formula,
-        reader.pure,
-    )
+    function = reader.backend.elementwise(formula)
+    return replace(reader, name=name, function=function, arguments=(out, *inputs), formula=formula)
 
 
 def reduced(producer: Instruction, reader: Instruction) -> Instruction | None:
@@ -182,15 +174,9 @@ def reduced(producer: Instruction, reader: Instruction) -> Instruction | None:
     )
     if function is None:
         return None
-    return Instruction(
-        f"{operator.name}_of_{formula.name}",
-        reader.backend,
-        function,
-        inputs,
-        {},
-        reader.results,
-        work=(producer.operations or 0) + (reader.operations or 0),
-    )
+    name = f"{operator.name}_of_{formula.name}"
+    work = (producer.operations or 0) + (reader.operations or 0)
+    return replace(reader, name=name, function=function, arguments=inputs, options={}, work=work)
 
 
 def _dtype_of(call: Instruction) -> Any:

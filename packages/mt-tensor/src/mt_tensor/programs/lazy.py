@@ -18,7 +18,7 @@ from typing import Any, Self
 from mt_autodiff.core.mode import recording
 from mt_tensor.core.layout import Layout, row_major
 from mt_tensor.core.strides import folded_shape
-from mt_tensor.core.tensor_data import TensorData, as_array
+from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.programs.buffers import alias_group, storage_key
 from mt_tensor.programs.code_writer import CodeWriter
 from mt_tensor.programs.optimization import eliminate_dead_code, optimize
@@ -95,17 +95,12 @@ class Lazy(Tape):
             self._lazy[buffer] = weakref.ref(lazy)
             results.append(LazyData(lazy, layout))
             views.append(buffer.view)
-        self._pending.append(
-            Instruction(
-                call.name,
-                call.backend,
-                call.function,
-                map_leaves(call.arguments, self._as_operand),
-                map_leaves(dict(call.options), self._as_operand),
-                views if len(views) > 1 else views[0],
-                formula=call.formula,
-            )
+        arguments, options = map_leaves((call.arguments, dict(call.options)), self._as_operand)
+        made = views if len(views) > 1 else views[0]
+        instruction = Instruction(
+            call.name, call.backend, call.function, arguments, options, made, formula=call.formula
         )
+        self._pending.append(instruction)
         return results
 
     def _as_operand(self, value: Any) -> Any:
@@ -210,11 +205,8 @@ class LazyData(TensorData):
     @property
     def array(self) -> Any:
         """The elements as a strided NumPy array over the same memory."""
-        try:
-            return self._array
-        except AttributeError:
-            self._array = as_array(self.storage, self.layout)
-            return self._array
+        _ = self.storage
+        return super().array
 
     def with_layout(self, layout: Layout) -> TensorData:
         """Return another view of the same storage."""

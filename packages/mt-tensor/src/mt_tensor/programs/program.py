@@ -35,7 +35,7 @@ class Buffer:
         group: the alias group: the same for all buffers that share bytes.
         origin: where a replay gets it from.
         number: tells it from the other buffers of the program.
-        is_constant: whether its elements are the same at each replay.
+        is_constant: whether its first elements are the same at each replay.
     """
 
     data: TensorData
@@ -223,6 +223,7 @@ MOVEMENT = (
 """Methods of the contract that compute nothing."""
 
 
+@dataclass(eq=False)
 class Program:
     """A sequence of instructions.
 
@@ -235,19 +236,16 @@ class Program:
         eager_peak: `peak` before any optimization.
     """
 
-    def __init__(
-        self,
-        name: str,
-        instructions: list[Instruction],
-        results: Sequence[Any],
-        outputs: Sequence[View | Opaque],
-    ) -> None:
-        self.name = name
-        self.instructions = instructions
-        self.results = results
-        self.outputs = outputs
-        self.recorded = len(instructions)
-        self.eager_peak = self.peak
+    name: str
+    instructions: list[Instruction]
+    results: Sequence[Any]
+    outputs: Sequence[View | Opaque]
+    recorded: int = field(init=False)
+    eager_peak: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Count the instructions and the memory of the program as recorded."""
+        self.recorded, self.eager_peak = len(self.instructions), self.peak
 
     @property
     def inputs(self) -> list[View | Opaque]:

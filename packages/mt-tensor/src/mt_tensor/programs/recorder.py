@@ -71,7 +71,7 @@ class Recorder(Tape):
         """
         backend, name = call.backend, call.name
         if name == "to_host":
-            if not self.view(call.arguments[0]).buffer.is_constant:
+            if not self.buffers.is_constant(self.view(call.arguments[0]).buffer):
                 self.refuse("looks at elements, as in `if x > 0`, x.item() or print(x)")
             return call.run()
         if name == "kernel":
@@ -81,29 +81,20 @@ class Recorder(Tape):
         checks = name == "checked_indices"
         if checks:  # it may be the argument itself now, and not at the next replay
             result = self.run(backend.copy, result, row_major(result.shape, result.dtype))
-        function = call.function
+        run = call.function
         if name in WITHOUT_ALIASES:
-            function = functools.partial(WITHOUT_ALIASES[name], backend, function)
-        arguments, options = self.as_operands(call.arguments), self.as_operands(call.options)
+            run = functools.partial(WITHOUT_ALIASES[name], backend, run)
+        arguments, options = self.as_operands((call.arguments, call.options))
         results: Any = None if changes else self.results(result)
         if checks:  # of a replay may be the argument itself
             for each in call.arguments:
                 if isinstance(each, TensorData):
                     self.buffers.join(results.buffer, self.view(each).buffer)
-        self.note(
-            Instruction(
-                name,
-                backend,
-                function,
-                arguments,
-                options,
-                results,
-                changes,
-                call.formula,
-                pure=not changes and name not in ("empty", "random"),
-                may_fail=checks,
-            )
+        pure = not changes and name not in ("empty", "random")
+        instruction = Instruction(
+            name, backend, run, arguments, options, results, changes, call.formula, pure, checks
         )
+        self.note(instruction)
         return result
 
     def handle_operation(
@@ -158,18 +149,13 @@ class Recorder(Tape):
         finally:
             recording.reset(enabled)
         backend = next((x.backend for x in arguments if isinstance(x, Tensor)), current_backend())
-        self.note(
-            Instruction(
-                name or function.__name__,
-                backend,
-                function,
-                self.as_operands(arguments),
-                self.as_operands(options),
-                self.results(result),
-                pure=False,
-                may_fail=True,
-            )
+        name = name or function.__name__
+        arguments, options = self.as_operands((arguments, options))
+        results = self.results(result)
+        instruction = Instruction(
+            name, backend, function, arguments, options, results, pure=False, may_fail=True
         )
+        self.note(instruction)
         return result
 
     # --- Instructions ---------------------------------------------------------------------------
@@ -180,13 +166,13 @@ class Recorder(Tape):
         is_constant = instruction.pure and all(
             isinstance(each, (View, TensorView)) for each in instruction.operands
         )
-        is_constant = is_constant and all(view.buffer.is_constant for view in instruction.reads)
+        read = [view.buffer for view in instruction.reads]
+        is_constant = is_constant and all(map(self.buffers.is_constant, read))
         for view in instruction.makes:
             view.buffer.is_constant = is_constant
             if not is_constant:
                 view.buffer.release()
-        for view in instruction.changes:
-            view.buffer.is_constant = False
+        self.buffers.changed |= instruction.changed_groups
 
     def view(self, data: TensorData) -> View:
         """Return the operand of a view."""

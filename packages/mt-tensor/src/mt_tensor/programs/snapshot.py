@@ -17,23 +17,16 @@ import logging
 import operator
 import re
 import sys
+import types
 from argparse import Namespace
 from collections import deque
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import date, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from functools import _lru_cache_wrapper
 from pathlib import PurePath
-from types import (
-    BuiltinFunctionType,
-    CodeType,
-    EllipsisType,
-    FunctionType,
-    MethodType,
-    ModuleType,
-    SimpleNamespace,
-)
 from typing import Any
 from uuid import UUID
 
@@ -57,7 +50,7 @@ MISSING = object()
 """The value of a slot that does not exist."""
 
 CONSTANT = (
-    *PLAIN, enum.Enum, range, slice, EllipsisType, np.generic, np.dtype, np.ufunc, Decimal,
+    *PLAIN, enum.Enum, range, slice, types.EllipsisType, np.generic, np.dtype, np.ufunc, Decimal,
     Fraction, date, time, timedelta, UUID, PurePath, re.Pattern,
 )  # fmt: skip
 """Immutable types that are compared by value."""
@@ -65,16 +58,17 @@ CONSTANT = (
 WRITE_ONLY = (logging.Logger, io.IOBase)
 """Types of objects that a function only writes to, which happens while it is recorded."""
 
-BY_IDENTITY = (BuiltinFunctionType, Cache, Generator, TensorBackend)
+BY_IDENTITY = (types.BuiltinFunctionType, Cache, Generator, TensorBackend)
 """Types that are compared by identity only; caches of plans never change a result."""
 
 VISITED = (
-    Tensor, dict, list, deque, set, frozenset, type, FunctionType, MethodType, np.ndarray,
-    ModuleType,
+    Tensor, dict, list, deque, set, frozenset, type, types.FunctionType, types.MethodType,
+    np.ndarray, types.ModuleType,
 )  # fmt: skip
 """Types that a snapshot visits in a way of their own."""
 
 
+@dataclass(eq=False, slots=True)
 class Slot:
     """An item of a dictionary or list, or an attribute.
 
@@ -84,12 +78,9 @@ class Slot:
         is_item: whether it is an item.
     """
 
-    __slots__ = ("holder", "is_item", "key")
-
-    def __init__(self, holder: Any, key: Any, is_item: bool) -> None:
-        self.holder = holder
-        self.key = key
-        self.is_item = is_item
+    holder: Any
+    key: Any
+    is_item: bool
 
     @property
     def id(self) -> Any:
@@ -162,9 +153,9 @@ class Snapshot:
         elif isinstance(value, (set, frozenset)):
             self.holders.append((value, set(value)))
             self._waiting.extend(value if self._has_slots(value, value) else ())
-        elif isinstance(value, FunctionType):
+        elif isinstance(value, types.FunctionType):
             self._function(value)
-        elif isinstance(value, MethodType):
+        elif isinstance(value, types.MethodType):
             self._waiting.extend((value.__self__, value.__func__))
         elif isinstance(value, functools.partial):
             self._waiting.extend((value.func, value.args, value.keywords))
@@ -196,14 +187,14 @@ class Snapshot:
             self.rows.append((holder, list(items)))
         return False
 
-    def _function(self, function: FunctionType) -> None:
+    def _function(self, function: types.FunctionType) -> None:
         """Visit the free variables of a function, its defaults and its attributes."""
         is_users = _is_user_source(function.__module__)
         for _, slot in free_variables(function, is_users):
             value = slot.get()
             if value is MISSING:
                 continue
-            if not (slot.is_item and isinstance(value, ModuleType)):
+            if not (slot.is_item and isinstance(value, types.ModuleType)):
                 self._add(slot, value)
             elif _is_user_source(value.__name__):
                 inside = vars(value)
@@ -230,7 +221,7 @@ class Snapshot:
         """Visit the attributes, the methods and the bases of a user's class."""
         self._waiting.extend(kind.__bases__)
         for name, item in list(vars(kind).items()) if _is_user_source(kind.__module__) else ():
-            if isinstance(item, FunctionType):
+            if isinstance(item, types.FunctionType):
                 self._waiting.append(item)
             elif isinstance(item, (staticmethod, classmethod)):
                 self._waiting.append(item.__func__)
@@ -293,7 +284,7 @@ def same(a: Any, b: Any) -> bool:
         return a == b and str(a) == str(b)  # 0.0 is not -0.0
     if isinstance(a, tuple):
         return len(a) == len(b) and all(map(same, a, b))
-    if isinstance(a, MethodType):
+    if isinstance(a, types.MethodType):
         return a.__self__ is b.__self__ and a.__func__ is b.__func__
     return isinstance(a, CONSTANT) and a == b
 
@@ -303,18 +294,18 @@ def same_items(a: Iterable[Any], b: Iterable[Any]) -> bool:
     return all(map(operator.is_, a, b)) or all(map(same, a, b))
 
 
-def _codes_in(code: CodeType) -> Iterator[CodeType]:
+def _codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
     """Yield the code of a function, and of the functions inside it."""
     yield code
     for constant in code.co_consts:
-        if isinstance(constant, CodeType):
+        if isinstance(constant, types.CodeType):
             yield from _codes_in(constant)
 
 
 def free_variables(function: Any, with_globals: bool = True) -> Iterator[tuple[str, Slot]]:
     """Yield the names and slots of the free variables of a function, and of the global ones."""
     function = getattr(function, "__func__", function)
-    if not isinstance(function, FunctionType):
+    if not isinstance(function, types.FunctionType):
         return
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         yield name, Slot(cell, "cell_contents", False)
@@ -347,7 +338,9 @@ def _has_visible_attributes(value: Any) -> bool:
     """Whether the attributes of an object are compared: of users' classes and this project's."""
     module = str(type(value).__module__)
     is_ours = module.partition(".")[0].startswith("mt_")
-    return is_ours or is_user_module(module) or isinstance(value, (SimpleNamespace, Namespace))
+    return (
+        is_ours or is_user_module(module) or isinstance(value, (types.SimpleNamespace, Namespace))
+    )
 
 
 def _is_user_source(module: Any) -> bool:

@@ -12,6 +12,8 @@ import itertools
 import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partialmethod
 from typing import Any
 
 from mt_tensor.core.dtypes import NumberLike
@@ -23,6 +25,7 @@ Guards = list[tuple[str, bool]]
 """Expressions of symbolic numbers, and what they were while the program was recorded."""
 
 
+@dataclass(eq=False, repr=False, slots=True)
 class SymbolicNumber(NumberLike):
     """A number, and the expression that computes it.
 
@@ -32,12 +35,9 @@ class SymbolicNumber(NumberLike):
         guards: conditions of the program; one list for all of its numbers.
     """
 
-    __slots__ = ("code", "guards", "value")
-
-    def __init__(self, value: Any, code: str, guards: Guards) -> None:
-        self.value = value
-        self.code = code
-        self.guards = guards
+    value: Any
+    code: str
+    guards: Guards
 
     def specialize(self) -> Any:
         """Return the value, and make the program valid for this value only."""
@@ -47,6 +47,36 @@ class SymbolicNumber(NumberLike):
     def __bool__(self) -> bool:
         self.guards.append((f"bool({self.code})", bool(self.value)))
         return bool(self.value)
+
+    def __neg__(self) -> SymbolicNumber:
+        return SymbolicNumber(-self.value, f"(-{self.code})", self.guards)
+
+    def __pos__(self) -> SymbolicNumber:
+        return self
+
+    def __abs__(self) -> SymbolicNumber:
+        return SymbolicNumber(abs(self.value), f"abs({self.code})", self.guards)
+
+    def _apply(
+        self, symbol: str, compute: Callable[[Any, Any], Any], is_reflected: bool, other: Any
+    ) -> Any:
+        """Apply a Python operator to this number and another, or a tensor."""
+        if isinstance(other, Tensor):
+            number = self.beside(other)
+            return compute(other, number) if is_reflected else compute(number, other)
+        operands = (self.value, self.code), _value_and_code(other)
+        first, second = reversed(operands) if is_reflected else operands
+        if first is None or second is None:
+            return NotImplemented
+        value, code = compute(first[0], second[0]), f"({first[1]} {symbol} {second[1]})"
+        if isinstance(value, bool):  # of a comparison
+            self.guards.append((code, value))
+            return value
+        return SymbolicNumber(value, code, self.guards)
+
+    def _apply_to_value(self, method: str, *arguments: Any) -> Any:
+        """Call a method of the value."""
+        return getattr(self.specialize(), method)(*arguments)
 
     def beside(self, tensor: Tensor) -> Tensor:
         """Return the number as a tensor of the dtype and the backend of another tensor."""
@@ -64,70 +94,22 @@ def _value_and_code(number: Any) -> tuple[Any, str] | None:
     return number, f"({number!r})" if is_finite else f"float('{number!r}')"
 
 
-def _apply(symbol: str, compute: Callable[[Any, Any], Any], guards: Guards, a: Any, b: Any) -> Any:
-    """Apply a Python operator to two operands, of which at least one is a symbolic number."""
-    if isinstance(a, Tensor):
-        return compute(a, b.beside(a))
-    if isinstance(b, Tensor):
-        return compute(a.beside(b), b)
-    first, second = _value_and_code(a), _value_and_code(b)
-    if first is None or second is None:
-        return NotImplemented
-    value, code = compute(first[0], second[0]), f"({first[1]} {symbol} {second[1]})"
-    if isinstance(value, bool):  # of a comparison
-        guards.append((code, value))
-        return value
-    return SymbolicNumber(value, code, guards)
-
-
-def _define_binary(method: str, symbol: str, compute: Callable[[Any, Any], Any]) -> None:
-    def forward(self: SymbolicNumber, other: Any) -> Any:
-        return _apply(symbol, compute, self.guards, self, other)
-
-    def reflected(self: SymbolicNumber, other: Any) -> Any:
-        return _apply(symbol, compute, self.guards, other, self)
-
-    setattr(SymbolicNumber, f"__{method}__", forward)
-    setattr(SymbolicNumber, f"__r{method}__", reflected)
-
-
-def _define_unary(method: str, form: str, compute: Callable[[Any], Any]) -> None:
-    def apply(self: SymbolicNumber) -> SymbolicNumber:
-        return SymbolicNumber(compute(self.value), form.format(self.code), self.guards)
-
-    setattr(SymbolicNumber, f"__{method}__", apply)
-
-
-def _define_specializing(method: str) -> None:
-    def apply(self: SymbolicNumber, *arguments: Any) -> Any:
-        return getattr(self.specialize(), f"__{method}__")(*arguments)
-
-    setattr(SymbolicNumber, f"__{method}__", apply)
-
-
-for _method, _symbol in {
-    "add": "+",
-    "sub": "-",
-    "mul": "*",
-    "truediv": "/",
-    "floordiv": "//",
-    "mod": "%",
-    "pow": "**",
-    "lt": "<",
-    "le": "<=",
-    "gt": ">",
-    "ge": ">=",
-    "eq": "==",
-    "ne": "!=",
-}.items():
-    _define_binary(_method, _symbol, getattr(operator, _method))
-for _method, _form in {"neg": "(-{})", "pos": "{}", "abs": "abs({})"}.items():
-    _define_unary(_method, _form, getattr(operator, _method))
+for _operator in (
+    *("add +", "sub -", "mul *", "truediv /", "floordiv //", "mod %", "pow **"),
+    *("lt <", "le <=", "gt >", "ge >=", "eq ==", "ne !="),
+):
+    _method, _symbol = _operator.split()
+    _operands = _symbol, getattr(operator, _method)
+    _forward = partialmethod(SymbolicNumber._apply, *_operands, False)
+    _reflected = partialmethod(SymbolicNumber._apply, *_operands, True)
+    setattr(SymbolicNumber, f"__{_method}__", _forward)
+    setattr(SymbolicNumber, f"__r{_method}__", _reflected)
 for _method in (
     *("float", "int", "index", "complex", "hash", "str", "repr", "format"),
     *("round", "trunc", "floor", "ceil"),
 ):
-    _define_specializing(_method)
+    _method = f"__{_method}__"
+    setattr(SymbolicNumber, _method, partialmethod(SymbolicNumber._apply_to_value, _method))
 
 
 def _is_numeric(value: Any) -> bool:
