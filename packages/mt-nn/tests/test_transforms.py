@@ -464,7 +464,7 @@ def test_in_a_row_and_by_the_seed() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Pad(-1), "padding is an integer from 0 on"),
+        (lambda: Pad(-1), "padding must be a non-negative integer"),
         (lambda: Pad((1, 2, 3)), "one, two or four"),
         (lambda: Pad(1, padding_mode="wrap"), "padding_mode must be one of constant"),
         (lambda: RandomCrop(3, padding_mode="wrap"), "padding_mode must be one of constant"),
@@ -478,7 +478,7 @@ def test_in_a_row_and_by_the_seed() -> None:
         (lambda: Normalize([], [1.0]), "one or more"),
         (lambda: Compose([3]), "a transform is called"),
         (lambda: Lambda(3), "a transform is called"),
-        (lambda: Resize(0), "size is an integer from 1 on"),
+        (lambda: Resize(0), "size must be a positive integer"),
         (lambda: Resize((1, 2, 3)), "size must be one or two integers"),
         (lambda: Resize(3, "cubic"), "interpolation must be one of nearest, bilinear"),
         (lambda: Resize(3, max_size=3), "max_size bounds the longer side"),

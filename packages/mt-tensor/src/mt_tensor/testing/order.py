@@ -45,7 +45,7 @@ refused("argsort", lambda x: x.argsort("a"), TypeError, "'a' was given")
 row("topk", lambda x: x.topk(2).values, *single((2, 3), (3, 1, 2)))
 refused("topk", lambda x: x.topk(4), ShapeError, "4 of the 3 element")
 refused("topk", lambda x: x.topk(-1), ShapeError, "-1 of the 3 element")
-refused("topk", lambda x: x.topk(1.0), TypeError, "k is an integer; 1.0")
+refused("topk", lambda x: x.topk(1.0), TypeError, "k must be an integer; 1.0")
 row("topk", lambda x: x.topk(1, 0, False).values, *MATRIX)
 row("topk", lambda x: x.topk(1).indices, *MATRIX, dtypes="index")
 row("median", lambda x: x.median(), *ANY, dtypes="number")
@@ -91,12 +91,15 @@ refused("bincount", lambda x: x.bincount(), ShapeError, "takes 1-D tensors")
 refused("bincount", lambda x: x[0].bincount(), DTypeError, "counts integers; float32")
 refused("bincount", lambda x: (-x[0].long()).bincount(), DomainError, "-3 was given")
 refused(
-    "bincount", lambda x: x[0].long().bincount(minlength=-1), DomainError, "minlength is an integer"
+    "bincount",
+    lambda x: x[0].long().bincount(minlength=-1),
+    DomainError,
+    "minlength must be a non-negative",
 )
 row("msort", lambda x: x.msort(), *MATRIX, ((5,),))
 row("kthvalue", lambda x: x.kthvalue(2).values, *single((2, 3), (4,)))
 refused("kthvalue", lambda x: x.kthvalue(4), ShapeError, "number 4 of 3")
-refused("kthvalue", lambda x: x.kthvalue(1.0), TypeError, "k is an integer; 1.0")
+refused("kthvalue", lambda x: x.kthvalue(1.0), TypeError, "k must be an integer; 1.0")
 for _way in ("linear", "lower", "higher", "midpoint", "nearest"):
     row(
         "quantile",
@@ -177,7 +180,7 @@ row(
 )
 row("histc", lambda x: x.histc(4, -1, 1.25), *WITH_EMPTY, differentiable=False, dtypes="float")
 refused("histc", lambda x: x.long().histc(), DTypeError, "int64 was given")
-refused("histc", lambda x: x.histc(0), DomainError, "bins is an integer from 1 on; 0")
+refused("histc", lambda x: x.histc(0), DomainError, "bins must be a positive integer; 0")
 refused("histc", lambda x: x.histc(3, 2, 1), DomainError, "2.0 and 1.0 were given")
 refused("histc", lambda x: x.histc(3, 0, np.inf), DomainError, "finite range")
 refused("histc", lambda x: (x / 0).histc(3), DomainError, "finite range")

@@ -97,7 +97,9 @@ for _power in (0, 1, 2, 5):
         dtypes="real",
     )
 refused("matrix_power", lambda x: x.matrix_power(2), ShapeError, "takes square matrices")
-refused("matrix_power", lambda x: x[:, :2].matrix_power(1.5), TypeError, "n is an integer; 1.5")
+refused(
+    "matrix_power", lambda x: x[:, :2].matrix_power(1.5), TypeError, "n must be an integer; 1.5"
+)
 _row(
     "multi_dot",
     lambda a, b, c, d: mt.linalg.multi_dot([a, b, c, d]),

@@ -65,7 +65,7 @@ row(
     *single((3, 2), (4, 1, 2)),
     dtypes="sum",
 )
-refused("prod", lambda x: x.prod((0, 1)), TypeError, "is an integer")
+refused("prod", lambda x: x.prod((0, 1)), TypeError, "must be an integer")
 row("prod", lambda x: x.prod(-1, True), *MATRIX, dtypes="sum")
 row("nansum", lambda x: with_nan(x).nansum(-1), *MATRIX, dtypes="real")
 row("nanmean", lambda x: with_nan(x).nanmean(), *MATRIX, dtypes="real")

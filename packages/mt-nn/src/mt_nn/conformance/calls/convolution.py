@@ -86,7 +86,7 @@ REFUSED: list[Refused] = [
     refused("functional.conv2d", X2, W2, padding="full", says="same, valid; got 'full'"),
     refused("functional.conv2d", X2, W2, stride=(1, 2, 3), says="stride must be one or two"),
     refused("functional.conv1d", X2, W1, says="signals of shape"),
-    refused("functional.conv1d", X1, W1, stride=0, says="stride must be an integer from 1 on"),
+    refused("functional.conv1d", X1, W1, stride=0, says="stride must be a positive integer"),
     refused("functional.conv3d", X2[0], W3, says="volumes of shape"),
     refused("functional.conv3d", X3, draw(2, 1, 2, 2, 2), says="expects 1 channels"),
     refused("Conv1d", X2, in_channels=4, out_channels=2, kernel_size=1, says="signals"),
