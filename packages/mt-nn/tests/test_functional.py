@@ -267,7 +267,11 @@ def test_dropout() -> None:
         (lambda x: F.conv2d(x, mt.ones(2, 4, 3, 3)), InputError, "expects 4 channels"),
         (lambda x: F.conv2d(x, mt.ones(2, 3, 6, 6)), InputError, "window of 6 .* larger"),
         (lambda x: F.conv2d(x, mt.ones(2, 3, 3, 3), stride=0), SettingError, "stride must be"),
-        (lambda x: F.conv2d(x, mt.ones(2, 3, 3, 3), groups=0), SettingError, "groups is an int"),
+        (
+            lambda x: F.conv2d(x, mt.ones(2, 3, 3, 3), groups=0),
+            SettingError,
+            "groups must be a positive int",
+        ),
         (lambda x: F.conv2d(x, mt.ones(2, 3, 3)), InputError, r"takes a weight of shape"),
         (lambda x: F.conv2d(x, mt.ones(2, 3, 3, 3), mt.ones(3)), InputError, "takes a bias of"),
         (lambda x: F.max_pool2d(x, True), SettingError, "positive integers; got True"),

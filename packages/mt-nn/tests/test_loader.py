@@ -228,7 +228,7 @@ def test_weighted_samples() -> None:
     [
         (lambda: RandomSampler([], num_samples=3), nn.SettingError, "an empty data set"),
         (lambda: RandomSampler(ROWS, num_samples=0), nn.SettingError, "a positive integer"),
-        (lambda: RandomSampler(ROWS, 1), TypeError, "replacement is True or False"),
+        (lambda: RandomSampler(ROWS, 1), TypeError, "replacement must be True or False"),
         (lambda: WeightedRandomSampler([1.0, -1.0], 1), nn.SettingError, "from 0 on"),
         (lambda: WeightedRandomSampler([[1.0]], 1), nn.SettingError, "a row of"),
         (lambda: WeightedRandomSampler([0.0], 1), nn.SettingError, "0 weight"),
@@ -610,5 +610,5 @@ def test_states_that_are_refused(change: dict[str, Any]) -> None:
 @pytest.mark.parametrize("value", ["yes", 1, 2.0])
 def test_switches_are_true_or_false(name: str, value: Any) -> None:
     settings: dict[str, Any] = {name: value}
-    with pytest.raises(TypeError, match=f"{name} is True or False"):
+    with pytest.raises(TypeError, match=f"{name} must be True or False"):
         DataLoader([1, 2, 3], **settings)

@@ -196,10 +196,10 @@ WRONG = (
     (lambda: X.masked_fill(X > 0, [0]), TypeError, "of type list"),
     (lambda: X.masked_fill(X > 0, X), ShapeError, "a number or a 0-D tensor"),
     (lambda: X.nan_to_num("a"), TypeError, "'a' of type str"),
-    (lambda: X.logit("a"), TypeError, "eps is a number"),
-    (lambda: X.norm(ARRAY), TypeError, "p is a number"),
-    (lambda: X.add(X, alpha="a"), TypeError, "alpha is a number"),
-    (lambda: mt.hardtanh(X, None), TypeError, "min_val is a number"),
+    (lambda: X.logit("a"), TypeError, "eps must be a number"),
+    (lambda: X.norm(ARRAY), TypeError, "p must be a number"),
+    (lambda: X.add(X, alpha="a"), TypeError, "alpha must be a number"),
+    (lambda: mt.hardtanh(X, None), TypeError, "min_val must be a number"),
     (lambda: mt.hardtanh(N, float("nan")), DTypeError, "nan is out of range"),
     (lambda: X.flip((0, -2)), IndexingError, "not distinct"),
     (lambda: X.narrow(1, -4, 2), IndexingError, "does not lie in dimension 1"),
@@ -207,17 +207,17 @@ WRONG = (
     (lambda: X.round(decimals="a"), TypeError, "decimals must be an integer"),
     (lambda: X.round(decimals=2**31), DomainError, "up to 308 decimals"),
     (lambda: N.round(decimals=1), DTypeError, "takes decimals=0"),
-    (lambda: X.clone().add_(X, alpha=None), TypeError, "alpha is a number"),
+    (lambda: X.clone().add_(X, alpha=None), TypeError, "alpha must be a number"),
     (lambda: N.clone().sub_(N, alpha=0.5), DTypeError, "alpha=0.5 does not fit"),
-    (lambda: mt.threshold(X, None, 0), TypeError, "threshold is a number"),
-    (lambda: X.isclose(X, None), TypeError, "rtol is a number"),
+    (lambda: mt.threshold(X, None, 0), TypeError, "threshold must be a number"),
+    (lambda: X.isclose(X, None), TypeError, "rtol must be a number"),
     (lambda: mt.tensordot(X[0, 0], X, (0, 1)), ShapeError, "pairs dimensions"),
-    (lambda: mt.hardshrink(X, None), TypeError, "lambd is a number"),
-    (lambda: mt.softshrink(X, "a"), TypeError, "lambd is a number"),
-    (lambda: mt.softplus(X, None), TypeError, "beta is a number"),
-    (lambda: mt.celu(X, ARRAY), TypeError, "alpha is a number"),
-    (lambda: mt.result_type(X, None), TypeError, "no tensor is a number; None"),
-    (lambda: mt.result_type(X, ARRAY), TypeError, "no tensor is a number; array"),
+    (lambda: mt.hardshrink(X, None), TypeError, "lambd must be a number"),
+    (lambda: mt.softshrink(X, "a"), TypeError, "lambd must be a number"),
+    (lambda: mt.softplus(X, None), TypeError, "beta must be a number"),
+    (lambda: mt.celu(X, ARRAY), TypeError, "alpha must be a number"),
+    (lambda: mt.result_type(X, None), TypeError, "not a tensor must be a number; None"),
+    (lambda: mt.result_type(X, ARRAY), TypeError, "not a tensor must be a number; array"),
     (lambda: mt.tensor([1], dtype=mt.tensor(1)), DTypeError, "no dtype"),
     (lambda: mt.gelu(X, ARRAY), TypeError, r"'none', 'tanh'; array\(\[0, 1\]\) was given"),
     (lambda: mt.meshgrid(X[0], indexing=ARRAY), TypeError, "indexing is one of"),
@@ -236,9 +236,9 @@ WRONG = (
     (lambda: mt.logspace(0, 1, 2, dtype=ARRAY), DTypeError, "no dtype"),
     (lambda: mt.normal(X, X, dtype=ARRAY), TypeError, "which set shape, dtype"),
     (lambda: mt.ones(1, backend=["numpy"]), UnknownBackendError, "takes a backend or its name"),
-    (lambda: X.cov(correction="a"), TypeError, "correction is a number; 'a'"),
-    (lambda: mt.cdist(X, X, p="a"), TypeError, "p is a number; 'a'"),
-    (lambda: mt.addmm(X, X, X.T, beta=None), TypeError, "beta is a number; None"),
+    (lambda: X.cov(correction="a"), TypeError, "correction must be a number; 'a'"),
+    (lambda: mt.cdist(X, X, p="a"), TypeError, "p must be a number; 'a'"),
+    (lambda: mt.addmm(X, X, X.T, beta=None), TypeError, "beta must be a number; None"),
     (lambda: X.select(0, 1.5), TypeError, "index must be an integer; 1.5"),
     (lambda: mt.float_power(2, 3), TypeError, r"float_power\(\) takes tensors"),
     (lambda: mt.inverse(X), ShapeError, r"inverse\(\)"),
@@ -324,7 +324,7 @@ NEEDED = {"dim": 0, "k": 1, "q": 0.5}
 @pytest.mark.parametrize("value", [1, "a", ARRAY], ids=["1", "a", "array"])
 def test_what_is_true_or_false_is_a_bool(function, name, value):
     needed = {key: NEEDED[key] for key in NEEDED if key in inspect.signature(function).parameters}
-    with pytest.raises(TypeError, match=f"{name} is True or False.*was given"):
+    with pytest.raises(TypeError, match=f"{name} must be True or False.*was given"):
         function(X, **needed, **{name: value})
 
 
@@ -382,7 +382,7 @@ FLAGS_OF_FUNCTIONS = (
 
 @pytest.mark.parametrize(("call", "name"), FLAGS_OF_FUNCTIONS)
 def test_flags_of_functions_are_bools(call, name):
-    with pytest.raises(TypeError, match=f"{name} is True or False"):
+    with pytest.raises(TypeError, match=f"{name} must be True or False"):
         call()
 
 

@@ -100,7 +100,7 @@ def check_flags(**flags: Any) -> None:
     """Raise TypeError unless all keyword arguments are bools."""
     for name, value in flags.items():
         if value.__class__ is not bool:
-            raise TypeError(f"{name} is True or False; {value!r} was given.")
+            raise TypeError(f"{name} must be True or False; {value!r} was given.")
 
 
 def check_floating(name: str, of: Any) -> None:

@@ -214,7 +214,7 @@ row(
     ((0,), ()),
     oracle=lambda x, y: x * x,
 )
-refused("apply_", lambda x: x.apply_(str), TypeError, "returns is a number; '1.0'")
+refused("apply_", lambda x: x.apply_(str), TypeError, "returns must be a number; '1.0'")
 refused("apply_", lambda x: x.requires_grad_().apply_(abs), InPlaceError, "requires grad")
 refused(
     "apply_",

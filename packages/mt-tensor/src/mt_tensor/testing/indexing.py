@@ -132,7 +132,7 @@ row("one_hot", lambda x: mt.one_hot(x.argmax(0), 7), *MATRIX, dtypes="index of n
 refused("one_hot", mt.one_hot, DTypeError, "classes of int64")
 refused("one_hot", lambda x: mt.one_hot(x.long(), 5), IndexingError, "class 6 is out of range")
 refused("one_hot", lambda x: mt.one_hot(-x.long()), IndexingError, "class -6 is out of range")
-refused("one_hot", lambda x: mt.one_hot(x.long(), -2), DomainError, "integer from -1 on; -2")
+refused("one_hot", lambda x: mt.one_hot(x.long(), -2), DomainError, "integer of at least -1; -2")
 refused("one_hot", lambda x: mt.one_hot(x[:0].long()), ShapeError, "needs num_classes")
 row("nonzero", lambda x: (x > 0.2).nonzero(), *WITH_EMPTY, dtypes="index")
 row("masked_select", lambda x: x.masked_select(x[0] > 0), *MATRIX)

@@ -139,7 +139,7 @@ refused(
     "vector_norm",
     lambda x: mt.linalg.vector_norm(x, "fro"),  # type: ignore[arg-type]
     TypeError,
-    "ord is a number; 'fro'",
+    "ord must be a number; 'fro'",
 )
 refused("vector_norm", lambda x: mt.linalg.vector_norm(x[:0], np.inf), IndexingError, "no elements")
 row(

@@ -109,7 +109,7 @@ for _way in ("linear", "lower", "higher", "midpoint", "nearest"):
         dtypes="wide float",
     )
 refused("quantile", lambda x: x.quantile(1.5), DomainError, "from 0 to 1; 1.5")
-refused("quantile", lambda x: x.quantile("1"), TypeError, "q is a number; '1'")
+refused("quantile", lambda x: x.quantile("1"), TypeError, "q must be a number; '1'")
 refused("quantile", lambda x: x.long().quantile(0.5), DTypeError, "int64 was given")
 refused(
     "quantile", lambda x: x.quantile(x[0].double()), DTypeError, "takes q of that dtype; float64"

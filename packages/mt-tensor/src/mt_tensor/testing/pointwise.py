@@ -28,7 +28,7 @@ _real = partial(row, dtypes="real")
 
 row("add", lambda x, y: x.add(y, alpha=2), ((2, 3), (3,)), ((0, 3), ()))
 refused("add", lambda x: mt.add(1, 2), TypeError, r"add\(\) takes tensors; 1 of type int")
-refused("add", lambda x: x.add(x, alpha="2"), TypeError, "alpha is a number; '2' of type str")
+refused("add", lambda x: x.add(x, alpha="2"), TypeError, "alpha must be a number; '2' of type str")
 refused(
     "add", lambda x: x.long().add(1, alpha=0.5), DTypeError, "alpha=0.5 does not fit .* integer"
 )

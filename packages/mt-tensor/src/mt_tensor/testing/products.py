@@ -213,7 +213,9 @@ refused("addmm", lambda x: x.long().addmm(x.long(), x.long(), beta=0.5), ShapeEr
 refused(
     "addmm", lambda x: x[0, :2].long().addmm(x.long(), x.T.long(), beta=0.5), DTypeError, "beta=0.5"
 )
-refused("addmm", lambda x: x[0, :2].addmm(x, x.T, alpha="2"), TypeError, "alpha is a number; '2'")
+refused(
+    "addmm", lambda x: x[0, :2].addmm(x, x.T, alpha="2"), TypeError, "alpha must be a number; '2'"
+)
 
 row("vander", mt.vander, *single((3,), (1,), (0,)), dtypes="sum")
 refused("vander", mt.vander, ShapeError, "takes a 1-D tensor")

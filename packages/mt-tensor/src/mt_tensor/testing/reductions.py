@@ -89,7 +89,7 @@ row("aminmax", lambda x: x.aminmax().max, *ANY)
 # --- Norms --------------------------------------------------------------------------------------
 
 row("norm", lambda x: x.norm(), *WITH_EMPTY, dtypes="float")
-refused("norm", lambda x: x.norm("nuc"), TypeError, "p is a number; 'nuc'")
+refused("norm", lambda x: x.norm("nuc"), TypeError, "p must be a number; 'nuc'")
 refused("norm", lambda x: x.long().norm(), DTypeError, "int64 was given")
 refused("norm", lambda x: x[:0].norm(np.inf), IndexingError, "no elements")
 for _p in (1, 3, 1.5, 0.5, -1, np.inf, -np.inf):
