@@ -385,7 +385,7 @@ def test_data_is_always_a_float() -> None:
         x.data = "12"  # type: ignore[assignment]
     x.data -= 0.1 * Scalar(1.0)
     assert x.data == 0.4
-    with pytest.raises(TypeError, match="name of a Scalar is a string; False"):
+    with pytest.raises(TypeError, match="name of a Scalar must be a string; False"):
         Scalar(1.0, False)  # type: ignore[arg-type]
 
 
