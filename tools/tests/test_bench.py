@@ -358,7 +358,7 @@ def test_a_twin_that_ends_is_reported(
     [
         (("digits", "--model", "resnet9"), "--model must be one of lenet; got 'resnet9'"),
         (("sentiment", "--model", "glove"), "--model must be one of random; got 'glove'"),
-        (("digits", "--seed", "-1"), "seed is an integer from 0 on"),
+        (("digits", "--seed", "-1"), "seed must be a non-negative integer"),
     ],
 )
 def test_settings_of_a_twin_that_make_no_sense(

@@ -111,9 +111,9 @@ def test_what_does_not_fit(metric: Any, scores: Any, right: Any, message: str) -
 
 
 def test_bad_settings() -> None:
-    with pytest.raises(nn.SettingError, match="k is an integer from 1 on"):
+    with pytest.raises(nn.SettingError, match="k must be a positive integer"):
         TopKAccuracy(0)
-    with pytest.raises(nn.SettingError, match="classes is an integer from 1 on"):
+    with pytest.raises(nn.SettingError, match="classes must be a positive integer"):
         ConfusionMatrix(0)
     with pytest.raises(nn.SettingError, match="average must be 'macro'"):
         Precision(3, "mean")  # type: ignore[arg-type]

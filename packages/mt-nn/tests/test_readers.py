@@ -275,10 +275,10 @@ def test_texts_in_columns_and_windows() -> None:
         (lambda: batchify([], 1), nn.InputError, "0 token"),
         (lambda: batchify([0.5], 1), nn.InputError, "a row of integers"),
         (lambda: batchify([[1]], 1), nn.InputError, "2 dimension"),
-        (lambda: batchify([1], 0), nn.SettingError, "batch_size is an integer from 1 on"),
+        (lambda: batchify([1], 0), nn.SettingError, "batch_size must be a positive integer"),
         (lambda: BPTTWindows(mt.arange(3), 1), nn.InputError, "shape"),
         (lambda: BPTTWindows(mt.ones(1, 3), 1), nn.InputError, "at least two steps"),
-        (lambda: BPTTWindows(mt.ones(3, 3), 0), nn.SettingError, "bptt is an integer from 1 on"),
+        (lambda: BPTTWindows(mt.ones(3, 3), 0), nn.SettingError, "bptt must be a positive integer"),
     ],
 )
 def test_texts_that_are_refused(call: Any, error: type[Exception], message: str) -> None:
@@ -346,8 +346,11 @@ def test_vocabularies_are_saved(tmp_path: Path) -> None:
         (lambda: Vocabulary(["a"], unknown="b"), "unknown token 'b' must be among"),
         (lambda: Vocabulary(["a"], padding="b"), "padding token 'b' must be among"),
         (lambda: Vocabulary.build(["a"], padding="<unk>"), "occurs twice"),
-        (lambda: Vocabulary.build(["a"], min_frequency=0), "min_frequency is an integer from 1"),
-        (lambda: Vocabulary.build(["a"], max_size=0), "max_size is an integer from 1"),
+        (
+            lambda: Vocabulary.build(["a"], min_frequency=0),
+            "min_frequency must be a positive integer",
+        ),
+        (lambda: Vocabulary.build(["a"], max_size=0), "max_size must be a positive integer"),
     ],
 )
 def test_vocabularies_that_are_refused(make: Any, message: str) -> None:
@@ -405,5 +408,5 @@ def test_sentences_in_batches() -> None:
     assert (labels.dtype, labels.tolist()) == (mt.int64, [1, 0, 0])
     with pytest.raises(nn.SettingError, match="each sentence has one class; 3 and 2"):
         SentenceDataset(texts, [0, 1], words)
-    with pytest.raises(nn.SettingError, match="max_length is an integer from 1 on"):
+    with pytest.raises(nn.SettingError, match="max_length must be a positive integer"):
         SentenceDataset(texts, [0, 1, 1], words, max_length=0)

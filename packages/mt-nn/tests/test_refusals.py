@@ -252,7 +252,7 @@ CONVOLUTION = [
         convolution.X1,
         convolution.W1,
         stride=0,
-        says="stride must be an integer from 1 on",
+        says="stride must be a positive integer",
     ),
     refused("functional.conv3d", convolution.X2[0], convolution.W3, says="volumes of shape"),
     refused("functional.conv3d", convolution.X3, draw(2, 1, 2, 2, 2), says="expects 1 channels"),

@@ -163,7 +163,7 @@ def test_epochs_of_some_steps() -> None:
     assert len(short.fit(numbered, 1, steps_per_epoch=3).losses) == 9
     with pytest.raises(nn.InputError, match="the loader no batches"):
         short.fit([], 4, steps_per_epoch=3)
-    with pytest.raises(nn.SettingError, match="steps_per_epoch is an integer from 1 on"):
+    with pytest.raises(nn.SettingError, match="steps_per_epoch must be a positive integer"):
         short.fit(numbered, 4, steps_per_epoch=0)
 
 
@@ -288,7 +288,7 @@ def test_what_cannot_be_trained() -> None:
     ("settings", "message"),
     [
         ({"schedule": "batch"}, "schedule must be 'epoch' or 'step'"),
-        ({"accumulate": 0}, "accumulate is an integer from 1 on"),
+        ({"accumulate": 0}, "accumulate must be a positive integer"),
         ({"clip_norm": -1}, "clip_norm must be a number from 0 on"),
         ({"clip_value": math.nan}, "clip_value must be a number from 0 on"),
     ],
@@ -399,7 +399,7 @@ def test_bad_settings_of_callbacks(tmp_path: Path) -> None:
         train.EarlyStopping(min_delta=-1)
     with pytest.raises(nn.SettingError, match="no number 'validation_loss' to go by; it has epoch"):
         trainer(train.EarlyStopping()).fit(loader(), 1)
-    with pytest.raises(nn.SettingError, match="every_steps is an integer from 1 on"):
+    with pytest.raises(nn.SettingError, match="every_steps must be a positive integer"):
         train.SaveCheckpoints(tmp_path, every_steps=0)
 
 

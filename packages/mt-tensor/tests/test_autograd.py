@@ -143,7 +143,7 @@ def test_what_has_no_gradient() -> None:
         grad(x * 2.0, x, [mt.ones(2), mt.ones(2)])
     with pytest.raises(TypeError, match="inputs must be a tensor or a sequence of tensors; 2.0"):
         grad(y, 2.0)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="a gradient is a tensor; 1.0"):
+    with pytest.raises(TypeError, match="gradient must be a tensor; 1.0"):
         (x * 2.0).backward(1.0)  # type: ignore[arg-type]
 
 

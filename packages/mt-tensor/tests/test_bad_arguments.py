@@ -83,7 +83,7 @@ refused("remainder_", lambda x: x[0].pow_(x), ShapeError, r"shape \(2, 3\) canno
 refused("remainder_", lambda x: x.expand(2, 2, 3).exp_(), InPlaceError, "repeats elements")
 refused("remainder_", lambda x: x.bitwise_and_(1), DTypeError, "integers and bool")
 refused("fill_diagonal_", lambda x: x[0].fill_diagonal_(1), ShapeError, "needs a matrix")
-refused("apply_", lambda x: x.apply_(str), TypeError, "returns is a number; '1.0'")
+refused("apply_", lambda x: x.apply_(str), TypeError, "returns must be a number; '1.0'")
 refused("apply_", lambda x: x.requires_grad_().apply_(abs), InPlaceError, "requires grad")
 refused(
     "apply_",
@@ -131,7 +131,7 @@ refused(
 )
 refused("index_add", lambda x: x.index_add(0, x, x), IndexingError, "1-D index")
 refused("one_hot", mt.one_hot, DTypeError, "classes of int64")
-refused("one_hot", lambda x: mt.one_hot(x.long(), -2), DomainError, "integer from -1 on; -2")
+refused("one_hot", lambda x: mt.one_hot(x.long(), -2), DomainError, "integer of at least -1; -2")
 refused("one_hot", lambda x: mt.one_hot(x[:0].long()), ShapeError, "needs num_classes")
 refused("masked_select", lambda x: x.masked_select(x), DTypeError, "mask of bool; float32")
 refused("masked_select", lambda x: x.masked_select(x[:, :2] > 0), IndexingError, "do not broadcast")
@@ -194,7 +194,7 @@ refused(
     "vector_norm",
     lambda x: mt.linalg.vector_norm(x, "fro"),
     TypeError,
-    "ord is a number; 'fro'",
+    "ord must be a number; 'fro'",
 )
 refused("vector_norm", lambda x: mt.linalg.vector_norm(x[:0], np.inf), IndexingError, "no elements")
 refused("norm", lambda x: mt.linalg.norm(x[None], 2), ShapeError, "one dimension or two")
@@ -238,8 +238,8 @@ refused("stack", lambda x: mt.stack([x, x[0]]), ShapeError, "must all be equal")
 refused("split", lambda x: x.split(0), ShapeError, "at least one element; 0")
 refused("split", lambda x: x.split((1, 2)), ShapeError, "must add up to 2")
 refused("split", lambda x: x.split((3, -1)), ShapeError, "none be negative")
-refused("chunk", lambda x: x.chunk(0), DomainError, "integer from 1 on; 0")
-refused("tensor_split", lambda x: x.tensor_split(0), DomainError, "integer from 1 on; 0")
+refused("chunk", lambda x: x.chunk(0), DomainError, "positive integer; 0")
+refused("tensor_split", lambda x: x.tensor_split(0), DomainError, "positive integer; 0")
 refused("unbind", lambda x: x.sum().unbind(), IndexingError, "at least one dimension")
 refused("unflatten", lambda x: x.unflatten(1, (2, -1)), ShapeError, r"cannot reshape .* to \(2, -1\)")
 refused("roll", lambda x: x.roll((1, 2), 0), ShapeError, "a shift for each")
@@ -275,7 +275,7 @@ refused("H", lambda x: x[0].H, ShapeError, "H is for matrices")
 refused("adjoint", lambda x: x[0].adjoint(), ShapeError, r"at least 2 dimension\(s\)")
 refused("select", lambda x: x.select(0, 2), IndexingError, "index 2 is out of range")
 refused("select", lambda x: x.select(2, 0), IndexingError, "dimension 2 is out of range")
-refused("select", lambda x: x.select(0, 1.0), TypeError, "index is an integer; 1.0")
+refused("select", lambda x: x.select(0, 1.0), TypeError, "index must be an integer; 1.0")
 refused("select", lambda x: x.sum().select(0, 0), IndexingError, "at least one dimension")
 refused("fliplr", lambda x: x[0].fliplr(), ShapeError, r"at least 2 dimension\(s\)")
 refused("flipud", lambda x: x.sum().flipud(), ShapeError, r"at least 1 dimension\(s\)")
@@ -299,7 +299,7 @@ refused(
 refused("combinations", mt.combinations, ShapeError, "takes a 1-D tensor")
 refused("combinations", lambda x: mt.combinations(x[0], -1), DomainError, "-1 was given")
 refused("hsplit", lambda x: x.hsplit(2), ShapeError, "2 of 3")
-refused("hsplit", lambda x: x.hsplit(0), DomainError, "integer from 1 on; 0")
+refused("hsplit", lambda x: x.hsplit(0), DomainError, "positive integer; 0")
 refused("hsplit", lambda x: x.sum().hsplit(1), ShapeError, r"at least 1 dimension\(s\)")
 refused("vsplit", lambda x: x[0].vsplit(1), ShapeError, r"at least 2 dimension\(s\)")
 refused("dsplit", lambda x: x.dsplit(1), ShapeError, r"at least 3 dimension\(s\)")
@@ -317,19 +317,19 @@ refused("logcumsumexp", lambda x: x.long().logcumsumexp(0), DTypeError, "int64 w
 refused("argsort", lambda x: x.argsort("a"), TypeError, "'a' was given")
 refused("topk", lambda x: x.topk(4), ShapeError, "4 of the 3 element")
 refused("topk", lambda x: x.topk(-1), ShapeError, "-1 of the 3 element")
-refused("topk", lambda x: x.topk(1.0), TypeError, "k is an integer; 1.0")
+refused("topk", lambda x: x.topk(1.0), TypeError, "k must be an integer; 1.0")
 refused("median", lambda x: (x > 0).median(), DTypeError, "bool")
 refused("median", lambda x: x[:0].median(0), IndexingError, "no elements")
 refused("unique", lambda x: x.unique(dim=2), IndexingError, "dimension 2 is out of range")
 refused("bincount", lambda x: x.bincount(), ShapeError, "takes 1-D tensors")
 refused("bincount", lambda x: x[0].bincount(), DTypeError, "counts integers; float32")
 refused(
-    "bincount", lambda x: x[0].long().bincount(minlength=-1), DomainError, "minlength is an integer"
+    "bincount", lambda x: x[0].long().bincount(minlength=-1), DomainError, "minlength must be a non-negative"
 )
 refused("kthvalue", lambda x: x.kthvalue(4), ShapeError, "number 4 of 3")
-refused("kthvalue", lambda x: x.kthvalue(1.0), TypeError, "k is an integer; 1.0")
+refused("kthvalue", lambda x: x.kthvalue(1.0), TypeError, "k must be an integer; 1.0")
 refused("quantile", lambda x: x.quantile(1.5), DomainError, "from 0 to 1; 1.5")
-refused("quantile", lambda x: x.quantile("1"), TypeError, "q is a number; '1'")
+refused("quantile", lambda x: x.quantile("1"), TypeError, "q must be a number; '1'")
 refused("quantile", lambda x: x.long().quantile(0.5), DTypeError, "int64 was given")
 refused(
     "quantile", lambda x: x.quantile(x[0].double()), DTypeError, "takes q of that dtype; float64"
@@ -347,7 +347,7 @@ refused(
 refused("nanmedian", lambda x: x[:0].nanmedian(0), IndexingError, "no elements")
 refused("nanmedian", lambda x: x.nanmedian(keepdim=True), TypeError, "together with dim")
 refused("histc", lambda x: x.long().histc(), DTypeError, "int64 was given")
-refused("histc", lambda x: x.histc(0), DomainError, "bins is an integer from 1 on; 0")
+refused("histc", lambda x: x.histc(0), DomainError, "bins must be a positive integer; 0")
 refused("histc", lambda x: x.histc(3, 2, 1), DomainError, "2.0 and 1.0 were given")
 for _name in ("trapezoid", "trapz"):
     refused(_name, lambda x: mt.trapezoid(x.sum()), IndexingError, "at least one dimension")
@@ -381,7 +381,7 @@ refused("isin", lambda x: mt.isin(1, 2), TypeError, "takes tensors; 2")
 # --- Pointwise ------------------------------------------------------------------------------------
 
 refused("add", lambda x: mt.add(1, 2), TypeError, r"add\(\) takes tensors; 1 of type int")
-refused("add", lambda x: x.add(x, alpha="2"), TypeError, "alpha is a number; '2' of type str")
+refused("add", lambda x: x.add(x, alpha="2"), TypeError, "alpha must be a number; '2' of type str")
 refused(
     "add", lambda x: x.long().add(1, alpha=0.5), DTypeError, "alpha=0.5 does not fit .* integer"
 )
@@ -470,7 +470,7 @@ refused("cosine_similarity", lambda x: x.inner(None), TypeError, "takes tensors;
 refused("trace", lambda x: x[0].trace(), ShapeError, "takes 2-D tensors")
 refused("trace", lambda x: (x > 0).trace(), DTypeError, "not defined on bool")
 refused("matrix_power", lambda x: x.matrix_power(2), ShapeError, "takes square matrices")
-refused("matrix_power", lambda x: x[:, :2].matrix_power(1.5), TypeError, "n is an integer; 1.5")
+refused("matrix_power", lambda x: x[:, :2].matrix_power(1.5), TypeError, "n must be an integer; 1.5")
 refused("multi_dot", lambda x: mt.linalg.multi_dot([x]), ShapeError, "at least two tensors")
 refused("multi_dot", lambda x: mt.linalg.multi_dot([x, x]), ShapeError, "inner sizes differ")
 refused(
@@ -503,7 +503,7 @@ refused("addmm", lambda x: x.long().addmm(x.long(), x.long(), beta=0.5), ShapeEr
 refused(
     "addmm", lambda x: x[0, :2].long().addmm(x.long(), x.T.long(), beta=0.5), DTypeError, "beta=0.5"
 )
-refused("addmm", lambda x: x[0, :2].addmm(x, x.T, alpha="2"), TypeError, "alpha is a number; '2'")
+refused("addmm", lambda x: x[0, :2].addmm(x, x.T, alpha="2"), TypeError, "alpha must be a number; '2'")
 refused("vander", mt.vander, ShapeError, "takes a 1-D tensor")
 refused("vander", lambda x: mt.vander(x[0], -1), DomainError, "-1 was given")
 refused("dist", lambda x: x.long().dist(x.long()), DTypeError, "int64 was given")
@@ -532,13 +532,13 @@ refused("mean", lambda x: x.long().mean(), DTypeError, "int64 was given")
 refused("amax", lambda x: x[:, :0].amax(1), IndexingError, "no elements is undefined")
 refused("sum_to_size", lambda x: x.sum_to_size(4), ShapeError, "does not broadcast")
 refused("logsumexp", lambda x: x.logsumexp(0.5), TypeError, "0.5 was given")
-refused("prod", lambda x: x.prod((0, 1)), TypeError, "is an integer")
+refused("prod", lambda x: x.prod((0, 1)), TypeError, "must be an integer")
 refused("nanmean", lambda x: x.long().nanmean(), DTypeError, "int64 was given")
 refused("max", lambda x: x[:0].max(), IndexingError, r"max\(\) of no elements")
 refused("max", lambda x: x.max(keepdim=True), TypeError, "together with dim")
 refused("max", lambda x: x.max(2.0), TypeError, "2.0 was given")
 refused("max", lambda x: x.max(0, other=x), TypeError, "not both")
-refused("norm", lambda x: x.norm("nuc"), TypeError, "p is a number; 'nuc'")
+refused("norm", lambda x: x.norm("nuc"), TypeError, "p must be a number; 'nuc'")
 refused("norm", lambda x: x.long().norm(), DTypeError, "int64 was given")
 refused("norm", lambda x: x[:0].norm(np.inf), IndexingError, "no elements")
 

@@ -207,7 +207,7 @@ def test_full_like_torch() -> None:
     assert mt.full_like(mt.ones(2, dtype="int32"), 2.5).tolist() == [2, 2]
     with pytest.raises(errors.ShapeError, match="one sequence"):
         mt.full(3, 1)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="fill_value is a number; 'a'"):
+    with pytest.raises(TypeError, match="fill_value must be a number; 'a'"):
         mt.full((3,), "a")
     with pytest.raises(errors.DTypeError, match="out of range for uint8"):
         mt.full((3,), 300, dtype="uint8")

@@ -90,7 +90,7 @@ NO_GRADIENT_IN_TORCH = {
 """Operations that only torch does not differentiate, with the reason."""
 
 ACCEPTED_BY_TORCH = {
-    "p is a number; 'nuc'": "the nuclear norm is not offered here",
+    "p must be a number; 'nuc'": "the nuclear norm is not offered here",
     "if it is a mask": "it takes uint8 for bool, and warns of it",
     "single Ellipsis": "a second one means nothing; NumPy refuses it, too",
     "'max' was given": "an old name of amax",

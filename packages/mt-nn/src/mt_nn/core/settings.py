@@ -51,5 +51,7 @@ def integers(name: str, value: Any, count: int, least: int) -> tuple[int, ...]:
 
 
 def _expected(name: str, value: Any, count: int, least: int) -> str:
-    many = "an integer" if count == 1 else f"one or {('two', 'three')[count - 2]} integers"
-    return f"{name} must be {many} from {least} on; got {value!r}."
+    kind = "positive" if least else "non-negative"
+    several = f"one or {('two', 'three')[count - 2]} {kind} integers"
+    expected = f"a {kind} integer" if count == 1 else several
+    return f"{name} must be {expected}; got {value!r}."

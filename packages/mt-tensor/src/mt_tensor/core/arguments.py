@@ -34,11 +34,13 @@ def as_integer(name: str, value: Any, least: int | None = None) -> int:
     if value.__class__ is not int:
         if not is_integer(value):
             raise TypeError(
-                f"{name} is an integer; {value!r} of type {type(value).__name__} was given."
+                f"{name} must be an integer; {value!r} of type {type(value).__name__} was given."
             )
         value = operator.index(value)
     if least is not None and value < least:
-        raise DomainError(f"{name} is an integer from {least} on; {value} was given.")
+        known = {0: "a non-negative integer", 1: "a positive integer"}
+        expected = known.get(least, f"an integer of at least {least}")
+        raise DomainError(f"{name} must be {expected}; {value} was given.")
     return value  # type: ignore[no-any-return]
 
 
@@ -98,7 +100,7 @@ def check_flags(**flags: Any) -> None:
     """Raise TypeError unless all keyword arguments are bools."""
     for name, value in flags.items():
         if value.__class__ is not bool:
-            raise TypeError(f"{name} is True or False; {value!r} was given.")
+            raise TypeError(f"{name} must be True or False; {value!r} was given.")
 
 
 def check_floating(name: str, of: Any) -> None:

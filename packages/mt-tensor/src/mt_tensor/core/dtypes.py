@@ -188,7 +188,8 @@ def as_number(name: str, value: Any) -> Number:
     if isinstance(value, np.generic):
         value = value.item()
     if not isinstance(value, _ALL_NUMBERS):
-        raise TypeError(f"{name} is a number; {value!r} of type {type(value).__name__} was given.")
+        given = f"{value!r} of type {type(value).__name__}"
+        raise TypeError(f"{name} must be a number; {given} was given.")
     number: Number = value  # type: ignore[assignment]  # or a NumberLike
     return number
 
@@ -238,7 +239,7 @@ def result_type(*operands: Any) -> DType:
             group, dtype = (0 if operand.shape else 1), operand.dtype
         else:
             if not isinstance(operand, _NUMBERS):
-                operand = as_number("an operand that is no tensor", operand)  # noqa: PLW2901
+                operand = as_number("an operand that is not a tensor", operand)  # noqa: PLW2901
             group, dtype = 2, type_of_number(operand)
         known = groups[group]
         groups[group] = dtype if known is None else promote_types(known, dtype)

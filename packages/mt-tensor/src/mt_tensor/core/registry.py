@@ -103,7 +103,7 @@ def _create(name: str) -> TensorBackend:
         factory = entries[0].load()
     backend = factory()
     if not isinstance(backend, TensorBackend):
-        raise BackendLoadError(f"its factory returned {backend!r}, which is no TensorBackend")
+        raise BackendLoadError(f"its factory returned {backend!r}, which is not a TensorBackend")
     if getattr(backend, "name", None) != name:
         raise BackendLoadError(f"it calls itself {getattr(backend, 'name', None)!r}")
     copyreg.pickle(type(backend), lambda backend: (get_backend, (backend.name,)))

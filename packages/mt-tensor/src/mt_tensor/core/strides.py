@@ -110,7 +110,7 @@ def normalize_dim(dim: int, ndim: int) -> int:
     if dim.__class__ is int and -ndim <= dim < ndim:
         return dim if dim >= 0 else dim + ndim
     if not is_integer(dim):
-        raise TypeError(f"a dimension is an integer; {dim!r} was given.")
+        raise TypeError(f"a dimension must be an integer; {dim!r} was given.")
     dim = operator.index(dim)
     limit = max(ndim, 1)  # as in torch, a 0-dimensional tensor has dimensions 0 and -1
     if not -limit <= dim < limit:

@@ -172,6 +172,6 @@ def sum_to_size(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
     new = self.ndim - len(shape)
     aligned = zip(shape, self.shape[max(new, 0) :], strict=False)
     if new < 0 or any(size not in (1, own) for size, own in aligned):
-        raise ShapeError(f"shape {shape} does not broadcast to {self.shape}, so no sum leads back.")
+        raise ShapeError(f"cannot sum {self.shape} to {shape}, which does not broadcast to it.")
     dims = [d for d in range(self.ndim) if d < new or shape[d - new] != self.shape[d]]
     return (sum(self, dims, True) if dims else self).view(*shape)

@@ -371,7 +371,8 @@ class Tensor(Methods):
             return one.expand(self.shape)
         if not isinstance(gradient, Tensor):
             raise TypeError(
-                f"a gradient is a tensor; {gradient!r} of type {type(gradient).__name__} was given."
+                f"gradient must be a tensor; {gradient!r} of type {type(gradient).__name__} was "
+                "given."
             )
         if gradient.shape != self.shape:
             raise ShapeError(

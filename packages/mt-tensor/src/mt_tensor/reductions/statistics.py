@@ -31,12 +31,12 @@ def _settled(
         raise TypeError(f"{name}() takes either unbiased= or correction=, not both.")
     if not isinstance(unbiased, bool | None):
         raise TypeError(
-            f"unbiased is True or False in {name}(); {unbiased!r} was given. Numbers are given as "
+            f"unbiased must be True or False in {name}(); {unbiased!r} was given. Pass numbers as "
             "correction=."
         )
     if correction is not None:
         if isinstance(correction, bool):
-            raise TypeError(f"correction is a number in {name}(); {correction!r} was given.")
+            raise TypeError(f"correction must be a number in {name}(); {correction!r} was given.")
         return dim, as_number("correction", correction)
     return dim, 0 if unbiased is False else 1
 
