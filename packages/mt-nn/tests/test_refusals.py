@@ -97,7 +97,9 @@ ADAPTIVE_SOFTMAX = [
     ),
     refused(adaptive_softmax.NAME, in_features=8, n_classes=12, cutoffs=[3, 6], says="no features"),
     refused(adaptive_softmax.NAME, in_features=8, n_classes=5, cutoffs=[5], says="cutoffs must be"),
-    refused(adaptive_softmax.NAME, in_features=8, n_classes=5, cutoffs=[0, 2], says="from 1 on"),
+    refused(
+        adaptive_softmax.NAME, in_features=8, n_classes=5, cutoffs=[0, 2], says="a positive integer"
+    ),
 ]
 
 ATTENTION = [
@@ -374,7 +376,7 @@ EMBEDDING = [
         "functional.embedding", embedding.NUMBERS, draw(5, 3), padding_idx=5, says="one of 5 rows"
     ),
     refused("functional.embedding", draw(3), draw(5, 3), says="takes integers"),
-    refused("Embedding", padding_idx=-6, says="from -5 on", **embedding.TABLE),
+    refused("Embedding", padding_idx=-6, says="at least -5", **embedding.TABLE),
     refused("EmbeddingBag", mode="min", says="got 'min'", **embedding.TABLE),
     refused(
         "EmbeddingBag",
@@ -430,7 +432,7 @@ FOLDING = [
 
 LINEAR = [
     refused("Linear", draw(5, 4), in_features=3, out_features=2, says="expects 3 inputs"),
-    refused("Linear", in_features=3, out_features=-1, says="from 1 on"),
+    refused("Linear", in_features=3, out_features=-1, says="a positive integer"),
     refused("Bilinear", draw(5, 2), draw(5, 3), says="bilinear", **linear.SIZES),
     refused("functional.bilinear", draw(5, 3), draw(4, 2), draw(4, 3, 2), says="bilinear"),
     refused("functional.bilinear", draw(3), draw(2), draw(4, 3, 2), draw(3), says="bilinear"),
@@ -816,7 +818,7 @@ RESAMPLING = [
     refused("Upsample", resampling.X2, says="either size or scale_factor"),
     refused("functional.pixel_shuffle", resampling.X2, 2, says="multiple of 4 channels"),
     refused("functional.pixel_shuffle", resampling.X2[0, 0], 1, says="takes images"),
-    refused("PixelShuffle", resampling.X2, upscale_factor=0, says="from 1 on"),
+    refused("PixelShuffle", resampling.X2, upscale_factor=0, says="a positive integer"),
     refused("functional.pixel_unshuffle", resampling.X2, 3, says="multiples of 3"),
     refused("functional.channel_shuffle", resampling.X2, 3, says="multiple of 3 channels"),
 ]

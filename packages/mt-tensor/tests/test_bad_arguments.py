@@ -188,7 +188,9 @@ not_floating("slogdet")
 refused("logdet", lambda x: x.logdet(), ShapeError, "takes square matrices")
 refused("matrix_norm", lambda x: mt.linalg.matrix_norm(x, 3), DomainError, "3 was given")
 refused("matrix_norm", lambda x: mt.linalg.matrix_norm(x[0]), ShapeError, "takes matrices")
-refused("matrix_norm", lambda x: mt.linalg.matrix_norm(x, dim=(0, -2)), IndexingError, "not distinct")
+refused(
+    "matrix_norm", lambda x: mt.linalg.matrix_norm(x, dim=(0, -2)), IndexingError, "not distinct"
+)
 refused("matrix_norm", lambda x: mt.linalg.matrix_norm(x, dim=0), TypeError, "two dimensions")
 refused(
     "vector_norm",
@@ -241,7 +243,9 @@ refused("split", lambda x: x.split((3, -1)), ShapeError, "none be negative")
 refused("chunk", lambda x: x.chunk(0), DomainError, "positive integer; 0")
 refused("tensor_split", lambda x: x.tensor_split(0), DomainError, "positive integer; 0")
 refused("unbind", lambda x: x.sum().unbind(), IndexingError, "at least one dimension")
-refused("unflatten", lambda x: x.unflatten(1, (2, -1)), ShapeError, r"cannot reshape .* to \(2, -1\)")
+refused(
+    "unflatten", lambda x: x.unflatten(1, (2, -1)), ShapeError, r"cannot reshape .* to \(2, -1\)"
+)
 refused("roll", lambda x: x.roll((1, 2), 0), ShapeError, "a shift for each")
 refused("roll", lambda x: x.roll((1, 2)), ShapeError, "takes one shift")
 refused("roll", lambda x: x.roll(1.5, 0), TypeError, "are integers")
@@ -324,7 +328,10 @@ refused("unique", lambda x: x.unique(dim=2), IndexingError, "dimension 2 is out 
 refused("bincount", lambda x: x.bincount(), ShapeError, "takes 1-D tensors")
 refused("bincount", lambda x: x[0].bincount(), DTypeError, "counts integers; float32")
 refused(
-    "bincount", lambda x: x[0].long().bincount(minlength=-1), DomainError, "minlength must be a non-negative"
+    "bincount",
+    lambda x: x[0].long().bincount(minlength=-1),
+    DomainError,
+    "minlength must be a non-negative",
 )
 refused("kthvalue", lambda x: x.kthvalue(4), ShapeError, "number 4 of 3")
 refused("kthvalue", lambda x: x.kthvalue(1.0), TypeError, "k must be an integer; 1.0")
@@ -470,7 +477,9 @@ refused("cosine_similarity", lambda x: x.inner(None), TypeError, "takes tensors;
 refused("trace", lambda x: x[0].trace(), ShapeError, "takes 2-D tensors")
 refused("trace", lambda x: (x > 0).trace(), DTypeError, "not defined on bool")
 refused("matrix_power", lambda x: x.matrix_power(2), ShapeError, "takes square matrices")
-refused("matrix_power", lambda x: x[:, :2].matrix_power(1.5), TypeError, "n must be an integer; 1.5")
+refused(
+    "matrix_power", lambda x: x[:, :2].matrix_power(1.5), TypeError, "n must be an integer; 1.5"
+)
 refused("multi_dot", lambda x: mt.linalg.multi_dot([x]), ShapeError, "at least two tensors")
 refused("multi_dot", lambda x: mt.linalg.multi_dot([x, x]), ShapeError, "inner sizes differ")
 refused(
@@ -503,7 +512,9 @@ refused("addmm", lambda x: x.long().addmm(x.long(), x.long(), beta=0.5), ShapeEr
 refused(
     "addmm", lambda x: x[0, :2].long().addmm(x.long(), x.T.long(), beta=0.5), DTypeError, "beta=0.5"
 )
-refused("addmm", lambda x: x[0, :2].addmm(x, x.T, alpha="2"), TypeError, "alpha must be a number; '2'")
+refused(
+    "addmm", lambda x: x[0, :2].addmm(x, x.T, alpha="2"), TypeError, "alpha must be a number; '2'"
+)
 refused("vander", mt.vander, ShapeError, "takes a 1-D tensor")
 refused("vander", lambda x: mt.vander(x[0], -1), DomainError, "-1 was given")
 refused("dist", lambda x: x.long().dist(x.long()), DTypeError, "int64 was given")
