@@ -1,10 +1,10 @@
 """Compile kernel source to PTX, the assembly language of NVIDIA GPUs.
 
-This is the only module that imports Numba CUDA. It needs no driver and no GPU, so the kernels of the
-core can be compiled and inspected on any machine that has the compiler
+This is the only module that imports Numba CUDA. It needs no driver and no GPU, so the kernels of
+the core can be compiled and inspected on any machine that has the compiler
 (`pip install mt-cuda[ptx]`). They use few features of Numba: parameters that are pointers and
-numbers, shared and local arrays, barriers and atomics. Only NVRTC compiles the features that other
-kernels need (`cubins/`).
+numbers, shared and local arrays, barriers and atomics. Other kernels need features that only NVRTC
+compiles (`cubins/`).
 """
 
 from __future__ import annotations
