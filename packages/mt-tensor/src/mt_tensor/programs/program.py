@@ -35,7 +35,7 @@ class Buffer:
         group: the alias group: the same for all buffers that share bytes.
         origin: where a replay gets it from.
         number: tells it from the other buffers of the program.
-        is_constant: whether its first elements are the same at each replay.
+        is_constant: whether it is allocated with the same elements at each replay.
     """
 
     data: TensorData
