@@ -44,7 +44,7 @@ NO_KIT = "test_nothing.py"
             "(ImportError: no module of that name). Fix *",
         ),
         (["--mt-backend", "unavailable"], "--mt-backend unavailable: there is no such device *"),
-        (["--mt-backend", "none"], "*(its factory returned None, which is no *"),
+        (["--mt-backend", "none"], "*(its factory returned None, which is not a *"),
         (["--mt-report", "."], "--mt-report .: Is a directory."),
         (["--mt-report", "conftest.py/report"], "--mt-report conftest.py/report: *"),
     ],
