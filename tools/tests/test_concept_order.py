@@ -73,9 +73,9 @@ ADDITIONS = "additions = []\n"
         ("themes = a", r"order\.toml: Invalid value"),
         ("themes = []", "'additions' is missing"),
         ("themes = [1]\nadditions = []", "'themes' must hold values of type dict"),
-        (ADDITIONS + THEME.format("summ"), "theme 'One': there is no concept 'summ'"),
-        (ADDITIONS + THEME.format('sum", "sum'), "theme 'One': 'sum' is there twice"),
-        (ADDITIONS + THEME.format("sum"), r"order\.toml: no theme has attention, backend, "),
+        (ADDITIONS + THEME.format("summ"), "theme 'One': unknown concept 'summ'"),
+        (ADDITIONS + THEME.format('sum", "sum'), "theme 'One': 'sum' is used twice"),
+        (ADDITIONS + THEME.format("sum"), r"order\.toml: no theme contains attention, backend, "),
         (ADDITIONS + THEME.format("sum") + "color = 1", "'color' is unknown"),
     ],
 )

@@ -12,10 +12,10 @@ from mt.errors import reported
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Show a concept, or list all.
+    """Print a concept, or list all.
 
-    With `--json`, a concept is `mt.concept.view.ConceptView.as_json`, with its theme and its
-    neighbours in the order of reading; the list is `mt.concept.order.Order.as_json`.
+    With `--json`, a concept is `mt.concept.view.ConceptView.as_json` with its theme and its
+    neighbours in the reading order; the list is `mt.concept.order.Order.as_json`.
     """
     parser = argparse.ArgumentParser(
         prog="mt concept", description="One idea in every stage and backend, side by side."
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str]) -> int:
             return 0
         answer = found(order, " ".join(options.words))
         if isinstance(answer, Addition):
-            _say_command(answer, as_json=options.json)
+            _print_addition(answer, as_json=options.json)
             return 0
         from mt.concept.view import view
         from mt.source.symbols import Symbols
@@ -52,9 +52,9 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _say_command(addition: Addition, *, as_json: bool) -> None:
-    """Print what answers a question about two stages."""
+def _print_addition(addition: Addition, *, as_json: bool) -> None:
+    """Print the command that answers a question about two stages."""
     if as_json:
         print(json.dumps(addition.as_json(), indent=1))
     else:
-        print(f"{addition.asks[0]} This is answered by `{addition.command}`.")
+        print(f"{addition.asks[0]} See `{addition.command}`.")
