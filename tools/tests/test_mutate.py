@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from mt.errors import ToolError
-from mt.mutate import judged as judging
+from mt.mutate import equivalents
+from mt.mutate.equivalents import equivalent, key
 from mt.mutate.faults import Fault, effective, places
-from mt.mutate.judged import judged, key
 from mt.tables import TableError
 from mt.workspace import ROOT, Workspace
 
@@ -164,17 +164,17 @@ def test_large_packages_have_more_of_the_sample() -> None:
     assert _sizes({"a": 100, "b": 300}, 20) == {"a": 10, "b": 10}
 
 
-# --- What changes nothing -------------------------------------------------------------------------
+# --- Equivalent faults ---------------------------------------------------------------------------
 
 
-def test_every_judged_fault_has_a_reason() -> None:
+def test_every_equivalent_fault_has_a_reason() -> None:
     packages = {stage.name for stage in WORKSPACE.stages.values()}
-    for file in judging.FOLDER.glob("*.toml"):
+    for file in equivalents.FOLDER.glob("*.toml"):
         assert file.stem in packages
-        assert all(len(reason) > 10 for reason in judged(file.stem).values())
+        assert all(len(reason) > 10 for reason in equivalent(file.stem).values())
 
 
-def test_judged_faults_are_found_by_what_they_read(tmp_path: Path) -> None:
+def test_equivalent_faults_are_matched_by_their_text(tmp_path: Path) -> None:
     fault = fault_in(tmp_path, "def f(x):\n    return x + 1\n", "1 -> 2")
     entry = {
         "file": fault.file,
@@ -187,11 +187,11 @@ def test_judged_faults_are_found_by_what_they_read(tmp_path: Path) -> None:
         ["[[fault]]", *(f"{name} = {json.dumps(text)}" for name, text in entry.items())]
     )
     (tmp_path / "mt-some.toml").write_text(text)
-    assert judged("mt-some", tmp_path) == {key(fault): "Nobody calls it."}
-    assert judged("mt-other", tmp_path) == {}
+    assert equivalent("mt-some", tmp_path) == {key(fault): "Nobody calls it."}
+    assert equivalent("mt-other", tmp_path) == {}
     (tmp_path / "mt-some.toml").write_text(f"{text}\n{text}")
     with pytest.raises(TableError, match="twice"):
-        judged("mt-some", tmp_path)
+        equivalent("mt-some", tmp_path)
 
 
 # --- Which tests run ------------------------------------------------------------------------------
@@ -313,8 +313,8 @@ def test_nothing_is_planted_in_a_file_that_has_changed_meanwhile(tmp_path: Path)
     [
         (Done(0, ""), Outcome(False, "passed 7 tests")),
         (Done(1, "FAILED a - b"), Outcome(True, "by FAILED a - b")),
-        (Done(1, "Timeout (0:01:00)!"), Outcome(True, "by a limit of time")),
-        (Done(None, ""), Outcome(True, "by a limit of time")),
+        (Done(1, "Timeout (0:01:00)!"), Outcome(True, "by a time limit")),
+        (Done(None, ""), Outcome(True, "by a time limit")),
         (Done(-11, ""), Outcome(True, "with status -11")),
         (Done(4, "ERROR collecting a"), Outcome(True, "by ERROR collecting a")),
         (Done(4, "ImportError while loading conftest 'a'"), Outcome(True, "with status 4")),

@@ -1,8 +1,8 @@
-"""Which tests of a package could notice a fault, the most likely first.
+"""Select the tests of a package that could detect a fault, the most likely first.
 
-That is known from one run of all of them (`recording.py`), kept below `build/mutate` with the
-source as it was: lines that have moved since are found again. Tests that have changed are recorded
-anew. Of lines that have changed nothing is known, until somebody removes that folder.
+The selection is based on one run of all tests (`recording.py`), stored in `build/mutate` with the
+source at that time, so that lines that have moved since are found again. Changed test files are
+recorded again. Changed lines have no record until that folder is deleted.
 """
 
 from __future__ import annotations
@@ -27,23 +27,21 @@ from mt.mutate.tree import Tree
 from mt.workspace import ROOT, Stage
 
 WORK = ROOT / "build" / "mutate"
-"""Where recordings are kept, and what became of faults."""
-
-ALL = float("inf")
+"""The folder for recordings and outcomes."""
 
 
 @dataclass
 class Recording:
-    """What the tests of a package have done.
+    """The record of the tests of a package.
 
     Attributes:
-        folder: where it is kept.
-        files: a hash of each file of tests, as it was.
-        seconds: how long each test took.
-        failed: tests that failed although there was no fault.
-        starting: tests that started programs, whose lines nobody has seen.
-        compiled: by file and line, the tests for which the function there was compiled first.
-        root: where the names of files begin.
+        folder: the folder where it is stored.
+        files: a hash of each test file at the time.
+        seconds: the duration of each test.
+        failed: tests that failed without a fault.
+        starting: tests that started programs, whose lines are unknown.
+        compiled: by file and line, the tests that first compiled the function there.
+        root: the folder that paths are relative to.
     """
 
     folder: Path
@@ -56,7 +54,7 @@ class Recording:
 
     @classmethod
     def of(cls, stage: Stage, processes: int) -> Recording:
-        """Return the recording of a package, after its tests have been run if they must be."""
+        """Return the record of a package, after running new or changed tests."""
         recording = cls(WORK / stage.name)
         kept = recording.folder / "recording.json"
         if kept.is_file():
@@ -88,7 +86,7 @@ class Recording:
         return self.folder / "source"
 
     def _forget(self, files: Iterable[str]) -> None:
-        """Forget what is known of the tests of some files."""
+        """Remove the tests of some files from the record."""
         for file in files:
             within = f"{file}::"
             self.seconds = {t: s for t, s in self.seconds.items() if not t.startswith(within)}
@@ -102,7 +100,7 @@ class Recording:
                 )
 
     def _record(self, stage: Stage, files: Sequence[str], processes: int) -> None:
-        """Run the tests of some files, and add what they do."""
+        """Run the tests of some files, and add them to the record."""
         self.folder.mkdir(parents=True, exist_ok=True)
         with Tree() as tree:
             scratch = tree.folder / "recording"
@@ -127,7 +125,7 @@ class Recording:
                 self._add(json.loads(file.read_text("utf-8")))
 
     def _add_lines(self, file: Path) -> None:
-        """Add the lines that a process has executed, as they are numbered in the kept source."""
+        """Add the lines that a process has executed, numbered as in the stored source."""
         lines, more = CoverageData(str(self._lines)), CoverageData(str(file))
         lines.read()
         more.read()
@@ -151,7 +149,7 @@ class Recording:
                 self.compiled.setdefault(file, {}).setdefault(number, []).extend(tests)
 
     def _number(self, file: str, line: int) -> int:
-        """Return which line of the kept source a line is now; 0 if it was not there."""
+        """Return the number of a line in the stored source; 0 if it is not there."""
         return self._numbers(file).get(line, 0)
 
     @cached_property
@@ -178,7 +176,7 @@ class Recording:
 
     @cached_property
     def _size(self) -> Counter[str]:
-        """How many files each test touches: the fewer, the more it is about each of them."""
+        """The number of files that each test touches: the fewer, the more specific it is."""
         with closing(sqlite3.connect(self._lines)) as lines:
             query = (
                 "SELECT context.context, count(*) FROM line_bits JOIN context "
@@ -187,16 +185,16 @@ class Recording:
             return Counter(dict(lines.execute(query)))
 
     def tests_for(self, fault: Fault, budget: float, thorough: bool) -> list[str]:
-        """Return the tests that could notice a fault, the most likely first.
+        """Return the tests that could detect a fault, the most likely first.
 
-        Those that execute its line come first, then those for which its function was compiled,
-        those that execute anything in its file, those that start programs, and all the others: what
-        machine code executes is not seen, nor what is done once and then remembered.
+        First come those that execute its line, then those that compiled its function, those that
+        execute anything in its file, those that start programs, and all others: compiled code is
+        not recorded, nor is code that runs only once because its result is cached.
 
         Args:
-            fault: what they should notice.
-            budget: how many seconds the tests may take that are taken for one reason.
-            thorough: whether to take all tests, however long they take.
+            fault: the fault.
+            budget: the time limit in seconds for each of these groups.
+            thorough: whether to take all tests, regardless of time.
         """
         by_number: dict[int, list[str]] = self._executed(fault.file)
         executed = {
@@ -222,7 +220,7 @@ class Recording:
         return list(taken)
 
     def _spread(self, tests: Iterable[str]) -> list[str]:
-        """Return tests in order: the first of each function, then the second of each, and so on."""
+        """Interleave tests: the first of each function, then the second of each, and so on."""
         by_function: dict[str, list[str]] = defaultdict(list)
         for test in sorted(tests, key=lambda test: (self._size[test], self.seconds[test], test)):
             by_function[test.partition("[")[0]].append(test)
