@@ -1,4 +1,4 @@
-"""What tests of several commands share."""
+"""Helpers that tests of several commands share."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from mt.workspace import ROOT
 EXAMPLES = ROOT / "examples"
 
 Shape = Any
-"""What JSON must look like: a type, a list or mapping of shapes, or a tuple of a shape and None.
+"""The structure of JSON: a type, a list or mapping of shapes, or a tuple of a shape and None.
 
-The key `...` of a mapping stands for all names; the type `object` for anything.
+The key `...` of a mapping matches any name, and the type `object` any value.
 """
 
 
 def example(name: str) -> ModuleType:
-    """Return one of the programs in `examples`, imported anew."""
+    """Return one of the programs in `examples`, freshly imported."""
     spec = importlib.util.spec_from_file_location(f"examples_{name}", EXAMPLES / f"{name}.py")
     if spec is None or spec.loader is None:
         raise ImportError(f"there is no program {name} in {EXAMPLES}")
@@ -28,7 +28,7 @@ def example(name: str) -> ModuleType:
 
 
 def check_shape(found: object, shape: Shape) -> None:
-    """Assert that what was read from JSON looks like this."""
+    """Assert that parsed JSON has this structure."""
     if isinstance(shape, tuple):
         if found is not None:
             check_shape(found, shape[0])

@@ -184,16 +184,16 @@ def test_an_import_in_the_wrong_direction_is_named(
 @pytest.mark.parametrize(
     ("order", "complaint"),
     [
-        (ORDER[:-1], "the reading order lacks core/high/up.py"),
-        ([*ORDER, "core/low.py"], "the reading order has core/low.py twice"),
+        (ORDER[:-1], "core/high/up.py is missing from the reading order"),
+        ([*ORDER, "core/low.py"], "core/low.py is in the reading order twice"),
         (
             [*ORDER, "testing.py"],
-            "the reading order has testing.py, which is no file of the core",
+            "testing.py is in the reading order, but not a file of the core",
         ),
-        ([*ORDER, "gone.py"], "the reading order has gone.py, which is no file of the core"),
+        ([*ORDER, "gone.py"], "gone.py is in the reading order, but not a file of the core"),
         (
             ORDER[::-1],
-            "core/high/up.py, line 1, imports core/low.py, which is read later",
+            "core/high/up.py, line 1, imports core/low.py, which comes later",
         ),
     ],
 )

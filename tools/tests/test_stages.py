@@ -61,7 +61,7 @@ def test_downstream_is_what_a_change_can_break(workspace: Workspace) -> None:
 def test_a_circle_is_shown(tmp_path: Path) -> None:
     package(tmp_path, "mt-egg", '["mt-hen"]')
     package(tmp_path, "mt-hen", '["mt-egg"]')
-    with pytest.raises(WorkspaceError, match=r"circle: mt-\w+ -> mt-\w+ -> mt-\w+"):
+    with pytest.raises(WorkspaceError, match=r"cycle: mt-\w+ -> mt-\w+ -> mt-\w+"):
         Workspace.read(tmp_path)
 
 
@@ -69,8 +69,8 @@ def test_a_circle_is_shown(tmp_path: Path) -> None:
     ("text", "complaint"),
     [
         ("[project", "not valid TOML"),
-        ("[tool.other]", "lacks 'project'"),
-        ('[project]\nname = "mt-a"\ndependencies = ["numpy=>2"]', "dependency that cannot be read"),
+        ("[tool.other]", "'project' is missing"),
+        ('[project]\nname = "mt-a"\ndependencies = ["numpy=>2"]', "invalid dependency"),
     ],
 )
 def test_a_broken_package_is_named(tmp_path: Path, text: str, complaint: str) -> None:
