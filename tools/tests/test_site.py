@@ -306,7 +306,7 @@ def test_all_text_can_be_read(scheme: int) -> None:
 
 def test_what_somebody_else_has_in_a_folder_stays(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").touch()
-    with pytest.raises(SiteError, match="holds something else"):
+    with pytest.raises(SiteError, match="is not empty and not a site"):
         build(tmp_path, run=False)
     assert (tmp_path / "letter.txt").is_file()
 
@@ -323,6 +323,6 @@ def test_a_site_that_is_built_anew_removes_what_it_wrote_and_nothing_else(tmp_pa
     left = {file.relative_to(out).as_posix() for file in out.rglob("*") if file.name != LIST}
     assert left == {"letter.txt", "ideas", "ideas/mine.html"}
     after.file("ideas/sum.html").write_text("the site's")
-    with pytest.raises(SiteError, match=r"mine\.html is not from this site and would be lost"):
+    with pytest.raises(SiteError, match=r"mine\.html is not part of the site and would be lost"):
         after.file("ideas/mine.html")
     assert (out / "ideas" / "mine.html").read_text() == "mine"

@@ -17,7 +17,7 @@ from mt.workspace import Workspace
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Show the comparison; `--json` prints `mt.diff.comparison.Comparison.as_json`."""
+    """Print the comparison; `--json` prints `mt.diff.comparison.Comparison.as_json`."""
     parser = argparse.ArgumentParser(prog="mt diff", description="What AFTER adds to BEFORE.")
     parser.add_argument("before", metavar="BEFORE", help="a stage: mt-operators, or operators")
     parser.add_argument("after", metavar="AFTER", help="another one")
