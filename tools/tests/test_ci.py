@@ -88,7 +88,7 @@ def test_all_steps_run_in_order(tmp_path: Path) -> None:
     assert status == 0
     commands = [step["command"].removeprefix("env PYTHONPATH=tools ") for step in STEPS]
     assert asked[-len(commands) :] == commands
-    assert "All of it holds" in said
+    assert "All steps passed" in said
 
 
 def test_only_the_steps_that_are_named_run(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_the_first_failure_is_the_last_step(tmp_path: Path) -> None:
     status, asked, said = run(tmp_path, fail=STEPS[1]["command"].removeprefix("hatch "))
     assert status == 3
     assert asked[-1] == STEPS[1]["command"]
-    assert "All of it holds" not in said
+    assert "All steps passed" not in said
 
 
 def test_any_command_can_have_hatch(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_any_command_can_have_hatch(tmp_path: Path) -> None:
 def test_a_step_that_there_is_not_is_refused(tmp_path: Path) -> None:
     done = subprocess.run([RUN, "testing"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "no step testing; the steps are" in done.stderr
+    assert "unknown step testing; the steps are" in done.stderr
     assert all(step["step"] in done.stderr for step in STEPS)
 
 
@@ -134,7 +134,7 @@ def test_a_python_that_is_too_old_or_not_there_is_refused(tmp_path: Path) -> Non
         check=False,
     )
     assert done.returncode == 1
-    assert "no Python: install one of at least 3.11" in done.stderr
+    assert "no Python: install Python 3.11 or newer" in done.stderr
 
 
 def test_nothing_is_left_behind(tmp_path: Path) -> None:
