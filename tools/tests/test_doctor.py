@@ -1,4 +1,4 @@
-"""The doctor finds what is wrong, says how to fix it, and then fails; and the fix fixes."""
+"""The doctor finds each problem, reports a fix, and fails; and the fix works."""
 
 import functools
 import json
@@ -24,7 +24,7 @@ from mt.workspace import ROOT, Stage, Workspace
 
 WORKSPACE = Workspace.read()
 OF_THE_SHELL = {"_", "OLDPWD", "PWD", "PYTEST_CURRENT_TEST", "SHLVL"}
-"""Variables that differ from command to command, and that nobody asks for here."""
+"""Variables that differ between commands, and do not matter here."""
 
 SET = [name for name in os.environ if name.startswith(("MT_", "NUMBA_", "OMP_", "PYTHON"))]
 
@@ -33,9 +33,9 @@ Examined = tuple[int, dict[str, list[dict[str, str]]]]
 
 
 def examine(environment: dict[str, str]) -> Examined:
-    """Run the command in a process of its own; return its status and the findings by subject.
+    """Run the command in a separate process; return its status and the findings by subject.
 
-    What has been cured is as if nothing had been wrong, and is not looked at once more.
+    Results are cached: the same environment is checked once.
     """
     kept = environment.keys() - OF_THE_SHELL
     return _examined(frozenset((name, environment[name]) for name in kept))
@@ -59,7 +59,7 @@ def _examined(environment: frozenset[tuple[str, str]]) -> Examined:
 
 
 def cured(environment: dict[str, str], fix: str) -> dict[str, str]:
-    """Return the variables after a command for the shell, which changes nothing else."""
+    """Return the variables after a shell command, which changes nothing else."""
     printed = subprocess.run(
         ["bash", "-c", f"{fix}; env -0"], env=environment, capture_output=True, check=True
     ).stdout
@@ -215,7 +215,7 @@ def test_every_variable_that_is_read_is_known() -> None:
 
 @pytest.fixture
 def versions(monkeypatch: pytest.MonkeyPatch) -> dict[str, str | None]:
-    """Versions to pretend, by distribution."""
+    """Fake versions, by distribution."""
     pretended: dict[str, str | None] = {}
     known = metadata.version
 
@@ -302,7 +302,7 @@ def test_pythons(version: tuple[int, int], state: str, monkeypatch: pytest.Monke
 
 
 def stage(folder: Path, version: str, plugin: str) -> Stage:
-    """Make a stage of mt-nn's name, installed or not."""
+    """Create a stage with the name of mt-nn, installed or not."""
     source = folder / "packages" / "mt-nn" / "src" / "mt_nn"
     source.mkdir(parents=True)
     (source / "__init__.py").write_text(f'__version__ = "{version}"\n')
@@ -314,7 +314,7 @@ def stage(folder: Path, version: str, plugin: str) -> Stage:
 
 
 def install_into(folder: Path, editable: Path, version: str, plugin: str) -> None:
-    """Write what an installer leaves behind of an editable installation."""
+    """Write the metadata of an editable installation."""
     info = folder / f"mt_nn-{version}.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: mt-nn\nVersion: {version}\n")
@@ -335,7 +335,7 @@ def test_an_installation_that_the_source_has_left_behind(
     assert [finding.text for finding in found] == [
         "was installed as 0.1.0, but is now 0.2.0",
         "has the new backend 'new', unlike its installed metadata",
-        "no longer has the backend 'old', which its installation does not know",
+        "no longer has the backend 'old', unlike its installed metadata",
     ]
     assert {finding.fix for finding in found} == {packages.install("-e packages/mt-nn")}
 

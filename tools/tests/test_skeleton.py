@@ -1,4 +1,4 @@
-"""Stages as exercises: what is left out, what stays as it is, and which tests wait for what."""
+"""Stages as exercises: which code is removed, what is unchanged, and which tests are marked."""
 
 import ast
 import inspect
@@ -94,15 +94,18 @@ def task_file(folder: Path, name: str = "2_3", **changes: Any) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"name": "two"}, r"two\.toml: a task is named by its number"),
+        ({"name": "two"}, r"two\.toml: the name must be the number of a task"),
         ({"title": None}, r"2_3\.toml: 'title' is missing"),
         ({"stage": 2}, r"2_3\.toml: 'stage' must be of type str; 2 was given"),
         ({"start": [1]}, r"'start' must hold values of type str; \[1\] was given"),
         ({"hint": "none"}, "'hint' is unknown; there are stage, title"),
-        ({"functions": []}, r"has functions, which are left out, or else a table \[tests\]"),
+        ({"functions": []}, r"a task needs either functions or a table \[tests\]"),
         ({"functions": [], "tests": 3}, "'tests' must be of type dict"),
-        ({"functions": [], "tests": {"a": 3}}, "'tests': a table or \"all\" must say"),
-        ({"functions": [], "tests": {"a": "all"}}, "it has no functions, nor has any task before"),
+        ({"functions": [], "tests": {"a": 3}}, "'tests': patterns must be a table or \"all\""),
+        (
+            {"functions": [], "tests": {"a": "all"}},
+            "neither it nor any task before it has functions",
+        ),
         ({"functions": ["mt_operators.operators.mop"]}, r"2_3\.toml:4: .*no 'mop'. Is it map"),
         (
             {"functions": ["mt_operators.operators"]},
@@ -127,7 +130,7 @@ def test_mistakes_in_a_task_are_named(
 def test_what_is_left_out_belongs_to_one_task(tmp_path: Path) -> None:
     task_file(tmp_path, "0_1")
     task_file(tmp_path, "0_2")
-    with pytest.raises(TableError, match=r"0_2\.toml: .*operators.map is left out by 0_1"):
+    with pytest.raises(TableError, match=r"0_2\.toml: .*operators.map is already in 0_1"):
         check(read_tasks(tmp_path), SYMBOLS)
 
 
@@ -157,7 +160,7 @@ def functions_of(module: Module) -> list[Symbol]:
 
 
 def everything_else(module: Module) -> str:
-    """Return what is computed besides functions, and what those say of themselves."""
+    """Return the code outside of functions, and the documentation of functions."""
     tree = ast.parse(module.text)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
@@ -212,8 +215,8 @@ def area(
     scale: dict[str, int] = {"m": 1},
 ) -> float:
     # Task 0.1: Operators and their derivatives.
-    # TASKS.md says what to write, and which tests wait for it.
-    raise NotImplementedError("Task 0.1: area is to be written.")
+    # See TASKS.md for instructions and the tests of this task.
+    raise NotImplementedError("Task 0.1: area is not implemented.")
 
 
 LIMIT = 3
@@ -241,15 +244,15 @@ from table import (
 )
 
 
-def to_write(task: str) -> float:
-    \"""Stand where a row of the table is to be written.\"""
+def not_implemented(task: str) -> float:
+    \"""Raise an error in place of the lambdas of a row.\"""
     raise NotImplementedError(task)
 
 define(
     "π",
-    lambda x: to_write("Task 0.1: π is to be written."),
+    lambda x: not_implemented("Task 0.1: π is not implemented."),
     lambda x, out: (
-        to_write("Task 0.1: π is to be written.")  # é
+        not_implemented("Task 0.1: π is not implemented.")  # é
     ),
     note="x: y",
 )
@@ -279,7 +282,7 @@ def first(values: list[int]) -> int:
 """
     lines = blanked(text, [(functions_of(module_of(text))[0], TASK)]).splitlines()
     assert lines[3:-1] == [
-        "    # Tests know the words of its errors:",
+        "    # Tests check the messages of its errors:",
         "    #     ValueError(",
         '    #         f"nothing is first of {values}: "',
         '    #         "give something."',
@@ -428,7 +431,7 @@ def test_what_a_student_wrote_is_kept_wherever_a_solution_replaces_it(
     for times in (1, 2, 3):
         for file, text in left_out.items():
             mine = text.replace("Error(", f"Error({times}, ").replace(
-                ": to_write", f": {times}.0 *"
+                ": not_implemented", f": {times}.0 *"
             )
             file.write_text(mine, encoding="utf-8")
         before = files_of(skeleton.folder)
@@ -465,7 +468,7 @@ def test_the_command_says_how_to_have_back_what_was_written(
     assert main(["skeleton", "operators", str(out), "--solve", "0_3"]) == 0
     solved, kept, back = capsys.readouterr().out.splitlines()
     assert solved == f"Task 0.3 is solved in {out}."
-    assert kept == "What you wrote is kept in a copy; this brings it back:"
+    assert kept == "Your version is saved in a copy; to restore it:"
     assert "return 42.0" not in file.read_text(encoding="utf-8")
     assert main(["skeleton", "operators", str(out), "--solve", "0_3"]) == 0
     assert capsys.readouterr().out.splitlines() == [solved]
@@ -490,10 +493,10 @@ def test_line_endings_and_rights_of_a_file_stay_as_they_are(tmp_path: Path) -> N
     ("change", "message"),
     [
         (lambda text: text.replace("def prod(", "def product("), "has no 'prod'. Is it "),
-        (lambda text: f"{text}def more(:\n", r"operators.py:\d+: invalid syntax. Mend this first"),
+        (lambda text: f"{text}def more(:\n", r"operators.py:\d+: invalid syntax. Fix this first"),
         (
             lambda text: f"{text}NAME = 'é'\n".encode("latin-1"),
-            "operators.py is not written in UTF-8",
+            "operators.py is not encoded in UTF-8",
         ),
         (
             lambda text: text.replace(
@@ -503,7 +506,7 @@ def test_line_endings_and_rights_of_a_file_stay_as_they_are(tmp_path: Path) -> N
         ),
         (
             lambda text: f"{text}prod = max\n",
-            r"operators.prod is no function any more \(.*\d",
+            r"operators.prod is no longer a function \(.*\d",
         ),
         (lambda text: text + MINE, r"operators.prod is defined 2 times in .*operators.py"),
         (
@@ -531,8 +534,8 @@ def test_no_file_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[st
     for arguments, message in (
         ([str(tmp_path)], "is not empty, and nothing is overwritten"),
         ([str(tmp_path / "mine.txt")], "is not empty, and nothing is overwritten"),
-        ([str(inside)], "lies in the package that is copied"),
-        ([str(tmp_path), "--solve", "0_1"], "holds no exercises of the stage 'operators'"),
+        ([str(inside)], "is inside of the package to copy"),
+        ([str(tmp_path), "--solve", "0_1"], "contains no exercises of the stage 'operators'"),
         ([str(tmp_path / "new"), "--task", "9_9"], "has no task '9_9'; its tasks are 0_1"),
     ):
         with pytest.raises(SystemExit, match="1"):
@@ -554,7 +557,7 @@ def test_the_command_lists_the_tasks_and_writes_a_folder(
     capsys.readouterr()
     assert main(["skeleton", "operators", str(out), "--solve", "0.3", "--solve", "0_2"]) == 0
     said = capsys.readouterr().out.splitlines()
-    assert said == ["Task 0.2 leaves nothing out.", f"Task 0.3 is solved in {out}."]
+    assert said == ["Task 0.2 has no functions.", f"Task 0.3 is solved in {out}."]
     assert "NotImplementedError" not in file.read_text()
 
 
@@ -563,8 +566,8 @@ def test_the_command_lists_the_tasks_and_writes_a_folder(
     [
         (["--task", "0_3"], "--task and --solve need a folder"),
         (["--solve", "0_3"], "--task and --solve need a folder"),
-        (["somewhere", "--mark"], "--mark and --prove make a folder of their own"),
-        (["somewhere", "--prove"], "--mark and --prove make a folder of their own"),
+        (["somewhere", "--mark"], "--mark and --prove create their own folder"),
+        (["somewhere", "--prove"], "--mark and --prove create their own folder"),
     ],
 )
 def test_a_folder_is_named_where_it_is_used(
@@ -627,8 +630,8 @@ def test_skipped():
 """
 
 MARKS = """\
-# Which task of the course each test waits for: `pytest -m task0_1` runs those of one.
-# Written by `hatch run mt skeleton count --mark`.
+# The task that each test depends on: `pytest -m task0_1` runs the tests of one task.
+# Generated by `hatch run mt skeleton count --mark`.
 
 [task0_1]
 "test_one.py" = "all"
@@ -647,7 +650,7 @@ test_skipped = "all"
 
 
 class Counting:
-    """A workspace of one stage, which counts, with tasks of its own."""
+    """A workspace of one stage with tasks."""
 
     def __init__(self, root: Path) -> None:
         folder = root / "packages" / "mt-count"
@@ -688,7 +691,7 @@ def test_tests_are_marked_by_the_task_with_which_they_pass_and_that_is_proved(
     printed = capsys.readouterr().out
     assert "with nothing solved: 1 passed, 6 failed, 2 skipped" in printed
     assert "with task 0.1 solved: 4 passed, 1 failed, 1 skipped" in printed
-    assert printed.endswith("mt-count: 5 tests wait for 3 tasks, as marked.\n")
+    assert printed.endswith("mt-count: 5 tests depend on 3 tasks, as marked.\n")
 
 
 def test_with_all_tasks_solved_at_once_it_is_proved_that_tests_wait_for_some(
@@ -710,8 +713,8 @@ def test_with_all_tasks_solved_at_once_it_is_proved_that_tests_wait_for_some(
     (count.tests / "tasks.toml").write_text(marks.replace('test_again = "all"', ""))
     assert count.prove(at_once=True) == 1
     assert (
-        "test_again[1]: waits for task 0.1 or task 0.2 or task 0.3, but is marked as waiting for "
-        "no task." in capsys.readouterr().out
+        "test_again[1]: depends on task 0.1 or task 0.2 or task 0.3, but is marked with no task."
+        in capsys.readouterr().out
     )
 
 
@@ -734,16 +737,15 @@ def test_whatever_is_not_as_marked_is_named(
     )
     (count.tests / "test_wrong.py").write_text("def test_it():\n    assert 1 == 2\n")
     assert count.prove() == 1
-    _, _, report = capsys.readouterr().out.partition("once more")
+    _, _, report = capsys.readouterr().out.partition("again, to show failures")
     assert report.splitlines()[1:] == [
         "tests/test_wrong.py::test_it: fails with everything solved.",
-        "tests/test_numbers.py::test_numbers[two]: waits for task 0.3, but is marked as waiting "
-        "for task 0.1.",
-        "tests/test_numbers.py::test_nothing: waits for no task, but is marked as waiting for "
+        "tests/test_numbers.py::test_numbers[two]: depends on task 0.3, but is marked with "
         "task 0.1.",
-        "tests/test_one.py::test_it: waits for task 0.1, but is marked as waiting for no task.",
+        "tests/test_numbers.py::test_nothing: depends on no task, but is marked with task 0.1.",
+        "tests/test_one.py::test_it: depends on task 0.1, but is marked with no task.",
         "tests/tasks.toml: [task0_1] test_numbers.py::test_gone: there is no such test.",
-        "The cure: hatch run mt skeleton count --mark",
+        "To fix the marks: hatch run mt skeleton count --mark",
     ]
 
 
@@ -753,13 +755,13 @@ def test_whatever_is_not_as_marked_is_named(
         (
             "test_early.py",
             "from mt_count import two\n\nTWO = two()\n",
-            "tests cannot be collected, .*test_early.py: .*Task 0.3: two is to be written",
+            "tests cannot be collected, .*test_early.py: .*Task 0.3: two is not implemented",
         ),
-        ("tasks.toml", '[task9_9]\n"test_one.py" = "all"', "no task of the mark 'task9_9'"),
+        ("tasks.toml", '[task9_9]\n"test_one.py" = "all"', "no task for the mark 'task9_9'"),
         (
             "tasks.toml",
             '[task0_1]\n"test_one.py" = "all"\n[task0_3]\n"test_one.py" = "all"',
-            "test_one.py::test_it waits for one task, and has the marks task0_1 and task0_3",
+            "test_one.py::test_it has the marks task0_1 and task0_3",
         ),
     ],
     ids=["early", "unknown", "two"],
@@ -777,10 +779,10 @@ def test_tests_that_cannot_be_run_are_no_proof(
     ("text", "message"),
     [
         ("[task0_1", "Expected ']'"),
-        ("task0_1 = 3", 'a table or "all" must say which tests are meant; 3 was given'),
-        ("[task0_1]\na = 3", 'a table or "all" must say which tests are meant; 3 was given'),
-        ("[task0_1.a]\nb = 3", 'a: b must be "all" or a list of parameters; 3 was given'),
-        ("[task0_1.a]\nb = [3]", r"\[3\] was given"),
+        ("task0_1 = 3", 'patterns must be a table or "all", not 3'),
+        ("[task0_1]\na = 3", 'patterns must be a table or "all", not 3'),
+        ("[task0_1.a]\nb = 3", 'a: b must be "all" or a list of parameters, not 3'),
+        ("[task0_1.a]\nb = [3]", r"not \[3\]"),
     ],
 )
 def test_mistakes_in_marks_are_named(tmp_path: Path, text: str, message: str) -> None:
