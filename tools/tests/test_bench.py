@@ -1,4 +1,4 @@
-"""The benchmark measures both sides and says so; how fast they are is no test's business."""
+"""The benchmark measures both sides and reports the results; speed itself is not tested."""
 
 import json
 import os
@@ -43,7 +43,7 @@ def test_a_side_that_cannot_run_is_reported_and_rows_that_were_written_stay(
         main(["8 elements", *ITSELF, "--backend", "nobody", "--json", str(file)])
     said = capfd.readouterr().err
     assert "no backend is called 'nobody'" in said
-    assert "mt bench: the process that measures" in said
+    assert "mt bench: the process measuring" in said
     assert file.read_text() == "earlier rows"
 
 
@@ -223,7 +223,7 @@ MODELS = [(name, model) for name in JOBS for model in models_of(name)]
 
 
 def job_and_batch(name: str, model: str) -> tuple[Any, Any, Any]:
-    """Return a job with a vocabulary of its own, and samples with their targets."""
+    """Return a job with its vocabulary, and samples with their targets."""
     settings = Settings(model=model, epochs=1, batch_size=4, lr=0.1, seed=0, data_dir=".")
     job: Any = job_class(name)(settings)
     if isinstance(job, Images):
@@ -245,7 +245,7 @@ def values_of(copy: Any) -> dict[str, mt.Tensor]:
 
 
 def dropouts(network: Any) -> dict[str, float]:
-    """Return the share that each layer of a network leaves out in training."""
+    """Return the dropout probabilities of the layers of a network."""
     shares = {
         name: getattr(module, "p", getattr(module, "dropout", None))
         for name, module in network.named_modules()
@@ -324,7 +324,7 @@ def test_a_job_learns_beside_its_twin_in_torch(
 
 
 def refusal(capfd: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """Return the one line that a twin says of what it cannot do."""
+    """Return the error message of a twin."""
     with pytest.raises(SystemExit, match="1"):
         twin.main(arguments)
     said = capfd.readouterr().err
@@ -350,7 +350,7 @@ def test_a_twin_that_ends_is_reported(
     monkeypatch.setattr(twin, "_answer", abs)  # which takes other arguments
     with pytest.raises(SystemExit, match="1"):
         twin.main(["digits"])
-    assert "mt bench.twin: the process that learns ended" in capfd.readouterr().err
+    assert "mt bench.twin: the training process ended" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The rows of the group `calls` run in both libraries, and the calls of each can be counted."""
+"""The rows of the group `calls` run in both libraries, and their Python calls can be counted."""
 
 import argparse
 import sys
@@ -54,7 +54,7 @@ def test_rows_are_measured_on_one_thread(
 
 
 def functions(**sources: str) -> dict[str, Any]:
-    """Return the functions of source files of a package that does not exist."""
+    """Return functions in source files of a package that does not exist."""
     names: dict[str, Any] = {}
     for file, source in sources.items():
         path = Path(PACKAGES, "mt-none", "src", "mt_none", f"{file}.py")

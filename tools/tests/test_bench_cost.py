@@ -1,4 +1,4 @@
-"""The model of what several ranks cost: what it says of links that are known."""
+"""The cost model of several ranks: its predictions for known links."""
 
 import pytest
 from hypothesis import given

@@ -1,14 +1,14 @@
-"""`mt bench`: this project beside torch, on the same programs.
+"""`mt bench`: this project compared with torch, on the same programs.
 
 mt bench --backend fast matmul     the rows whose names match that pattern
 mt bench --group calls             single calls on tiny tensors, on one thread
-mt bench --group calls --count     how many calls Python makes for each of these
+mt bench --group calls --count     the number of Python calls in each of these
 mt bench --group layers            every layer and loss, forward and backward
 mt bench --group jobs              steps of the jobs of mt-train, on random data
-mt bench --group steps             whole steps, captured, beside torch, torch.compile and JAX
-mt bench parallel GPT              a step on several ranks, and what many would cost
-mt bench startup                   what a newcomer waits for
-mt bench chart rows.json out.svg   a picture of what --json has written
+mt bench --group steps             whole steps, captured, and torch, torch.compile and JAX
+mt bench parallel GPT              a step on several ranks, and predictions for many
+mt bench startup                   the time of an import and of the first training step
+mt bench chart rows.json out.svg   a chart of the rows written by --json
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from mt.elsewhere import missing, run_elsewhere
 from mt.errors import reported
 
 PARTS = ("startup", "chart", "parallel")
-"""What can be asked for besides the comparison: modules of this package."""
+"""The subcommands besides the comparison: modules of this package."""
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Measure or draw, here or where what that needs is installed."""
+    """Measure or draw, here or in an environment with the required packages."""
     which = arguments[0] if arguments and arguments[0] in PARTS else ""
     parser = _parser(which)
     options = parser.parse_args(arguments[1:] if which else arguments)
@@ -48,14 +48,14 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _comparison(options: argparse.Namespace) -> str:
-    """Return the module that measures a group, or counts its calls."""
+    """Return the module that measures a group or counts its calls."""
     if options.count:
         return "counting"
     return "steps" if options.group == "steps" else "comparison"
 
 
 def _parser(which: str) -> argparse.ArgumentParser:
-    """Return what reads the arguments of a part; their `needs` are modules."""
+    """Return the argument parser of a subcommand; `needs` lists required modules."""
     parser = parser_of(f"mt bench {which}".strip(), __doc__)
     if which == "startup":
         parser.add_argument("--runs", type=positive, default=15, help="processes for each import")
