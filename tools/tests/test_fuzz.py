@@ -1,4 +1,4 @@
-"""Random programs: what they are made of, how they are compared, shrunk and judged."""
+"""Random programs: generating, comparing, shrinking, and known differences."""
 
 import importlib.util
 from pathlib import Path

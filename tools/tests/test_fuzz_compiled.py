@@ -1,4 +1,4 @@
-"""Random programs, compiled: that they do what they do as they are, and that faults are seen."""
+"""Random compiled programs have the same results, and planted faults are found."""
 
 from collections.abc import Callable
 from typing import Any
@@ -45,7 +45,7 @@ def test_how_a_program_was_run_is_told() -> None:
 
 
 def swapping(composed: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a fusion that mixes its last two inputs up."""
+    """Return a fusion that swaps its last two inputs."""
 
     def wrong(producer: Instruction, reader: Instruction) -> Instruction | None:
         one: Instruction | None = composed(producer, reader)
@@ -58,7 +58,7 @@ def swapping(composed: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def early(last_uses: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a search for last uses that forgets the last one."""
+    """Return a search for last uses that ignores the last one."""
 
     def wrong(calls: Any, kept: Any) -> Any:
         return {group: at - 1 for group, at in last_uses(calls, kept).items()}

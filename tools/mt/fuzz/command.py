@@ -1,9 +1,9 @@
-"""`mt fuzz`: random programs on this project and on torch, compared behind every step.
+"""`mt fuzz`: run random programs here and on torch, and compare them after every step.
 
 mt fuzz --programs 2000                 2,000 programs on the backend numpy
 mt fuzz --backend fast -j 2 --seed 7    others on mt-fast, in two processes
-mt fuzz --seed 7 --only 1234            one of them, with all it says
-mt fuzz --compile                       compared with themselves, compiled; see `compiled.py`
+mt fuzz --seed 7 --only 1234            one of them, with details
+mt fuzz --compile                       compare with the same programs, compiled
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from mt.fuzz.operations import catalogue
 from mt.fuzz.programs import Step, listing
 
 SHOWN = 10
-"""Differences that are shrunk and printed; others are only named, as is what ends a process."""
+"""The number of differences to shrink and print; others, and crashes, are only listed."""
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run programs, and return 1 if one shows what is not judged."""
+    """Run programs, and return 1 if there is a difference that is not known."""
     parser = parser_of("mt fuzz", __doc__)
     parser.add_argument("--programs", type=int, default=1000, help="how many")
     parser.add_argument("--seed", type=int, default=0, help="which ones")
@@ -63,19 +63,19 @@ def _campaign(options: argparse.Namespace) -> int:
 def _summary(counts: Counts, options: argparse.Namespace) -> int:
     if options.table:
         for name in catalogue():
-            print(f"{name:45}{counts.done[name]:8} run{counts.refused[name]:8} refused")
+            print(f"{name:45}{counts.done[name]:8} run{counts.refused[name]:8} errors")
     if options.way == "torch":
         for judgement in judgements():
-            print(f"judged {counts.judged[judgement.name]:6} times: {judgement.name}")
-        judged = f"{counts.judged.total()} judged differences, {len(counts.unjudged)} others"
+            print(f"known {counts.judged[judgement.name]:6} times: {judgement.name}")
+        judged = f"{counts.judged.total()} known differences, {len(counts.unjudged)} others"
     else:
         for name in COMPILED:
             print(f"{counts.judged[name]:6} programs {name}")
-        judged = f"{len(counts.unjudged)} are others when they are compiled"
+        judged = f"{len(counts.unjudged)} differ when they are compiled"
     never = [name for name in catalogue() if not counts.done[name]]
     print(
         f"{counts.programs} programs of seed {options.seed} on {options.backend}: "
-        f"{counts.done.total()} steps run and {counts.refused.total()} refused, of "
+        f"{counts.done.total()} steps run and {counts.refused.total()} errors, of "
         f"{len(catalogue())} operations; {judged}"
     )
     if never and counts.programs >= 1000:
@@ -91,7 +91,7 @@ def _show(options: argparse.Namespace, number: int) -> int:
             print(listing(program.steps) + (met or "# no difference\n"))
             return 0
         steps, difference = least(program, difference, options.way)
-        sides = ("here", "torch") if options.way == "torch" else ("compiled", "as it is")
+        sides = ("here", "torch") if options.way == "torch" else ("compiled", "eager")
         print(_described(steps, difference, sides))
     return 1
 
