@@ -1,6 +1,5 @@
-"""The map of concepts, what is run for each, and the command that shows them."""
+"""The map of concepts, the inputs that run for each, and the command that shows them."""
 
-import json
 import math
 import shutil
 import sys
@@ -23,9 +22,9 @@ from mt.concept.maps import (
 )
 from mt.concept.running import FOLDER as INPUTS
 from mt.concept.running import Input, Result, input_of, results
+from mt.concept.view import view
 from mt.source.symbols import Symbols
 from mt.tables import TableError
-from mt.testing import Shape, check_shape
 from mt.workspace import Workspace
 
 CONCEPTS = read_map()
@@ -38,7 +37,7 @@ KERNELS = [
 
 
 NOT_RUN = {"random numbers": {"operators"}}
-"""Columns in which nothing can be run: Python's generator has other numbers than NumPy's."""
+"""Columns without a result: Python's generator differs from NumPy's."""
 
 
 @pytest.fixture(scope="module")
@@ -216,7 +215,7 @@ def test_every_path_is_walked_again_and_again() -> None:
 
 
 def _compared(value: object, gradient: object = None) -> Result:
-    """Return the result of a program of which [1, 2] is the right value, and 3 the gradient."""
+    """Return the result of a program; [1, 2] is the right value, and 3 the gradient."""
     functions = {"reference": lambda: ([1.0, 2.0], 3.0), "autodiff": lambda: (value, gradient)}
     return results(Input("", functions, {}), ("autodiff",))["autodiff"]
 
@@ -240,61 +239,20 @@ def test_a_backend_that_is_missing_is_no_error(monkeypatch: pytest.MonkeyPatch) 
 # --- The command --------------------------------------------------------------------------------
 
 
-SYMBOL = {"symbol": str, "module": str, "line": int, "text": str}
-CONCEPT: Shape = {
-    "name": str,
-    "also": [str],
-    "asks": [str],
-    "text": str,
-    "steps": [{"column": str, "text": str, "symbols": [SYMBOL], "kernel": str}],
-    "counterexamples": [{"name": str, "proves": str, "text": str, "code": str}],
-    "input": str,
-    "results": {
-        ...: {
-            "value": object,
-            "gradient": object,
-            "error": (float, None),
-            "seconds": float,
-            "failure": str,
-            "simulated": bool,
-            "is_right": bool,
-        }
-    },
-    "theme": str,
-    "previous": (str, None),
-    "next": (str, None),
-}
-"""What `ConceptView.as_json` and `Order.place_as_json` describe."""
-
-
-@pytest.mark.parametrize("name", ["toposort", "tanh", "optimizer", "sum", "softmax"])
-def test_the_command_prints_the_json_that_is_described(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["concept", name, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
-    check_shape(found, CONCEPT)
-    assert found["results"]
-
-
-def test_the_command_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["concept", "toposort", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["name"] == "topological sort"
-    assert "toposort" in found["also"]
-    assert "2 to the power n" in found["counterexamples"][0]["text"]
-    shown = found["steps"][0]["symbols"][0]
-    assert shown["symbol"] == "mt_autodiff.core.backpropagation.topological_sort"
-    assert shown["text"].startswith("def topological_sort(")
-    assert shown["line"] > 1
-    assert {name: result["is_right"] for name, result in found["results"].items()} == {
+def test_a_view_has_the_code_and_the_results(symbols: Symbols) -> None:
+    shown = view(CONCEPTS["topological sort"], symbols)
+    symbol = shown.steps[0].symbols[0]
+    assert symbol.name == "mt_autodiff.core.backpropagation.topological_sort"
+    assert symbol.text.startswith("def topological_sort(")
+    assert {name: result.is_right for name, result in shown.results.items()} == {
         "autodiff": True,
         "tensor": True,
         "naive": False,
         "every path": True,
     }
-    assert [each["proves"] for each in found["counterexamples"]] == ["wrong", "slow"]
-    assert found["counterexamples"][0]["code"].startswith("def on_first_contribution(")
+    assert [each.counterexample.proves for each in shown.counterexamples] == ["wrong", "slow"]
+    assert "2 to the power n" in shown.counterexamples[0].counterexample.text
+    assert shown.counterexamples[0].code.startswith("def on_first_contribution(")
 
 
 def test_the_command_shows_columns_code_and_results(capsys: pytest.CaptureFixture[str]) -> None:
@@ -307,6 +265,6 @@ def test_the_command_shows_columns_code_and_results(capsys: pytest.CaptureFixtur
     assert "-0.9375" in shown
 
 
-def test_the_command_runs_nothing_if_told_so(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["concept", "sum", "--no-run", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["results"] == {}
+def test_the_command_runs_nothing_if_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mt.concept.view.results", pytest.fail)
+    assert main(["concept", "sum", "--no-run"]) == 0

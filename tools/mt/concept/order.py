@@ -18,7 +18,7 @@ comparisons have no files:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -61,10 +61,6 @@ class Addition:
     def command(self) -> str:
         """The command that answers the questions."""
         return f"mt diff {self.before} {self.after}"
-
-    def as_json(self) -> dict[str, Any]:
-        """Return `before`, `after`, `asks`, and the `command`, for JSON."""
-        return {**asdict(self), "command": self.command}
 
 
 @dataclass(frozen=True)
@@ -110,36 +106,6 @@ class Order:
             lines.append(f"  {addition.command}")
             lines += [f"    - {question}" for question in addition.asks]
         return "\n".join(lines)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the order for JSON.
-
-        `themes` is a list of objects with `name`, `text` and `concepts`, a list of objects with
-        `name`, `text` and `asks`; `additions` is a list of `Addition.as_json`.
-        """
-        return {
-            "themes": [
-                {
-                    "name": theme.name,
-                    "text": theme.text,
-                    "concepts": [
-                        {"name": each.name, "text": each.text, "asks": list(each.asks)}
-                        for each in theme.concepts
-                    ],
-                }
-                for theme in self.themes
-            ],
-            "additions": [addition.as_json() for addition in self.additions],
-        }
-
-    def place_as_json(self, name: str) -> dict[str, str | None]:
-        """Return the names of a concept's `theme`, and of the `previous` and `next` concept."""
-        before, after = self.neighbours(name)
-        return {
-            "theme": self.theme_of(name).name,
-            "previous": before.name if before else None,
-            "next": after.name if after else None,
-        }
 
 
 def read_order(concepts: Mapping[str, Concept] | None = None, file: Path = FILE) -> Order:

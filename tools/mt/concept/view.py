@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from mt.concept.kernels import kernel_text
 from mt.concept.maps import Concept, Counterexample, Step
@@ -58,66 +56,6 @@ class ConceptView:
     counterexamples: tuple[CounterexampleView, ...]
     input: str
     results: Mapping[str, Result]
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the view for JSON.
-
-        - `name`, `also`, `asks`, `text`: as in the map.
-        - `steps`: a list of `column`, `text`, `symbols` and `kernel` (its source, or empty); a
-          symbol has `symbol` (its qualified name), `module`, `line` and `text`.
-        - `counterexamples`: a list of `name`, `proves`, `text` and `code`.
-        - `input`: a description of the input.
-        - `results`: by column or counterexample `value` and `gradient` (numbers or nested lists of
-          numbers; the gradient may be null), `error`, `seconds`, `failure`, `simulated` and
-          `is_right`. JSON has no nan and no infinity: both are null.
-        """
-        return {
-            "name": self.concept.name,
-            "also": list(self.concept.also),
-            "asks": list(self.concept.asks),
-            "text": self.concept.text,
-            "steps": [
-                {
-                    "column": view.step.column,
-                    "text": view.step.text,
-                    "symbols": [_shown(symbol) for symbol in view.symbols],
-                    "kernel": view.kernel,
-                }
-                for view in self.steps
-            ],
-            "counterexamples": [
-                {
-                    "name": view.counterexample.name,
-                    "proves": view.counterexample.proves,
-                    "text": view.counterexample.text,
-                    "code": view.code,
-                }
-                for view in self.counterexamples
-            ],
-            "input": self.input,
-            "results": {
-                name: _finite({**asdict(result), "is_right": result.is_right})
-                for name, result in self.results.items()
-            },
-        }
-
-
-def _finite(value: Any) -> Any:
-    """Return nested values with None for each number that JSON does not have."""
-    if isinstance(value, dict):
-        return {key: _finite(member) for key, member in value.items()}
-    if isinstance(value, list):
-        return [_finite(member) for member in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _shown(symbol: Symbol) -> dict[str, Any]:
-    return {
-        "symbol": symbol.name,
-        "module": symbol.module.name,
-        "line": symbol.lines[0],
-        "text": symbol.text,
-    }
 
 
 def view(concept: Concept, symbols: Symbols, *, run: bool = True) -> ConceptView:

@@ -5,19 +5,16 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from mt.diff.code import CodeChange, Fate, compared_code
 from mt.diff.dependencies import Dependency, gained
 from mt.diff.experiment import FOLDER, Outcome, run_side
-from mt.diff.functions import Function
 from mt.diff.names import Names, compared_names
 from mt.diff.size import Size, size_of
 from mt.errors import ToolError
-from mt.source.modules import lines_of
 from mt.source.parts import CORE, Part
-from mt.source.symbols import Symbol, Symbols
+from mt.source.symbols import Symbols
 from mt.workspace import Stage, Workspace
 
 
@@ -73,65 +70,6 @@ class Comparison:
     def fates(self) -> dict[Fate, int]:
         """Return the number of functions of the second stage for each fate."""
         return dict(Counter(change.fate for change in self.code))
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the comparison for JSON.
-
-        - `before`, `after`: the names of both stages; `parts`: the parts that are compared.
-        - `text`: the docstring of the second package.
-        - `dependencies`: a list of `requirement` and `brings`, a list of names; null if the package
-          is not installed.
-        - `names`: `added`, by name, and `changed`, by name `before` and `after`, each a symbol with
-          `symbol` (its qualified name), `kind`, `signature`, `summary`, `file` and `line`; and the
-          names that are `passed_on` and `left`.
-        - `code`: for each function of the second stage its `fate`, `before` (null for a new idea)
-          and `after`, each with `name` and `line`, and the `lines` of a unified diff.
-        - `sizes`: by stage `modules`, `lines` and `import_seconds` (null if it cannot be imported).
-        - `experiments`: a list of `name`, `text`, `program`, `before` and `after`, each with
-          `worked`, `seconds` and `output`.
-        """
-        return {
-            "before": self.before.name,
-            "after": self.after.name,
-            "parts": list(self.parts),
-            "text": self.text,
-            "dependencies": [asdict(each) for each in self.dependencies],
-            "names": {
-                "added": {name: _shown(symbol) for name, symbol in self.names.added.items()},
-                "changed": {
-                    change.name: {"before": _shown(change.before), "after": _shown(change.after)}
-                    for change in self.names.changed
-                },
-                "passed_on": list(self.names.passed_on),
-                "left": list(self.names.left),
-            },
-            "code": [_code(change) for change in self.code],
-            "sizes": {name: asdict(size) for name, size in self.sizes.items()},
-            "experiments": [asdict(each) for each in self.experiments],
-        }
-
-
-def _shown(symbol: Symbol) -> dict[str, Any]:
-    return {
-        "symbol": symbol.name,
-        "kind": symbol.kind,
-        "signature": symbol.signature,
-        "summary": symbol.summary,
-        "file": symbol.module.file.name,
-        "line": symbol.lines[0],
-    }
-
-
-def _code(change: CodeChange) -> dict[str, Any]:
-    def place(function: Function) -> dict[str, Any]:
-        return {"name": function.name, "line": lines_of(function.node)[0]}
-
-    return {
-        "fate": change.fate,
-        "before": place(change.before) if change.before else None,
-        "after": place(change.after),
-        "lines": change.lines(),
-    }
 
 
 def compared(
