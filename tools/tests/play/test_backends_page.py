@@ -1,4 +1,4 @@
-"""One operation on every backend: it is the same, and what is shown is what is run."""
+"""The backends page: results agree on every backend, and the code shown is the code that runs."""
 
 import gc
 import math
@@ -34,7 +34,7 @@ from play.testing import Reader, answers
 from play.views import ViewError
 
 BACKENDS = ("simple", "numpy", "fast", "cuda")
-"""The project's own; tests of other packages register more."""
+"""The project's own backends; tests of other packages register more."""
 
 
 def shapes_of(name: str) -> tuple[tuple[int, ...], ...]:
@@ -149,7 +149,7 @@ def test_nobody_waits_while_a_result_is_looked_at() -> None:
 def test_backends_of_python_leave_out_what_takes_them_long() -> None:
     measured = {each.backend: each for each in measure(Operation("neg", ((STEPS_OF_PYTHON + 1,),)))}
     for name in ("simple", "cuda"):
-        assert measured[name].refusal.startswith("left out")
+        assert measured[name].refusal.startswith("skipped")
     assert not measured["fast"].refusal
 
 
@@ -163,7 +163,7 @@ def test_backends_of_python_leave_out_what_takes_them_long() -> None:
     ids=str,
 )
 def test_what_takes_long_or_much_memory_is_refused(operation: Operation) -> None:
-    with pytest.raises(ViewError, match="are computed here; this would be"):
+    with pytest.raises(ViewError, match="this operation has"):
         list(measure(operation))
 
 
@@ -193,7 +193,7 @@ def test_what_does_not_fit_is_refused_in_a_sentence(operation: Operation) -> Non
     ids=str,
 )
 def test_a_large_result_of_nothing_is_refused(operation: Operation) -> None:
-    with pytest.raises(ViewError, match="are computed here; this would be"):
+    with pytest.raises(ViewError, match="this operation has"):
         list(measure(operation))
 
 
@@ -205,7 +205,7 @@ def test_a_large_result_of_nothing_is_refused(operation: Operation) -> None:
 def test_backends_of_python_leave_out_a_result_of_nothing(operation: Operation) -> None:
     measured = {each.backend: each for each in measure(operation)}
     for name in ("simple", "cuda"):
-        assert measured[name].refusal.startswith("left out")
+        assert measured[name].refusal.startswith("skipped")
     assert not measured["fast"].result.any()
 
 
@@ -219,11 +219,11 @@ def test_the_size_is_that_of_the_result(name: str, dim: int) -> None:
 
 def test_results_are_compared() -> None:
     one = np.array([1.0, math.nan], np.float32)
-    assert agreement(one, one) == (True, "the same bits")
+    assert agreement(one, one) == (True, "identical bits")
     near = np.array([1.0 + 1e-6, math.nan], np.float32)
     same, how = agreement(near, one)
     assert same
-    assert how.startswith("rounded otherwise")
+    assert how.startswith("differs by rounding")
     assert not agreement(np.array([2.0, math.nan], np.float32), one)[0]
     assert not agreement(np.array([1.0, 0.0], np.float32), one)[0]
     assert not agreement(np.array([1, 2]), np.array([1, 3]))[0]
@@ -236,15 +236,15 @@ def test_results_are_compared() -> None:
 def test_results_beside_an_infinity_are_compared() -> None:
     right = np.array([math.inf, -math.inf, math.nan, 1.0])
     near = np.array([math.inf, -math.inf, math.nan, 1.0 + 1e-13])
-    assert agreement(near, right) == (True, "rounded otherwise, by 1e-13")
+    assert agreement(near, right) == (True, "differs by rounding, 1e-13")
     assert agreement(np.array([math.inf, -math.inf, math.nan, 5.0]), right) == (
         False,
-        "rounded otherwise, by 4e+00",
+        "differs by rounding, 4e+00",
     )
     for place, other in ((0, -math.inf), (0, 1.0), (1, math.nan), (2, 1.0), (3, math.inf)):
         wrong = right.copy()
         wrong[place] = other
-        assert agreement(wrong, right) == (False, "nan or infinity in other places")
+        assert agreement(wrong, right) == (False, "nan or infinity at different positions")
 
 
 def test_the_choices_of_the_page_are_those_of_the_table() -> None:
@@ -258,7 +258,7 @@ ROWS = "[...document.querySelectorAll('tbody tr')].map(row => row.innerText)"
 
 def test_a_reader_compares_backends_and_looks_at_kernels(reader: Reader) -> None:
     reader.open("backends")
-    reader.sees("What is run")
+    reader.sees("The code that runs")
     for backend in BACKENDS:
         reader.until(f"{ROWS}.some(row => row.startsWith({backend!r}))")
     assert not reader.holds(f"{ROWS}.some(row => row.includes('wrong'))")
@@ -269,34 +269,34 @@ def test_a_reader_compares_backends_and_looks_at_kernels(reader: Reader) -> None
     reader.press("numpy")
     reader.sees("np.tanh(x)")
     reader.press("Measure again")
-    reader.sees("What is run")
+    reader.sees("The code that runs")
 
 
 def test_a_reader_multiplies_matrices(reader: Reader) -> None:
     reader.open("backends")
-    reader.sees("What is run")
+    reader.sees("The code that runs")
     reader.choose("operation", "matrix product")
     reader.sees("shape of b")
     reader.write("shape of b", "20, 300")
-    reader.sees("left out: simple takes a step of Python for each of 144,000 elements")
+    reader.sees("skipped: simple needs a Python step for each of 144,000 elements")
     reader.press("numpy")
     reader.sees("np.matmul(a, b)")
 
 
 def test_a_reader_who_asks_for_too_much_gets_a_sentence(reader: Reader) -> None:
     reader.open("backends")
-    reader.sees("What is run")
+    reader.sees("The code that runs")
     reader.choose("operation", "gcd")
     reader.sees("gcd", "[data-testid=stAlert]")
     reader.choose("operation", "tanh")
-    reader.sees("What is run")
+    reader.sees("The code that runs")
     for shape, said in (
         ("1000000, 1000000", "has 1,000,000,000,000."),
-        ("many", "'many' was given"),
-        ("-1", "has sizes of 0 or more"),
+        ("many", "found 'many'"),
+        ("-1", "must have sizes of 0 or more"),
     ):
         reader.write("shape", shape)
         reader.sees(said)
     assert answers(reader.address)
     reader.write("shape", "0, 3")
-    reader.sees("What is run")
+    reader.sees("The code that runs")

@@ -1,4 +1,4 @@
-"""A computation beside the page waits, goes on and ends as it is told, and when nobody looks."""
+"""Background jobs pause, resume and end on request, and when the page is closed."""
 
 import threading
 from collections.abc import Callable
@@ -13,7 +13,7 @@ LONG = 20.0  # seconds, after which something is wrong
 
 
 class Counting:
-    """A computation that reports numbers, each when it is allowed to; and a clock that is set."""
+    """A computation that reports numbers, one whenever it is allowed to, and a fake clock."""
 
     def __init__(self, **limits: float) -> None:
         self.now = 0.0
@@ -28,7 +28,7 @@ class Counting:
             report(number)
 
     def go_on(self) -> None:
-        """Let it come to its next report."""
+        """Let it continue to its next report."""
         self.allowed.release()
         assert self.reached.acquire(timeout=LONG)
 
@@ -78,7 +78,7 @@ def test_it_waits_while_nobody_looks_and_ends_when_it_is_forgotten() -> None:
     assert counting.reached.acquire(timeout=LONG)
     counting.now = 100.0
     assert counting.has_ended()
-    assert counting.job.failure == "nobody has looked for a while."
+    assert counting.job.failure == "the page has not been open for a while."
 
 
 def test_it_runs_no_longer_than_it_may_not_counting_what_it_waits() -> None:
@@ -95,7 +95,7 @@ def test_it_runs_no_longer_than_it_may_not_counting_what_it_waits() -> None:
     assert counting.job.state == "running"
     counting.now = 1040.0
     assert counting.has_ended()
-    assert counting.job.failure == "it has run for 30 seconds, which is its limit."
+    assert counting.job.failure == "it has reached its limit of 30 seconds."
 
 
 def test_what_goes_wrong_is_told() -> None:
@@ -118,7 +118,7 @@ def test_what_nobody_has_foreseen_is_told_too() -> None:
 
 
 def drawn(seeds: list[int]) -> list[list[float]]:
-    """Return what jobs of these seeds draw that take turns."""
+    """Return the random numbers of jobs with these seeds, which alternate."""
     turn = threading.Barrier(len(seeds), timeout=LONG)
 
     def drawing(seed: int) -> Job[list[float]]:

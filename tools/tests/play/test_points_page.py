@@ -1,4 +1,4 @@
-"""Scalars that learn: the boundary is the network's own, and the page goes on while it moves."""
+"""The points page shows the boundary of the network, and is responsive during training."""
 
 import math
 import re
@@ -11,8 +11,6 @@ from mt_operators.datasets import DATASETS
 from play.learning import Progress, Task
 from play.lines import HEIGHT, MOST_POINTS, draw_lines
 from play.testing import Reader, answers, wait_for
-
-STATE = "[data-testid=stMain]"
 
 
 @pytest.mark.parametrize("hidden", [(), (4,), (3, 2)])
@@ -75,7 +73,7 @@ def reaches(reader: Reader, number: int) -> None:
 
 def test_a_reader_watches_stops_and_resumes_a_training(reader: Reader) -> None:
     reader.open("points")
-    reader.sees("Start begins to learn")
+    reader.sees("Press Start to train")
     empty = reader.picture("The plane")
     reader.choose("data", "simple")
     reader.write("points", "20")
@@ -102,7 +100,7 @@ def test_a_training_that_diverges_is_told_to_the_reader(reader: Reader) -> None:
     reader.open("points")
     reader.choose("rate", "1000.0")
     reader.press("Start")
-    reader.sees("It has ended: training diverged in epoch")
+    reader.sees("The job has ended: training diverged in epoch")
     reader.sees("take a smaller rate")
     reader.choose("rate", "0.2")
     reader.write("epochs", "10")

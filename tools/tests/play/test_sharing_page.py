@@ -1,4 +1,4 @@
-"""Threads over data: what is shown of who writes what is what mt-fast does."""
+"""The sharing page shows the elements that each thread of mt-fast writes."""
 
 import re
 import threading
@@ -44,7 +44,7 @@ LARGE = {
 
 @st.composite
 def operations(draw: st.DrawFn) -> Operation:
-    """Draw an operation that is large enough for threads, and not much larger."""
+    """Generate an operation that is just large enough for threads."""
     name = draw(st.sampled_from(["tanh", "add", "lt", *REDUCTIONS, PRODUCT]))
     dtype = draw(st.sampled_from(DTYPES if name in ("add", "lt", "sum", PRODUCT) else DTYPES[:2]))
     if name == PRODUCT:
@@ -170,7 +170,7 @@ def test_the_picture_tells_what_each_thread_writes() -> None:
 
 
 def failing_alone(seen: list[int]) -> None:
-    """Fail while Numba may use one thread, having seen how many it may use here and elsewhere."""
+    """Fail if Numba's settings for threads are restricted while others run."""
     with threads(1):
         other = threading.Thread(target=lambda: seen.append(numba.get_num_threads()))
         other.start()
@@ -214,7 +214,7 @@ def test_small_operations_have_a_curve_too_unless_others_compute_them() -> None:
 
 
 def elements(reader: Reader) -> list[list[int]]:
-    """Return for each picture how many elements each thread writes."""
+    """Return for each picture the number of elements that each thread writes."""
     reader.settle()  # before that, pictures of what was asked earlier may be there
     told = reader.page.value("[...document.images].map(image => image.alt)")
     return [
@@ -225,16 +225,16 @@ def elements(reader: Reader) -> list[list[int]]:
 
 def test_a_reader_shares_an_operation(reader: Reader) -> None:
     reader.open("sharing")
-    reader.sees("What is compiled")
+    reader.sees("The compiled code")
     reader.sees("lo = _units * _part // _parts")
-    count = int(reader.metric("threads at work").split()[-1])
-    assert reader.metric("threads at work") == f"{count} of {count}"
+    count = int(reader.metric("threads running").split()[-1])
+    assert reader.metric("threads running") == f"{count} of {count}"
     (shares,) = elements(reader)
     assert len(shares) == count
     assert sum(shares) == 1_000_000
     assert max(shares) - min(shares) <= 1
     reader.slide("threads", "HOME")
-    reader.reads("threads at work", "1 of 1")
+    reader.reads("threads running", "1 of 1")
     assert elements(reader) == [[1_000_000]]
     reader.press("Measure again")
     reader.sees("speed-up")
@@ -242,10 +242,10 @@ def test_a_reader_shares_an_operation(reader: Reader) -> None:
 
 def test_a_reader_sees_partial_results_and_products(reader: Reader) -> None:
     reader.open("sharing")
-    reader.sees("What is compiled")
+    reader.sees("The compiled code")
     reader.choose("operation", "sum")
     reader.choose("over the dimension", "first")
-    reader.sees("folded in a second step")
+    reader.sees("reduced in a second step")
     partial, result = elements(reader)
     assert len(partial) > 1
     assert result == [1000]
@@ -258,20 +258,20 @@ def test_a_reader_sees_partial_results_and_products(reader: Reader) -> None:
 
 def test_a_reader_is_told_when_it_does_not_pay_and_what_is_too_large(reader: Reader) -> None:
     reader.open("sharing")
-    reader.sees("What is compiled")
+    reader.sees("The compiled code")
     reader.write("shape", "64, 100")
-    reader.sees("to wake others would take longer than the work")
-    reader.sees("would only lose")
+    reader.sees("starting others would take longer than the work")
+    reader.sees("are always slower")
     assert elements(reader) == [[6400]]
     for shape, said in (
         ("1000000, 1000000", "has 1,000,000,000,000."),
-        ("many", "'many' was given"),
+        ("many", "found 'many'"),
         ("0, 3", "There is nothing to compute"),
     ):
         reader.write("shape", shape)
         reader.sees(said)
     reader.write("shape", str(MOST_ELEMENTS))
-    reader.sees("What is compiled")
+    reader.sees("The compiled code")
     reader.choose("operation", "gcd")
     reader.write("the others", "1")
     reader.sees("gcd works on integers")
@@ -291,8 +291,8 @@ def test_a_reader_with_one_processor_is_told_so(
     with served() as address:
         alone = Reader(reader.page, address)
         alone.open("sharing")
-        alone.sees("one thread does everything")
-        alone.reads("threads at work", "1 of 1")
+        alone.sees("only one thread here")
+        alone.reads("threads running", "1 of 1")
         alone.sees("speed-up")
         assert elements(alone) == [[1_000_000]]
         reader.open("sharing")  # before the other server ends
