@@ -1,4 +1,4 @@
-"""Each way to break a layer is planted, and found."""
+"""The layering check finds each kind of violation."""
 
 import ast
 import re

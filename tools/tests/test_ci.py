@@ -1,4 +1,4 @@
-"""`.ci/run` is the only list of steps, and the workflow makes its jobs of what is derived."""
+"""`.ci/run` is the only list of steps, and the workflow derives its jobs."""
 
 import json
 import os
@@ -30,7 +30,7 @@ esac
 echo "$(basename "$0") $*" >> "$LOG"
 case "$*" in "$FAIL") exit 3 ;; esac
 """
-"""A Python and a hatch that do nothing but write down what they are asked for."""
+"""A fake Python and a fake hatch, which record their arguments."""
 
 
 def listed() -> list[dict[str, str]]:
@@ -45,7 +45,7 @@ STEPS = listed()
 def run(
     folder: Path, *arguments: str, fail: str = "never", version: str = "3.11"
 ) -> tuple[int, list[str], str]:
-    """Run the script with a fake Python: its status, what was asked of hatch, and what it said."""
+    """Run the script with a fake Python; return its status, the calls of hatch, and its output."""
     fake, log = folder / "python", folder / "log"
     fake.write_text(FAKE.replace("3.11", version))
     fake.chmod(0o755)

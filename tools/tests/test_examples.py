@@ -1,4 +1,4 @@
-"""The programs in `examples` run, and learn as far as a short training goes."""
+"""The programs in `examples` run, and learn within a short training."""
 
 from pathlib import Path
 from typing import Any
@@ -90,7 +90,7 @@ SHORT = {
     "translation": ["--steps", "2"],
     "treasure": ["--walks", "20"],
 }
-"""Examples that train, and how to run them for a moment."""
+"""Examples that train, with arguments for a short run."""
 
 
 @pytest.mark.filterwarnings("ignore::mt_tensor.errors.CompileWarning")

@@ -1,4 +1,4 @@
-"""A sample that is inserted anywhere changes the id of no other test."""
+"""Inserting a sample does not change the id of any other test."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""The matrix holds what a change can break, on every Python, NumPy and backend that matters."""
+"""The matrix covers every Python, NumPy and backend that a change can break."""
 
 import json
 import shutil
@@ -22,7 +22,7 @@ Configs = dict[str, dict[str, Any]]
 
 
 def hatch(wanted: list[Job] = ALL) -> Configs:
-    """Return environments as hatch shows them, which are those that jobs need."""
+    """Return environments like hatch, those that the jobs need."""
     found: Configs = {"default": {}, "layering": {"scripts": {"check": ["true"]}}}
     for job in wanted:
         found[job.environment] = {

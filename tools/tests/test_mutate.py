@@ -1,4 +1,4 @@
-"""Faults are planted where code computes, are noticed by tests, and leave the workspace alone."""
+"""Faults are planted in code, are detected by tests, and leave the workspace unchanged."""
 
 import ast
 import json
@@ -30,7 +30,7 @@ WORKSPACE = Workspace.read()
 
 
 def changes(folder: Path, code: str) -> set[str]:
-    """Return how each fault of some code reads."""
+    """Return the changes that faults make in some code."""
     file = folder / "code.py"
     file.write_text(textwrap.dedent(code))
     return {fault.change for place in places(file, folder) for fault in place}
@@ -114,7 +114,7 @@ def test_every_fault_is_python_that_reads_otherwise() -> None:
 
 
 def fault_in(folder: Path, code: str, change: str) -> Fault:
-    """Return the fault of some code that reads so."""
+    """Return the fault of some code with this change."""
     file = folder / "code.py"
     file.write_text(code)
     found = [fault for place in places(file, folder) for fault in place if fault.change == change]

@@ -1,4 +1,4 @@
-"""`mt port`: a program's imports are changed and nothing else, and then it follows torch."""
+"""`mt port` changes only the imports of a program, which then follows torch."""
 
 import ast
 import functools
@@ -236,7 +236,7 @@ def test_what_is_no_number_on_both_sides_is_the_same() -> None:
 def test_programs_that_follow_differ_or_fail_are_told_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Without torch: what stands beside the program is one that its copy does not find."""
+    """Without torch, a module next to the program is not found by its copy."""
     monkeypatch.setattr("mt.port.comparison.FOLDER", tmp_path)
     monkeypatch.setattr("mt.port.command.missing", lambda modules: [])
     (tmp_path / "beside.py").write_text("far = 0.5\n")
@@ -266,7 +266,7 @@ def test_programs_that_follow_differ_or_fail_are_told_apart(
 
 @pytest.fixture
 def default_type() -> Iterator[None]:
-    """Put back what a program may choose for its process."""
+    """Restore the settings of the process that a program may change."""
     import mt_tensor as mt
 
     yield
@@ -276,7 +276,7 @@ def default_type() -> Iterator[None]:
 
 
 def run(file: Path, program: Program, out: Path) -> Arrays:
-    """Run a program in this process, for torch takes long to import; return what it writes."""
+    """Run a program in this process, because importing torch takes long; return its results."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", [str(file), *program.short, "--out", str(out)])
         runpy.run_path(str(file), run_name="__main__")

@@ -1,4 +1,4 @@
-"""The proof that a core trains alone: what is deleted, what is proved, and what fails."""
+"""The check that a core trains alone: what is deleted, what is run, and how it fails."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Searching by meaning: a tiny BERT with random weights, and the real one where its package is."""
+"""Semantic search, with a tiny BERT with random weights, and the real one if it is installed."""
 
 import json
 import shutil
@@ -56,7 +56,7 @@ SETTINGS = {
 
 
 def weights() -> dict[str, mt.Tensor]:
-    """Return random weights under BERT's names, those that a search does not need included."""
+    """Return random weights under BERT's names, including those that a search does not need."""
     drawn = np.random.default_rng(0)
     state = {}
 
@@ -260,7 +260,7 @@ def test_what_is_missing_is_named(
 
 
 def refusal(capsys: pytest.CaptureFixture[str]) -> str:
-    """Return the one sentence that went to the user, who has seen nothing else."""
+    """Return the error message, which must be the only output."""
     shown = capsys.readouterr()
     assert not shown.out
     assert shown.err.startswith("search: ")

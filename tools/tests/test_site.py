@@ -1,4 +1,4 @@
-"""The site is whole: valid pages, links that lead somewhere, code as it stands in the files."""
+"""The site: valid pages, working links, and code identical to the files."""
 
 import itertools
 import re
@@ -20,10 +20,10 @@ from mt.source.symbols import Symbols
 from mt.workspace import Workspace
 
 VOID = {"br", "img", "input", "line", "link", "meta", "path", "rect", "wbr"}
-"""Elements that end where they begin; those of SVG end with a slash."""
+"""Elements without an end tag; those of SVG end with a slash."""
 
 IN_LINES = {"a", "b", "br", "code", "del", "em", "img", "ins", "span", "strong", "wbr"}
-"""What can stand in a paragraph, a heading or code."""
+"""Elements allowed in a paragraph, a heading or code."""
 
 ONLY_LINES = {"p", "h1", "h2", "h3", "h4", "code", "summary", "pre"}
 
@@ -32,7 +32,7 @@ TYPICAL = ("index.html", "names.html", "concept-sum.html", "stage-nn.html", "dif
 
 @dataclass
 class Element:
-    """An element of a page that has not ended."""
+    """An open element of a page."""
 
     tag: str
     given: dict[str, str]
@@ -40,7 +40,7 @@ class Element:
 
 
 class Page(HTMLParser):
-    """What is wrong with a page, what it leads to, and what can be led to in it."""
+    """The errors, links and link targets of a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Code on pages: in colours, with links, and without what would hide its point."""
+"""Code on pages: highlighted, linked, and abridged."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The site in a real browser in which no scripts run: what a reader sees, and reaches by keys."""
+"""The site in a browser without scripts: layout, and keyboard navigation."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -39,7 +39,7 @@ def browser() -> Iterator[Page]:
 
 @pytest.fixture
 def shown(browser: Page, site_folder: Path) -> Callable[..., Page]:
-    """A function that shows a page in a window of some width, on a light screen."""
+    """A function that shows a page in a window with a given width, on a light screen."""
 
     def show(path: str, width: int = 1400) -> Page:
         browser.prefer("light")
@@ -51,7 +51,7 @@ def shown(browser: Page, site_folder: Path) -> Callable[..., Page]:
 
 
 def becomes(page: Page, expression: str) -> bool:
-    """Return whether an expression comes to be true: scrolling and another page take their time."""
+    """Return whether an expression becomes true: scrolling and navigation take time."""
     for _ in range(100):
         with suppress(BrowserError):  # between two pages there is nothing to ask
             if page.value(expression):
@@ -61,7 +61,7 @@ def becomes(page: Page, expression: str) -> bool:
 
 
 def paths(folder: Path) -> list[str]:
-    """Return all pages but those of source code, and a few of these."""
+    """Return all pages except source code, and some of these."""
     source = sorted(folder.glob("source/*.html"))
     return [file.relative_to(folder).as_posix() for file in [*folder.glob("*.html"), *source[::40]]]
 

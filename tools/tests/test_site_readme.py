@@ -1,4 +1,4 @@
-"""A README becomes part of a page, whose links lead to pages or outside, and nowhere else."""
+"""A README becomes part of a page, with links to pages or to the outside."""
 
 from pathlib import Path
 

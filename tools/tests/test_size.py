@@ -1,4 +1,4 @@
-"""What a file is, what may import what, and what is read after what: each mistake is named."""
+"""Kinds of files, allowed imports, and the reading order: each mistake is reported."""
 
 import ast
 import json

@@ -1,4 +1,4 @@
-"""Names are found in the source as Python finds them after an import, and as nothing else."""
+"""Names are found in the source as Python finds them after an import."""
 
 import ast
 import importlib
@@ -144,7 +144,7 @@ def test_public_names_are_what_python_imports(stage: Stage) -> None:
 
 @pytest.mark.parametrize("stage", list(Workspace.read().stages.values()), ids=lambda s: s.short)
 def test_no_module_is_imported_by_what_it_imports(stage: Stage) -> None:
-    """Imports inside functions and for types count; a package imports what is in it for users."""
+    """Imports inside functions and for types count; a package imports its public names."""
     package = stage.import_name
     graph = import_graph(Workspace.read().library(), package)
     del graph[package]
@@ -156,7 +156,7 @@ def test_no_module_is_imported_by_what_it_imports(stage: Stage) -> None:
 
 
 UNKNOWN = ("Variable", "Lazy")
-"""How names begin of a protocol, and of layers that tell Python another signature than theirs."""
+"""Prefixes of the names of a protocol, and of layers with another signature for type checkers."""
 
 
 @pytest.mark.parametrize("stage", list(Workspace.read().stages.values()), ids=lambda s: s.short)

@@ -1,4 +1,4 @@
-"""The graph of stages is read from what packages declare, and mistakes in it are named."""
+"""The graph of stages is read from the packages' declarations, and mistakes are reported."""
 
 import textwrap
 from pathlib import Path

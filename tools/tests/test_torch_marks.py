@@ -1,4 +1,4 @@
-"""Tests that compare with torch, and no others, have the mark `torch`."""
+"""Exactly the tests that compare with torch have the mark `torch`."""
 
 import os
 import shutil
@@ -47,7 +47,7 @@ UNMARKED = {
 
 @pytest.fixture(scope="module")
 def marked(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """Return which of all the files have a marked test; torch looks as if it were installed."""
+    """Return which of all files have a marked test, as if torch was installed."""
     folder = tmp_path_factory.mktemp("marks")
     shutil.copy(ROOT / "tools" / "torch_marks.py", folder)
     (folder / "torch.py").write_text("")

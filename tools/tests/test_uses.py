@@ -1,4 +1,4 @@
-"""Names in code lead to what they mean there, and nowhere if they may mean something else."""
+"""Names in code are linked to their definitions, unless they are ambiguous."""
 
 import textwrap
 from pathlib import Path
@@ -25,7 +25,7 @@ LIMIT = 3
 
 
 def led(root: Path, text: str) -> list[tuple[int, str, str]]:
-    """Return line, text and target of each name in a module beside LOW that leads somewhere."""
+    """Return line, text and target of each linked name in a module next to LOW."""
     folder = root / "p"
     folder.mkdir(exist_ok=True)
     (folder / "__init__.py").touch()
