@@ -28,7 +28,7 @@ from mt.mutate.tests_of import WORK, Recording
 from mt.mutate.tree import Done, Tree
 from mt.workspace import ROOT, Stage, Workspace
 
-BESIDE = frozenset({"conformance", "testing", "__main__"})
+EXCLUDED = frozenset({"conformance", "testing", "__main__"})
 """Kits, samples and `__main__`, which are not mutated."""
 
 LEAST = 40
@@ -76,7 +76,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _places(stage: Stage) -> list[list[Fault]]:
-    return list(effective(stage.source, ROOT, BESIDE))
+    return list(effective(stage.source, ROOT, EXCLUDED))
 
 
 def _named(stages: Sequence[Stage], names: Sequence[str]) -> list[Fault]:

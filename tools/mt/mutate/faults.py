@@ -442,14 +442,14 @@ def _short(text: str) -> str:
     return " ".join(text.split())
 
 
-def effective(folder: Path, root: Path, beside: frozenset[str]) -> Iterator[list[Fault]]:
+def effective(folder: Path, root: Path, excluded: frozenset[str]) -> Iterator[list[Fault]]:
     """Yield the places of a package, file by file.
 
     Args:
         folder: its source folder.
         root: the folder that paths are relative to.
-        beside: files and folders to skip.
+        excluded: files and folders to skip.
     """
     for file in sorted(folder.rglob("*.py")):
-        if not beside & set(file.relative_to(folder).with_suffix("").parts):
+        if not excluded & set(file.relative_to(folder).with_suffix("").parts):
             yield from places(file, root)

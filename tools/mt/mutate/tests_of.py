@@ -1,21 +1,18 @@
 """Select the tests of a package that could detect a fault, the most likely first.
 
-The selection is based on one run of all tests (`recording.py`), stored in `build/mutate` with the
-source at that time, so that lines that have moved since are found again. Changed test files are
-recorded again. Changed lines have no record until that folder is deleted.
+The selection is based on one run of all tests (`recording.py`), stored in `build/mutate`. Changed
+test files are recorded again; if the source of the package changes, all are.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
-from difflib import SequenceMatcher
+from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -36,54 +33,47 @@ class Recording:
 
     Attributes:
         folder: the folder where it is stored.
+        source: a hash of the source at the time.
         files: a hash of each test file at the time.
         seconds: the duration of each test.
         failed: tests that failed without a fault.
         starting: tests that started programs, whose lines are unknown.
         compiled: by file and line, the tests that first compiled the function there.
-        root: the folder that paths are relative to.
     """
 
     folder: Path
+    source: str = ""
     files: dict[str, str] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     failed: list[str] = field(default_factory=list)
     starting: list[str] = field(default_factory=list)
     compiled: dict[str, dict[str, list[str]]] = field(default_factory=dict)
-    root: Path = ROOT
 
     @classmethod
     def of(cls, stage: Stage, processes: int) -> Recording:
         """Return the record of a package, after running new or changed tests."""
-        recording = cls(WORK / stage.name)
-        kept = recording.folder / "recording.json"
-        if kept.is_file():
-            recording = cls(recording.folder, **json.loads(kept.read_text("utf-8")))
-        else:
+        folder, source = WORK / stage.name, _hash(*sorted(stage.source.rglob("*.py")))
+        kept = folder / "recording.json"
+        recording = cls(folder, **json.loads(kept.read_text("utf-8"))) if kept.is_file() else None
+        if recording is None or recording.source != source:
+            recording = cls(folder, source)
             recording._lines.unlink(missing_ok=True)
-            shutil.rmtree(recording._source, ignore_errors=True)
-        files = {file.relative_to(ROOT).as_posix(): _hash(file) for file in _test_files(stage)}
+        tests = sorted((stage.folder / "tests").rglob("test_*.py"))
+        files = {file.relative_to(ROOT).as_posix(): _hash(file) for file in tests}
         changed = [file for file, digest in files.items() if recording.files.get(file) != digest]
         gone = [file for file in recording.files if files.get(file) != recording.files[file]]
         recording._forget(gone)
         if changed:
             recording._record(stage, changed, processes)
         recording.files = files
-        content = {name: value for name, value in vars(recording).items() if name in cls._kept()}
+        names = [each.name for each in fields(cls) if each.name != "folder"]
+        content = {name: getattr(recording, name) for name in names}
         kept.write_text(json.dumps(content), encoding="utf-8")
         return recording
-
-    @classmethod
-    def _kept(cls) -> set[str]:
-        return {"files", "seconds", "failed", "starting", "compiled"}
 
     @property
     def _lines(self) -> Path:
         return self.folder / "lines.coverage"
-
-    @property
-    def _source(self) -> Path:
-        return self.folder / "source"
 
     def _forget(self, files: Iterable[str]) -> None:
         """Remove the tests of some files from the record."""
@@ -117,27 +107,14 @@ class Recording:
                 MT_FAST_CACHE="off",
             )
             print("\n".join(done.said.splitlines()[-12:]), flush=True)
-            if not self._source.is_dir():
-                shutil.copytree(tree.root / source, self._source / source)
+            lines = CoverageData(str(self._lines))
+            lines.read()
             for file in sorted(scratch.glob("*.coverage*")):
-                self._add_lines(file)
+                more = CoverageData(str(file))
+                more.read()
+                lines.update(more)
             for file in sorted(scratch.glob("*.json")):
                 self._add(json.loads(file.read_text("utf-8")))
-
-    def _add_lines(self, file: Path) -> None:
-        """Add the lines that a process has executed, numbered as in the stored source."""
-        lines, more = CoverageData(str(self._lines)), CoverageData(str(file))
-        lines.read()
-        more.read()
-        for name in more.measured_files():
-            by_test: dict[str, list[int]] = defaultdict(list)
-            for line, tests in more.contexts_by_lineno(name).items():
-                for test in tests:
-                    by_test[test].append(self._number(name, line))
-            for test, numbers in by_test.items():
-                lines.set_context(test)
-                lines.add_lines({name: set(numbers) - {0}})
-        lines.write()
 
     def _add(self, noted: Mapping[str, Any]) -> None:
         self.seconds |= noted["seconds"]
@@ -145,26 +122,7 @@ class Recording:
         self.starting += noted["starting"]
         for file, lines in noted["compiled"].items():
             for line, tests in lines.items():
-                number = str(self._number(file, int(line)))
-                self.compiled.setdefault(file, {}).setdefault(number, []).extend(tests)
-
-    def _number(self, file: str, line: int) -> int:
-        """Return the number of a line in the stored source; 0 if it is not there."""
-        return self._numbers(file).get(line, 0)
-
-    @cached_property
-    def _numbers(self) -> Callable[[str], dict[int, int]]:
-        @cache
-        def numbers(file: str) -> dict[int, int]:
-            kept = self._source / file
-            before, now = (
-                each.read_text("utf-8").splitlines() if each.is_file() else []
-                for each in (kept, self.root / file)
-            )
-            blocks = SequenceMatcher(None, before, now, autojunk=False).get_matching_blocks()
-            return {b + i + 1: a + i + 1 for a, b, size in blocks for i in range(size)}
-
-        return numbers
+                self.compiled.setdefault(file, {}).setdefault(line, []).extend(tests)
 
     # --- Choosing tests ---------------------------------------------------------------------------
 
@@ -196,17 +154,13 @@ class Recording:
             budget: the time limit in seconds for each of these groups.
             thorough: whether to take all tests, regardless of time.
         """
-        by_number: dict[int, list[str]] = self._executed(fault.file)
-        executed = {
-            now: by_number.get(before, []) for now, before in self._numbers(fault.file).items()
-        }
+        executed: dict[int, list[str]] = self._executed(fault.file)
         usable = self.seconds.keys() - set(self.failed)
         first, last = fault.within
         of_line = set(executed.get(fault.number, ())) & usable
         if not of_line and not fault.at_import:
             of_line = {t for n in range(first, last + 1) for t in executed.get(n, ())} & usable
-        number = str(self._number(fault.file, fault.number))
-        compiled = set(self.compiled.get(fault.file, {}).get(number, ()))
+        compiled = set(self.compiled.get(fault.file, {}).get(str(fault.number), ()))
         near = {test for tests in executed.values() for test in tests}
         groups = [of_line, compiled, near, set(self.starting), usable]
         taken: dict[str, None] = {}
@@ -232,9 +186,5 @@ class Recording:
         return [test for _, _, test in sorted(turns)]
 
 
-def _test_files(stage: Stage) -> list[Path]:
-    return sorted((stage.folder / "tests").rglob("test_*.py"))
-
-
-def _hash(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+def _hash(*files: Path) -> str:
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
