@@ -74,7 +74,7 @@ def test_a_wheel_with_something_else_is_named(tmp_path: Path, added: str, compla
     assert any(complaint in problem for problem in problems)
 
 
-def test_a_command_may_begin_beside_the_package(tmp_path: Path) -> None:
+def test_a_command_may_be_outside_of_the_package(tmp_path: Path) -> None:
     points = "[console_scripts]\nmt-tensor = mt_begin:main\n\n[other]\nx = mt_more:main\n"
     added = {"mt_begin.py": "import torch", "mt_tensor-0.1.0.dist-info/entry_points.txt": points}
     good = wheel(tmp_path, "tensor", GOOD | added)
@@ -160,7 +160,7 @@ import numpy.linalg
 """
 
 
-def test_what_is_public_may_be_used(tmp_path: Path) -> None:
+def test_public_names_may_be_used(tmp_path: Path) -> None:
     nn = {"mt_nn/__init__.py": PUBLIC, "mt_nn/inside.py": "x = 1\n"}
     wheels = [wheel(tmp_path, "tensor", TENSOR_FILES), wheel(tmp_path, "nn", nn)]
     library = unpacked(wheels, tmp_path / "source")
@@ -185,23 +185,23 @@ def test_a_use_of_another_packages_inside_is_named(tmp_path: Path, text: str, in
 
 
 @pytest.mark.parametrize("stage", WORKSPACE.stages.values(), ids=lambda stage: stage.short)
-def test_a_stage_keeps_to_what_is_public(stage: Stage) -> None:
+def test_a_stage_uses_only_public_names_of_others(stage: Stage) -> None:
     assert list(check_borders(WORKSPACE, stage, WORKSPACE.library())) == []
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_documents_show_what_is_public(document: Path) -> None:
+def test_documents_show_only_public_names(document: Path) -> None:
     for example in PYTHON.findall(document.read_text(encoding="utf-8")):
         program = Module("document", document, example, ast.parse(example))
         assert list(trespasses(WORKSPACE.library(), program, WORKSPACE.public)) == []
 
 
-def test_the_examples_keep_to_what_is_public() -> None:
+def test_the_examples_use_only_public_names() -> None:
     assert list(check_examples(WORKSPACE, ROOT / "examples", WORKSPACE.library())) == []
 
 
 @pytest.mark.parametrize("stage", WORKSPACE.stages.values(), ids=lambda stage: stage.short)
-def test_what_a_stage_declares_public_is_there(stage: Stage) -> None:
+def test_public_names_of_a_stage_exist(stage: Stage) -> None:
     library = WORKSPACE.library()
     for place in stage.public:
         assert library.module(f"{stage.import_name}.{place.removesuffix('.*')}") is not None
@@ -239,7 +239,7 @@ def test_a_stage_without_dependencies_imports_only_the_standard_library() -> Non
     assert problem == "a.py:4 imports numpy, but mt-operators does not declare it"
 
 
-def test_what_an_extra_brings_may_be_imported() -> None:
+def test_dependencies_of_an_extra_may_be_imported() -> None:
     stage = WORKSPACE["autodiff"]
     assert list(forbidden_imports(WORKSPACE, stage, [("matplotlib", "a.py:1")])) == []
     (problem,) = forbidden_imports(WORKSPACE, stage, [("numpy", "a.py:2")])
@@ -284,7 +284,7 @@ def test_exactly_the_declared_distributions_may_come() -> None:
     assert "did not install numpy" in problem
 
 
-def test_what_a_declared_dependency_needs_may_come_too() -> None:
+def test_transitive_dependencies_are_allowed() -> None:
     fast: dict[str, list[str]] = {"mt_fast": [], "platformdirs": []}
     fast |= {"numba": ["llvmlite>=0.44"], "llvmlite": []}
     there = installed(**TENSOR | fast)
@@ -304,7 +304,7 @@ class Loaded(check_layering.Environment):
         return self.modules
 
 
-def test_an_import_may_not_load_what_is_not_declared() -> None:
+def test_an_import_may_not_load_undeclared_packages() -> None:
     stage = WORKSPACE["tensor"]
     fine = Loaded('{"numpy": ["numpy"], "mt_tensor": ["mt-tensor"], "_editable_hook": []}')
     assert list(check_layering.check_imports(WORKSPACE, stage, fine)) == []

@@ -114,14 +114,14 @@ def test_any_command_can_have_hatch(tmp_path: Path) -> None:
     assert run(tmp_path, "--", *command.split(), fail=command.removeprefix("hatch "))[0] == 3
 
 
-def test_a_step_that_there_is_not_is_refused(tmp_path: Path) -> None:
+def test_an_unknown_step_is_an_error(tmp_path: Path) -> None:
     done = subprocess.run([RUN, "testing"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "unknown step testing; the steps are" in done.stderr
     assert all(step["step"] in done.stderr for step in STEPS)
 
 
-def test_a_python_that_is_too_old_or_not_there_is_refused(tmp_path: Path) -> None:
+def test_an_old_or_missing_python_is_an_error(tmp_path: Path) -> None:
     status, asked, said = run(tmp_path, "lint", version="3.9")
     assert (status, len(asked)) == (1, 1)
     assert "is Python 3.9; the packages need 3.11 or newer" in said

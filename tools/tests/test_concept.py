@@ -91,9 +91,7 @@ NUMPY = STEP.replace("tensor", "numpy")
         (HEAD + 'also = ["good"]\n' + STEP, r"good\.toml: 'good' is already a name of bad\.toml"),
     ],
 )
-def test_a_map_that_is_not_what_it_should_be_is_refused(
-    tmp_path: Path, text: str, message: str
-) -> None:
+def test_an_invalid_map_is_an_error(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "bad.toml").write_text(text)
     (tmp_path / "good.toml").write_text(HEAD + STEP)
     with pytest.raises(TableError, match=message):
@@ -123,7 +121,7 @@ def test_every_kernel_of_the_map_can_be_shown(
         assert "  x0 := " in text
 
 
-def test_what_is_shown_of_a_stage_is_a_function_of_the_input() -> None:
+def test_shown_functions_of_a_stage_belong_to_the_input() -> None:
     with pytest.raises(TableError, match="'proram' is not a function of the input.*program"):
         kernel_text("tensor", GeneratedKernel("proram"), input_of("program").functions)
 
@@ -141,7 +139,7 @@ def test_a_repeated_argument_is_read_before_the_loop() -> None:
     assert text.index("scale_value = ") < text.index("for i in range(n):")
 
 
-def test_a_kernel_of_nothing_is_refused() -> None:
+def test_a_kernel_of_an_unknown_function_is_an_error() -> None:
     with pytest.raises(TableError, match="'bump' is not an operator of the table"):
         kernel_text("fast", GeneratedKernel("bump"), input_of("fusing").functions)
 
@@ -154,7 +152,7 @@ def test_every_concept_has_an_input_and_every_input_a_concept() -> None:
 
 
 @pytest.mark.parametrize("name", CONCEPTS)
-def test_every_column_computes_what_is_right(name: str) -> None:
+def test_every_column_has_the_right_result(name: str) -> None:
     columns = [step.column for step in CONCEPTS[name].steps]
     given = input_of(name)
     assert given.text
@@ -175,7 +173,7 @@ COUNTEREXAMPLES = [(name, each) for name in CONCEPTS for each in CONCEPTS[name].
 
 
 @pytest.mark.parametrize(("name", "counterexample"), COUNTEREXAMPLES)
-def test_a_counterexample_proves_what_it_should(name: str, counterexample: Counterexample) -> None:
+def test_a_counterexample_has_the_stated_flaw(name: str, counterexample: Counterexample) -> None:
     given = input_of(name)
     assert set(counterexample.shown) <= set(given.sources)
     (found,) = results(given, (), [counterexample]).values()
@@ -265,6 +263,6 @@ def test_the_command_shows_columns_code_and_results(capsys: pytest.CaptureFixtur
     assert "-0.9375" in shown
 
 
-def test_the_command_runs_nothing_if_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_can_skip_running(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mt.concept.view.results", pytest.fail)
     assert main(["concept", "sum", "--no-run"]) == 0

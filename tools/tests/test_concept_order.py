@@ -44,12 +44,12 @@ def test_a_concept_has_a_theme() -> None:
         assert {ORDER.theme_of(concept.name) for concept in theme.concepts} == {theme}
 
 
-def test_each_stage_is_asked_about_beside_the_one_before() -> None:
+def test_there_are_questions_about_each_pair_of_adjacent_stages() -> None:
     pairs = [(before.short, after.short) for before, after in neighbours(Workspace.read())]
     assert sorted((each.before, each.after) for each in ORDER.additions) == sorted(pairs)
 
 
-def test_questions_are_questions_and_asked_once() -> None:
+def test_questions_are_questions_and_unique() -> None:
     answers: list[Answer] = [*ORDER.concepts.values(), *ORDER.additions]
     questions = [question for answer in answers for question in answer.asks]
     assert all(answer.asks for answer in answers)
@@ -78,9 +78,7 @@ ADDITIONS = "additions = []\n"
         (ADDITIONS + THEME.format("sum") + "color = 1", "'color' is unknown"),
     ],
 )
-def test_an_order_that_is_not_what_it_should_be_is_refused(
-    tmp_path: Path, text: str, message: str
-) -> None:
+def test_an_invalid_order_is_an_error(tmp_path: Path, text: str, message: str) -> None:
     file = tmp_path / "order.toml"
     file.write_text(text)
     with pytest.raises(TableError, match=message):
@@ -114,7 +112,7 @@ def test_names_and_words_lead_to_an_answer(asked: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("answer", [*ORDER.concepts.values(), *ORDER.additions])
-def test_every_question_leads_to_its_own_answer(answer: Answer) -> None:
+def test_every_question_finds_its_concept(answer: Answer) -> None:
     for question in answer.asks:
         assert found(ORDER, question) is answer, question
 
@@ -129,7 +127,7 @@ def test_every_question_leads_to_its_own_answer(answer: Answer) -> None:
         ("", "''. "),
     ],
 )
-def test_what_nothing_answers_is_refused_with_the_nearest(asked: str, hint: str) -> None:
+def test_an_unanswered_question_is_an_error_with_suggestions(asked: str, hint: str) -> None:
     with pytest.raises(ConceptError, match=hint):
         found(ORDER, asked)
 
@@ -154,7 +152,7 @@ def test_the_command_finds_by_words(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no grad" in shown
 
 
-def test_the_command_says_which_comparison_answers(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_names_the_comparison_that_answers(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["concept", "what does mt-autodiff add to mt-operators?"]) == 0
     assert "`mt diff operators autodiff`" in capsys.readouterr().out
     assert main(["concept", "numba when there is numpy"]) == 0

@@ -151,7 +151,7 @@ def test_a_step_of_training_sends_nothing_and_waits_for_nothing(name: str) -> No
     assert [record.uploads, record.downloads, record.synchronisations] == [0, 0, 0]
 
 
-def test_packed_sequences_are_told_what_to_read_and_nothing_is_asked() -> None:
+def test_packed_sequences_need_no_synchronization() -> None:
     """Their lengths are known on the host, which sends derived values like data."""
     record = recorded(translation)
     assert record.launches

@@ -144,7 +144,7 @@ def test_names_are_added_defined_anew_or_left(symbols: Symbols) -> None:
     assert not names.passed_on
 
 
-def test_lines_of_code_are_those_that_compute(symbols: Symbols) -> None:
+def test_lines_of_code_exclude_comments_and_documentation(symbols: Symbols) -> None:
     module = symbols.library.module("second.core.code")
     assert module is not None
     assert lines_of_code(module) == 14
@@ -249,7 +249,7 @@ def test_a_function_has_one_version_and_most_are_ideas_of_their_stage(
     assert len(rewritten) < len(found) / 5
 
 
-def test_the_table_of_kin_names_what_there_is() -> None:
+def test_the_table_of_counterparts_names_existing_functions() -> None:
     names = {each for stage in LIBRARY.folders for each in functions(LIBRARY, stage, FOR_USERS)}
     owners = {function.owner for function in names}
     assert {owner for pair in KIN for owner in pair} <= owners
@@ -266,7 +266,7 @@ def test_names_that_stages_below_have_are_defined_anew() -> None:
     assert not set(names.added) & {"Module", "Parameter"}
 
 
-def test_what_a_stage_gains_brings_more() -> None:
+def test_new_dependencies_have_dependencies() -> None:
     found = {Requirement(each.requirement).name: each for each in gained_by("tensor", "fast")}
     assert set(found) == {"mt-tensor", "numba", "platformdirs"}
     assert {"llvmlite", "numpy"} <= {*(found["numba"].brings or ())}
@@ -277,7 +277,7 @@ def gained_by(before: str, after: str) -> tuple[Dependency, ...]:
     return gained(WORKSPACE[before], WORKSPACE[after])
 
 
-def test_a_package_that_is_not_installed_brings_nobody_knows_what() -> None:
+def test_a_missing_package_has_unknown_dependencies() -> None:
     missing = replace(WORKSPACE["fast"], dependencies=(Requirement("not-installed-anywhere>=2"),))
     (found,) = gained(WORKSPACE["tensor"], missing)
     assert found.brings is None
@@ -391,7 +391,7 @@ def test_on_a_terminal_of_any_width_nothing_is_cut_off(before: str, after: str) 
                 assert "".join(line.split()) in shown
 
 
-def test_an_unknown_stage_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_stage_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="1"):
         main(["diff", "operators", "autodif"])
     assert "the stages are mt-operators" in capsys.readouterr().err
@@ -406,7 +406,7 @@ def test_an_unknown_stage_is_refused(capsys: pytest.CaptureFixture[str]) -> None
         ("operators", "autodif", "mt-nn; is it autodiff?"),
     ],
 )
-def test_stages_in_no_order_are_refused(
+def test_stages_in_the_wrong_order_are_an_error(
     before: str, after: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit, match="1"):

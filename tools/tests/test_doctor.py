@@ -229,7 +229,7 @@ def versions(monkeypatch: pytest.MonkeyPatch) -> dict[str, str | None]:
     return pretended
 
 
-def test_an_absent_stage_is_no_fault_but_what_needs_it_has_one(
+def test_a_missing_stage_is_a_note_but_a_fault_for_its_dependents(
     versions: dict[str, str | None],
 ) -> None:
     versions["mt-fast"] = None
@@ -245,7 +245,7 @@ def test_an_absent_stage_is_no_fault_but_what_needs_it_has_one(
     ("found", "extra"),
     [(None, "cu13"), (Driver((12, 4), 1), "cu12"), (Driver((14, 0), 1), "cu13")],
 )
-def test_mt_cuda_is_installed_with_what_compiles_for_the_driver(
+def test_mt_cuda_is_installed_with_a_compiler_for_the_driver(
     found: Driver | None,
     extra: str,
     versions: dict[str, str | None],
@@ -357,7 +357,7 @@ def test_another_checkout_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert finding.fix == "unset PYTHONPATH"
 
 
-def test_where_there_is_no_pip_another_installer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pip_another_installer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packages, "find_spec", lambda name: object())
     assert packages.install("a>=1") == "pip install 'a>=1'"
     monkeypatch.setattr(packages, "find_spec", lambda name: None)
@@ -377,7 +377,7 @@ def test_where_there_is_no_pip_another_installer_is_named(monkeypatch: pytest.Mo
         ("import sys; sys.exit(1)", "SystemExit: 1"),
     ],
 )
-def test_what_cannot_be_imported_is_found(
+def test_failing_imports_are_found(
     source: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "numba.py").write_text(source)
@@ -389,7 +389,7 @@ def test_what_cannot_be_imported_is_found(
     assert finding.fix == packages.install("--force-reinstall", "numba")
 
 
-def test_what_can_be_imported_is_not_mentioned() -> None:
+def test_importable_packages_are_not_mentioned() -> None:
     assert list(imports.check_imports(WORKSPACE)) == []
 
 
@@ -432,7 +432,7 @@ def test_backends_that_are_broken_or_claimed_twice(monkeypatch: pytest.MonkeyPat
         ({}, False),
     ],
 )
-def test_what_a_container_allows(
+def test_limits_of_a_container_are_reported(
     files: dict[str, str], limited: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "cpu").mkdir()
@@ -596,6 +596,6 @@ def test_a_gpu_that_is_hidden_or_absent(monkeypatch: pytest.MonkeyPatch) -> None
     assert with_gpu(monkeypatch, nothing)[0].fix == "unset CUDA_VISIBLE_DEVICES"
 
 
-def test_the_driver_of_this_machine_is_asked() -> None:
+def test_the_driver_of_this_machine_is_used() -> None:
     found = driver()
     assert found is None or found.version >= (1, 0)

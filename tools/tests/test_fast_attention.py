@@ -58,7 +58,7 @@ def heads(features: mt.Tensor, count: int) -> list[mt.Tensor]:
     return [part.permute(1, 2, 0, 3) for part in parts]
 
 
-def test_heads_are_read_and_written_where_they_lie() -> None:
+def test_heads_are_read_and_written_in_place() -> None:
     features = mt.tensor(random(LONG, 2, 24), backend="fast", requires_grad=True)
     q, k, v = heads(features, 4)
     means = by_kernel("attention", ATTENTION, q, k, v, None, True, 0.5)
@@ -73,7 +73,7 @@ def test_heads_are_read_and_written_where_they_lie() -> None:
     assert np.array_equal(np.asarray(found[0]), np.asarray(wanted[0]))
 
 
-def test_what_runs_backwards_is_copied() -> None:
+def test_negative_strides_are_copied() -> None:
     q, k, v = (mt.tensor(random(2, 9, 4), backend="fast") for _ in range(3))
     turned = [x.flip(-1).contiguous().flip(-1) for x in (q, k, v)]
     wanted = by_kernel("attention", ATTENTION, q, k, v, None, False, 1.0)

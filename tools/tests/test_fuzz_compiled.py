@@ -30,7 +30,7 @@ def test_programs_do_the_same_when_they_are_compiled() -> None:
     assert counts.judged.keys() <= {RUN, AS_IT_IS, UNCOMPILED}
 
 
-def test_how_a_program_was_run_is_told() -> None:
+def test_a_report_contains_the_settings_of_a_program() -> None:
     for last, name in (
         (Step(".sum()", (Ref(4),)), RUN),
         (Step(".tolist()", (Ref(1),)), UNCOMPILED),
@@ -69,7 +69,7 @@ def early(last_uses: Callable[..., Any]) -> Callable[..., Any]:
 @pytest.mark.parametrize(
     ("module", "name", "fault"), [(passes, "composed", swapping), (reuse, "last_uses", early)]
 )
-def test_a_planted_fault_is_seen(
+def test_a_planted_fault_is_found(
     module: Any, name: str, fault: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, name, fault(getattr(module, name)))

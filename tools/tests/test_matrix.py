@@ -53,7 +53,7 @@ def test_backends_are_found_where_they_are_announced() -> None:
     assert found == {"simple": "tensor", "numpy": "tensor", "fast": "fast", "cuda": "cuda"}
 
 
-def test_what_is_installed_here_has_the_same_backends() -> None:
+def test_installed_packages_have_the_declared_backends() -> None:
     import mt_tensor as mt
 
     assert set(mt.backends()) >= set(jobs.backends(WORKSPACE))
@@ -232,7 +232,7 @@ def test_a_table_for_people(capsys: pytest.CaptureFixture[str]) -> None:
     assert "10 jobs; the first is `hatch run stage.py3.11-cuda-oldest:own`" in text
 
 
-def test_only_what_is_changed_since_a_revision(
+def test_only_packages_changed_since_a_revision(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked: list[list[str]] = []

@@ -76,7 +76,7 @@ def test_all_else_stays(text: str) -> None:
     assert changed(text) == text
 
 
-def test_a_line_that_hides_the_name_is_refused() -> None:
+def test_an_import_split_over_lines_is_an_error() -> None:
     with pytest.raises(ToolError, match="line 1: `from` and `torch` must be on the same line"):
         changed("from \\\n    torch import nn")
 
@@ -94,7 +94,7 @@ def test_only_import_lines_change(name: str) -> None:
 # Names that are left out.
 
 
-def test_a_program_is_told_what_it_uses_that_is_left_out() -> None:
+def test_unsupported_names_of_a_program_are_reported() -> None:
     found = advice(
         """
         import torch, re
@@ -133,7 +133,7 @@ def test_a_program_is_told_what_it_uses_that_is_left_out() -> None:
         "import torch\ntorch.backends.cudnn.benchmark = True\ntorch.utils.data.DataLoader",
     ],
 )
-def test_what_is_here_or_may_be_anything_is_not_spoken_of(text: str) -> None:
+def test_supported_and_ambiguous_names_are_not_reported(text: str) -> None:
     assert advice(text) == []
 
 
@@ -157,7 +157,7 @@ def test_a_program_is_printed_or_written_and_never_over_another(
     assert new.read_text() == "mine"
 
 
-def test_the_status_says_whether_anything_is_left_out(
+def test_the_status_reports_unsupported_names(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "train.py"
@@ -190,7 +190,7 @@ def test_what_is_not_there_is_refused(
     assert said in capsys.readouterr().err
 
 
-def test_what_is_no_python_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_python_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "train.py"
     for text in (b"import torch as", b"x = '\xff'", b"\x00"):
         file.write_bytes(text)
@@ -219,7 +219,7 @@ def test_differences_are_relative_to_the_largest_number() -> None:
     ("ours", "theirs"),
     [([1.0], [1.0, 1.0]), ([np.nan], [1.0]), ([1.0], [np.nan]), ([np.inf], [1.0]), (None, [1.0])],
 )
-def test_what_cannot_be_compared_is_infinitely_far(
+def test_incomparable_results_differ_infinitely(
     ours: list[float] | None, theirs: list[float]
 ) -> None:
     mine = {} if ours is None else {"a": np.array(ours)}
@@ -227,13 +227,13 @@ def test_what_cannot_be_compared_is_infinitely_far(
     assert differences({"a": np.array(theirs)}, mine) == {"a": np.inf}
 
 
-def test_what_is_no_number_on_both_sides_is_the_same() -> None:
+def test_nan_on_both_sides_is_equal() -> None:
     edges = np.array([np.nan, np.inf, -np.inf, 2.0])
     assert differences({"a": edges}, {"a": edges.copy()}) == {"a": 0.0}
     assert differences({"a": edges}, {"a": edges + 1e-3}) == {"a": pytest.approx(5e-4, rel=1e-2)}
 
 
-def test_programs_that_follow_differ_or_fail_are_told_apart(
+def test_programs_that_follow_differ_or_fail_are_distinguished(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Without torch, a module next to the program is not found by its copy."""
@@ -322,7 +322,7 @@ def test_every_program_is_one_that_a_person_would_write() -> None:
         assert "--out" in text
 
 
-def test_both_sides_are_run_in_processes_of_their_own() -> None:
+def test_both_sides_run_in_separate_processes() -> None:
     pytest.importorskip("torch")
     (program,) = programs(["gat"])
     outcome = compared(program, "numpy", short=True)

@@ -23,7 +23,7 @@ def test_only_the_core_of_a_package_is_kept(tmp_path: Path) -> None:
     assert kept == {"core/low.py", "__init__.py", "py.typed"}
 
 
-def test_a_package_without_a_core_is_refused(tmp_path: Path) -> None:
+def test_a_package_without_a_core_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "single.py").write_text("")
     with pytest.raises(ToolError, match="has no folder core/"):
         prove_core.strip(tmp_path)
@@ -36,7 +36,7 @@ def test_the_trainings_of_the_table_exist() -> None:
         assert (prove_core.TRAININGS_FOLDER / training.script).is_file()
 
 
-def test_the_trainings_succeed_beside_everything_else() -> None:
+def test_the_trainings_succeed_in_the_complete_packages() -> None:
     script = prove_core.TRAININGS_FOLDER / "moons.py"
     command = [sys.executable, str(script)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -216,7 +216,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("says", DAMAGES)
-def test_a_damaged_model_is_refused(
+def test_a_damaged_model_is_an_error(
     says: str, model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "model"
@@ -246,7 +246,7 @@ def test_sentences_are_lines_of_a_text(
     assert says in refusal(capsys)
 
 
-def test_what_is_missing_is_named(
+def test_missing_names_are_reported(
     model: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search, "PACKAGE", "no_such_package")
@@ -281,7 +281,9 @@ QUERIES = {
 
 @needs_weights
 @pytest.mark.parametrize("query", QUERIES)
-def test_the_real_model_finds_what_is_meant(query: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_real_model_finds_relevant_sentences(
+    query: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert search.main([query, "--best", "1", "--backend", "fast"]) == 0
     assert QUERIES[query] in capsys.readouterr().out
 

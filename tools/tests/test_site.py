@@ -201,7 +201,7 @@ def test_stages_follow_each_other(site: dict[str, Page]) -> None:
     assert [site[path].following for path in paths] == [*paths[1:], ""]
 
 
-def test_a_stage_has_its_tasks_which_lead_to_what_is_to_be_written(site: dict[str, Page]) -> None:
+def test_the_tasks_of_a_stage_name_existing_functions(site: dict[str, Page]) -> None:
     symbols = Symbols(Workspace.read().library())
     tasks = read_tasks()
     assert tasks
@@ -211,7 +211,7 @@ def test_a_stage_has_its_tasks_which_lead_to_what_is_to_be_written(site: dict[st
         assert {place(symbols.find(name)) for name in task.functions} <= {*page.links}
 
 
-def test_a_page_shows_a_module_as_it_stands_in_its_file(site: dict[str, Page]) -> None:
+def test_a_page_shows_a_module_unchanged(site: dict[str, Page]) -> None:
     workspace = Workspace.read()
     library = workspace.library()
     for package in library.folders:
@@ -251,7 +251,7 @@ def test_the_picture_has_arrows_between_stages_that_build_on_each_other() -> Non
         assert abs(one.x - other.x) > shown.wide or abs(one.y - other.y) > shown.high
 
 
-def test_each_column_of_each_idea_can_be_left_out(site: dict[str, Page]) -> None:
+def test_each_column_of_each_concept_can_be_hidden(site: dict[str, Page]) -> None:
     style = STYLE.read_text(encoding="utf-8")
     most = max(map(int, re.findall(r"~ \.columns > :nth-child\((\d+)\)", style)))
     for concept in read_order().concepts.values():
@@ -304,7 +304,7 @@ def test_all_text_can_be_read(scheme: int) -> None:
 # --- Where it is built --------------------------------------------------------------------------
 
 
-def test_what_somebody_else_has_in_a_folder_stays(tmp_path: Path) -> None:
+def test_other_files_in_a_folder_are_kept(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").touch()
     with pytest.raises(SiteError, match="is not empty and not a site"):
         build(tmp_path, run=False)

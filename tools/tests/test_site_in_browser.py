@@ -143,7 +143,7 @@ def test_columns_are_wide_and_scroll_by_keys(shown: Callable[..., Page]) -> None
     assert becomes(page, "document.querySelector('.columns').scrollLeft > 0")
 
 
-def test_columns_can_be_left_out_by_keys_to_compare_others(shown: Callable[..., Page]) -> None:
+def test_columns_can_be_hidden_by_keyboard(shown: Callable[..., Page]) -> None:
     page = shown(CONCEPT)
     visible = """[...document.querySelectorAll('.column')].filter(
         column => column.checkVisibility()).map(column => column.id)"""
@@ -208,7 +208,9 @@ def test_a_symbol_leads_to_its_definition(shown: Callable[..., Page]) -> None:
         assert becomes(page, in_view), name
 
 
-def test_without_a_browser_it_is_said_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_browser_the_error_explains_how_to_install_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("PATH", "")
     monkeypatch.setenv("MT_BROWSER", "/no/such/browser")
     with pytest.raises(BrowserError, match="apt-get install chromium"):
@@ -222,7 +224,7 @@ def test_a_part_of_the_same_page_is_opened_without_loading_it(shown: Callable[..
     assert page.value("document.querySelector(':target').id") == "ideas"
 
 
-def test_what_a_browser_refuses_is_said(browser: Page) -> None:
+def test_errors_of_the_browser_are_reported(browser: Page) -> None:
     with pytest.raises(BrowserError, match="not a url: .*invalid argument"):
         browser.open("not a url")
     with pytest.raises(BrowserError, match="nothing is not defined"):

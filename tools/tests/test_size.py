@@ -53,7 +53,7 @@ def module(name: str, text: str) -> Module:
         ("p.more.testing.samples", "rest"),
     ],
 )
-def test_the_folders_of_a_file_say_what_it_is(name: str, part: str) -> None:
+def test_the_kind_of_a_file_follows_from_its_folder(name: str, part: str) -> None:
     assert part_of(module(name, "x = 1")) == part
 
 
@@ -119,7 +119,7 @@ def test_lines_of_code_compute_something(text: str, count: int) -> None:
     assert lines_of_code(module("p.low", text)) == count
 
 
-def test_imports_are_seen_wherever_they_stand(tmp_path: Path) -> None:
+def test_imports_are_found_everywhere(tmp_path: Path) -> None:
     hidden = {
         "inside.py": "def late():\n    from p.core import low\n",
         "typed.py": "if TYPE_CHECKING:\n    from p.core.low import one\n",
@@ -227,7 +227,7 @@ def test_the_order_is_the_list_of_its_section(tmp_path: Path) -> None:
     assert reading_order(readme) == []
 
 
-def test_the_command_says_it_of_every_stage(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_covers_every_stage(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["size", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found.keys() == {"stages"}

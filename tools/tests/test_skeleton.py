@@ -66,7 +66,7 @@ def test_a_student_can_read_the_task_and_begin_with_its_tests(task: Task) -> Non
         assert Path(file).name in marks[task.mark]
 
 
-def test_what_a_scalar_remembers_is_asked_for_and_no_check_of_arguments() -> None:
+def test_the_history_of_a_scalar_is_an_exercise_but_not_its_checks() -> None:
     for name in TASKS["1_2"].functions:
         found: Any = pydoc.locate(name)
         function: Any = found.fget if isinstance(found, property) else found
@@ -127,14 +127,14 @@ def test_mistakes_in_a_task_are_named(
         check(read_tasks(tmp_path), SYMBOLS)
 
 
-def test_what_is_left_out_belongs_to_one_task(tmp_path: Path) -> None:
+def test_each_blanked_function_belongs_to_one_task(tmp_path: Path) -> None:
     task_file(tmp_path, "0_1")
     task_file(tmp_path, "0_2")
     with pytest.raises(TableError, match=r"0_2\.toml: .*operators.map is already in 0_1"):
         check(read_tasks(tmp_path), SYMBOLS)
 
 
-def test_a_task_is_asked_of_its_stage() -> None:
+def test_a_task_belongs_to_its_stage() -> None:
     assert tasks_of(TASKS, "nowhere") == []
     with pytest.raises(TaskError, match="no task '0_1'; its tasks are none"):
         tasks_of(TASKS, "nowhere", ["0_1"])
@@ -169,7 +169,7 @@ def everything_else(module: Module) -> str:
 
 
 @pytest.mark.parametrize("stage", WORKSPACE.stages.values(), ids=lambda stage: stage.short)
-def test_any_function_can_be_left_out_and_put_back(stage: Stage) -> None:
+def test_any_function_can_be_blanked_and_restored(stage: Stage) -> None:
     for module in SYMBOLS.library.modules(stage.import_name):
         symbols = functions_of(module)
         text = blanked(module.text, [(symbol, TASK) for symbol in symbols])
@@ -291,7 +291,7 @@ def first(values: list[int]) -> int:
     ]
 
 
-def test_a_row_keeps_all_but_what_its_lambdas_compute() -> None:
+def test_a_blanked_row_keeps_everything_except_its_lambdas() -> None:
     rows = [Symbol("m[π]", module_of(ROWS), module_of(ROWS).tree.body[1])]  # type: ignore[arg-type]
     text = blanked(ROWS, [(row, TASK) for row in rows])
     assert text == WITHOUT_LAMBDAS
@@ -299,7 +299,7 @@ def test_a_row_keeps_all_but_what_its_lambdas_compute() -> None:
     assert restored(text, [(now, rows[0])]) == ROWS
 
 
-def test_a_row_without_a_lambda_cannot_be_left_out() -> None:
+def test_a_row_without_a_lambda_cannot_be_blanked() -> None:
     text = 'define("exp", exp, one)'
     row = Symbol("m[exp]", module_of(text), module_of(text).tree.body[0])  # type: ignore[arg-type]
     with pytest.raises(ToolError, match=r"m\[exp\] \(0_1.toml\) has no lambda"):
@@ -326,7 +326,7 @@ MARKED = st.dictionaries(NAMES, st.sampled_from(["task0_1", "task0_2", None]), m
 
 
 @given(MARKED)
-def test_patterns_mean_the_marked_tests_and_no_others(tests: dict[str, str | None]) -> None:
+def test_patterns_match_exactly_the_marked_tests(tests: dict[str, str | None]) -> None:
     marks = {test: each for test, each in tests.items() if each is not None}
     patterns = tomllib.loads(written(shortened(marks, tests), "tensor"))
     for test, each in tests.items():
@@ -349,7 +349,7 @@ def test_a_star_in_a_parameter_means_no_other_tests() -> None:
     assert shortened({tests[0]: "task2_3"}, tests) == {"task2_3": {"a.py": {"t": [".[*]"]}}}
 
 
-def test_patterns_keep_what_is_called_and_no_halves_of_numbers() -> None:
+def test_patterns_keep_names_of_tests_and_whole_numbers() -> None:
     tests = [
         f"a.py::t[{name}-x.{name}({dim})-{k}]"
         for name in ("sum", "mean")
@@ -367,9 +367,7 @@ def test_patterns_keep_what_is_called_and_no_halves_of_numbers() -> None:
 
 
 @each_stage
-def test_a_students_folder_holds_the_package_without_what_is_to_be_written(
-    stage: Stage, tmp_path: Path
-) -> None:
+def test_a_students_folder_has_the_blanked_package(stage: Stage, tmp_path: Path) -> None:
     tasks = tasks_of(TASKS, stage.short)
     skeleton = make(WORKSPACE, stage, tmp_path / "out", tasks, tasks)
     for module in skeleton.symbols().library.modules(stage.import_name):
@@ -399,7 +397,7 @@ def test_the_tests_of_a_stage_have_marks_of_its_tasks(stage: Stage) -> None:
         assert all((stage.folder / "tests" / file).is_file() for file in files)
 
 
-def test_only_some_tasks_are_left_out_and_a_students_work_stays(tmp_path: Path) -> None:
+def test_blanking_some_tasks_keeps_the_students_work(tmp_path: Path) -> None:
     stage, tasks = WORKSPACE["operators"], tasks_of(TASKS, "operators")
     out = tmp_path / "a" / "b"
     skeleton = make(WORKSPACE, stage, out, tasks, [TASKS["0_3"], TASKS["0_1"]])
@@ -459,7 +457,7 @@ def operators_with_a_solution_of_my_own(out: Path) -> tuple[Skeleton, Path]:
     return skeleton, file
 
 
-def test_the_command_says_how_to_have_back_what_was_written(
+def test_the_command_explains_how_to_restore_overwritten_code(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "my exercises"
@@ -516,7 +514,7 @@ def test_line_endings_and_rights_of_a_file_stay_as_they_are(tmp_path: Path) -> N
     ],
     ids=["renamed", "syntax", "encoding", "moved", "value", "twice", "import"],
 )
-def test_where_a_solution_has_no_place_nothing_is_changed(
+def test_a_solution_without_a_place_changes_nothing(
     change: Callable[[str], str | bytes], message: str, tmp_path: Path
 ) -> None:
     skeleton, file = operators_with_a_solution_of_my_own(tmp_path / "out")
@@ -718,9 +716,7 @@ def test_with_all_tasks_solved_at_once_it_is_proved_that_tests_wait_for_some(
     )
 
 
-def test_whatever_is_not_as_marked_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wrong_marks_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     count = Counting(tmp_path)
     (count.tests / "tasks.toml").write_text(
         """
@@ -766,7 +762,7 @@ def test_whatever_is_not_as_marked_is_named(
     ],
     ids=["early", "unknown", "two"],
 )
-def test_tests_that_cannot_be_run_are_no_proof(
+def test_tests_that_cannot_run_are_an_error(
     tmp_path: Path, file: str, text: str, message: str
 ) -> None:
     count = Counting(tmp_path)
@@ -808,7 +804,7 @@ def test_the_marks_choose_tests() -> None:
     assert "test_scalar_operators" not in names
 
 
-def test_a_students_code_is_what_must_be_tested(tmp_path: Path) -> None:
+def test_the_students_code_is_tested(tmp_path: Path) -> None:
     count = Counting(tmp_path)
     make(count.workspace, count.stage, tmp_path / "out", count.tasks, count.tasks)
     path = os.pathsep.join([str(count.stage.folder / "src"), os.environ.get("PYTHONPATH", "")])

@@ -98,7 +98,7 @@ def test_a_name_leads_to_its_definition(symbols: Symbols, name: str, found: str,
     assert (symbol.name, symbol.kind) == (found, kind)
 
 
-def test_a_symbol_knows_what_its_source_says(symbols: Symbols) -> None:
+def test_a_symbol_has_the_properties_of_its_source(symbols: Symbols) -> None:
     relu = symbols.find("p.positive")
     assert relu.signature == "(x: float, *, slope: float=0.0) -> float"
     assert relu.summary == "Return the positive part."
@@ -120,7 +120,7 @@ def test_a_symbol_knows_what_its_source_says(symbols: Symbols) -> None:
         ("p.low[column]", "no statement of low.py defines 'column'"),
     ],
 )
-def test_a_name_that_leads_nowhere_is_refused(symbols: Symbols, name: str, message: str) -> None:
+def test_an_unknown_name_in_the_map_is_an_error(symbols: Symbols, name: str, message: str) -> None:
     with pytest.raises(UnknownSymbolError, match=message):
         symbols.find(name)
 

@@ -241,7 +241,7 @@ def test_tests_that_wait_are_counted_apart_and_so_are_failures_that_are_not_show
     assert "6 failed, 2 passed in" in pytest_in(tmp_path, one=WRONG, two=WRONG)[-1]
 
 
-def test_what_passed_before_anything_was_written_must_go_on_passing(tmp_path: Path) -> None:
+def test_tests_without_a_task_must_keep_passing(tmp_path: Path) -> None:
     lines = pytest_in(tmp_path, one="return 1", two="return 2\n\n\none = 1")
     assert progress(lines)[:2] == [
         "1 tests fail that belong to no task, and passed in the original folder",
@@ -250,7 +250,7 @@ def test_what_passed_before_anything_was_written_must_go_on_passing(tmp_path: Pa
     assert shown(lines) == [*ALL_OF_ONE[:3], "test_nothing"]
 
 
-def test_what_another_process_said_is_shown(tmp_path: Path) -> None:
+def test_output_of_another_process_is_shown(tmp_path: Path) -> None:
     lines = pytest_in(tmp_path, "-k", "process", one="return {}[3]")
     assert "KeyError: 3" in lines
 

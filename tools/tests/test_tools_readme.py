@@ -20,7 +20,7 @@ EXAMPLES = re.findall(r"^```console\n\$ (.*)\n((?s:.*?))^```", TEXT, re.MULTILIN
 
 
 @pytest.mark.parametrize(("command", "wanted"), EXAMPLES, ids=[command for command, _ in EXAMPLES])
-def test_an_example_gives_what_it_shows(
+def test_an_example_has_the_documented_output(
     command: str,
     wanted: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -65,7 +65,7 @@ def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixtu
     assert f"usage: mt {command}" in capsys.readouterr().out
 
 
-def test_a_command_whose_library_is_missing_says_so(
+def test_a_missing_library_is_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     for name in ("mt.diff.command", "rich", "rich.console"):

@@ -73,10 +73,10 @@ def marked(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
 
 
 @pytest.mark.parametrize("kind", MARKED)
-def test_what_compares_with_torch_is_marked(marked: set[str], kind: str) -> None:
+def test_tests_that_compare_with_torch_are_marked(marked: set[str], kind: str) -> None:
     assert kind in marked
 
 
 @pytest.mark.parametrize("kind", UNMARKED)
-def test_what_does_not_is_not_marked(marked: set[str], kind: str) -> None:
+def test_other_tests_are_not_marked(marked: set[str], kind: str) -> None:
     assert kind not in marked

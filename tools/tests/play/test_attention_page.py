@@ -54,7 +54,7 @@ def test_words_are_read(text: str) -> None:
         ("<b>", "found '<'"),
     ],
 )
-def test_what_is_no_word_is_refused(text: str, said: str) -> None:
+def test_an_invalid_word_is_an_error(text: str, said: str) -> None:
     with pytest.raises(WordError, match=said):
         read_word(text)
 
@@ -69,7 +69,7 @@ def test_each_letter_gives_away_all_of_its_attention(text: str) -> None:
     np.testing.assert_allclose(weights.sum(-1), 1.0, rtol=1e-5)
 
 
-def test_a_beginner_is_always_the_same_and_draws_no_numbers_of_others() -> None:
+def test_an_untrained_network_is_reproducible_and_leaves_the_generator_unchanged() -> None:
     before = mt.get_rng_state()
     untrained.cache_clear()
     one = untrained().state_dict()
@@ -127,7 +127,7 @@ def test_a_reader_lets_it_learn_and_looks_at_heads(reader: Reader) -> None:
     reader.sees("The network is untrained")
 
 
-def test_a_reader_is_told_what_is_no_word(reader: Reader) -> None:
+def test_the_page_reports_an_invalid_word(reader: Reader) -> None:
     reader.open("attention")
     for text, said in (("a", "this one has 1"), ("no <b>!", "found")):
         reader.write("word", text)

@@ -38,13 +38,13 @@ class Counting:
         return self.job.state in {"ended", "failed"}
 
 
-def test_what_is_computed_is_seen_and_it_ends_by_itself() -> None:
+def test_reports_are_visible_and_the_job_ends() -> None:
     job: Job[str] = Job(lambda report: report("only"))
     job.join(LONG)
     assert (job.look(), job.state, job.failure) == ("only", "ended", "")
 
 
-def test_it_waits_until_it_is_told_to_go_on() -> None:
+def test_a_job_pauses_until_it_is_resumed() -> None:
     counting = Counting()
     counting.job.wait()
     counting.go_on()
@@ -59,7 +59,7 @@ def test_it_waits_until_it_is_told_to_go_on() -> None:
 
 
 @pytest.mark.parametrize("waiting", [False, True])
-def test_it_ends_when_it_is_told(waiting: bool) -> None:
+def test_a_job_ends_on_request(waiting: bool) -> None:
     counting = Counting()
     if waiting:
         counting.job.wait()
@@ -68,7 +68,7 @@ def test_it_ends_when_it_is_told(waiting: bool) -> None:
     assert (counting.job.look(), counting.job.failure) == (0, "")
 
 
-def test_it_waits_while_nobody_looks_and_ends_when_it_is_forgotten() -> None:
+def test_a_job_pauses_without_viewers_and_ends_when_it_is_deleted() -> None:
     counting = Counting(unseen=10.0, forgotten=60.0)
     counting.now = 11.0
     counting.go_on()
@@ -81,7 +81,7 @@ def test_it_waits_while_nobody_looks_and_ends_when_it_is_forgotten() -> None:
     assert counting.job.failure == "the page has not been open for a while."
 
 
-def test_it_runs_no_longer_than_it_may_not_counting_what_it_waits() -> None:
+def test_a_job_has_a_time_limit_without_pauses() -> None:
     counting = Counting(seconds=30.0, unseen=1e9, forgotten=1e10)
     counting.job.wait()
     counting.go_on()
@@ -98,7 +98,7 @@ def test_it_runs_no_longer_than_it_may_not_counting_what_it_waits() -> None:
     assert counting.job.failure == "it has reached its limit of 30 seconds."
 
 
-def test_what_goes_wrong_is_told() -> None:
+def test_errors_are_reported() -> None:
     def diverge(report: Report) -> None:
         raise ValueError("training diverged.")
 
@@ -108,7 +108,7 @@ def test_what_goes_wrong_is_told() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_what_nobody_has_foreseen_is_told_too() -> None:
+def test_unexpected_errors_are_reported() -> None:
     def mistaken(report: Report) -> None:
         raise TypeError("no number")
 
@@ -139,7 +139,7 @@ def drawn(seeds: list[int]) -> list[list[float]]:
     return [job.look() or [] for job in jobs]
 
 
-def test_jobs_beside_each_other_draw_what_each_draws_alone() -> None:
+def test_concurrent_jobs_have_independent_random_numbers() -> None:
     assert drawn([1, 2]) == [*drawn([1]), *drawn([2])]
 
 

@@ -46,18 +46,18 @@ def test_a_kernel_is_written_in_rows() -> None:
         ("__import__('os')", "is not a number"),
     ],
 )
-def test_what_is_no_kernel_is_refused_in_a_sentence(written: str, said: str) -> None:
+def test_an_invalid_kernel_is_an_error(written: str, said: str) -> None:
     with pytest.raises(ExpressionError, match=said):
         read_kernel(written)
 
 
-def test_a_kernel_larger_than_the_image_is_refused() -> None:
+def test_a_kernel_larger_than_the_image_is_an_error() -> None:
     sliding = Sliding(np.ones((3, 3), np.float32), np.ones((5, 5), np.float32), 1, 0)
     with pytest.raises(InputError):
         sliding.output()
 
 
-def test_the_pictures_show_every_number_and_only_what_is_reached() -> None:
+def test_the_pictures_show_every_number_and_only_reached_positions() -> None:
     sliding = Sliding(np.eye(4, dtype=np.float32), np.ones((2, 2), np.float32), 1, 0)
     output = sliding.output()
     first, last = (draw_sliding(sliding, output, each) for each in (0, 8))
@@ -110,7 +110,7 @@ def test_a_reader_writes_a_kernel_and_sets_stride_and_padding(reader: Reader) ->
     reader.sees("0 + 0 + 0 + 0 = 0")
 
 
-def test_a_reader_is_told_what_is_no_kernel_and_sees_what_nan_does(reader: Reader) -> None:
+def test_the_page_reports_an_invalid_kernel_and_shows_nan(reader: Reader) -> None:
     reader.open("convolution")
     for written, said in (("1 2\n3", "not 1 and 2"), ("a", "'a' is not a number")):
         write_kernel(reader, written)

@@ -85,12 +85,12 @@ def test_an_empty_paper_has_no_strokes(sent: object) -> None:
         ([[[0.5, 0.5]] * 10_001], "at most 10,000 points"),
     ],
 )
-def test_what_is_no_drawing_is_refused(sent: object, said: str) -> None:
+def test_an_invalid_drawing_is_an_error(sent: object, said: str) -> None:
     with pytest.raises(DrawingError, match=said):
         read_strokes(sent)
 
 
-def test_points_beside_the_paper_are_at_its_edge() -> None:
+def test_points_outside_of_the_paper_are_moved_to_its_edge() -> None:
     assert read_strokes([[[-3, 0.5], [2, 1e30]]]) == [[(0.0, 0.5), (1.0, 1.0)]]
 
 

@@ -61,7 +61,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("text", REFUSED)
-def test_what_is_no_expression_is_refused_in_a_sentence(text: str) -> None:
+def test_an_invalid_expression_is_an_error(text: str) -> None:
     with pytest.raises(ExpressionError) as caught:
         parse(text)
     said = str(caught.value)
@@ -71,7 +71,7 @@ def test_what_is_no_expression_is_refused_in_a_sentence(text: str) -> None:
 
 
 @given(st.text(max_size=60))
-def test_no_text_does_anything_else(text: str) -> None:
+def test_no_text_runs_other_code(text: str) -> None:
     try:
         expression = parse(text)
     except ExpressionError:
@@ -94,7 +94,7 @@ TEXTS = st.recursive(
 
 
 @given(TEXTS, st.floats(-10, 10), st.floats(-10, 10))
-def test_an_expression_is_worth_what_python_says(text: str, x: float, y: float) -> None:
+def test_an_expression_has_the_value_of_python(text: str, x: float, y: float) -> None:
     python = {"__builtins__": {}, "abs": abs, "maximum": max, "x": x, "y": y}
     expected = float(eval(text, python))
     expression = parse(text)
@@ -126,7 +126,7 @@ def test_a_number_is_read(text: str, value: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "x", "1,5", "1e10", "0x10"])
-def test_what_is_no_number_or_too_large_is_refused(text: str) -> None:
+def test_an_invalid_or_too_large_number_is_an_error(text: str) -> None:
     with pytest.raises(ExpressionError, match=r"is not a number|a number may be at most"):
         number(text)
 
@@ -148,7 +148,7 @@ def test_steps_lead_to_the_derivatives_that_backward_gives(text: str) -> None:
             assert last.get(scalar) == scalar.derivative
 
 
-def test_a_step_is_seen_in_the_picture() -> None:
+def test_a_step_is_drawn() -> None:
     x = Scalar(3.0, name="x")
     result = x * x + x
     steps = steps_of(result)
@@ -186,7 +186,7 @@ def test_a_graph_that_is_too_large_is_not_drawn() -> None:
         draw_steps(result, steps_of(result), 0)
 
 
-def test_a_reader_types_an_expression_and_sees_its_graph_and_gradients(reader: Reader) -> None:
+def test_the_page_shows_the_graph_and_gradients_of_an_expression(reader: Reader) -> None:
     reader.open("expression")
     reader.reads("value", f"{1 + math.exp(-0.5):.6g}")
     reader.write("expression", "x * y + x * x")
@@ -236,7 +236,7 @@ def test_a_reader_who_reaches_for_more_gets_a_sentence(reader: Reader, text: str
     reader.reads("value", "1.5")
 
 
-def test_what_is_infinite_or_nan_is_shown(reader: Reader) -> None:
+def test_infinity_and_nan_are_shown(reader: Reader) -> None:
     reader.open("expression")
     reader.write("expression", "x / y - x / y")
     reader.write("y", "0")

@@ -40,7 +40,7 @@ def test_a_training_is_that_of_the_command(reports: list[Snapshot], tmp_path: Pa
     assert ours == theirs
 
 
-def test_a_training_beside_another_learns_what_it_learns_alone(reports: list[Snapshot]) -> None:
+def test_concurrent_trainings_do_not_affect_each_other(reports: list[Snapshot]) -> None:
     turn = threading.Barrier(2, timeout=60.0)
 
     def begun(seed: int) -> Job[Snapshot]:
@@ -62,7 +62,7 @@ def test_a_training_beside_another_learns_what_it_learns_alone(reports: list[Sna
     assert last.losses == reports[-1].losses
 
 
-def test_a_snapshot_stays_what_it_was(reports: list[Snapshot]) -> None:
+def test_a_snapshot_does_not_change(reports: list[Snapshot]) -> None:
     assert reports[0].mistakes is None
     assert reports[-1].mistakes is not None
     right = 1.0 - len(reports[-1].mistakes) / len(validation()[0])
@@ -73,7 +73,7 @@ def test_a_snapshot_stays_what_it_was(reports: list[Snapshot]) -> None:
     assert not any(report.network.training for report in reports)
 
 
-def test_what_is_seen_on_the_way_is_what_the_network_computes(reports: list[Snapshot]) -> None:
+def test_the_activations_are_those_of_the_network(reports: list[Snapshot]) -> None:
     network, image = reports[-1].network, validation()[0][3]
     seen = activations(network, image)
     assert seen.first.shape == (8, 8, 8)
@@ -120,7 +120,7 @@ def test_tiles_are_as_strong_as_their_numbers() -> None:
     assert pixels(tiles(images, dark=True))[0][0, 1, 0] > 200
 
 
-def test_signed_tiles_tell_signs_apart() -> None:
+def test_signed_tiles_distinguish_signs() -> None:
     (image,) = pixels(tiles(np.array([[[-2.0, 0.0, 1.0]]]), dark=False, signed=True))
     assert image[0, :, 3].tolist() == [255, 0, 127]
     assert image[0, 0, 0] > image[0, 2, 0]
@@ -164,7 +164,7 @@ def test_a_reader_watches_stops_and_resumes(reader: Reader) -> None:
     reader.reads("epochs done", "1")
 
 
-def test_a_reader_is_told_that_it_diverged(reader: Reader) -> None:
+def test_the_page_reports_that_training_diverged(reader: Reader) -> None:
     reader.open("lenet")
     reader.choose("learning rate", "100.0")
     reader.press("Start")

@@ -46,7 +46,7 @@ def test_a_training_that_diverges_says_so() -> None:
 @pytest.mark.parametrize(
     "numbers", [[], [1.0], [0.5, math.nan, 0.25], [-3.0, math.inf, 5e6], [0.0, 0.0], [1e-9, 2e-9]]
 )
-def test_lines_are_drawn_of_what_is_finite(numbers: list[float]) -> None:
+def test_only_finite_values_are_drawn(numbers: list[float]) -> None:
     picture = draw_lines({"loss": numbers, "right": numbers[:1]})
     finite = sum(map(math.isfinite, numbers))
     lines = re.findall(r'class="line" stroke="#\w+" d="M([^"]+)"', picture)
@@ -96,7 +96,7 @@ def test_a_reader_watches_stops_and_resumes_a_training(reader: Reader) -> None:
     reader.sees("waiting")
 
 
-def test_a_training_that_diverges_is_told_to_the_reader(reader: Reader) -> None:
+def test_the_page_reports_that_a_training_diverges(reader: Reader) -> None:
     reader.open("points")
     reader.choose("rate", "1000.0")
     reader.press("Start")

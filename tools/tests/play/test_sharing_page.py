@@ -79,7 +79,7 @@ def test_threads_write_every_element_once(operation: Operation, count: int) -> N
 
 
 @pytest.mark.parametrize("name", LARGE)
-def test_what_is_written_by_parts_is_the_result(name: str) -> None:
+def test_the_parts_written_by_threads_form_the_result(name: str) -> None:
     operation = Operation(name, LARGE[name])
     (shown,) = written(operation, 2)
     assert shown.run is not None
@@ -135,7 +135,7 @@ def test_few_units_are_tiles_and_partial_results_come_first() -> None:
 
 
 @pytest.mark.parametrize(("name", "dtype"), [("tanh", "float32"), ("sum", "int32")])
-def test_threads_are_used_from_the_size_that_is_told(name: str, dtype: str) -> None:
+def test_threads_are_used_from_the_documented_size(name: str, dtype: str) -> None:
     least = shared_from(Operation(name, (), dtype))
     for size, shared in ((least - 1, False), (least, True)):
         (*_, last) = shown = written(Operation(name, ((size,),), dtype), 2)
@@ -144,7 +144,7 @@ def test_threads_are_used_from_the_size_that_is_told(name: str, dtype: str) -> N
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_products_are_shared_from_the_size_that_is_told(dtype: str) -> None:
+def test_products_use_threads_from_the_documented_size(dtype: str) -> None:
     least = shared_from(Operation(PRODUCT, (), dtype))
     side = round(least ** (1 / 3))
     for n in (side - 2, side + 2):
@@ -162,7 +162,7 @@ def test_rectangles_are_the_matrix(tiles: Any) -> None:
     np.testing.assert_array_equal(again, tiles)
 
 
-def test_the_picture_tells_what_each_thread_writes() -> None:
+def test_the_picture_lists_the_elements_of_each_thread() -> None:
     (shown,) = written(Operation("tanh", ((400, 500),)), 2)
     html = strips_html(shown)
     assert 'alt="thread 0: 100,000; thread 1: 100,000"' in html
@@ -179,7 +179,7 @@ def failing_alone(seen: list[int]) -> None:
         raise ZeroDivisionError
 
 
-def test_the_number_of_threads_is_put_back_and_is_nobody_elses() -> None:
+def test_the_number_of_threads_is_restored_and_local() -> None:
     before = numba.get_num_threads()
     seen: list[int] = []
     with pytest.raises(ZeroDivisionError):
@@ -240,7 +240,7 @@ def test_a_reader_shares_an_operation(reader: Reader) -> None:
     reader.sees("speed-up")
 
 
-def test_a_reader_sees_partial_results_and_products(reader: Reader) -> None:
+def test_the_page_shows_partial_results_and_products(reader: Reader) -> None:
     reader.open("sharing")
     reader.sees("The compiled code")
     reader.choose("operation", "sum")
@@ -256,7 +256,7 @@ def test_a_reader_sees_partial_results_and_products(reader: Reader) -> None:
     assert first + sum(others) == 512 * 512
 
 
-def test_a_reader_is_told_when_it_does_not_pay_and_what_is_too_large(reader: Reader) -> None:
+def test_the_page_reports_work_that_is_too_small_or_too_large(reader: Reader) -> None:
     reader.open("sharing")
     reader.sees("The compiled code")
     reader.write("shape", "64, 100")
@@ -284,7 +284,7 @@ def test_a_reader_is_told_when_it_does_not_pay_and_what_is_too_large(reader: Rea
     assert answers(reader.address)
 
 
-def test_a_reader_with_one_processor_is_told_so(
+def test_the_page_reports_that_there_is_one_processor(
     reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NUMBA_NUM_THREADS", "1")

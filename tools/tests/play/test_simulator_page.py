@@ -22,7 +22,7 @@ def simulated(machine: Simulator, values: list[int]) -> float:
 
 
 @given(VALUES, st.sampled_from(ORDERS))
-def test_a_traced_kernel_does_what_it_does_unseen(values: list[int], order: Order) -> None:
+def test_tracing_does_not_change_a_kernel(values: list[int], order: Order) -> None:
     machine = TracingSimulator(order=order)
     assert simulated(machine, values) == simulated(Simulator(order), values) == sum(values)
     for launch in machine.launches:
@@ -33,7 +33,7 @@ def test_a_traced_kernel_does_what_it_does_unseen(values: list[int], order: Orde
             assert turn.lines
 
 
-def test_what_a_turn_holds_is_what_the_thread_touched() -> None:
+def test_a_turn_has_the_accesses_of_the_thread() -> None:
     machine = TracingSimulator()
     assert simulated(machine, [3, 1, 4, 1, 5, 9, 2, 6, 5]) == 36.0
     (launch,) = machine.launches
@@ -90,7 +90,7 @@ def test_every_moment_can_be_drawn(done: int) -> None:
     ))  # fmt: skip
 
 
-def test_nobody_waits_where_all_have_come() -> None:
+def test_no_thread_waits_when_all_have_arrived() -> None:
     machine = TracingSimulator()
     simulated(machine, list(range(9)))
     (launch,) = machine.launches
@@ -107,7 +107,7 @@ def test_nobody_waits_where_all_have_come() -> None:
         ("1 " * 400, "at most 200 characters"),
     ],
 )
-def test_what_is_no_row_of_numbers_is_refused(text: str, said: str) -> None:
+def test_an_invalid_row_of_numbers_is_an_error(text: str, said: str) -> None:
     with pytest.raises(ExpressionError, match=said):
         numbers(text, 4)
     assert numbers(" 1, 2 ,nan", 4)[:2] == [1.0, 2.0]
@@ -139,7 +139,7 @@ def test_a_reader_goes_through_a_sum_thread_by_thread(reader: Reader) -> None:
     holds(reader, "y", "44")
 
 
-def test_a_reader_folds_numbers_of_their_own(reader: Reader) -> None:
+def test_a_user_reduces_custom_numbers(reader: Reader) -> None:
     reader.open("simulator")
     reader.press("amax")
     reader.write("numbers", "2 7 1 8 2 8")
@@ -154,7 +154,7 @@ def test_a_reader_folds_numbers_of_their_own(reader: Reader) -> None:
     holds(reader, "x", "1 inf")
 
 
-def test_a_reader_takes_the_barriers_out_and_is_told_of_the_race(reader: Reader) -> None:
+def test_the_page_reports_the_race_without_barriers(reader: Reader) -> None:
     reader.open("simulator")
     reader.press("remove the barriers")
     reader.sees("since the last barrier: put cuda.syncthreads() between the two.")
@@ -162,7 +162,7 @@ def test_a_reader_takes_the_barriers_out_and_is_told_of_the_race(reader: Reader)
     reader.sees("8 threads run the same code.")
 
 
-def test_a_reader_sees_a_matrix_product_in_tiles(reader: Reader) -> None:
+def test_the_page_shows_a_matrix_product_in_tiles(reader: Reader) -> None:
     reader.open("simulator")
     reader.press("matrix product")
     reader.press("To the barrier")

@@ -25,7 +25,7 @@ def test_a_tree_has_each_module_and_each_parameter_once(name: str) -> None:
     assert "training" not in tree_html(network.eval())
 
 
-def test_names_are_no_html() -> None:
+def test_names_are_escaped() -> None:
     module = Module()
     module.add_parameter("a<b>", 1.0)
     assert "a&lt;b&gt; = 1" in tree_html(module)
@@ -44,7 +44,7 @@ def test_the_plane_holds_every_point(name: str) -> None:
     assert 'class="point wrong"' not in picture
 
 
-def test_what_is_taken_for_the_other_class_is_marked_and_what_is_not_finite_is_drawn() -> None:
+def test_misclassified_points_are_marked_and_nonfinite_values_are_drawn() -> None:
     dataset = Dataset(((0.0, 0.0), (1.0, 1.0)), (0, 1))
     scores = np.array([[np.nan, 1.0], [-np.inf, np.inf]])
     assert draw_plane(dataset, scores, (1, 1)).count('class="point wrong"') == 1
@@ -65,7 +65,7 @@ def test_a_reader_changes_a_parameter_and_takes_it_back(reader: Reader) -> None:
     wait_for(lambda: reader.picture("The plane") == before, "the first picture")
 
 
-def test_a_reader_sees_the_mode_of_the_whole_tree(reader: Reader) -> None:
+def test_the_page_shows_the_mode_of_the_whole_tree(reader: Reader) -> None:
     reader.open("trees")
     assert reader.text(".mt-tree").count("training") == 5
     reader.press("evaluate, as after network.eval()")
@@ -73,7 +73,7 @@ def test_a_reader_sees_the_mode_of_the_whole_tree(reader: Reader) -> None:
     wait_for(lambda: "training" not in reader.text(".mt-tree"), "another mode everywhere")
 
 
-def test_a_reader_sees_another_network(reader: Reader) -> None:
+def test_the_page_shows_another_network(reader: Reader) -> None:
     reader.open("trees")
     reader.choose("data", "circle")
     reader.sees("line23")

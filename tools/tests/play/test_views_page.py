@@ -38,7 +38,7 @@ def test_a_shape_is_read(text: str, shape: tuple[int, ...]) -> None:
         ("1, " * 60, "at most 6 numbers"),
     ],
 )
-def test_what_is_no_shape_or_too_large_is_refused(text: str, said: str) -> None:
+def test_an_invalid_or_too_large_shape_is_an_error(text: str, said: str) -> None:
     with pytest.raises(ViewError) as caught:
         as_shape(text)
     assert said in str(caught.value)
@@ -62,13 +62,13 @@ def test_what_is_no_shape_or_too_large_is_refused(text: str, said: str) -> None:
         "0] + x[1",
     ],
 )
-def test_what_is_no_index_is_refused(text: str) -> None:
+def test_an_invalid_index_is_an_error(text: str) -> None:
     with pytest.raises(ViewError, match=r"an index may have integers, slices, \.\.\. and None"):
         as_index(text)
 
 
 @given(st.text(max_size=20))
-def test_no_text_does_anything_else(text: str) -> None:
+def test_no_text_runs_other_code(text: str) -> None:
     for read in (as_index, as_shape):
         with suppress(ViewError):
             read(text)
@@ -90,7 +90,7 @@ def written(entry: object) -> str:
     ),
     st.lists(ENTRIES, min_size=1, max_size=3),
 )
-def test_views_see_what_numpy_sees_and_every_element_lies_where_it_is_told(
+def test_views_match_numpy_and_elements_are_at_the_stated_offsets(
     shaped: tuple[list[int], list[int]], index: list[Any]
 ) -> None:
     shape, order = shaped
@@ -113,7 +113,7 @@ def test_views_see_what_numpy_sees_and_every_element_lies_where_it_is_told(
         assert eval(told.replace("×", "*")) == position
 
 
-def test_the_code_that_is_shown_is_what_is_done() -> None:
+def test_the_code_shown_is_the_code_that_runs() -> None:
     steps = list(views("3, 1, 2", "2, 0, 1", "..., None", "2, 3, 4, 1"))
     known: dict[str, object] = {"mt": __import__("mt_tensor")}
     for step in steps:
@@ -123,7 +123,7 @@ def test_the_code_that_is_shown_is_what_is_done() -> None:
     assert len(storages) == 1  # nothing is copied
 
 
-def test_a_chosen_element_is_marked_wherever_it_is_seen() -> None:
+def test_a_chosen_element_is_marked_in_every_view() -> None:
     *_, step = views("3, 1", "", "", "3, 4")
     picture = draw_view(step.tensor, 1)
     assert picture.count('class="cell chosen"') == 1 + 4  # in the storage, and in the row
@@ -145,7 +145,7 @@ def test_two_shapes_broadcast_as_numpys_do(first: list[int], second: list[int]) 
         np.testing.assert_array_equal(tensor.numpy(), array)
 
 
-def test_what_broadcasts_to_too_much_is_refused() -> None:
+def test_broadcasting_beyond_the_limit_is_an_error() -> None:
     with pytest.raises(ViewError, match="the limit is 10,000 elements"):
         broadcast("1000, 1", "1000")
 
@@ -192,7 +192,7 @@ def test_a_reader_permutes_slices_and_broadcasts(reader: Reader) -> None:
         ("index", "__import__('os')", "an index may have integers, slices, ... and None"),
     ],
 )
-def test_a_reader_who_asks_for_what_there_is_not_gets_a_sentence(
+def test_the_page_reports_invalid_requests(
     reader: Reader, label: str, text: str, said: str
 ) -> None:
     reader.open("views")
@@ -201,7 +201,7 @@ def test_a_reader_who_asks_for_what_there_is_not_gets_a_sentence(
     assert answers(reader.address)
 
 
-def test_a_reader_sees_two_shapes_broadcast(reader: Reader) -> None:
+def test_the_page_shows_broadcasting_of_two_shapes(reader: Reader) -> None:
     reader.open("views")
     reader.press("Two that broadcast")
     reader.reads("common shape", "(3, 4)")

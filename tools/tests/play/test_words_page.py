@@ -32,7 +32,7 @@ def reports() -> list[Progress]:
     return told
 
 
-def test_sentences_say_what_they_are_labelled() -> None:
+def test_sentences_match_their_labels() -> None:
     told = sentences(300, 7)
     assert told == sentences(300, 7)
     for text, label in told:
@@ -42,7 +42,7 @@ def test_sentences_say_what_they_are_labelled() -> None:
         assert praise == bool(label)
 
 
-def test_what_is_held_out_is_not_learnt() -> None:
+def test_held_out_sentences_are_not_in_the_training_set() -> None:
     learnt, held_out = divided()
     assert not set(learnt) & set(held_out)
     assert {*learnt, *held_out} == set(sentences(SENTENCES, 0))
@@ -68,7 +68,7 @@ def test_denial_is_understood(reports: list[Progress], text: str, praise: bool) 
     assert (classify(reports[-1].classifier, text).praise > 0.5) == praise
 
 
-def test_the_weight_of_a_word_is_what_is_missing_without_it(reports: list[Progress]) -> None:
+def test_the_weight_of_a_word_is_the_difference_without_it(reports: list[Progress]) -> None:
     classifier = reports[-1].classifier
     words = ["the", "film", "is", "not", "good"]
 
@@ -97,7 +97,7 @@ def test_words_that_are_unknown_are_marked(reports: list[Progress]) -> None:
         ("zebras xylophones", "none of these words"),
     ],
 )
-def test_what_cannot_be_judged_is_refused(text: str, said: str) -> None:
+def test_unclassifiable_text_is_an_error(text: str, said: str) -> None:
     with pytest.raises(SentenceError, match=said):
         classify(Classifier(vocabulary(), Module()), text)
 
@@ -107,7 +107,7 @@ def colours(reader: Reader) -> list[str]:
     return list(json.loads(str(reader.page.value(f"JSON.stringify({found})"))))
 
 
-def test_a_reader_sees_which_words_decided(reader: Reader) -> None:
+def test_the_page_shows_the_influence_of_words(reader: Reader) -> None:
     reader.open("words")
     learnt, _ = divided()
     reader.sees(f"press Learn to train one on {len(learnt):,} sentences")
