@@ -117,10 +117,10 @@ def _place(symbol: Symbol) -> str:
 
 
 def _code(change: CodeChange) -> RenderableType:
-    beside = f", was {change.before.name}" if change.before else ""
+    former = f", was {change.before.name}" if change.before else ""
     lines = [Text(line, style=COLOURS.get(line[:1], "")) for line in change.lines()]
     return Panel(
-        Group(*lines), title=f"{change.fate}: {change.after.name}{beside}", title_align="left"
+        Group(*lines), title=f"{change.fate}: {change.after.name}{former}", title_align="left"
     )
 
 

@@ -195,13 +195,13 @@ def instructions(skeleton: Skeleton, left_out: Sequence[Task]) -> str:
     for_tests = shlex.join(_workspace_settings()["hatch"]["envs"]["stage"]["dependencies"])
     *before, _ = skeleton.workspace.upstream(stage)
     packages = "".join(f"REPOSITORY/packages/{each.name} " for each in before)
-    beside = ", together with the stages it depends on, from the repository" if before else ""
+    dependencies = ", together with the stages it depends on, from the repository" if before else ""
     head = f"""\
 # Tasks of {stage.name}
 
 Functions to implement raise `NotImplementedError`. Their docstrings say what they must do, and the
 imports at the top of the file are those of the solution. Install this folder instead of the
-package{beside}, and do the tasks in order:
+package{dependencies}, and do the tasks in order:
 
     pip install {for_tests}
     pip install {packages}-e .
