@@ -1,13 +1,12 @@
-"""A variational autoencoder learns what handwritten digits look like, and draws new ones.
+"""Train a variational autoencoder on handwritten digits, and generate new ones.
 
-It shows a network with random numbers in its middle that is trained all the same: the encoder
-gives a normal distribution for each image, and a draw from it (`rsample`) is a function of its mean
-and deviation. The loss is what it costs to describe the image by that draw: the error of the
-picture, and the divergence from the standard normal distribution, from which new digits are drawn
-at the end.
+It shows the reparameterization trick: the encoder returns a normal distribution for each image,
+and a sample of it (`rsample`) is a differentiable function of its mean and deviation. The loss is
+the reconstruction error plus the divergence from the standard normal distribution, from which new
+digits are sampled at the end.
 
-After about five seconds the loss is below 26 nats an image, from 45 for the network that has not
-learned, and most of the drawn digits can be read.
+After about five seconds the loss is below 26 nats per image, from 45 for the untrained network,
+and most of the generated digits can be read.
 
     python examples/autoencoder.py --backend fast
 """
@@ -101,7 +100,7 @@ def main(arguments: list[str] | None = None) -> float:
     """Train, draw, and return the loss of unseen digits."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--epochs", type=int, default=40)
-    parser.add_argument("--backend", help="where to compute; by default the current backend")
+    parser.add_argument("--backend", help="the backend (default: the current one)")
     options = parser.parse_args(arguments)
     with mt.use_backend(mt.get_backend(options.backend)):
         mt.manual_seed(0)

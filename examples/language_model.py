@@ -1,12 +1,12 @@
-"""A small transformer learns to write, letter by letter, as GPT does word by word.
+"""Train a small transformer to write a rhyme, character by character.
 
-It shows a causal mask, an embedding that is also the last layer's weight, AdamW that leaves biases
-undecayed, a learning rate that rises and then falls as a cosine, clipped gradients, and drawing
-from the five likeliest letters. The text is a rhyme of seven verses that differ in few words, so
-that the network has to remember what came long before.
+It shows a causal mask, an embedding that shares its weight with the last layer, AdamW without
+weight decay for biases, a learning rate with warm-up and cosine decay, gradient clipping, and
+sampling from the five most likely characters. The text is a rhyme of seven verses that differ in
+few words, so that the network has to use a long context.
 
-After about fifteen seconds the loss is below 0.15 nats a letter, from 3.3 for letters drawn
-blindly, and what it writes is nearly the rhyme.
+After about fifteen seconds the loss is below 0.15 nats per character, from 3.3 for uniform
+predictions, and the generated text is nearly the rhyme.
 
     python examples/language_model.py --backend fast
 """
@@ -138,7 +138,7 @@ def main(arguments: list[str] | None = None) -> float:
     """Train, show what the model writes, and return its loss."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--steps", type=int, default=400)
-    parser.add_argument("--backend", help="where to compute; by default the current backend")
+    parser.add_argument("--backend", help="the backend (default: the current one)")
     options = parser.parse_args(arguments)
     with mt.use_backend(mt.get_backend(options.backend)):
         mt.manual_seed(0)

@@ -1,11 +1,11 @@
-"""A network solves a differential equation that it is only told, and never sees solved.
+"""Solve a differential equation with a network, without data (a physics-informed network).
 
-A mass on a spring with friction, let go at x = 1, moves as x'' + 2 d x' + w² x = 0. The network is
-a function of time that begins as it must, and its loss says how badly it obeys the equation at some
-moments. It shows `autograd.grad` with `create_graph`: the loss holds second derivatives, and
-training differentiates them a third time.
+A mass on a spring with friction, released at x = 1, moves as x'' + 2 d x' + w² x = 0. The network
+is a function of time that satisfies the initial conditions by construction, and its loss is the
+residual of the equation at some times. It shows `autograd.grad` with `create_graph`: the loss
+contains second derivatives, and training differentiates them a third time.
 
-After about ten seconds the network differs from the known solution by less than 0.05 everywhere. A
+After about ten seconds the network differs from the exact solution by less than 0.05 everywhere. A
 plot shows both.
 
     python examples/oscillator.py --backend fast
@@ -78,7 +78,7 @@ def main(arguments: list[str] | None = None) -> float:
     """Train, plot, and return the largest distance from the known solution."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--steps", type=int, default=1500)
-    parser.add_argument("--backend", help="where to compute; by default the current backend")
+    parser.add_argument("--backend", help="the backend (default: the current one)")
     options = parser.parse_args(arguments)
     with mt.use_backend(mt.get_backend(options.backend)):
         mt.manual_seed(0)

@@ -1,19 +1,20 @@
-"""Sentences are found by their meaning, with the weights of a transformer that others have trained.
+"""Find sentences by their meaning, with the weights of a pretrained transformer.
 
-It shows how weights from elsewhere come into layers of this package. all-MiniLM-L6-v2, a BERT of
-six layers, is read from a safetensors file: a table says what its parts are called here, and three
-matrices of each attention become one. A sentence becomes a vector of length 1, the mean of what
-the network makes of its pieces of words; the larger the product of two vectors, the nearer their
-sentences are in meaning.
+It shows how to load pretrained weights into layers of this package. all-MiniLM-L6-v2, a BERT of
+six layers, is read from a safetensors file: a table maps its names to those here, and three
+matrices of each attention layer are concatenated. A sentence becomes a vector of length 1, the
+mean of the network's outputs for its tokens; the larger the product of two vectors, the more
+similar the meaning of their sentences.
 
-Weights and vocabulary, 84 MB, come as a package. It asks for torch, which is not needed here: the
-environment `search` of hatch leaves it out. Other sentences than the few below are lines of a text:
+Weights and vocabulary, 84 MB, are in a package. It depends on torch, which is not needed here: the
+environment `search` of hatch leaves it out. To search other sentences than the few below, pass a
+text file with one per line:
 
     hatch run search:find "a pet takes a nap"
     python examples/search.py "who won?" --sentences lines.txt --backend fast
 
-`--compare` has torch, where that is installed, work out the same vectors, and takes the time of
-both, each on one thread.
+`--compare` computes the same vectors with torch, if that is installed, and times both, each on one
+thread.
 """
 
 import argparse
@@ -368,21 +369,21 @@ def search(options: argparse.Namespace) -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Search, or say in a sentence why that cannot be; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("query", nargs="?", default="a pet takes a nap", help="what to look for")
+    parser.add_argument(
+        "query", nargs="?", default="a pet takes a nap", help="the sentence to find"
+    )
     parser.add_argument(
         "--sentences",
         type=Path,
         metavar="FILE",
-        help="a text; of each line it reads up to 256 pieces of words",
+        help="a text with a sentence per line, of at most 256 tokens",
     )
+    parser.add_argument("--best", type=positive_int, default=3, metavar="N", help="results to show")
+    parser.add_argument("--model", type=Path, metavar="DIR", help="another BERT for mean pooling")
     parser.add_argument(
-        "--best", type=positive_int, default=3, metavar="N", help="how many are shown"
+        "--compare", action="store_true", help="compare times with torch, each on one thread"
     )
-    parser.add_argument("--model", type=Path, metavar="DIR", help="another BERT made for means")
-    parser.add_argument(
-        "--compare", action="store_true", help="take the time beside torch's, each on one thread"
-    )
-    parser.add_argument("--backend", help="where to compute; by default the current backend")
+    parser.add_argument("--backend", help="the backend (default: the current one)")
     options = parser.parse_args(arguments)
     try:
         with mt.use_backend(mt.get_backend(options.backend)):

@@ -1,11 +1,11 @@
-"""A U-Net colours in what it sees: it says of every point of a picture which shape it belongs to.
+"""Train a U-Net to segment circles and squares.
 
-It shows an encoder and a decoder of convolutions with connections between them (`cat`), batch
-normalization, upsampling, and cross-entropy over pictures of classes, to which the rarer ones add
-more. Pictures are made on the way: circles and squares on noise, and lines that belong to neither.
+It shows an encoder and a decoder of convolutions with skip connections (`cat`), batch
+normalization, upsampling, and cross-entropy per pixel with weights for rare classes. The images
+are generated: circles and squares on noise, and lines that belong to neither.
 
-After about twenty seconds three quarters of what is circle or square, or seems so, is right (the
-intersection over union), in pictures that the network has not seen.
+After about twenty seconds the intersection over union of circles and squares, in images that the
+network has not seen, is about three quarters.
 
     python examples/segmentation.py --backend fast
 """
@@ -105,7 +105,7 @@ def main(arguments: list[str] | None = None) -> float:
     """Train, show two pictures, and return the overlap in unseen ones."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--steps", type=int, default=300)
-    parser.add_argument("--backend", help="where to compute; by default the current backend")
+    parser.add_argument("--backend", help="the backend (default: the current one)")
     options = parser.parse_args(arguments)
     with mt.use_backend(mt.get_backend(options.backend)):
         mt.manual_seed(0)

@@ -1,12 +1,10 @@
-"""Two recurrent networks translate dates: "the 3rd of march, 1987" becomes "1987-03-03".
+"""Train two recurrent networks to translate dates: "the 3rd of march, 1987" becomes "1987-03-03".
 
-It shows an encoder that reads sentences of different lengths in one batch (packed), a decoder that
-looks back at the letters it needs (attention), training on what it should have written so far
-(teacher forcing), and translating without that. A table of the attention shows which letters the
-decoder looked at.
+It shows an encoder that reads sentences of different lengths in one batch (packed), a decoder with
+attention, training with the correct previous characters (teacher forcing), and decoding without
+them. A table of the attention shows which characters the decoder used.
 
-After about twenty seconds nine in ten dates that it has never seen are translated without a
-mistake.
+After about twenty seconds nine of ten dates that it has not seen are translated without a mistake.
 
     python examples/translation.py --backend fast
 """
@@ -136,7 +134,7 @@ def main(arguments: list[str] | None = None) -> float:
     """Train, show a translation, and return the accuracy on unseen dates."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--steps", type=int, default=240)
-    parser.add_argument("--backend", help="where to compute; by default the current backend")
+    parser.add_argument("--backend", help="the backend (default: the current one)")
     options = parser.parse_args(arguments)
     with mt.use_backend(mt.get_backend(options.backend)):
         mt.manual_seed(0)

@@ -1,11 +1,12 @@
-"""An agent learns by trying to walk to a treasure, around the pits of an island.
+"""Train an agent to walk to a treasure, around the pits of an island.
 
-It shows deep Q-learning: a network says what each move is worth, in the treasure to come; a memory
-of what happened gives batches to train on; a second network, which follows the first one slowly,
-says what the next place is worth (without gradients); the loss is Huber's. The island is a map in
-this file: S is where the walk begins, T the treasure, O a pit, which ends the walk.
+It shows deep Q-learning: a network estimates the value of each move, the discounted reward to
+come; a replay buffer provides batches of past moves; a target network, which follows the first one
+slowly, estimates the value of the next place (without gradients); the loss is Huber's. The island
+is a map in this file: S is the start, T the treasure, O a pit, which ends the walk.
 
-After about ten seconds the agent walks to the treasure on one of the shortest ways, of eight moves.
+After about ten seconds the agent walks to the treasure on one of the shortest paths, of eight
+moves.
 
     python examples/treasure.py --backend fast
 """
@@ -101,7 +102,7 @@ def main(arguments: list[str] | None = None) -> tuple[bool, int]:
     """Train; return whether the agent finds the treasure, and in how many moves."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--walks", type=int, default=250)
-    parser.add_argument("--backend", help="where to compute; by default the current backend")
+    parser.add_argument("--backend", help="the backend (default: the current one)")
     options = parser.parse_args(arguments)
     with mt.use_backend(mt.get_backend(options.backend)):
         mt.manual_seed(0)

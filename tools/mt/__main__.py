@@ -1,4 +1,4 @@
-"""`hatch run mt COMMAND`: compare the stages, and tools for working on them.
+"""`hatch run mt COMMAND`: compare the stages, and work on them.
 
 Each command is a folder of this package, whose module `command` parses the rest of the line. Only
 the selected one is imported, because the test matrix must run where little is installed.
@@ -12,18 +12,18 @@ from collections.abc import Sequence
 from importlib import import_module
 
 COMMANDS = {
-    "bench": "how fast it is beside torch",
-    "concept": "one idea in every stage and backend, side by side",
-    "diff": "what one stage adds to another",
-    "doctor": "what ails this machine or environment, and the cure",
-    "fuzz": "random programs here and on torch, compared step by step",
-    "matrix": "which tests a change can break, as jobs of continuous integration",
-    "mutate": "whether the tests notice faults that are planted in the code",
-    "parallel-check": "what Numba runs in parallel of the loops of the course",
-    "port": "programs that were written for torch, with other import lines",
-    "site": "all stages and ideas as pages for a browser",
-    "size": "files and lines of code of each stage, and the order in which to read them",
-    "skeleton": "a stage as exercises: its tests, and its code without what is to be written",
+    "bench": "benchmark against torch",
+    "concept": "show one idea in every stage and backend, side by side",
+    "diff": "compare two stages",
+    "doctor": "diagnose problems of this machine or environment, and how to fix them",
+    "fuzz": "compare random programs with torch, step by step",
+    "matrix": "list the tests that a change can break, as CI jobs",
+    "mutate": "mutation testing",
+    "parallel-check": "print which loops of the course Numba runs in parallel",
+    "port": "convert torch programs by their imports, or compare them with torch",
+    "site": "write all stages and ideas as pages for a browser",
+    "size": "print the files and lines of code of each stage, and its reading order",
+    "skeleton": "make exercises of a stage: its tests, and its code with parts left out",
 }
 
 
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="mt",
         description=(__doc__ or "").partition("\n")[0],
-        epilog=f"commands:\n{listed}\n\n`mt COMMAND --help` says more of each.",
+        epilog=f"commands:\n{listed}\n\n`mt COMMAND --help` describes each.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("command", choices=COMMANDS, metavar="COMMAND")

@@ -231,7 +231,7 @@ def job_and_batch(name: str, model: str) -> tuple[Any, Any, Any]:
     if isinstance(job, Points):
         return job, mt.rand(4, 2), mt.randint(0, 2, (4,))
     tokens = ["<pad>", "<unk>", *"abcdef"]
-    job.recall({"tokens": tokens, "unknown": "<unk>", "features": 5})
+    job.recall({"tokens": tokens, "unknown": "<unk>"})
     targets = mt.randint(0, 7, (12,)) if isinstance(job, Text) else mt.randint(0, 2, (4,))
     return job, mt.randint(1, 7, (4, 3)), targets
 
@@ -358,7 +358,7 @@ def test_a_twin_that_ends_is_reported(
     [
         (("digits", "--model", "resnet9"), "--model must be one of lenet; got 'resnet9'"),
         (("sentiment", "--model", "glove"), "--model must be one of random; got 'glove'"),
-        (("digits", "--seed", "-1"), "seed is an integer from 0 on"),
+        (("digits", "--seed", "-1"), "seed must be a non-negative integer"),
     ],
 )
 def test_invalid_settings_of_a_twin(

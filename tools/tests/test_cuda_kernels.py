@@ -16,9 +16,10 @@ import pytest
 
 import mt_nn as nn
 import mt_tensor as mt
-from mt_cuda import CudaOps, Simulator, bench
+from mt.bench.command import main
+from mt.bench.launches import recorded
+from mt_cuda import CudaOps, Simulator
 from mt_cuda.attention import tiles
-from mt_cuda.bench.launches import recorded
 from mt_cuda.cubins import nvrtc
 from mt_cuda.images import convolution, weights
 from mt_cuda.recording import MULTIPROCESSORS, Launch, Record, Recorder
@@ -151,7 +152,7 @@ STEPS = {"lenet-64": 40, "lenet-1024": 40, "gpt-2x64": 110, "gpt-6x384": 260}
 def test_steps_take_few_launches_that_are_spread_and_wait_for_nothing(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert bench.main(["launches", "--json"]) == 0
+    assert main(["launches", "--json"]) == 0
     found = {step["step"]: step for step in json.loads(capsys.readouterr().out)}
     assert found.keys() == STEPS.keys()
     for name, most in STEPS.items():

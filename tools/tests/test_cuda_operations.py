@@ -11,10 +11,10 @@ import pytest
 
 import mt_nn as nn
 import mt_tensor as mt
+from mt.bench import ways
+from mt.bench.launches import recorded
 from mt.testing import example
 from mt.workspace import ROOT
-from mt_cuda.bench import operations
-from mt_cuda.bench.launches import recorded
 from mt_nn import functional as F
 from mt_nn.core.lenet import LeNet
 from mt_nn.train.networks import LSTMLanguageModel, ResNet9, TextCNN, TransformerLanguageModel
@@ -162,5 +162,5 @@ def test_packed_sequences_need_no_synchronization() -> None:
 @pytest.mark.slow
 def test_the_checked_in_table_is_that_of_the_operations() -> None:
     table = (ROOT / "packages" / "mt-cuda" / "docs" / "operations.md").read_text()
-    made = "\n".join(operations.report(as_json=False)) + "\n"
+    made = "\n".join(ways.report(as_json=False)) + "\n"
     assert made == table, "run `hatch run ways`"

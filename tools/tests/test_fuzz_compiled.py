@@ -8,9 +8,9 @@ import pytest
 
 from mt.fuzz.campaign import count_some, least
 from mt.fuzz.command import main
-from mt.fuzz.compiled import AS_IT_IS, RUN, UNCOMPILED, run
+from mt.fuzz.compiled import EAGER, REPLAYED, UNCOMPILED, run
 from mt.fuzz.programs import Ref, Source, Step, leaf
-from mt_tensor.programs import passes, reuse
+from mt_tensor.programs import fusion, memory_planning
 from mt_tensor.programs.program import Instruction
 
 ROW = np.array([1.0, 2.0, 3.0], np.float32)
@@ -26,15 +26,15 @@ CHAIN = [
 def test_programs_do_the_same_when_they_are_compiled() -> None:
     counts = count_some(0, range(120), "numpy", "compiled")
     assert counts.unjudged == []
-    assert counts.judged[RUN] > 80
-    assert counts.judged.keys() <= {RUN, AS_IT_IS, UNCOMPILED}
+    assert counts.judged[REPLAYED] > 80
+    assert counts.judged.keys() <= {REPLAYED, EAGER, UNCOMPILED}
 
 
 def test_a_report_contains_the_settings_of_a_program() -> None:
     for last, name in (
-        (Step(".sum()", (Ref(4),)), RUN),
+        (Step(".sum()", (Ref(4),)), REPLAYED),
         (Step(".tolist()", (Ref(1),)), UNCOMPILED),
-        (Step(".view()", (Ref(1), Source("torch.int32"))), AS_IT_IS),
+        (Step(".view()", (Ref(1), Source("torch.int32"))), EAGER),
     ):
         program, difference = run([*CHAIN, last])
         assert difference is None
@@ -67,7 +67,8 @@ def early(last_uses: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @pytest.mark.parametrize(
-    ("module", "name", "fault"), [(passes, "composed", swapping), (reuse, "last_uses", early)]
+    ("module", "name", "fault"),
+    [(fusion, "composed", swapping), (memory_planning, "last_uses", early)],
 )
 def test_a_planted_fault_is_found(
     module: Any, name: str, fault: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
@@ -79,13 +80,13 @@ def test_a_planted_fault_is_found(
 def test_a_difference_is_made_small_and_shown(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(passes, "composed", swapping(passes.composed))
+    monkeypatch.setattr(fusion, "composed", swapping(fusion.composed))
     program, difference = run([*CHAIN, Step("torch.exp()", (Ref(1),))])
     assert difference is not None
     steps, _ = least(program, difference, "compiled")
     assert [step.form for step in steps][-2:] == ["*", "-"]
     seen = [main(["--compile", "--only", str(number)]) for number in range(8)]
-    assert 1 in seen  # in which of them passes are fused depends on what operations are made of
+    assert 1 in seen  # which of them have fused operations depends on compositions
     said = capsys.readouterr().out
     assert "# compiled:" in said
-    assert "# as it is:" in said
+    assert "# eager:" in said

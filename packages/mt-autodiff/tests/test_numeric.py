@@ -40,10 +40,10 @@ def test_the_function_is_asked_twice_around_the_point() -> None:
 
 
 def test_what_cannot_be_differenced() -> None:
-    with pytest.raises(ValueError, match="2 value.s., but none of index 2"):
+    with pytest.raises(ValueError, match="arg=2 is out of range for 2 value"):
         central_difference(lambda x, y: x, 1.0, 2.0, arg=2)
     for value, epsilon in ((1.0, 0.0), (1e20, 1e-6)):
-        with pytest.raises(ValueError, match="is lost beside"):
+        with pytest.raises(ValueError, match="is too small for"):
             central_difference(lambda x: x, value, epsilon=epsilon)
 
 

@@ -222,7 +222,7 @@ def test_plain_numbers_come_out() -> None:
 def test_only_numbers_become_scalars(bad: object) -> None:
     x = Scalar(1.0)
     for use in (Scalar, x.maximum, x.backward):
-        with pytest.raises(TypeError, match="a Scalar holds one number; .* was given"):
+        with pytest.raises(TypeError, match="a Scalar holds a number; .* was given"):
             use(bad)
 
 
@@ -381,11 +381,11 @@ def test_data_is_always_a_float() -> None:
     x = Scalar(2.0)
     x.data = np.float32(0.5)
     assert type(x.data) is float
-    with pytest.raises(TypeError, match="one number; '12' of type str"):
+    with pytest.raises(TypeError, match="a number; '12' of type str"):
         x.data = "12"  # type: ignore[assignment]
     x.data -= 0.1 * Scalar(1.0)
     assert x.data == 0.4
-    with pytest.raises(TypeError, match="name of a Scalar is a string; False"):
+    with pytest.raises(TypeError, match="name of a Scalar must be a string; False"):
         Scalar(1.0, False)  # type: ignore[arg-type]
 
 

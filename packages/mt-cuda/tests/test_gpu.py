@@ -41,7 +41,7 @@ def test_every_primitive_is_launched_with_the_right_arguments(pretended):
 
 
 def test_kernels_have_as_many_parameters_as_are_passed(every_kernel):
-    for name in ("add_float32_vector", "scatter_add_float32_2", "gather_float64_2"):
+    for name in ("add_float32_contiguous", "scatter_add_float32_2", "gather_float64_2"):
         kernel = every_kernel[name]
         head = compile_kernel(kernel).ptx.split(".entry")[1].split(")")[0]
         arrays = sum(parameter.passed == "array" for parameter in kernel.parameters)
@@ -75,7 +75,7 @@ def test_kernels_that_do_not_run_make_it_unavailable(pretend):
 
 def test_ways_to_launch_are_remembered_in_limits(pretend, monkeypatch):
     machine, _ = pretend()
-    monkeypatch.setattr(gpu, "REMEMBERED", 2)
+    monkeypatch.setattr(gpu, "CACHE_SIZE", 2)
     one = define("one", [*numbers("n"), *operand("y", mt.float32)], ["y[y_at] = float32(n)"])
     loaded, memory = machine.load(one), machine.allocate(1, mt.float32)
     for blocks in range(1, 6):

@@ -409,7 +409,7 @@ def test_the_same_bytes_as_another_type(ops):
 
 
 def test_of_many_layouts_and_formulas_the_last_are_remembered(monkeypatch):
-    monkeypatch.setattr("mt_cuda.core.backend.REMEMBERED", 3)
+    monkeypatch.setattr("mt_cuda.core.backend.CACHE_SIZE", 3)
     few = CudaOps(Simulator(), plain=True)
     for name, size in itertools.product(("neg", "square", "exp", "abs", "neg"), (1, 2)):
         x, out = on(few, np.ones(size)), few.empty((size,), mt.float64)

@@ -11,6 +11,7 @@ import mt_cuda
 from mt_cuda.core.compiler import compile_kernel
 from mt_cuda.core.errors import KernelError
 from mt_cuda.core.kernel import Kernel, Parameter
+from mt_cuda.cubins import nvrtc
 from mt_cuda.inspection import kernels as inspection
 from mt_operators import OPERATORS
 from mt_operators.core.errors import UnknownOperatorError
@@ -83,7 +84,7 @@ def test_kernels_compile(kind, every_kernel, covering):
     found = [every_kernel[name] for name in covering if group(name) == kind]
     assert found
     for kernel in found:
-        ptx = compile_kernel(kernel).ptx
+        ptx = nvrtc.ptx(kernel)
         assert ".target sm_90" in ptx
         assert "call" not in re.sub(r"//.*", "", ptx).split(), f"{kernel.name} calls a function"
         double = ptx.count(".f64")
@@ -178,7 +179,7 @@ def test_nothing_spills(pattern, tmp_path, every_kernel):
 
 def check_registers(kernel, folder):
     name, file = kernel.name, folder / f"{kernel.name}.ptx"
-    file.write_text(compile_kernel(kernel).ptx)
+    file.write_text(nvrtc.ptx(kernel))
     run = subprocess.run(
         [ptxas(), "-arch=sm_90", "-v", file, "-o", file.with_suffix(".cubin")],
         capture_output=True,

@@ -6,8 +6,8 @@ import pytest
 import mt_tensor as mt
 from mt_cuda import CudaOps, Simulator
 from mt_cuda.c.translation import to_c
-from mt_cuda.core.compiler import compile_kernel
 from mt_cuda.core.elements import stored_type
+from mt_cuda.cubins import nvrtc
 from mt_cuda.random_numbers.philox import DRAWN, uniform
 
 TYPES = pytest.mark.parametrize("dtype", list(DRAWN), ids=lambda dtype: dtype.name)
@@ -45,7 +45,7 @@ def test_types_that_the_device_cannot_draw_come_from_the_host(ops, monkeypatch):
 def test_the_kernel_is_text_for_every_compiler(dtype):
     kernel = uniform(dtype)
     assert f"GLOBAL {stored_type(dtype)} *y" in to_c(kernel)
-    assert kernel.name in compile_kernel(kernel).ptx
+    assert kernel.name in nvrtc.ptx(kernel)
 
 
 @pytest.mark.parametrize(

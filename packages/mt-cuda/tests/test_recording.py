@@ -1,13 +1,10 @@
 """A machine that writes down what it is told: what it counts, and what the counts are made of."""
 
-import json
-
 import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_cuda import CudaOps, bench
-from mt_cuda.bench import launches
+from mt_cuda import CudaOps
 from mt_cuda.recording import Record, Recorder
 from mt_tensor.backends import use_backend
 
@@ -85,28 +82,12 @@ def test_what_was_uploaded_is_there_and_all_else_is_zero(machine):
     assert (x + 1).tolist() == [0, 0, 0]
 
 
-def test_steps_of_other_packages_are_counted(capsys, monkeypatch):
-    def make():
-        x, seen = mt.ones(3), mt.zeros(3)
-        return lambda: seen.add_(x)
-
-    monkeypatch.setattr(launches, "steps", lambda: {"sums": make})
-    assert bench.main(["launches", "--json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)
-    assert row == {
-        "step": "sums",
-        "launches": 1,
-        "allocations": 0,
-        "uploads": 0,
-        "downloads": 0,
-        "synchronisations": 0,
-        "least_blocks": None,
-    }
-    assert bench.main(["launches", "--each"]) == 0
-    assert "1 add_float32_contiguous" in capsys.readouterr().out
-
-
-def test_without_steps_the_report_says_where_they_come_from(capsys, monkeypatch):
-    monkeypatch.setattr(launches, "steps", dict)
-    assert bench.main(["launches"]) == 0
-    assert "pip install mt-nn" in capsys.readouterr().out
+@pytest.mark.parametrize("order", ["forward", "reversed"])
+def test_a_recorder_counts_what_the_simulator_computes(order):
+    machine = Recorder(order)
+    x = mt.tensor(np.arange(300.0).reshape(3, 100), backend=CudaOps(machine))
+    machine.record = Record()
+    assert x.sum(1).tolist() == [4950.0, 14950.0, 24950.0]
+    assert machine.record.launches
+    assert [machine.record.downloads, machine.record.downloaded] == [1, 3]
+    np.testing.assert_allclose((x @ x.mT).numpy(), x.numpy() @ x.numpy().T, 1e-6)

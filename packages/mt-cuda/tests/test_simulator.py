@@ -200,7 +200,7 @@ def test_arguments_are_counted():
 
 @pytest.mark.parametrize(("grid", "threads"), [((0, 1), 8), ((1, 0), 8), ((1, 1), 0)])
 def test_a_launch_that_nobody_runs_is_refused(grid, threads):
-    with pytest.raises(SimulationError, match="Launch nothing for an empty tensor"):
+    with pytest.raises(SimulationError, match="Launch no kernel for an empty tensor"):
         run("y[0] = x[0]", grid=grid, threads=threads)
 
 

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_cuda import CudaOps, Simulator
+from mt_cuda import CudaOps
 from mt_cuda.recording import Recorder
 
 
 @pytest.fixture(params=["forward", "reversed"])
 def there(request):
     """The machine, and the backend on it."""
-    machine = Recorder(Simulator(request.param))
+    machine = Recorder(request.param)
     return machine, CudaOps(machine)
 
 

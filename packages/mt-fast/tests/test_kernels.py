@@ -36,7 +36,7 @@ def fast():
 def large(fast, monkeypatch):
     """Treat every tensor as a large one: kernels for each layout, shared between two threads."""
     monkeypatch.setattr(loops, "WORTH_A_KERNEL", 0)
-    monkeypatch.setattr(loops, "PIECE", 7)
+    monkeypatch.setattr(loops, "MIN_PIECE", 7)
     monkeypatch.setattr(parts, "SHARE", 5)
     monkeypatch.setattr(kernels, "COLUMNS", 4)
     monkeypatch.setattr(fast, "parallel_from", 1)

@@ -28,7 +28,7 @@ def one_by_one(monkeypatch):
 
     monkeypatch.setattr(Kernel, "run", run)
     monkeypatch.setattr(loops, "WORTH_A_KERNEL", 0)
-    monkeypatch.setattr(loops, "PIECE", 7)
+    monkeypatch.setattr(loops, "MIN_PIECE", 7)
     monkeypatch.setattr(parts, "SHARE", 5)
     monkeypatch.setattr(kernels, "COLUMNS", 4)
     monkeypatch.setattr(mt.get_backend("fast"), "parallel_from", 1)

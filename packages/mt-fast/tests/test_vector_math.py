@@ -4,7 +4,6 @@ import functools
 import math
 import re
 from collections.abc import Callable
-from decimal import Decimal, localcontext
 from typing import Any
 
 import numpy as np
@@ -31,9 +30,9 @@ WORST_OF = {"ndtr": 4.5, "gelu": 4.5}
 
 KINDS = {"float32": FLOAT32, "float64": FLOAT64}
 CASES = [(name, dtype) for dtype, kind in KINDS.items() for name in sorted(WRITTEN[kind])]
-OF_TWO = {"pow", "atan2", "hypot"}
+OF_TWO = {"pow"}
 OF_ONE = [case for case in CASES if case[0] not in OF_TWO]
-ODD = ["sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "erf", "expm1", "log1p"]
+ODD = ["sin", "tanh", "erf", "expm1", "log1p"]
 
 SPECIAL = [np.nan, np.inf, 0.0, 1.0, 1e-45, 1e-40, 1.17549435e-38, 5e-324, 1e-310, 2.3e-308]
 EDGES = [88.72283, 88.72284, 89.0, 89.41598, 89.42, 87.33654, 103.97, 103.98, 104.0, 1e30, 1e300]
@@ -108,19 +107,6 @@ def _pairs(dtype: str) -> tuple[Any, Any]:
     return x, y
 
 
-def _erf(x: float) -> Any:
-    """Return the error function by its power series, in 60 digits."""
-    with localcontext(prec=60):
-        size = Decimal(min(abs(x), 7.0))
-        term = total = size
-        for k in range(1, 300):
-            term *= -size * size / k
-            total += term / (2 * k + 1)
-        found = 2 * total / Decimal("3.14159265358979323846264338327950288419716939938").sqrt()
-        high = float(found)
-        return np.copysign(WIDE(high) + WIDE(float(found - Decimal(high))), WIDE(x))
-
-
 def _ndtr(x: Any) -> Any:
     """Return the share of the normal distribution below x (Abramowitz and Stegun, 26.2).
 
@@ -148,11 +134,8 @@ def _ndtr(x: Any) -> Any:
 
 
 EXACT = {
-    **{name: getattr(np, f"arc{name[1:]}") for name in ("asin", "acos", "atan", "atan2")},
-    **{name: getattr(np, f"arc{name[1:]}") for name in ("asinh", "acosh", "atanh")},
     "pow": np.power,
     "erf": np.vectorize(math.erf, otypes=[WIDE]),
-    "erfc": np.vectorize(math.erfc, otypes=[WIDE]),
     "sigmoid": lambda x: np.where(x < 0.0, np.exp(x), 1.0) / (1.0 + np.exp(-np.abs(x))),
     "ndtr": _ndtr,
     "gelu": lambda x: np.maximum(x, -60.0) * _ndtr(x),
@@ -179,13 +162,8 @@ def _check(name: str, found: Any, exact: Any, *arguments: Any) -> None:
 def test_results_are_within_rounding_of_the_exact_ones(name: str, dtype: str) -> None:
     x = _arguments(dtype)
     found = _applied(_loop(name, dtype), x)
-    if (name, dtype) == ("erf", "float64"):
-        chosen = np.r_[200_000 : x.size : 200, x.size - 100 : x.size]
-        x, found = x[chosen], found[chosen]
-        exact = np.array([_erf(value) if value == value else value for value in x], WIDE)
-    else:
-        with np.errstate(all="ignore"):
-            exact = EXACT.get(name, getattr(np, name, None))(x.astype(WIDE))
+    with np.errstate(all="ignore"):
+        exact = EXACT.get(name, getattr(np, name, None))(x.astype(WIDE))
     _check(name, found, exact, x)
 
 
@@ -241,31 +219,6 @@ def test_no_exponential_is_a_negative_zero() -> None:
     assert not np.signbit(_applied(_loop("exp", "float32"), np.array([-200.0], "float32"))).any()
 
 
-def test_angles_of_many_turns() -> None:
-    # Of all float64, the second is the nearest to a multiple of pi / 2 (K. Ng, Argument reduction
-    # for huge arguments, 1992); the others, but for the first, come near for their size.
-    x = np.array(
-        [1e22, 6381956970095103.0 * 2.0**797, 9.7968617246162e66, 1.2094912707964283e23, 2.0**1023]
-    )
-    sines, cosines = (_applied(_loop(name, "float64"), x) for name in ("sin", "cos"))
-    np.testing.assert_allclose(
-        sines,
-        [-0.8522008497671888, 1.0, -2.836269890937448e-16, 1.0, 0.563127779850884],
-        rtol=3e-16,
-    )
-    np.testing.assert_allclose(
-        cosines,
-        [
-            0.523214785395139,
-            -4.687165924254628e-19,
-            1.0,
-            1.1940881876298478e-17,
-            -0.826369834614148,
-        ],
-        rtol=3e-16,
-    )
-
-
 def test_angles_of_many_turns_in_float32() -> None:
     x = np.array([2.5229176e38, 1.2614588e38], "float32")
     sine, cosine = (_applied(_loop(name, "float32"), x) for name in ("sin", "cos"))
@@ -275,7 +228,7 @@ def test_angles_of_many_turns_in_float32() -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(
-    case=st.sampled_from([("exp", "float32"), ("sin", "float32"), ("erf", "float64")]),
+    case=st.sampled_from([("exp", "float32"), ("sin", "float32"), ("ndtr", "float64")]),
     start=st.integers(0, 70),
     count=st.integers(1, 70),
 )
@@ -318,16 +271,17 @@ def test_kernels_use_them(name: str, dtype: str, monkeypatch: pytest.MonkeyPatch
     import mt_tensor as mt
 
     monkeypatch.setenv("MT_FAST_CACHE", "off")
-    x = np.linspace(1.1, 3.0, 50) if name == "acosh" else np.linspace(0.1, 0.9, 50)
+    x = np.linspace(0.1, 0.9, 50)
     arguments = [x.astype(dtype)] * OPERATORS[name].arity
     tensors = [mt.tensor(argument, backend="fast") for argument in arguments]
     found = getattr(mt, name)(*tensors).numpy()
     assert np.array_equal(found, _applied(_loop(name, dtype), *arguments))
 
 
-def test_what_float64_lacks_is_left_to_c() -> None:
+@pytest.mark.parametrize("name", ["asin", "sin", "erf"])
+def test_other_functions_are_those_of_c(name: str) -> None:
     import mt_tensor as mt
 
     x = np.linspace(-0.9, 0.9, 50)
-    found = mt.tensor(x, backend="fast").asin().numpy()
-    assert np.array_equal(found, [math.asin(value) for value in x])
+    found = getattr(mt.tensor(x, backend="fast"), name)().numpy()
+    assert np.array_equal(found, [getattr(math, name)(value) for value in x])

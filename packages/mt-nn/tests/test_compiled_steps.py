@@ -1,4 +1,4 @@
-"""Steps of training from programs: every optimizer, schedules, clipping, and the trainer."""
+"""Compiled training steps: every optimizer, schedules, clipping, and the trainer."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def batches() -> list[tuple[mt.Tensor, mt.Tensor]]:
 
 
 def trained(make: Callable[[Any], Any], is_compiled: bool, **more: Any) -> tuple[Any, ...]:
-    """Return losses, parameters, buffers, and what an optimizer remembers, after some steps."""
+    """Return losses, parameters, buffers, and the state of the optimizer, after some steps."""
     model = model_of()
     optimizer = make(list(model.parameters()))
     schedule = more.get("schedule", lambda _: None)(optimizer)
@@ -89,7 +89,7 @@ def trained(make: Callable[[Any], Any], is_compiled: bool, **more: Any) -> tuple
 
 
 def check(make: Callable[[Any], Any], **more: Any) -> Any:
-    """Compare training from programs with training without; return the programs."""
+    """Compare compiled training with eager training; return the programs."""
     losses, rest, state, _ = trained(make, False, **more)
     found, parts, kept, programs = trained(make, True, **more)
     np.testing.assert_allclose(found, losses, 1e-6)

@@ -31,8 +31,6 @@ MEMORY = 2**28
 SECONDS = 300
 
 TEXT = b" no it was <unk> \n consumers may want N \xc3\xa9 \n"
-VECTORS = b"the 0.5 -1e-3 2\n, 1 2 3\nfilm 3 4 5\n"
-TABLE = b'length,"width",kind\n5.1,3.5,b\n"4.9",3,a\n'
 REVIEWS = b"1\t2.5\tIt is good.\r\n2\t-0.25\tBad\r\n"
 SST2 = b"sentence\tlabel\na fine film\t1\nbad\t0\n"
 WORDS = json.dumps({"unknown": "a", "padding": None, "tokens": ["a", "b"]}).encode()
@@ -84,9 +82,6 @@ READERS: list[tuple[Callable[..., Any], bytes, dict[str, Any]]] = [
     (data.read_text, TEXT, {}),
     (data.read_sst2, SST2, {}),
     (data.read_movie_reviews, REVIEWS, {}),
-    (data.read_glove, VECTORS, {}),
-    (data.read_csv, TABLE, {"label": "kind"}),
-    (data.read_csv, TABLE, {"label": -1, "header": False}),
     (Vocabulary.load, WORDS, {}),
     (nn.load, model(), {}),
     (nn.load, foreign(), {}),
@@ -236,7 +231,6 @@ def attacks() -> dict[str, bytes]:
         "classes": words(b",1\n"),
         "sentences": gzip.compress(b"sentence\tlabel\n") + words(b"\t1\n"),
         "reviews": words(b"\t1\tx\n"),
-        "vectors": words(b" 1\n"),
         "wide letters": gzip.compress("\U0001f600".encode() + b"a" * 2**20, 1),
         "nothing packed often": gzip.compress(b"") * 2**17,
         "packed twice": gzip.compress(bomb(zeros), 1),
@@ -271,7 +265,7 @@ def attacks() -> dict[str, bytes]:
 
 
 SPECIAL = [Path("/dev/zero"), Path("/dev/random"), Path("/proc/self/mem")]
-TEXTS = (data.read_penn_treebank, data.read_text, data.read_csv)
+TEXTS = (data.read_penn_treebank, data.read_text)
 
 
 def attack_all(folder: Path) -> Counter[str]:

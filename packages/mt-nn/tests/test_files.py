@@ -141,8 +141,8 @@ def test_devices_are_not_replaced() -> None:
 # --- What happens on the way --------------------------------------------------------------------
 
 
-def write_half(path: Path, error: BaseException, resumed_by: str | None = None) -> None:
-    with replacing(path, resumed_by) as file:
+def write_half(path: Path, error: BaseException) -> None:
+    with replacing(path) as file:
         file.write(b"half")
         raise error
 
@@ -277,27 +277,6 @@ def test_many_write_at_once(tmp_path: Path) -> None:
     assert names(tmp_path) == ["file"]
 
 
-def test_what_is_to_be_resumed_is_kept_and_found(tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    with pytest.raises(nn.FileError):
-        write_half(path, nn.FileError("broken off"), "abc1")
-    write_atomically(tmp_path / "other", b"")
-    with replacing(tmp_path / "another", "abc2") as file:
-        assert file.read() == b""
-    with replacing(path, "abc1") as file:
-        assert file.read() == b"half"
-        with replacing(tmp_path / "meanwhile", "abc1") as other:  # somebody else fetches it, too
-            assert other.read() == b""
-        file.write(b" and half")
-    assert path.read_bytes() == b"half and half"
-    left = [tmp_path / f".mt-nn-abc1-{digit * 16}" for digit in "01"]
-    for each in left:  # as two have left that were killed at once: one is of use
-        each.write_bytes(b"half")
-    with replacing(path, "abc1") as file:
-        assert file.read() == b"half"
-    assert names(tmp_path) == ["another", "file", "meanwhile", "other"]
-
-
 # --- Limits -------------------------------------------------------------------------------------
 
 
@@ -319,9 +298,6 @@ REACHED: list[tuple[str, float, Callable[[Path], object], bytes]] = [
     ("memory", 2 * WORD - 1, data.read_penn_treebank, b"a b"),
     ("memory", 2 * WORD - 1, data.read_movie_reviews, b"1\t2\ta\n2\t2\tb\n"),
     ("memory", 2 * WORD - 1, data.read_sst2, b"sentence\tlabel\na\t1\nb\t1\n"),
-    ("memory", 2 * WORD - 1, data.read_glove, b"a 1\nb 1\n"),
-    ("memory", 23, lambda path: data.read_csv(path, header=False), b"1,2\n3,4\n"),
-    ("memory", 3 * WORD + 47, lambda path: data.read_csv(path, 0, False), b"a,1\nb,1\nc,1\n"),
     ("line", 4, data.read_penn_treebank, b"1234\n"),
     ("json", 30, data.Vocabulary.load, b'{"unknown": null, "padding": null, "tokens": []}'),
     ("seconds", 1e-9, data.read_text, b"1"),

@@ -1,6 +1,5 @@
 """`summary`: shapes, parameters and multiply-adds, and that a network is left as it was."""
 
-import io
 from typing import Any
 
 import numpy as np
@@ -128,10 +127,6 @@ def test_the_table() -> None:
         "multiply-adds: 600,000\n"
         "memory: 586.5 KiB for parameters and buffers, 3.9 KiB for inputs, 2.3 KiB for outputs"
     )
-    rich = pytest.importorskip("rich.console")
-    console = rich.Console(record=True, width=100, file=io.StringIO())
-    console.print(found)
-    assert "300,300" in console.export_text()
 
 
 @pytest.mark.parametrize(
@@ -139,7 +134,7 @@ def test_the_table() -> None:
     [
         ((nn.Linear(1, 1), "text"), "takes tensors, or shapes"),
         ((nn.Linear(1, 1), 3), "takes tensors, or shapes"),
-        ((nn.Linear(1, 1), (-1, 1)), "a size of an input is an integer from 0 on"),
+        ((nn.Linear(1, 1), (-1, 1)), "a size of an input must be a non-negative integer"),
         ((mt.ones(1),), "takes a module; Tensor was given"),
     ],
 )

@@ -31,10 +31,9 @@ from mt_autodiff.examples import training as by_scalars
 from mt_nn.errors import FileError, InputError
 from mt_nn.jobs import JOBS, classification, digits, images, job_class, sentiment
 from mt_nn.jobs.classification import divided
-from mt_nn.jobs.command import choosing, cli, runs, training
+from mt_nn.jobs.command import cli, runs, training
 from mt_nn.jobs.job import Settings
 from mt_nn.jobs.points import point_of
-from mt_nn.jobs.sentiment import LINE, placed
 from mt_nn.train import LeNet, ResNet9, TextCNN
 from mt_nn.train.callbacks import ENDING
 from mt_nn.train.trainer import Trainer
@@ -124,11 +123,10 @@ def reviews(count: int = 120) -> list[tuple[str, int]]:
 
 
 def write_reviews(folder: Path) -> None:
-    """Write a file of rated reviews, and one of word vectors."""
+    """Write a file of rated reviews."""
     folder.mkdir()
     lines = [f"{n}\t{label - 0.5}\t{text}\n" for n, (text, label) in enumerate(reviews())]
     (folder / "movieReviewSnippets_GroundTruth.txt").write_text("".join(lines))
-    (folder.parent / "vectors.txt").write_text("film 1 2 3 4\nunseen 0 0 0 0\nfine 4 3 2 1\n")
 
 
 def write_penn_treebank(folder: Path, parts: Sequence[str] = ("train", "valid", "test")) -> None:
@@ -167,8 +165,6 @@ def test_every_job_is_trained_and_tested_in_a_short_form(
     DATA[job](tmp_path)
     out = tmp_path / "out"
     where = ["--data-dir", str(tmp_path), "--out", str(out)]
-    if model in job_class(job).with_vectors:
-        where += ["--vectors", str(tmp_path / "vectors.txt")]
     assert cli.main([job, "--model", model, *SHORT, *where]) == 0
     printed = capsys.readouterr().out
     assert re.search(r"^epoch  1  ", printed, re.MULTILINE)
@@ -293,25 +289,6 @@ def test_what_is_held_out_for_the_validation_is_always_the_same() -> None:
     assert [part.indices.tolist() for part in again] == [
         part.indices.tolist() for part in (learnt, validation)
     ]
-
-
-def test_settings_are_judged_by_the_validation_alone(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    images, test = nn.data.digits()
-    sealed = Sealed(*test.tensors)
-    monkeypatch.setattr(digits, "digits", lambda: (images, sealed))
-    for name, values in {"RATES": [0.0, 0.01], "SMOOTHINGS": [0.1], "DROPOUTS": [0.0]}.items():
-        monkeypatch.setattr(choosing, name, values)
-    choosing.main(["--seeds", "2", "--epochs", "1"])
-    title, _, *rows = capsys.readouterr().out.splitlines()
-    assert title == "wrong images of the validation part, for each of 2 seeds"
-    (*first, nothing), (*second, learnt) = (row.split("  ") for row in rows)
-    assert [part.strip() for part in (*first[:-1], *second[:-1]) if part] == [
-        "0.0", "0.1", "0.0", "0.01", "0.1", "0.0",
-    ]  # fmt: skip
-    assert min(json.loads(nothing)) > 200 > max(json.loads(learnt))
-    assert sealed.reads == 0
 
 
 @pytest.mark.slow
@@ -447,7 +424,6 @@ def interrupt_after(
         ("digits", [], 1),
         ("cifar10", [], 5),
         ("sentiment", [], 3),
-        ("sentiment", ["--model", "glove", "--vectors", "{folder}/vectors.txt"], 6),
         ("language", [], 3),
         ("shakespeare", [], 6),
         ("xor", [], 7),
@@ -463,8 +439,7 @@ def test_a_training_goes_on_after_control_c_as_if_nothing_had_been(
     batches: int,
 ) -> None:
     DATA[job](tmp_path)
-    settings = [job, *(option.format(folder=tmp_path) for option in options)]
-    settings += ["--epochs", "2", "--batches", "4", "--batch-size", "8"]
+    settings = [job, *options, "--epochs", "2", "--batches", "4", "--batch-size", "8"]
     settings += ["--data-dir", str(tmp_path)]
     whole, parted = tmp_path / "whole", tmp_path / "parted"
     assert cli.main([*settings, "--out", str(whole)]) == 0
@@ -518,24 +493,6 @@ def test_a_folder_is_refused_before_data_are_read(
     monkeypatch.setattr(digits.Digits, "read", lambda self: pytest.fail("it reads"))
     assert cli.main(["--out", str(tmp_path)]) == 1
     assert "and holds thesis.tex: name a folder that is empty" in capsys.readouterr().err
-
-
-def test_vectors_are_read_again_where_nothing_was_learnt_from_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_reviews(tmp_path / "movie-reviews")
-    options = ["--model", "glove", "--vectors", str(tmp_path / "vectors.txt"), *SHORT]
-
-    def killed(*arguments: Any) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(training, "_learn", killed)
-        assert sentiment_of(tmp_path, *options) == 130
-    assert cli.main(["--resume", str(tmp_path / "out")]) == 0
-    whole = ["sentiment", *options, "--data-dir", str(tmp_path), "--out", str(tmp_path / "whole")]
-    assert cli.main(whole) == 0
-    assert losses(tmp_path / "out") == losses(tmp_path / "whole")
 
 
 @pytest.mark.parametrize("job", ["language", "sentiment"])
@@ -749,17 +706,8 @@ def test_a_checkpoint_of_another_network_is_refused(
         b'{"job": "sentiment", "settings": {"model": "random", "epochs": 1, "batch_size": 1, '
         b'"lr": 0.1, "seed": 0, "data_dir": ""}, "known": {"tokens": 5}, "finished": true}',
         b"[" * 100_000,
-        *(
-            b'{"job": "sentiment", "settings": {"model": "random", "epochs": 1, "batch_size": 1, '
-            b'"lr": 0.1, "seed": 0, "data_dir": ""}, "known": {"tokens": ["<pad>", "<unk>"], '
-            b'"features": %s}, "finished": true}' % features
-            for features in (b"1000000000000000", b"-1", b"1.5", b'"4"')
-        ),
     ],
-    ids=[
-        *("nothing", "a list", "cut off", "not all", "another job", "no name", "known", "nested"),
-        *("many features", "negative", "no integer", "text"),
-    ],
+    ids=["nothing", "a list", "cut off", "not all", "another job", "no name", "known", "nested"],
 )
 def test_a_damaged_description_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "run.json").write_bytes(content)
@@ -902,7 +850,6 @@ def test_the_parameters_of_the_best_epoch_are_kept(
     made = sentiment_of(tmp_path, "--epochs", "40", "--lr", "0.03")
     if stopped is not None:
         assert made == 130
-        (tmp_path / "vectors.txt").unlink()
         assert cli.main(["--resume", str(tmp_path / "out")]) == 0
     run = runs.Run.read(tmp_path / "out")
     job = run.job()
@@ -916,36 +863,6 @@ def test_the_parameters_of_the_best_epoch_are_kept(
     kept = trainer.evaluate(job.read().validation)
     assert kept["cross_entropy"] == pytest.approx(best[1], rel=1e-5)
     assert len(rows) == rows.index(best) + 4  # three epochs were no better
-
-
-def test_a_network_begins_with_the_vectors_of_its_words(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_reviews(tmp_path / "movie-reviews")
-    path = tmp_path / "vectors.txt"
-    job = sentiment.Sentiment(Settings("glove", 1, 8, 0.1, 0, str(tmp_path), vectors=str(path)))
-    job.read()
-    weight = job.network().get_parameter("embedding.weight")  # type: ignore[attr-defined]
-    assert weight.shape == (len(job.vocabulary), 4)
-    assert weight[job.vocabulary["fine"]].tolist() == [4, 3, 2, 1]
-    assert weight[job.vocabulary["plot"]].abs().min().item() > 0
-    interrupt_after(1, monkeypatch)
-    assert (
-        sentiment_of(tmp_path, "--model", "glove", "--vectors", str(path), "--epochs", "1") == 130
-    )
-    path.unlink()  # the checkpoint has what it said
-    assert cli.main(["--resume", str(tmp_path / "out")]) == 0
-
-
-def test_vectors_of_other_words_are_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write_reviews(tmp_path / "movie-reviews")
-    path = tmp_path / "others.txt"
-    path.write_text("<pad> 1 2\nfilme 1 2\n")
-    assert sentiment_of(tmp_path, "--model", "glove", "--vectors", str(path)) == 1
-    message = f"{path} has a vector for none of the words to learn from."
-    assert capsys.readouterr().err == f"mt-train: {message}\n"
 
 
 def test_sentences_without_a_word_are_left_out(tmp_path: Path) -> None:
@@ -968,7 +885,7 @@ def test_a_sentence_that_cannot_be_judged_is_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, message: str
 ) -> None:
     job = sentiment.Sentiment(Settings("random", 1, 1, 0.1, 0, ""))
-    job.recall({"tokens": ["<pad>", "<unk>", "fine"], "features": 4})
+    job.recall({"tokens": ["<pad>", "<unk>", "fine"]})
     run = runs.Run(tmp_path, "sentiment", job.settings, job.known(), finished=True)
     run.save(job.network())
     run.write()
@@ -993,16 +910,6 @@ def test_what_words_weigh_is_what_changes_without_them(numbers: list[int], paddi
     for number, weight in enumerate(weights.tolist()):
         without = numbers[:number] + numbers[number + 1 :]
         assert weight == pytest.approx(ahead(numbers) - ahead(without), abs=1e-5)
-
-
-@given(st.lists(st.integers(0, 90), min_size=1, max_size=9))
-def test_words_are_placed_below_each_other_within_the_line(lengths: list[int]) -> None:
-    words = ["x" * length for length in lengths]
-    places = placed(words)
-    assert places == sorted(places)
-    for word, (row, column), (after, beyond) in zip(words, places, places[1:], strict=False):
-        assert column == 0 or column + len(word) <= LINE
-        assert (after, beyond) in [(row + 1, 0), (row, column + len(word) + 1)]
 
 
 # --- What is wrong is said ------------------------------------------------------------------------
@@ -1049,8 +956,6 @@ def test_too_few_images_end_with_one_line(
         (["--out", "{file}"], "could not make the folder"),
         (["sentiment", "--data-dir", "no-such-folder"], "No such file"),
         (["sentiment", "--data-dir", "{file}"], "Not a directory"),
-        (["sentiment", "--model", "glove"], "begins with word vectors: --vectors names their file"),
-        (["--vectors", "{file}"], "does not begin with word vectors: leave out --vectors"),
         (["--resume", "no-such-folder"], "is no folder of a training"),
         (["predict", "no-such-folder", "x.png"], "is no folder of a training"),
     ],
@@ -1198,17 +1103,6 @@ def test_two_trainings_cannot_share_a_folder(
     assert cli.main(["xor", "--model", "weights", "--out", str(run.folder)]) == 0
 
 
-def test_vectors_of_too_many_numbers_are_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write_reviews(tmp_path / "movie-reviews")
-    path = tmp_path / "wide.txt"
-    path.write_text("film" + " 1" * 5000)
-    assert sentiment_of(tmp_path, "--model", "glove", "--vectors", str(path)) == 1
-    message = f"{path} has 5000 numbers for a word; the network takes 4096 at most."
-    assert capsys.readouterr().err == f"mt-train: {message}\n"
-
-
 @pytest.mark.usefixtures("drawn")
 @pytest.mark.filterwarnings("error")
 def test_letters_that_no_font_has_are_drawn_without_a_warning(tmp_path: Path) -> None:
@@ -1296,17 +1190,6 @@ def test_a_training_ends_when_nobody_listens_any_more_and_goes_on(tmp_path: Path
     assert not runs.Run.read(out).finished
     assert cli.main(["--resume", str(out)]) == 0
     assert len(table(out / "log.csv")) == 99
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_an_answer_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
-    assert cli.main(["xor", "--model", "weights", "--out", str(tmp_path)]) == 0
-    for asked in (["predict", str(tmp_path), "0.1 0.2"], ["--help"]):
-        with Path("/dev/full").open("w") as full:
-            buffered = {**os.environ, "PYTHONUNBUFFERED": ""}  # or argparse would pass over it
-            result = run_command(*asked, stdout=full, env=buffered)
-        assert result.returncode == 1
-        assert result.stderr == "mt-train: not all could be told (No space left on device).\n"
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
@@ -1405,18 +1288,32 @@ def test_a_full_disk_spares_what_was_learnt_before(
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        ("--epochs", "0", "must be at least 1, got 0"),
-        ("--batches", "many", "must be an integer, got 'many'"),
-        ("--seed", "-1", "must be at least 0, got -1"),
-        ("--threads", "0", "must be at least 1, got 0"),
-        ("--threads", "1025", "must be at most 1024, got 1025"),
-        ("--lr", "-1", "must be a finite number from 0 on, got '-1'"),
-        ("--lr", "nan", "must be a finite number from 0 on, got 'nan'"),
-        ("--lr", "inf", "must be a finite number from 0 on, got 'inf'"),
-        ("--lr", "fast", "must be a finite number from 0 on, got 'fast'"),
+        ("--epochs", "0", "--epochs is an integer from 1 on; 0 was given"),
+        ("--batch-size", "0", "batch_size is an integer from 1 on; 0 was given"),
+        ("--batches", "0", "batches is an integer from 1 on; 0 was given"),
+        ("--seed", "-1", "seed is an integer from 0 on; -1 was given"),
+        ("--threads", "0", "--threads must be from 1 to 1024; got 0"),
+        ("--threads", "1025", "--threads must be from 1 to 1024; got 1025"),
+        ("--lr", "-1", "lr must be a finite number from 0 on; got -1.0"),
+        ("--lr", "nan", "lr must be a finite number from 0 on; got nan"),
+        ("--lr", "inf", "lr must be a finite number from 0 on; got inf"),
     ],
 )
 def test_bad_options(
+    capsys: pytest.CaptureFixture[str], option: str, value: str, message: str
+) -> None:
+    assert cli.main([option, value]) == 1
+    assert capsys.readouterr().err == f"mt-train: {message}.\n"
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--batches", "many", "invalid int value: 'many'"),
+        ("--lr", "fast", "invalid float value: 'fast'"),
+    ],
+)
+def test_options_that_are_no_numbers(
     capsys: pytest.CaptureFixture[str], option: str, value: str, message: str
 ) -> None:
     with pytest.raises(SystemExit) as exit_:

@@ -168,8 +168,8 @@ def test_a_data_set_that_returns_several_samples() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"batch_size": 0}, "batch_size is an integer from 1 on"),
-        ({"batch_size": 2.5}, "batch_size is an integer"),
+        ({"batch_size": 0}, "batch_size must be a positive integer"),
+        ({"batch_size": 2.5}, "batch_size must be an integer"),
         ({"batch_size": None, "drop_last": True}, "drop_last needs a batch_size"),
         ({"shuffle": True, "sampler": [1]}, "sampler and shuffle both"),
         ({"batch_sampler": [[1]], "batch_size": 2}, "batch_sampler sets the batches"),
@@ -178,13 +178,13 @@ def test_a_data_set_that_returns_several_samples() -> None:
         ({"batch_sampler": [[1]], "drop_last": True}, "batch_sampler sets the batches"),
         ({"dataset": Stream(), "shuffle": True}, "IterableDataset has none"),
         ({"dataset": Stream(), "sampler": []}, "IterableDataset has none"),
-        ({"num_workers": -1}, "num_workers is an integer from 0 on"),
+        ({"num_workers": -1}, "num_workers must be a non-negative integer"),
         ({"timeout": -1, "num_workers": 1}, "timeout is a number of seconds"),
         ({"timeout": float("nan"), "num_workers": 1}, "timeout is a number of seconds"),
         ({"timeout": "1", "num_workers": 1}, "timeout is a number of seconds"),
         ({"timeout": 1}, "give num_workers"),
         ({"prefetch_factor": 2}, "give num_workers"),
-        ({"prefetch_factor": 0, "num_workers": 1}, "prefetch_factor is an integer from 1 on"),
+        ({"prefetch_factor": 0, "num_workers": 1}, "prefetch_factor must be a positive integer"),
     ],
 )
 def test_settings_that_are_refused(settings: dict[str, Any], message: str) -> None:
@@ -227,13 +227,13 @@ def test_weighted_samples() -> None:
     ("make", "error", "message"),
     [
         (lambda: RandomSampler([], num_samples=3), nn.SettingError, "an empty data set"),
-        (lambda: RandomSampler(ROWS, num_samples=0), nn.SettingError, "an integer from 1 on"),
-        (lambda: RandomSampler(ROWS, 1), TypeError, "replacement is True or False"),
+        (lambda: RandomSampler(ROWS, num_samples=0), nn.SettingError, "a positive integer"),
+        (lambda: RandomSampler(ROWS, 1), TypeError, "replacement must be True or False"),
         (lambda: WeightedRandomSampler([1.0, -1.0], 1), nn.SettingError, "from 0 on"),
         (lambda: WeightedRandomSampler([[1.0]], 1), nn.SettingError, "a row of"),
         (lambda: WeightedRandomSampler([0.0], 1), nn.SettingError, "0 weight"),
         (lambda: WeightedRandomSampler([1.0, 0.0], 2, False), nn.SettingError, "1 weight"),
-        (lambda: BatchSampler([1], 0, False), nn.SettingError, "an integer from 1 on"),
+        (lambda: BatchSampler([1], 0, False), nn.SettingError, "a positive integer"),
         (lambda: iter(Sampler()), TypeError, "must define __iter__"),
     ],
 )
@@ -610,5 +610,5 @@ def test_states_that_are_refused(change: dict[str, Any]) -> None:
 @pytest.mark.parametrize("value", ["yes", 1, 2.0])
 def test_switches_are_true_or_false(name: str, value: Any) -> None:
     settings: dict[str, Any] = {name: value}
-    with pytest.raises(TypeError, match=f"{name} is True or False"):
+    with pytest.raises(TypeError, match=f"{name} must be True or False"):
         DataLoader([1, 2, 3], **settings)

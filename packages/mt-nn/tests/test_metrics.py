@@ -101,7 +101,7 @@ def test_nothing_has_no_value(make: Any) -> None:
         (Accuracy(), mt.zeros(1, 2), mt.zeros(1), "classes as integers; float32"),
         (F1(3), mt.zeros(1, 2), mt.tensor([0]), "F1 of 3 classes was given scores of 2"),
         (F1(3), mt.zeros(1, 3), mt.tensor([3]), "was given classes from 3 to 3"),
-        (Perplexity(), mt.zeros(1, 3), mt.zeros(1), "class numbers of int64"),
+        (Perplexity(), mt.zeros(1, 3), mt.zeros(1), "class indices of int64"),
     ],
 )
 def test_what_does_not_fit(metric: Any, scores: Any, right: Any, message: str) -> None:
@@ -111,9 +111,9 @@ def test_what_does_not_fit(metric: Any, scores: Any, right: Any, message: str) -
 
 
 def test_bad_settings() -> None:
-    with pytest.raises(nn.SettingError, match="k is an integer from 1 on"):
+    with pytest.raises(nn.SettingError, match="k must be a positive integer"):
         TopKAccuracy(0)
-    with pytest.raises(nn.SettingError, match="classes is an integer from 1 on"):
+    with pytest.raises(nn.SettingError, match="classes must be a positive integer"):
         ConfusionMatrix(0)
     with pytest.raises(nn.SettingError, match="average must be 'macro'"):
         Precision(3, "mean")  # type: ignore[arg-type]

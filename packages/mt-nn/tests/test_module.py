@@ -192,7 +192,7 @@ def test_backward_hooks_without_gradients_of_inputs() -> None:
 
 def test_backward_hooks_that_return_something_else() -> None:
     layer = nn.Linear(2, 1)
-    with pytest.raises(TypeError, match="a function of the module"):
+    with pytest.raises(TypeError, match="a hook is a function"):
         layer.register_full_backward_hook(3)  # type: ignore[arg-type]
     layer.register_full_backward_pre_hook(lambda _, grads: (*grads, None))
     with pytest.raises(TypeError, match=r"None or 1 gradient\(s\)"):

@@ -141,7 +141,7 @@ def test_a_state_survives_json() -> None:
         ({"weight_decay": -0.1}, "weight_decay must be at least 0"),
         ({"eps": -1.0}, "eps must be at least 0"),
         ({"ns_steps": 100}, "ns_steps must be less than 100"),
-        ({"ns_steps": 1.5}, "ns_steps is an integer"),
+        ({"ns_steps": 1.5}, "ns_steps must be an integer"),
         ({"ns_coefficients": (1.0, 2.0)}, "ns_coefficients must be three numbers"),
         ({"ns_coefficients": (1.0, 2.0, "a")}, r"ns_coefficients\[2\] must be a number"),
         ({"adjust_lr_fn": "adam"}, "'original', 'match_rms_adamw' or None; got 'adam'"),

@@ -188,12 +188,12 @@ def test_float16_is_normalized_beyond_the_range_of_its_squares() -> None:
 
 def test_settings_that_make_no_sense() -> None:
     for make, message in (
-        (lambda: nn.BatchNorm1d(0), "num_features is an integer from 1 on"),
+        (lambda: nn.BatchNorm1d(0), "num_features must be a positive integer"),
         (lambda: nn.LayerNorm(()), "at least one size"),
-        (lambda: nn.LayerNorm((3, 2.5)), "a size in normalized_shape is an integer"),
+        (lambda: nn.LayerNorm((3, 2.5)), "a size in normalized_shape must be an integer"),
         (lambda: nn.RMSNorm("3"), "a size in normalized_shape"),
-        (lambda: nn.GroupNorm(0, 4), "num_groups is an integer from 1 on"),
-        (lambda: nn.LocalResponseNorm(0), "size is an integer from 1 on"),
+        (lambda: nn.GroupNorm(0, 4), "num_groups must be a positive integer"),
+        (lambda: nn.LocalResponseNorm(0), "size must be a positive integer"),
     ):
         with pytest.raises(SettingError, match=message):
             make()

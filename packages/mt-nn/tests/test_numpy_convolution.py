@@ -107,7 +107,8 @@ def test_convolution_and_its_gradients(case: Case, columns: int) -> None:
 def test_columns_are_few_at_a_time() -> None:
     """What a large convolution needs beside its result does not grow with the images."""
     images, kernels = np.zeros((2, 3, 90, 1000), np.float32), np.zeros((1, 3, 5, 5), np.float32)
-    seen = convolution._windows(images, (5, 5), Sliding((1, 1), (0, 0), (1, 1), 1))
+    how = Sliding((1, 1), (0, 0), (1, 1), 1)
+    seen = convolution._windows(images, (5, 5), how)
     every = convolution._parts(seen.shape, convolution.COLUMNS)
     parts = [seen[..., images, rows, :].size for images, rows in every]
     assert max(parts) <= convolution.COLUMNS

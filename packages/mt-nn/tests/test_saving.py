@@ -330,8 +330,8 @@ def test_the_last_and_the_best_are_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"keep_last": 0}, "keep_last is an integer from 1 on"),
-        ({"keep_best": -1}, "keep_best is an integer from 0 on"),
+        ({"keep_last": 0}, "keep_last must be a positive integer"),
+        ({"keep_best": -1}, "keep_best must be a non-negative integer"),
         ({"mode": "least"}, "mode must be 'min' or 'max'"),
     ],
 )

@@ -12,7 +12,7 @@ import pytest
 
 import mt_nn as nn
 import mt_tensor as mt
-from mt_nn.conformance.calls import REFUSED, Call, Refused
+from mt_nn.conformance.calls import Call
 from mt_nn.conformance.calls.call import (
     arrays_of,
     as_floats,
@@ -26,7 +26,6 @@ from mt_nn.conformance.calls.call import (
 )
 from mt_nn.conformance.in_torch import (
     IN_TORCH,
-    NOT_IN_TORCH,
     bare_torch_layer,
     constant,
     leaf,
@@ -50,12 +49,6 @@ ROUGH: dict[str, str] = {
     "functional.hardsigmoid": "see Hardsigmoid",
 }
 """Layers and functions that torch computes less exactly in float64, with the reason."""
-
-ACCEPTED_BY_TORCH: dict[str, str] = {
-    "no features": "its cluster then has a probability that no input changes",
-    "nothing but padding around 3": "it returns -inf, and an index that does not exist",
-}
-"""Refusals that torch does not share, by the expression for their message, with the reason."""
 
 
 def made_alike(call: Call) -> str:
@@ -171,20 +164,3 @@ def test_layers_start_as_torchs_do(call: Call) -> None:
         assert abs(mine.mean() - other.mean()) <= noise * spread + 1e-9, name
         assert abs(mine.std() - other.std()) <= noise * spread + 1e-9, name
         assert abs(np.abs(mine).max() - np.abs(other).max()) <= 0.5 * np.abs(other).max(), name
-
-
-@pytest.mark.parametrize("refused", REFUSED, ids=str)
-def test_torch_refuses_the_same(refused: Refused) -> None:
-    call = refused.call
-    if refused.says in ACCEPTED_BY_TORCH or call.name in NOT_IN_TORCH:
-        return
-    inputs, settings = mapped(leaf, list(call.inputs)), mapped(leaf, dict(call.settings))
-
-    def run() -> None:
-        if call.is_function:
-            theirs(call.name)(*inputs, **settings)
-        else:
-            theirs(call.name)(**settings).double()(*inputs)
-
-    with pytest.raises(Exception):  # noqa: B017, PT011 - torch raises many kinds
-        run()

@@ -163,7 +163,7 @@ def test_epochs_of_some_steps() -> None:
     assert len(short.fit(numbered, 1, steps_per_epoch=3).losses) == 9
     with pytest.raises(nn.InputError, match="the loader no batches"):
         short.fit([], 4, steps_per_epoch=3)
-    with pytest.raises(nn.SettingError, match="steps_per_epoch is an integer from 1 on"):
+    with pytest.raises(nn.SettingError, match="steps_per_epoch must be a positive integer"):
         short.fit(numbered, 4, steps_per_epoch=0)
 
 
@@ -288,7 +288,7 @@ def test_what_cannot_be_trained() -> None:
     ("settings", "message"),
     [
         ({"schedule": "batch"}, "schedule must be 'epoch' or 'step'"),
-        ({"accumulate": 0}, "accumulate is an integer from 1 on"),
+        ({"accumulate": 0}, "accumulate must be a positive integer"),
         ({"clip_norm": -1}, "clip_norm must be a number from 0 on"),
         ({"clip_value": math.nan}, "clip_value must be a number from 0 on"),
     ],
@@ -399,7 +399,7 @@ def test_bad_settings_of_callbacks(tmp_path: Path) -> None:
         train.EarlyStopping(min_delta=-1)
     with pytest.raises(nn.SettingError, match="no number 'validation_loss' to go by; it has epoch"):
         trainer(train.EarlyStopping()).fit(loader(), 1)
-    with pytest.raises(nn.SettingError, match="every_steps is an integer from 1 on"):
+    with pytest.raises(nn.SettingError, match="every_steps must be a positive integer"):
         train.SaveCheckpoints(tmp_path, every_steps=0)
 
 
@@ -752,11 +752,8 @@ def test_the_history() -> None:
     assert repr(history).startswith("History(2 epochs, the last {'epoch': 2,")
 
 
-@pytest.mark.parametrize(
-    ("columns", "parts"), [(30, 0), (50, 1), (60, 2), (80, 3), (200, 3)], ids=str
-)
-def test_a_progress_bar_tells_the_time_that_is_left_speed_and_metrics_where_they_fit(
-    monkeypatch: pytest.MonkeyPatch, columns: int, parts: int
+def test_a_progress_bar_tells_the_time_that_is_left_and_the_speed(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     progress = pytest.importorskip("rich.progress")
     told: list[str] = []
@@ -767,15 +764,10 @@ def test_a_progress_bar_tells_the_time_that_is_left_speed_and_metrics_where_they
             told.append(pace)
 
     monkeypatch.setattr("rich.progress.Progress", Drawn)
-    monkeypatch.setenv("COLUMNS", str(columns))
     now = itertools.count()  # one second from one look at the clock to the next
     monkeypatch.setattr(callbacks.time, "perf_counter", lambda: next(now))
     fitted = trainer(train.ProgressBar(io.StringIO(), "images"))
-    history = fitted.fit(loader(), 2)
+    fitted.fit(loader(), 2)
     assert fitted.samples == 2 * 22
-    for batch, left, epoch in ((0, "0:00:11", None), (5, "0:00:06", 0), (11, "0:00:00", 1)):
-        shown = told[batch].split("  ") if told[batch] else []
-        assert len(shown) == parts
-        assert shown[:2] == [f"{left} left", "4 images/s"][:parts]
-        if epoch is not None and parts == 3:
-            assert shown[2] == f"accuracy {history.rows[epoch]['accuracy']:.4g}"
+    for batch, left in ((0, "0:00:11"), (5, "0:00:06"), (11, "0:00:00")):
+        assert told[batch] == f"{left} left  4 images/s"

@@ -144,7 +144,7 @@ def test_a_property_that_fails_is_named() -> None:
         def area(self) -> float:
             return self.side**2
 
-    with pytest.raises(AttributeError, match="Square.area uses an attribute that is not there"):
+    with pytest.raises(AttributeError, match="Square.area uses a missing attribute"):
         _ = Square().area
 
 
@@ -169,8 +169,8 @@ def test_no_forward() -> None:
     ("name", "message"),
     [
         ("a.b", "'a.b' cannot name a member of Tree"),
-        ("", "must not be empty"),
-        (0, "must be a string"),
+        ("", "must be a non-empty string"),
+        (0, "must be a non-empty string"),
         ("size", "'size' cannot name a member of Tree, which has an attribute of that name"),
         ("train", "'train' cannot name a member of Tree, whose class has an attribute"),
         ("forward", "'forward' cannot name a member of Tree, whose class has"),
@@ -430,7 +430,7 @@ def test_loaded_values_are_copies_that_record_anew() -> None:
 def test_only_numbers_take_the_place_of_numbers(bad: object) -> None:
     tree = Tree()
     state = {**tree.state_dict(), "bias": 9.0, "right.weight": bad}
-    with pytest.raises(StateDictError, match="right.weight: .* was given where a number is held"):
+    with pytest.raises(StateDictError, match="right.weight: .* was given for a number"):
         tree.load_state_dict(state)
     assert tree.bias.value == 3.0
 

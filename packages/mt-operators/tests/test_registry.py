@@ -20,7 +20,7 @@ from mt_operators.core.elementary import exp
 
 def test_foreign_code_is_refused_when_a_row_is_added() -> None:
     table = OperatorTable()
-    with pytest.raises(TracingError, match="asks for the value of a float"):
+    with pytest.raises(TracingError, match="converts a value to float"):
         table.add("gamma", lambda x: math.gamma(x) + 1.0, lambda x, out: out)
     assert len(table) == 0
     table.add("turns", lambda x: x / math.tau, lambda x, out: 1.0 / math.tau)
@@ -125,7 +125,7 @@ def nested(x: float) -> float:
         (lambda x: x if x > 0.0 else -x, "branches on a value.*where"),
         (lambda x: x**2, r"uses \*\*.*call pow"),
         (lambda x: max(x, 0.0), "branches on a value.*where"),
-        (nested, "asks for the value of a float, as the functions of math"),
+        (nested, "converts a value to float, as the functions of math"),
         (lambda x: x.real, "no attribute 'real'"),
         (lambda x: (x > 0.0) and x, "branches on a value.*where"),
         (eval("lambda x: x + missing"), "name 'missing' is not defined"),
@@ -134,8 +134,8 @@ def nested(x: float) -> float:
         (lambda x: (x, x), "computes with .* of type tuple"),
         (lambda x: x + "1", "computes with '1' of type str"),
         (lambda x: 2**x, r"uses \*\*.*call pow"),
-        (math.sin, "asks for the value of a float, as the functions of math"),
-        (float, "asks for the value of a float"),
+        (math.sin, "converts a value to float, as the functions of math"),
+        (float, "converts a value to float"),
     ],
 )
 def test_functions_that_leave_no_graph_are_refused(

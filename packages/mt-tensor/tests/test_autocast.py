@@ -152,7 +152,7 @@ def test_a_block_is_that_of_its_thread() -> None:
         (lambda: mt.autocast(mt.float16), TypeError, "device_type is a string"),
         (lambda: mt.autocast("cpu", mt.float32), errors.DTypeError, "float32 was given"),
         (lambda: mt.autocast("cpu", mt.int16), errors.DTypeError, "int16 was given"),
-        (lambda: mt.autocast("cpu", enabled=1), TypeError, "enabled is True or False"),
+        (lambda: mt.autocast("cpu", enabled=1), TypeError, "enabled must be True or False"),
         (lambda: mt.get_autocast_dtype("mps"), errors.DomainError, "'mps'"),
     ],
 )

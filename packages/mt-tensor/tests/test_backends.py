@@ -97,7 +97,7 @@ def test_an_unknown_name_lists_what_there_is() -> None:
         ("raise RuntimeError('half installed')", "RuntimeError: half installed"),
         ("import a_module_that_is_missing", "ModuleNotFoundError"),
         ("x = 1", "AttributeError"),
-        ("def create_backend(): return 3", "returned 3, which is no TensorBackend"),
+        ("def create_backend(): return 3", "returned 3, which is not a TensorBackend"),
         (GOOD.format(name="another"), "calls itself 'another'"),
     ],
 )

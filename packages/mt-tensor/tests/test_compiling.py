@@ -1,4 +1,4 @@
-"""`compile`: what programs do is what functions do, and nothing is frozen in silence."""
+"""`compile`: programs do the same as functions, and nothing is frozen in silence."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from mt_tensor.conformance.compiling import check_program, small_as_large
 from mt_tensor.conformance.instructions import Draw
 from mt_tensor.core import kernels
 from mt_tensor.errors import CompileError, CompileWarning, IndexingError, InPlaceError, LinAlgError
-from mt_tensor.programs import compiling, passes
-from mt_tensor.programs.numbers import Guards, Varying
+from mt_tensor.programs import compiling, fusion
+from mt_tensor.programs.symbolic_numbers import Guards, SymbolicNumber
 
 BACKENDS = pytest.mark.parametrize("backend", ["numpy", "simple"])
 FACTOR = 2.0
@@ -66,11 +66,11 @@ def counted(function: Callable[..., Any]) -> tuple[Any, list[int]]:
         count(1)
         return function(*args, **kwargs)
 
-    # What counts is a method of a list, which no program looks into.
+    # The counter is a builtin method, which programs compare by identity only.
     return mt.compile(body), calls
 
 
-# --- Once recorded, then run ---------------------------------------------------------------------
+# --- Recorded once, then replayed ---------------------------------------------------------------
 
 
 @BACKENDS
@@ -171,7 +171,7 @@ def test_numbers_in_arguments_are_compared() -> None:
     for rate in (0.5, 0.25, 0.5, float("nan"), 0.0, -0.0, float("nan")):
         expected = 1 * rate - rate * 1 + (1 - rate**2) / 3
         assert f(row(1), rate).item() == pytest.approx(expected, nan_ok=True)
-    assert len(calls) == 5  # 0.5 and nan have come twice
+    assert len(calls) == 5  # 0.5 and nan occur twice
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def test_counters_count() -> None:
         for k in range(1, 9):
             assert step(row(1)).item() == pytest.approx(1 / (1 - 0.9**k) * 0.5**k)
             assert state == {"step": k, "decay": 0.5**k}
-    assert "recorded anew at each call: what is in 'step'" in str(caught[0].message)
+    assert "recorded anew at each call: it changes the value of 'step'" in str(caught[0].message)
     assert not step.programs
 
 
@@ -239,16 +239,16 @@ def test_counters_count() -> None:
 )
 def test_where_the_value_of_a_varying_number_is_needed_it_is_a_guard(use: Any) -> None:
     guards: Guards = []
-    varying = Varying(2.5, "n1", guards)
+    varying = SymbolicNumber(2.5, "n1", guards)
     used = use(varying)
-    assert (used.value if isinstance(used, Varying) else used) == use(2.5)
-    if not isinstance(used, Varying):
+    assert (used.value if isinstance(used, SymbolicNumber) else used) == use(2.5)
+    if not isinstance(used, SymbolicNumber):
         ((question, answer),) = guards
         assert eval(question, {"n1": 2.5}) is answer
         assert question.startswith("bool") or eval(question, {"n1": 0.0}) is not answer
 
 
-# --- What lies around -----------------------------------------------------------------------------
+# --- State that a function can reach --------------------------------------------------------------
 
 
 def test_everything_around_is_compared() -> None:
@@ -366,7 +366,7 @@ def test_tensors_around_may_be_exchanged() -> None:
 
 
 def test_tuples_of_tensors_around_may_be_exchanged() -> None:
-    """As recurrent networks keep their states."""
+    """Recurrent networks keep their states like this."""
     states: dict[str, Any] = {"now": (mt.zeros(1), (mt.ones(1), 3))}
     f, calls = counted(lambda x: None)
 
@@ -602,7 +602,7 @@ def test_tensors_around_with_a_history_are_left_to_the_function() -> None:
 
     for _ in range(compiling.PATIENCE - 1):
         check()
-    with pytest.warns(CompileWarning, match="has a history"):
+    with pytest.warns(CompileWarning, match="with a graph"):
         check()
 
 
@@ -662,7 +662,7 @@ def test_long_lists_and_large_arrays_are_compared() -> None:
 
 def test_tensors_that_operations_keep_are_constants() -> None:
     x = row(1, 2, 3).expand(3, 3)
-    for _ in range(2):  # the mask is made in the first round, and found in the second
+    for _ in range(2):  # the mask is made in the first round, and cached in the second
         f = mt.compile(lambda x: x.triu(1) + 1)
         assert [f(k * x).tolist() for k in range(3)] == [
             (x * k).triu(1).add(1).tolist() for k in range(3)
@@ -711,7 +711,7 @@ def test_a_gradient_is_not_differentiated_again() -> None:
 
 
 def test_backward_beyond_what_is_compiled() -> None:
-    """What was computed before belongs to no program."""
+    """A graph that existed before the call is not part of the program."""
     f = mt.compile(lambda y: y.sum().backward())
     x = row(2, requires_grad=True)
     with pytest.raises(CompileError, match="computed from"):
@@ -798,7 +798,7 @@ def test_looking_at_elements_is_refused(look: Callable[[mt.Tensor], Any]) -> Non
 
     with pytest.raises(CompileError, match=r"looks at elements.*test_compiling\.py"):
         mt.compile(step)(row(1))
-    assert total.tolist() == [1]  # what was done before has been done
+    assert total.tolist() == [1]  # side effects until then remain
     assert state == {"count": 2, "items": [1, 2]}
 
 
@@ -852,6 +852,37 @@ def test_an_error_while_a_program_runs_leaves_all_as_it_was() -> None:
     assert len(step.programs) == 1
 
 
+def test_a_check_does_not_overtake_a_read_of_what_it_needs_changed() -> None:
+    first, second = mt.zeros(2, 2), mt.zeros(2, 2)
+
+    @mt.compile
+    def step(x: mt.Tensor) -> mt.Tensor:
+        first.add_(x)
+        scaled = x * 2
+        second.add_(scaled)  # before the next line changes it
+        scaled.add_(1)
+        return mt.linalg.inv(scaled)
+
+    x = mt.tensor([[1.0, 2.0], [3.0, 5.0]])
+    for k in (1, 2, 3):
+        step(x)
+        assert second.tolist() == (x * 2 * k).tolist()
+    assert step.programs
+
+
+def test_containers_that_are_given_and_changed_keep_their_identity() -> None:
+    def step(x: mt.Tensor, outer: list[Any], options: dict[str, Any]) -> Any:
+        outer.append(x * 2)
+        options["last"] = outer[0]
+        return outer[0]
+
+    inner = [row(1)]
+    outer, options = [inner], {"first": inner}
+    assert mt.compile(step)(row(3), outer, options) is inner
+    assert outer[0] is options["first"] is options["last"] is inner
+    assert outer[1].tolist() == [6]  # type: ignore[attr-defined]
+
+
 def test_what_cannot_be_run_again_is_said() -> None:
     losses: list[mt.Tensor] = []
 
@@ -861,7 +892,7 @@ def test_what_cannot_be_run_again_is_said() -> None:
 
     for k in range(compiling.PATIENCE - 1):
         step(row(k))
-    with pytest.warns(CompileWarning, match="a list gets other items"):
+    with pytest.warns(CompileWarning, match="changes the length or the keys of a list"):
         step(row(3))
     assert [x.item() for x in losses] == [0, 2, 4, 6]
 
@@ -870,7 +901,7 @@ def test_what_cannot_be_run_again_is_said() -> None:
 
 
 def training(**options: Any) -> tuple[Any, list[mt.Tensor], dict[str, Any]]:
-    """Return a compiled step of training, its weights and its state."""
+    """Return a compiled training step, its weights and its state."""
     weights, state = [row(1, 2, requires_grad=True), row(3, 4)], {"h": row(0, 0), "n": 0}
 
     def step(x: mt.Tensor) -> mt.Tensor:
@@ -994,7 +1025,7 @@ def test_repetitions_and_what_nobody_reads_are_left_out() -> None:
     assert len(f.program.instructions) <= 4
 
 
-# --- One pass over memory -------------------------------------------------------------------------
+# --- Fusion, copies and buffers -------------------------------------------------------------------
 
 
 def onto_its_transpose(x: mt.Tensor) -> mt.Tensor:
@@ -1059,7 +1090,7 @@ def test_what_is_made_only_to_be_copied_is_made_where_the_copy_would_be(backend:
 
 
 def test_a_backend_may_reduce_what_it_computes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A function of the backend is asked once, and called at each run."""
+    """The kernel is looked up once, and its function runs at each replay."""
     asked = []
 
     def fold(backend: Any, formula: Any, inputs: Any, out: Any, *reduction: Any) -> Any:
@@ -1068,7 +1099,7 @@ def test_a_backend_may_reduce_what_it_computes(monkeypatch: pytest.MonkeyPatch) 
         compute = backend.elementwise(formula)
         return lambda *views: backend.reduce(operator, compute(out, *views), *rest)
 
-    monkeypatch.setitem(kernels._kernels["numpy"], passes.FOLD, fold)
+    monkeypatch.setitem(kernels._kernels["numpy"], fusion.FOLD, fold)
     f = mt.compile(lambda x, y, n: ((x - y) * n).sum(1))
     x, y = mt.ones(200, 100), mt.zeros(100)
     first, second = f(x, y, 3.0), f(x, y, 0.5)
@@ -1082,7 +1113,7 @@ def test_a_backend_may_reduce_what_it_computes(monkeypatch: pytest.MonkeyPatch) 
     assert [each.name for each in kept(x) and kept.program.instructions].count("reduce") == 2
 
 
-# --- What nobody has ------------------------------------------------------------------------------
+# --- Results and memory ---------------------------------------------------------------------------
 
 
 def test_what_is_made_on_the_host_is_made_at_each_run() -> None:
@@ -1138,7 +1169,7 @@ def test_a_gradient_that_cannot_be_had_is_missed_only_by_who_wants_it() -> None:
 
 
 def memory_of(function: Callable[..., Any], *arguments: Any) -> tuple[int, int]:
-    """Return how many more bytes there are after a call, and at most during it."""
+    """Return the bytes that a call leaves allocated, and its peak."""
     tracemalloc.start()
     before, _ = tracemalloc.get_traced_memory()
     function(*arguments)
@@ -1164,11 +1195,11 @@ def test_writing_down_takes_no_more_memory_and_keeps_none() -> None:
     assert f.programs
 
 
-# --- Faults that are planted ----------------------------------------------------------------------
+# --- Planted faults -------------------------------------------------------------------------------
 
 
 def mixing_up(composed: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a fusion that exchanges its last two inputs."""
+    """Return a fusion that swaps its last two inputs."""
 
     def wrong(producer: Any, reader: Any) -> Any:
         one = composed(producer, reader)
@@ -1181,7 +1212,7 @@ def mixing_up(composed: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def forgetting_changes(_: Any) -> Callable[..., bool]:
-    """Return a fusion's question whose answer is always that nothing has changed."""
+    """Return a check of a fusion that always finds nothing changed."""
     return lambda *_: True
 
 
@@ -1200,6 +1231,6 @@ def check_programs(count: int) -> None:
 def test_a_fault_in_fusion_is_seen(
     name: str, fault: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(passes, name, fault(getattr(passes, name)))
+    monkeypatch.setattr(fusion, name, fault(getattr(fusion, name)))
     with pytest.raises(AssertionError, match="compiled:"):
         check_programs(400)

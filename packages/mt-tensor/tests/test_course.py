@@ -81,7 +81,7 @@ def test_views_by_strides(shape, strides, offset, wanted):
         (lambda: TensorData([[1], [2, 3]], (1,)), errors.DTypeError, "numbers in one row"),
         (lambda: TensorData(np.array([1j]), (1,)), errors.DTypeError, "no dtype"),
         (lambda: counting(2).get((2,)), errors.IndexingError, "outside"),
-        (lambda: counting(2).permute(1), errors.IndexingError, "once"),
+        (lambda: counting(2).permute(1), errors.IndexingError, "not a permutation"),
     ],
 )
 def test_bad_storages_and_indices(make, error, message):
@@ -169,7 +169,9 @@ def test_more_dimensions_than_numpy_has():
     y = mt.arange(2, backend="simple").view(shape)
     assert (x + y).sum().item() == 3.0
     assert y.T[1].flatten().tolist() == [1]
-    with pytest.raises(errors.ShapeError, match="70 dimensions was given to NumPy.*at most 64"):
+    with pytest.raises(
+        errors.ShapeError, match="70 dimensions cannot be converted to a NumPy array.*at most 64"
+    ):
         x.numpy()
     with pytest.raises(errors.ShapeError, match="at most 64"):
         _ = x.to("numpy") + 1

@@ -207,7 +207,7 @@ def test_full_like_torch() -> None:
     assert mt.full_like(mt.ones(2, dtype="int32"), 2.5).tolist() == [2, 2]
     with pytest.raises(errors.ShapeError, match="one sequence"):
         mt.full(3, 1)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="fill_value is a number; 'a'"):
+    with pytest.raises(TypeError, match="fill_value must be a number; 'a'"):
         mt.full((3,), "a")
     with pytest.raises(errors.DTypeError, match="out of range for uint8"):
         mt.full((3,), 300, dtype="uint8")
@@ -355,3 +355,21 @@ def test_bad_triangles() -> None:
         mt.tril_indices(2, 2, dtype="float32")
     with pytest.raises(mt.errors.ShapeError, match="non-negative"):
         mt.triu_indices(2, -2)
+
+
+def test_rules_give_the_same_everywhere() -> None:
+    makers = (
+        lambda place: mt.full((2, 3), 1.5, backend=place),
+        lambda place: mt.arange(1, 9, 3, backend=place),
+        lambda place: mt.linspace(0, 1, 7, backend=place),
+        lambda place: mt.logspace(0, 1, 7, backend=place),
+        lambda place: mt.eye(2, 3, backend=place),
+        lambda place: mt.ones_like(mt.zeros(3, dtype="int8", backend=place)),
+    )
+    for make in makers:
+        here, there = make("simple"), make("numpy")
+        assert here.backend is mt.get_backend("simple")
+        assert here.dtype is there.dtype
+        assert here.tolist() == there.tolist()
+        assert repr(here) == repr(there)
+    assert mt.empty(2, 0, backend="simple").shape == (2, 0)

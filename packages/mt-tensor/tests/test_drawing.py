@@ -2,7 +2,7 @@
 
     python tests/test_drawing.py
 
-draws the pictures of the README anew.
+redraws the pictures of the guides.
 """
 
 import itertools
@@ -229,27 +229,28 @@ def test_what_is_no_program_and_what_is_too_large():
         draw_program(mt.ones(2))
 
 
-# --- The pictures of the README -----------------------------------------------------------------
+# --- The pictures of the guides -----------------------------------------------------------------
 
 PICTURES = {"memory": "storage.svg", "graph": "graph.svg", "picture": "program.svg"}
 
 
-def readme_pictures():
-    """Return the pictures that the README's examples draw, by the names of their files."""
-    source = (PACKAGE / "README.md").read_text(encoding="utf-8")
+def guide_pictures():
+    """Return the pictures that the examples of the guides draw, by the names of their files."""
     names = {"mt": mt, "print": lambda *_: None}
-    for block in re.findall(r"```python\n(.*?)```", source, re.DOTALL):
-        if "mt_tensor.drawing" in block:
-            exec(compile(block, "README.md", "exec"), names)
+    for guide in ("tensors.md", "compile.md"):
+        source = (PACKAGE / "docs" / guide).read_text(encoding="utf-8")
+        for block in re.findall(r"```python\n(.*?)```", source, re.DOTALL):
+            if "mt_tensor.drawing" in block:
+                exec(compile(block, guide, "exec"), names)
     return {file: names[name] for name, file in PICTURES.items()}
 
 
-def test_the_pictures_in_the_readme_are_what_the_code_draws():
-    for file, picture in readme_pictures().items():
+def test_the_pictures_in_the_guides_are_what_the_code_draws():
+    for file, picture in guide_pictures().items():
         checked_in = (PACKAGE / "docs" / file).read_text(encoding="utf-8")
         assert checked_in == picture, f"run python {__file__} to draw it anew"
 
 
 if __name__ == "__main__":
-    for file, picture in readme_pictures().items():
+    for file, picture in guide_pictures().items():
         (PACKAGE / "docs" / file).write_text(picture, encoding="utf-8", newline="\n")

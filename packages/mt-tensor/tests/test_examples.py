@@ -1,15 +1,24 @@
-"""The examples of the README and of the docstrings run and give what they show."""
+"""The examples of the README, the guides and the docstrings run and give what they show."""
 
 from pathlib import Path
+
+import pytest
 
 import mt_tensor
 from mt_operators.testing.documentation import run_docstrings, run_readme
 
-README = Path(__file__).parents[1] / "README.md"
+FOLDER = Path(__file__).parents[1]
+WITH_EXAMPLES = ("autograd", "backends", "compile", "extending", "tensors")
+GUIDES = [FOLDER / "docs" / f"{name}.md" for name in WITH_EXAMPLES]
 
 
 def test_readme() -> None:
-    assert run_readme(README) > 0
+    assert run_readme(FOLDER / "README.md") > 0
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.stem)
+def test_guides(guide: Path) -> None:
+    assert run_readme(guide) > 0
 
 
 def test_docstrings() -> None:

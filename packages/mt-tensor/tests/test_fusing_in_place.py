@@ -10,10 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mt_tensor as mt
-from mt_operators import Formula
-from mt_operators.core.elementary import where
 from mt_tensor.errors import BackendMismatchError, DTypeError, FusionError, InPlaceError, ShapeError
-from mt_tensor.large_arrays.updates import BLOCK, update_source
+from mt_tensor.large_arrays.updates import BLOCK
 
 
 @mt.fuse_in_place("place", "velocity")
@@ -47,7 +45,11 @@ def test_settings_and_arguments_that_are_none_choose_the_formula() -> None:
         (lambda x: roll(mt.arange(2), None, x, 1.0), DTypeError, "in place, not int64"),
         (lambda x: roll(x, None, x), TypeError, "takes 4 positional"),
         (lambda x: roll(x, None, "steep", 1.0), TypeError, "steep"),
-        (lambda x: roll(x, None, mt.ones(2, backend="simple"), 1.0), BackendMismatchError, "meet"),
+        (
+            lambda x: roll(x, None, mt.ones(2, backend="simple"), 1.0),
+            BackendMismatchError,
+            "tensors of backends",
+        ),
         (lambda x: roll(x.requires_grad_(), None, x, 1.0), InPlaceError, "leaf"),
         (
             lambda x: roll(x, None, mt.ones(2, requires_grad=True), 1.0),
@@ -88,11 +90,28 @@ def test_results_must_be_as_many_as_what_is_changed(results: Any) -> None:
         mt.fuse_in_place("x", "y")(results)(mt.ones(1), mt.ones(1))
 
 
-def test_what_numbers_alone_make_is_computed_once_and_not_for_each_block() -> None:
-    formula = Formula("f", 3, 1, lambda x, rate, decay: x * where(rate > 0, 1 - rate * decay, 2))
-    text = update_source(formula, ("row", "number", "number"), (0,))
-    each_block = text.partition("for lo in range(0, size, BLOCK):")[2].split()
-    assert " ".join(each_block) == "y0 = x0[lo : lo + BLOCK] mul(y0, n9, out=y0)"
+@pytest.mark.parametrize("shape", [(2, 3), (1, 1), (2, 1)])
+def test_what_is_read_must_broadcast_to_what_is_changed(shape: tuple[int, ...]) -> None:
+    move = mt.fuse_in_place("x")(lambda x, y, z: x + y * z)
+    with pytest.raises(ShapeError, match="does not broadcast"):
+        move(mt.zeros(3), mt.ones(*shape), 1.0)
+
+
+def test_what_is_changed_must_not_share_memory() -> None:
+    follow = mt.fuse_in_place("x", "y")(lambda x, y, z: (y + z, x + z))
+    memory, y = mt.arange(5, dtype="float32"), mt.zeros(3)
+    with pytest.raises(InPlaceError, match="share memory"):
+        follow(memory[1:4], memory[:3], y)
+    with pytest.raises(InPlaceError, match="repeats elements"):
+        follow(memory[:1].expand(3), y, 1.0)
+
+
+def test_a_function_that_looks_at_elements_is_refused() -> None:
+    branching = mt.fuse_in_place("x")(lambda x: x if x > 0 else -x)
+    x = mt.tensor([1.0, -1.0])
+    with pytest.raises(FusionError, match="looks at an element"):
+        branching(x)
+    assert x.tolist() == [1, -1]
 
 
 OPERATIONS = {

@@ -1,7 +1,7 @@
-"""`compile` and what varies between calls: a program gives what eager calls give, or is refused.
+"""`compile` and state that changes between calls: results are those of eager calls, or an error.
 
 Each case calls a function several times, while something that the function depends on changes. It
-gets a decorator, which is `mt.compile` or does nothing, and returns what the calls gave.
+gets a decorator, which is `mt.compile` or does nothing, and returns the results of the calls.
 """
 
 import collections
@@ -33,7 +33,7 @@ Case = Callable[[Decorator], list[Any]]
 
 CASES: dict[str, Case] = {}
 CALLS = 6
-"""Enough for objects that are made anew for each call to get addresses of earlier ones."""
+"""Enough calls for new objects to get the addresses of earlier ones."""
 
 
 def case(function: Case) -> Case:
@@ -70,7 +70,7 @@ class Data:
 
 
 def with_a(make: Callable[[int], Any], read: Callable[[mt.Tensor, Any], mt.Tensor]) -> Case:
-    """Return the case of an argument that is made anew for each call."""
+    """Return the case of an argument that is a new object at each call."""
 
     def calls(compiled: Decorator) -> list[Any]:
         function = compiled(read)
@@ -119,7 +119,7 @@ def setting_n(held: Any, n: int) -> None:
 
 
 def subclass(kind: type, value: Any) -> Callable[[int], Any]:
-    """Return what makes instances of a subclass with an attribute."""
+    """Return a factory of instances of a subclass with an attribute."""
     own = type("Own", (kind,), {})
 
     def make(n: int) -> Any:
@@ -459,7 +459,7 @@ CASES |= {
 }
 
 
-# --- What code reads beside its arguments ---------------------------------------------------------
+# --- State besides the arguments ------------------------------------------------------------------
 
 SCALE = 1.0
 
@@ -568,7 +568,7 @@ def cleared_cache(n: int) -> None:
 
 
 def after(change: Callable[[int], None], read: Callable[[mt.Tensor], mt.Tensor]) -> Case:
-    """Return the case of something that is changed between calls, and belongs to no argument."""
+    """Return the case of state that is changed between calls, and is no argument."""
 
     def calls(compiled: Decorator) -> list[Any]:
         function, results = compiled(read), []
@@ -652,7 +652,7 @@ CASES |= {
 
 
 def given(calls: Callable[[], list[tuple[Any, ...]]], function: Callable[..., Any]) -> Case:
-    """Return the case of a function that is called with these arguments in turn."""
+    """Return the case of a function that is called with each of these arguments."""
 
     def called(compiled: Decorator) -> list[Any]:
         run = compiled(function)
@@ -662,7 +662,7 @@ def given(calls: Callable[[], list[tuple[Any, ...]]], function: Callable[..., An
 
 
 def parts(*slices: tuple[slice, ...]) -> Callable[[], list[tuple[Any, ...]]]:
-    """Return a function that returns parts of one tensor, as the arguments of each call."""
+    """Return a function that returns slices of one tensor, the arguments of each call."""
 
     def calls() -> list[tuple[Any, ...]]:
         x = row(1, 2, 3, 4)
@@ -871,7 +871,7 @@ def a_new_tensor_put_in_two_places(compiled: Decorator) -> list[Any]:
 
 
 def weighted(change: Callable[[dict[str, Any], int], None]) -> Case:
-    """Return the case of a weight that is changed between calls which differentiate by it."""
+    """Return the case of a weight that changes between calls that compute its gradient."""
 
     def calls(compiled: Decorator) -> list[Any]:
         held: dict[str, Any] = {"w": row(1, 2).requires_grad_()}
@@ -906,7 +906,7 @@ CASES |= {
 
 
 def before_backward(change: Callable[[mt.Tensor, mt.Tensor], Any]) -> Case:
-    """Return the case of memory that is changed after the function, and before the backward."""
+    """Return the case of memory that is changed between forward and backward."""
 
     def calls(compiled: Decorator) -> list[Any]:
         weight, data, results = row(1, 2).requires_grad_(), mt.ones(6, 2), []
@@ -1019,7 +1019,7 @@ def a_weight_that_is_also_given(compiled: Decorator) -> list[Any]:
 
 
 def plain(value: Any) -> Any:
-    """Return results as values that can be compared."""
+    """Return a result as a value that can be compared."""
     if isinstance(value, mt.Tensor):
         return value.dtype.name, value.detach().tolist()
     return value

@@ -301,7 +301,7 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: mt.ones(2).random_(2.5), TypeError, "2.5 of type float"),  # type: ignore[arg-type]
     (lambda: mt.ones(2).long().exponential_(), DTypeError, "floating-point"),
     (lambda: mt.ones(2).exponential_(0), DomainError, "positive; 0"),
-    (lambda: mt.ones(2).exponential_("1"), TypeError, "lambd is a number"),  # type: ignore[arg-type]
+    (lambda: mt.ones(2).exponential_("1"), TypeError, "lambd must be a number"),  # type: ignore[arg-type]
 ]
 
 

@@ -247,11 +247,11 @@ def test_what_gradients_cannot_follow() -> None:
     with mt.no_grad():
         view = y[0]
         view.zero_()
-    with pytest.raises(errors.InPlaceError, match="made under no_grad"):
+    with pytest.raises(errors.InPlaceError, match="created under no_grad"):
         view.add_(1.0 * leaf[0])
-    with pytest.raises(errors.InPlaceError, match="made under no_grad"):
+    with pytest.raises(errors.InPlaceError, match="created under no_grad"):
         view.add_(1.0)  # which changes y, too
-    with pytest.raises(errors.InPlaceError, match="made under no_grad"):
+    with pytest.raises(errors.InPlaceError, match="created under no_grad"):
         view.add_(mt.ones(3))
     with pytest.raises(errors.InPlaceError, match="a leaf that requires grad"):
         leaf.t_()

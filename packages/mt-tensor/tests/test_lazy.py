@@ -1,4 +1,4 @@
-"""`lazy`: nothing is computed before it is asked for, and then only what is needed."""
+"""`lazy`: elements are computed only when they are needed, and only those."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def test_what_nobody_can_ask_for_is_forgotten() -> None:
             mt.ones(2).realize()
         y = x * 3
         y.realize()
-        assert {call.name for call in block._pending} <= {"full"}  # numbers are kept as tensors
-        assert len(block._promises) == len(block._pending)
+        assert {call.name for call in block._pending} <= {"full"}  # numbers are cached as tensors
+        assert len(block._lazy) == len(block._pending)
     assert all("exp" not in call for program in names(block) for call in program)
 
 

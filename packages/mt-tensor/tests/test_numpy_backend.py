@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import mt_tensor as mt
 from mt_operators import OPERATORS, Formula
@@ -20,9 +18,7 @@ from mt_tensor.core.host import no_warnings, run_without_warnings
 from mt_tensor.core.layout import row_major
 from mt_tensor.core.numpy_functions import LARGE, numpy_function
 from mt_tensor.core.tensor_data import TensorData
-from mt_tensor.large_arrays.blocks import BLOCK, blocks, in_blocks
-from mt_tensor.large_arrays.choices import choose, keep, split
-from mt_tensor.large_arrays.formulas import MANY
+from mt_tensor.large_arrays.choices import MANY, choose, split
 
 
 @pytest.fixture(autouse=True)
@@ -146,7 +142,7 @@ def _formulas() -> Iterator[Formula]:
 
 @pytest.mark.parametrize("formula", [*_formulas()], ids=lambda formula: formula.name)
 def test_a_formula_over_a_large_array_is_that_over_its_parts(formula: Formula) -> None:
-    """Large arrays go in blocks, and choose without branches; small ones do neither."""
+    """Large arrays choose without branches; small ones do not."""
     function = _lifted(formula)
     arrays = _arguments(formula.arity, LARGE + 77)
     with np.errstate(all="ignore"):
@@ -174,43 +170,6 @@ def _lifted(formula: Formula) -> Callable[..., Any]:
     return numpy_function(formula, FUNCTIONS, np.dtype(np.float32))
 
 
-@st.composite
-def _large_shapes(draw: st.DrawFn) -> list[int]:
-    shape = draw(st.lists(st.integers(1, 40), max_size=3))
-    longest = draw(st.integers(LARGE, 4 * LARGE)) // math.prod(shape)
-    shape.insert(draw(st.integers(0, len(shape))), longest + 1)
-    return shape
-
-
-@settings(max_examples=25, deadline=None)
-@given(_large_shapes(), st.data())
-def test_blocks_of_broadcast_arrays(shape: list[int], data: st.DataObject) -> None:
-    """Each argument may be transposed, or stretched in some dimensions, or a number."""
-    size = math.prod(shape)
-    x = np.arange(size, dtype=np.float32).reshape(shape[::-1]).T
-    lengths = [data.draw(st.sampled_from((1, length))) for length in shape]
-    y = np.arange(math.prod(lengths), dtype=np.float32).reshape(lengths)
-    z = np.float32(3).reshape(())
-
-    def function(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
-        return a - b * c, b + c
-
-    first, second = in_blocks(function, x, y, z)
-    np.testing.assert_array_equal(first, x - y * z)
-    np.testing.assert_array_equal(second, np.broadcast_to(y + z, shape))
-    assert first.shape == second.shape == tuple(shape)
-
-
-@settings(deadline=None)
-@given(_large_shapes())
-def test_blocks_cover_an_array_once(shape: list[int]) -> None:
-    seen = np.zeros(shape, np.int8)
-    for place in blocks(tuple(shape)):
-        assert seen[place].size <= BLOCK
-        seen[place] += 1
-    assert (seen == 1).all()
-
-
 @pytest.mark.parametrize("size", [1, 5, 1000])
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i1", "u1", "i2", "i4", "i8", "?"])
 def test_choices_are_those_of_where(dtype: str, size: int) -> None:
@@ -226,21 +185,20 @@ def test_choices_are_those_of_where(dtype: str, size: int) -> None:
         (condition, x[:1], y[0, 0].reshape(())),
         (condition[:, ::-1], x.T.copy().T, y),
     ):
-        chosen = choose(*arguments)
-        assert chosen.dtype == dtype
-        np.testing.assert_array_equal(chosen.view(bits), np.where(*arguments).view(bits))
-        kept = keep(*arguments[:2])
-        assert kept.dtype == dtype
-        wanted = np.where(*arguments[:2], np.zeros((), dtype))
-        np.testing.assert_array_equal(kept.view(bits), wanted.view(bits))
+        zero = np.zeros((), dtype)
+        mask, first, second = arguments
+        for given in (arguments, (mask, first, zero), (mask, zero, second)):
+            chosen = choose(*given)
+            assert chosen.dtype == dtype
+            np.testing.assert_array_equal(chosen.view(bits), np.where(*given).view(bits))
     for mine, wanted in zip(split(condition, x), (condition, ~condition), strict=True):
         expected = np.where(wanted, x, np.zeros((), dtype))
         np.testing.assert_array_equal(mine.view(bits), expected.view(bits))
 
 
 def test_choices_between_types_are_those_of_where() -> None:
-    condition = np.arange(9) % 3 == 0
-    chosen = choose(condition, np.ones(9, np.int64), np.full((), 0.5))
+    condition = np.arange(MANY) % 3 == 0
+    chosen = choose(condition, np.ones(MANY, np.int64), np.full((), 0.5))
     np.testing.assert_array_equal(chosen, np.where(condition, 1.0, 0.5))
 
 

@@ -411,7 +411,7 @@ BAD: list[tuple[Callable[[Any], Any], str]] = [
     (lambda x: x.bool().clamp(False, True), "not defined on bool"),
     (lambda x: x.byte().clamp(min=300), "out of range for uint8"),
     (lambda x: x.byte().hardtanh() if isinstance(x, mt.Tensor) else F.hardtanh(x.byte()), "-1"),
-    (lambda x: x.add(x, alpha="a"), "alpha is a number"),
+    (lambda x: x.add(x, alpha="a"), "alpha must be a number"),
     (lambda x: x.long().add(x.long(), alpha=0.5), "alpha=0.5"),
     (lambda x: x.long().sub(x.long(), alpha=True), "alpha=True"),
     (lambda x: x.bool().sub(x.bool()), "use ne"),

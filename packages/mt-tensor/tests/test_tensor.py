@@ -49,7 +49,7 @@ def test_bad_data() -> None:
         mt.tensor("a", dtype="float32")
     with pytest.raises(errors.DTypeError, match="complex"):
         mt.tensor(np.zeros(2, complex))
-    with pytest.raises(errors.DTypeError, match="'float23' is no dtype.*float16, float32"):
+    with pytest.raises(errors.DTypeError, match="no dtype 'float23'.*float16, float32"):
         mt.zeros(2, dtype="float23")
     with pytest.raises(errors.ShapeError, match="non-negative integers"):
         mt.zeros(2, -1)
@@ -100,6 +100,13 @@ def test_random() -> None:
         (lambda: (mt.ones(2, dtype="int8"), mt.ones(2, dtype="uint8")), "int16"),
         (lambda: (mt.ones((), dtype="int32"), 2.5), "float32"),
         (lambda: (mt.ones(2, dtype="float32"), mt.ones(2, dtype="float64")), "float64"),
+        (lambda: (mt.ones(2, dtype="bfloat16"), 2), "bfloat16"),
+        (lambda: (mt.ones(2, dtype="bfloat16"), mt.ones(2, dtype="float16")), "float32"),
+        (lambda: (mt.ones(2, dtype="float32"), mt.ones(2, dtype="bfloat16")), "float32"),
+        (lambda: (mt.ones(2, dtype="bfloat16"), mt.ones(2, dtype="float64")), "float64"),
+        (lambda: (mt.ones(2, dtype="int64"), mt.ones(2, dtype="bfloat16")), "bfloat16"),
+        (lambda: (mt.ones(2, dtype="bfloat16"), mt.ones(2, dtype="uint8")), "bfloat16"),
+        (lambda: (mt.ones(2, dtype="bfloat16"), mt.ones(2, dtype="bool")), "bfloat16"),
     ],
 )
 def test_promotion(operands: Callable[[], tuple[Any, Any]], wanted: str) -> None:
@@ -230,7 +237,9 @@ def test_backward_accumulates_and_frees() -> None:
 
 def test_backward_of_more_than_one_element() -> None:
     x = mt.tensor([1.0, 2.0], requires_grad=True)
-    with pytest.raises(NoGradientError, match=r"shape \(2,\) needs the weight of each element"):
+    with pytest.raises(
+        NoGradientError, match=r"shape \(2,\) needs gradient=, one value per element"
+    ):
         (x * 2).backward()
     with pytest.raises(errors.ShapeError, match=r"gradient has shape \(3,\)"):
         (x * 2).backward(mt.ones(3))
@@ -337,7 +346,7 @@ def test_a_changed_saved_tensor_is_noticed() -> None:
     ]
     for result, change in cases:
         change()
-        with pytest.raises(errors.InPlaceError, match=r"changed in place since.*clone\(\)"):
+        with pytest.raises(errors.InPlaceError, match=r"has been changed in place, so.*clone\(\)"):
             result.backward()
 
 
@@ -391,15 +400,15 @@ def test_masks_and_empty_shapes() -> None:
         (lambda: mt.ones(6).view(2.0, 3), TypeError, r"are integers; \(2.0, 3\)"),
         (lambda: mt.ones(1).expand(2.5), TypeError, "are integers"),
         (lambda: mt.pad(mt.ones(2), (1.5, 1)), TypeError, "are integers"),
-        (lambda: mt.ones(2).sum("a"), TypeError, "a dimension is an integer; 'a'"),
-        (lambda: mt.ones(2).sum(0.0), TypeError, "a dimension is an integer; 0.0"),
+        (lambda: mt.ones(2).sum("a"), TypeError, "a dimension must be an integer; 'a'"),
+        (lambda: mt.ones(2).sum(0.0), TypeError, "a dimension must be an integer; 0.0"),
         (lambda: mt.tensor(1.0).unfold(0, 1, 1), errors.IndexingError, "at least one dimension"),
         (lambda: mt.tensor(1.0).narrow(0, 0, 1), errors.IndexingError, "at least one dimension"),
         (lambda: mt.tensor(1.0).gather(0, mt.tensor(0)), errors.IndexingError, "at least one"),
         (lambda: mt.arange(0, float("nan")), errors.ShapeError, "cannot reach nan"),
         (lambda: mt.linspace(0, 1, -3), errors.ShapeError, "non-negative integers"),
         (lambda: mt.eye(-2), errors.ShapeError, "non-negative integers"),
-        (lambda: mt.manual_seed(-1), ValueError, "integer from 0 on; -1"),
+        (lambda: mt.manual_seed(-1), ValueError, "non-negative integer; -1"),
         (lambda: mt.where(mt.ones(2), 1.0, 0.0), errors.DTypeError, "must be bool; float32"),
     ],
 )

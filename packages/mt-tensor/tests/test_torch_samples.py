@@ -6,17 +6,19 @@ row, or in one of the short lists below.
 """
 
 import itertools
+import runpy
 from functools import partial, partialmethod
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import mt_tensor as mt
 from mt_operators.testing import SPECIAL, SPECS
-from mt_tensor.conformance.test_operations import REFUSED, ROWS, SMOOTH
+from mt_tensor.conformance.test_operations import REFUSED as REFUSED_BY_THE_KIT
+from mt_tensor.conformance.test_operations import ROWS, SMOOTH
 from mt_tensor.testing import FLOATS, PROMOTION, WHOLE, arguments
 from mt_tensor.testing.elsewhere import elsewhere
-from mt_tensor.testing.sharing import APART, SHARING
 
 torch = pytest.importorskip("torch")
 
@@ -28,6 +30,14 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore:index_reduce.. is in beta",
     "ignore:indexing with dtype torch.uint8",
 )
+
+BESIDE = [
+    runpy.run_path(str(Path(__file__).with_name(name)))
+    for name in ("test_sharing.py", "test_bad_arguments.py")
+]
+SHARING, APART = BESIDE[0]["SHARING"], BESIDE[0]["APART"]
+REFUSED = [*REFUSED_BY_THE_KIT, *BESIDE[1]["REFUSED"]]
+"""Calls of other tests, which torch is given, too."""
 
 DTYPES = list(PROMOTION["same"])
 TOLERANCE = {"float16": 4e-3, "float32": 2e-5}
@@ -80,7 +90,7 @@ NO_GRADIENT_IN_TORCH = {
 """Operations that only torch does not differentiate, with the reason."""
 
 ACCEPTED_BY_TORCH = {
-    "p is a number; 'nuc'": "the nuclear norm is not offered here",
+    "p must be a number; 'nuc'": "the nuclear norm is not offered here",
     "if it is a mask": "it takes uint8 for bool, and warns of it",
     "single Ellipsis": "a second one means nothing; NumPy refuses it, too",
     "'max' was given": "an old name of amax",

@@ -1,14 +1,16 @@
-"""`mt bench`: this project compared with torch, on the same programs.
+"""`mt bench`: benchmark this project against torch, on the same programs.
 
-mt bench --backend fast matmul     the rows whose names match that pattern
+mt bench --backend fast matmul     the rows whose names match this pattern
 mt bench --group calls             single calls on tiny tensors, on one thread
-mt bench --group calls --count     the number of Python calls in each of these
+mt bench --group calls --count     the number of Python calls of each of these
 mt bench --group layers            every layer and loss, forward and backward
 mt bench --group jobs              steps of the jobs of mt-train, on random data
-mt bench --group steps             whole steps, captured, and torch, torch.compile and JAX
-mt bench parallel GPT              a step on several ranks, and predictions for many
-mt bench startup                   the time of an import and of the first training step
-mt bench chart rows.json out.svg   a chart of the rows written by --json
+mt bench --group steps             whole steps, compiled, against torch, torch.compile and JAX
+mt bench parallel GPT              a step on several ranks, and a prediction for many
+mt bench startup                   imports and first steps
+mt bench chart rows.json out.svg   draw the rows that --json has written
+mt bench launches                  count the GPU launches of training steps, without a GPU
+mt bench ways softmax              whether an operation is one kernel on a GPU, several, or none
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from mt.arguments import parser_of, positive
 from mt.elsewhere import missing, run_elsewhere
 from mt.errors import reported
 
-PARTS = ("startup", "chart", "parallel")
+PARTS = ("startup", "chart", "parallel", "launches", "ways")
 """The subcommands besides the comparison: modules of this package."""
 
 
@@ -61,43 +63,54 @@ def _parser(which: str) -> argparse.ArgumentParser:
         parser.add_argument("--runs", type=positive, default=15, help="processes for each import")
         parser.set_defaults(needs=["torch"])
     elif which == "parallel":
-        parser.add_argument("pattern", help="what the name of one of the steps has in it")
-        parser.add_argument("--backend", default="fast", help="the project's backend")
-        parser.add_argument("--ranks", type=positive, nargs="+", default=[2], help="how many")
-        parser.add_argument("--steps", type=positive, default=30, help="of each measurement")
+        parser.add_argument("pattern", help="a part of the name of a step")
+        parser.add_argument("--backend", default="fast", help="the backend")
+        parser.add_argument(
+            "--ranks", type=positive, nargs="+", default=[2], help="the number of ranks"
+        )
+        parser.add_argument("--steps", type=positive, default=30, help="steps of each measurement")
         parser.add_argument("--rounds", type=positive, default=3, help="measurements of each side")
         parser.add_argument(
             "--alone",
             dest="needs",
             action="store_const",
             const=["matplotlib", "mpi4py"],
-            help="leave out torch",
+            help="do not run torch",
         )
-        parser.add_argument("--picture", type=Path, metavar="FILE", help="draw what is predicted")
+        parser.add_argument("--picture", type=Path, metavar="FILE", help="draw the prediction")
         parser.set_defaults(needs=["torch", "matplotlib", "mpi4py"])
     elif which == "chart":
-        parser.add_argument("rows", type=Path, help="what --json has written")
+        parser.add_argument("rows", type=Path, help="a file written by --json")
         parser.add_argument("picture", type=Path, help="an SVG or PNG file to write")
         parser.set_defaults(needs=["matplotlib"])
+    elif which in ("launches", "ways"):
+        parser.add_argument("--json", action="store_true", help="print the counts for programs")
+        if which == "launches":
+            parser.add_argument("--each", action="store_true", help="name the kernels, too")
+        else:
+            parser.add_argument("names", nargs="*", help="the operations (default: all)")
+        parser.set_defaults(needs=["mt_cuda"])
     else:
-        parser.add_argument("pattern", nargs="?", default="", help="what names of rows must match")
+        parser.add_argument(
+            "pattern", nargs="?", default="", help="a pattern for the names of rows"
+        )
         parser.add_argument(
             "--group", choices=("kernels", "calls", "layers", "jobs", "steps"), default="kernels"
         )
-        parser.add_argument("--backend", default="numpy", help="the project's backend")
+        parser.add_argument("--backend", default="numpy", help="the backend")
         parser.add_argument(
             "--threads",
             type=positive,
             action="append",
-            help="how many a side has; of --group steps several may be said, one after the other",
+            help="threads of each side; may be repeated for --group steps",
         )
         parser.add_argument("--rounds", type=positive, default=15, help="measurements of each row")
         parser.add_argument("--against", choices=("torch", "mt_tensor"), default="torch")
-        parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows there")
+        parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to this file")
         parser.add_argument(
             "--count",
             action="store_true",
-            help="of --group calls: count the calls that Python makes, and measure nothing",
+            help="with --group calls: count Python calls instead of measuring time",
         )
         parser.set_defaults(needs=[])
     return parser

@@ -23,13 +23,9 @@ EARLIER = ("scalars", "weights")
 
 
 def models_of(name: str) -> Mapping[str, Recipe]:
-    """Return the models of a job that have a twin and need only its data.
-
-    A model that starts from word vectors in a file is, without them, another model of the job.
-    """
-    job = job_class(name)
-    left_out = {*EARLIER, *job.with_vectors}
-    return {model: recipe for model, recipe in job.models.items() if model not in left_out}
+    """Return the models of a job that have a twin."""
+    models = job_class(name).models
+    return {model: recipe for model, recipe in models.items() if model not in EARLIER}
 
 
 class Learner:

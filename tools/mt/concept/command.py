@@ -13,10 +13,10 @@ from mt.errors import reported
 def main(arguments: Sequence[str]) -> int:
     """Print a concept, or list all."""
     parser = argparse.ArgumentParser(
-        prog="mt concept", description="One idea in every stage and backend, side by side."
+        prog="mt concept", description="Show one idea in every stage and backend, side by side."
     )
     parser.add_argument(
-        "words", nargs="*", help="the idea, or words of a question; without any, all are listed"
+        "words", nargs="*", help="an idea, or words of a question; without any, list all ideas"
     )
     parser.add_argument("--no-run", action="store_true", help="do not run its input")
     options = parser.parse_args(arguments)

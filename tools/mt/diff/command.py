@@ -17,13 +17,13 @@ from mt.workspace import Workspace
 
 def main(arguments: Sequence[str]) -> int:
     """Print the comparison."""
-    parser = argparse.ArgumentParser(prog="mt diff", description="What AFTER adds to BEFORE.")
+    parser = argparse.ArgumentParser(prog="mt diff", description="Print what AFTER adds to BEFORE.")
     parser.add_argument("before", metavar="BEFORE", help="a stage: mt-operators, or operators")
-    parser.add_argument("after", metavar="AFTER", help="another one")
+    parser.add_argument("after", metavar="AFTER", help="another stage")
     parser.add_argument(
         "--all",
         action="store_true",
-        help="compare everything that users get, and not the cores alone",
+        help="compare whole packages, not only the cores",
     )
     parser.add_argument("--code", action="store_true", help="show every function, too")
     parser.add_argument("--no-run", action="store_true", help="do not run the experiment")

@@ -15,7 +15,8 @@ from mt.workspace import Workspace
 def main(arguments: Sequence[str]) -> int:
     """Print all findings; the status is 1 if there is a fault."""
     parser = argparse.ArgumentParser(
-        prog="mt doctor", description="What ails this machine or environment, and the fix."
+        prog="mt doctor",
+        description="Diagnose problems of this machine or environment, and how to fix them.",
     )
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
     options = parser.parse_args(arguments)

@@ -1,9 +1,9 @@
-"""`mt fuzz`: run random programs here and on torch, and compare them after every step.
+"""`mt fuzz`: compare random programs with torch, after every step.
 
 mt fuzz --programs 2000                 2,000 programs on the backend numpy
 mt fuzz --backend fast -j 2 --seed 7    others on mt-fast, in two processes
-mt fuzz --seed 7 --only 1234            one of them, with details
-mt fuzz --compile                       compare with the same programs, compiled
+mt fuzz --seed 7 --only 1234            one of them, in full
+mt fuzz --compile                       compiled and eager; see `compiled.py`
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ SHOWN = 10
 def main(arguments: Sequence[str]) -> int:
     """Run programs, and return 1 if there is a difference that is not known."""
     parser = parser_of("mt fuzz", __doc__)
-    parser.add_argument("--programs", type=int, default=1000, help="how many")
-    parser.add_argument("--seed", type=int, default=0, help="which ones")
-    parser.add_argument("--only", type=int, help="the number of the only one")
-    parser.add_argument("--backend", default="numpy", help="the project's backend")
-    parser.add_argument("-j", type=int, default=1, dest="processes", help="processes")
-    parser.add_argument("--table", action="store_true", help="count every operation")
+    parser.add_argument("--programs", type=int, default=1000, help="the number of programs (1000)")
+    parser.add_argument("--seed", type=int, default=0, help="the seed of the programs (0)")
+    parser.add_argument("--only", type=int, help="run only the program with this number")
+    parser.add_argument("--backend", default="numpy", help="the backend (numpy)")
+    parser.add_argument("-j", type=int, default=1, dest="processes", help="processes (1)")
+    parser.add_argument("--table", action="store_true", help="count runs and errors")
     parser.add_argument(
         "--compile", dest="way", action="store_const", const="compiled", default="torch",
-        help="compare programs with themselves, compiled",
+        help="compare compiled with eager execution",
     )  # fmt: skip
     options = parser.parse_args(arguments)
     with reported("fuzz"):

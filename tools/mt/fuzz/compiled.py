@@ -40,9 +40,9 @@ from mt_tensor.errors import CompileError, InPlaceError
 
 OURS = Ours()
 UNCOMPILED = "cannot be compiled"
-RUN = "replayed"
-AS_IT_IS = "recorded again at each call"
-COMPILED = (RUN, AS_IT_IS, UNCOMPILED)
+REPLAYED = "replayed"
+EAGER = "recorded again at each call"
+COMPILED = (REPLAYED, EAGER, UNCOMPILED)
 """The categories of programs in the counts."""
 
 CANCELLED = 1e-5
@@ -117,7 +117,7 @@ def _difference(steps: list[Step], program: Run) -> Difference | None:
             )
             if difference is not None:
                 return difference
-    program.met = [RUN if compiled.programs else AS_IT_IS]
+    program.met = [REPLAYED if compiled.programs else EAGER]
     return None
 
 

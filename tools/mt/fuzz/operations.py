@@ -31,7 +31,7 @@ from mt.fuzz.programs import (
 )
 from mt.fuzz.recording import Operand, Sample, recorded
 from mt.tables import read_table
-from mt_nn.conformance.calls import CALLS, REFUSED, Call
+from mt_nn.conformance.calls import CALLS, Call
 from mt_operators import OPERATORS as TABLE
 from mt_operators.testing import SPECS, WHOLE_SPECS
 from mt_tensor.testing import BAD_CALLS, TENSOR_SPECS, TensorOpSpec, arguments
@@ -191,7 +191,7 @@ def _with_oracle(samples: list[Sample], row: TensorOpSpec, count: int) -> list[S
 
 def _of_networks() -> Iterator[Sample]:
     """Yield the calls of functions of networks."""
-    for call in [*CALLS, *(refused.call for refused in REFUSED)]:
+    for call in CALLS:
         if call.is_function and not any(map(callable, call.settings.values())):
             yield _of_call(call)
 

@@ -1,6 +1,6 @@
-"""`mt matrix`: the CI jobs, all of them or those that a change can break.
+"""`mt matrix`: list the jobs of CI, all of them or those that a change can break.
 
-mt matrix                      every stage, with every Python, NumPy and backend that matters
+mt matrix                      all jobs: stages, Python and NumPy versions, backends
 mt matrix mt-tensor            what a change of that package can break
 mt matrix --since origin/main  what the changes since then can break
 mt matrix --full               also each conformance kit on every Python and NumPy
@@ -26,11 +26,15 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="mt matrix",
         description=(__doc__ or "").partition("\n")[0],
-        epilog="A terminal gets the table, a file or a pipe the JSON.",
+        epilog="The default is a table on a terminal, and JSON otherwise.",
     )
-    parser.add_argument("package", nargs="*", help="what a change of this package can break")
-    parser.add_argument("--since", metavar="REVISION", help="what changes since can break")
-    parser.add_argument("--full", action="store_true", help="leave nothing out")
+    parser.add_argument("package", nargs="*", help="list what a change of this package can break")
+    parser.add_argument(
+        "--since", metavar="REVISION", help="list what changes since this revision can break"
+    )
+    parser.add_argument(
+        "--full", action="store_true", help="all combinations for the conformance kits"
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--table", action="store_true", help="print a table")
     form.add_argument("--json", action="store_true", help="print JSON")

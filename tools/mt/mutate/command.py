@@ -1,11 +1,11 @@
-"""`mt mutate`: plant faults in the code, and check whether the tests detect them.
+"""`mt mutate`: mutation testing.
 
-mt mutate --sample 300 --seed 1       300 faults from all packages, at least 40 from each
-mt mutate mt-tensor --sample 300      only those of them in one package
-mt mutate mt-tensor --again           those that were not detected last time
-mt mutate mt-tensor --show 3fa92c01   print the diff of a fault
-mt mutate mt-tensor --run 3fa92c01    a single fault
-mt mutate mt-tensor --unchanged       the tests of each fault, without the fault: all must pass
+mt mutate --sample 300 --seed 1       300 mutants of all packages, at least 40 of each
+mt mutate mt-tensor --sample 300      those of them in one package
+mt mutate mt-tensor --again           those that survived the last time
+mt mutate mt-tensor --show 3fa92c01   print a mutation
+mt mutate mt-tensor --run 3fa92c01    run one mutant alone
+mt mutate mt-tensor --unchanged       the tests for each mutant, without the mutation: all must pass
 """
 
 from __future__ import annotations
@@ -235,21 +235,21 @@ def _read(done: Done, count: int) -> Outcome:
 
 def _parser() -> argparse.ArgumentParser:
     parser = parser_of("mt mutate", __doc__)
-    parser.add_argument("package", nargs="*", help="where to plant them; in all, if none is named")
+    parser.add_argument("package", nargs="*", help="the packages to mutate (all)")
     parser.add_argument(
-        "--sample", type=int, default=300, metavar="N", help="how many from all packages (300)"
+        "--sample", type=int, default=300, metavar="N", help="mutants of all packages (300)"
     )
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="which of them (1)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the sample (1)")
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--show", nargs="+", metavar="FAULT", help="only print what these change")
-    which.add_argument("--run", nargs="+", metavar="FAULT", help="only these")
-    which.add_argument("--again", action="store_true", help="only those not caught last time")
-    parser.add_argument("--unchanged", action="store_true", help="run tests without the faults")
+    which.add_argument("--show", nargs="+", metavar="MUTANT", help="only print these")
+    which.add_argument("--run", nargs="+", metavar="MUTANT", help="run only these")
+    which.add_argument("--again", action="store_true", help="run only survivors of the last time")
+    parser.add_argument("--unchanged", action="store_true", help="run the tests without mutations")
     parser.add_argument(
-        "--budget", type=float, default=30, metavar="SECONDS", help="for tests of one kind (30)"
+        "--budget", type=float, default=30, metavar="SECONDS", help="for each kind of tests (30)"
     )
     parser.add_argument(
-        "--thorough", action="store_true", help="all tests of the package, if need be"
+        "--thorough", action="store_true", help="all tests of the package, if necessary"
     )
-    parser.add_argument("-n", "--processes", type=int, default=2, metavar="N", help="at a time (2)")
+    parser.add_argument("-n", "--processes", type=int, default=2, metavar="N", help="processes (2)")
     return parser

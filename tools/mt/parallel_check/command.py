@@ -39,7 +39,7 @@ def loops() -> dict[str, Any]:
 def main(arguments: Sequence[str]) -> int:
     """Print the reports."""
     parser = argparse.ArgumentParser(
-        prog="mt parallel-check", description="Numba's report on each loop of the course."
+        prog="mt parallel-check", description="Print Numba's report on each loop of the course."
     )
     parser.add_argument("level", nargs="?", type=int, default=3, choices=range(1, 5))
     level = parser.parse_args(arguments).level

@@ -1,9 +1,9 @@
-"""`mt port`: convert programs written for torch by changing their imports.
+"""`mt port`: convert torch programs by their imports, or compare them with torch.
 
 mt port train.py                   prints the program with its imports changed
 mt port train.py --out train_mt.py     writes it to a file
 mt port train.py --diff            prints what changes
-mt port compare                    runs programs with torch and here, step by step
+mt port compare                    compares programs with torch, step by step
 mt port compare gpt vae --backend fast
 """
 
@@ -32,12 +32,12 @@ def main(arguments: Sequence[str]) -> int:
 def _parser(comparing: bool) -> argparse.ArgumentParser:
     parser = parser_of("mt port compare" if comparing else "mt port", __doc__)
     if comparing:
-        parser.add_argument("names", nargs="*", metavar="NAME", help="which programs; all without")
-        parser.add_argument("--backend", default="numpy", help="what they run on here (numpy)")
-        parser.add_argument("--short", action="store_true", help="a second of each only")
+        parser.add_argument("names", nargs="*", metavar="NAME", help="the programs (all)")
+        parser.add_argument("--backend", default="numpy", help="the backend (numpy)")
+        parser.add_argument("--short", action="store_true", help="run a second of each")
     else:
         parser.add_argument("file", type=Path, help="a program, or `compare`")
-        parser.add_argument("--out", type=Path, metavar="NEW", help="a file that is written")
+        parser.add_argument("--out", type=Path, metavar="NEW", help="the file to write")
     parser.add_argument("--diff", action="store_true", help="only print what changes")
     return parser
 

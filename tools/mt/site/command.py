@@ -15,8 +15,12 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="mt site", description="Write all stages and ideas as pages for a browser."
     )
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where to")
-    parser.add_argument("--no-run", action="store_true", help="run no experiments and inputs")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="the folder to write"
+    )
+    parser.add_argument(
+        "--no-run", action="store_true", help="do not run the experiments and inputs"
+    )
     options = parser.parse_args(arguments)
     with reported("site"):
         count = build(options.out, run=not options.no_run)

@@ -18,8 +18,8 @@ def main(arguments: Sequence[str]) -> int:
     """Print the sizes; `--json` prints `stages`, a list of `mt.size.sizes.StageSize.as_json`."""
     parser = argparse.ArgumentParser(
         prog="mt size",
-        description="How large each stage is: files, lines of code, and lines on the page, with "
-        "docstrings, comments and empty lines; and the order in which its core is read.",
+        description="Print the size of each stage: files, lines of code, and lines on the page "
+        "with docstrings, comments and blank lines; and the reading order of its core.",
     )
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
     options = parser.parse_args(arguments)

@@ -64,11 +64,11 @@ def _solve(skeleton: Skeleton, tasks: Sequence[Task]) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="mt skeleton",
-        description="A stage as exercises: its tests, and its code without what is to be written.",
+        description="Make exercises of a stage: its tests, and its code with parts left out.",
     )
-    parser.add_argument("stage", help="which one, as in `tensor`")
+    parser.add_argument("stage", help="a stage, such as `tensor`")
     parser.add_argument(
-        "out", nargs="?", type=Path, help="the folder to write; without it the tasks are listed"
+        "out", nargs="?", type=Path, help="the folder to write; without it, list the tasks"
     )
     what = parser.add_mutually_exclusive_group()
     what.add_argument(
@@ -76,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         type=_task_name,
         default=[],
-        help="leave out only this task, as in 2_3; may be repeated",
+        help="leave out only this task, such as 2_3; may be repeated",
     )
     what.add_argument(
         "--solve",
@@ -84,22 +84,22 @@ def _parser() -> argparse.ArgumentParser:
         type=_task_name,
         default=[],
         metavar="TASK",
-        help="put the solution of a task into a folder that exists, and keep what was written "
-        "there in a copy; may be repeated",
+        help="put the solution of a task into an existing folder, and keep a copy of the code "
+        "there; may be repeated",
     )
     what.add_argument(
-        "--mark", action="store_true", help="write which task each test waits for, tests/tasks.toml"
+        "--mark", action="store_true", help="write the marks of tests, tests/tasks.toml"
     )
     what.add_argument(
-        "--prove", action="store_true", help="prove that exactly the marked tests wait for tasks"
+        "--prove", action="store_true", help="check that exactly the marked tests depend on tasks"
     )
     parser.add_argument(
         "--at-once",
         action="store_true",
-        help="with --prove: solve all tasks together, and leave out slow tests",
+        help="with --prove: solve all tasks together, without slow tests",
     )
     parser.add_argument(
-        "-n", "--processes", default="auto", help="how many run these tests (auto)", metavar="N"
+        "-n", "--processes", default="auto", help="the number of test processes (auto)", metavar="N"
     )
     return parser
 

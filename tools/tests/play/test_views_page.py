@@ -186,8 +186,8 @@ def test_a_reader_permutes_slices_and_broadcasts(reader: Reader) -> None:
     [
         ("shape", HUGE, "the limit is 10,000 elements"),
         ("broadcast to", HUGE, "the limit is 10,000 elements"),
-        ("broadcast to", "5, 5", "cannot be expanded to (5, 5): only sizes of 1 stretch."),
-        ("permute", "0, 0", "must name each of the 2 dimension(s) once."),
+        ("broadcast to", "5, 5", "cannot be expanded to (5, 5): only sizes of 1 can change."),
+        ("permute", "0, 0", "is not a permutation of the 2 dimension(s)."),
         ("index", "9", "index 9 is out of range for dimension 0"),
         ("index", "__import__('os')", "an index may have integers, slices, ... and None"),
     ],

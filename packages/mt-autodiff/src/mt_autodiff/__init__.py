@@ -1,12 +1,12 @@
-"""Stage 1: record the computation, then differentiate it backwards.
+"""Stage 1: reverse-mode automatic differentiation.
 
-`backpropagate` is written once, for every type that is a `Variable`. `Scalar`, a float that
-records, is the first. Tensors, in the next stage, are the second.
+`backpropagate` works with every type that implements `Variable`: `Scalar` here, and tensors in the
+next stage.
 """
 
 from importlib.util import find_spec
 
-import mt_autodiff.core.scalar_operators  # noqa: F401 - makes the rows of the table methods
+import mt_autodiff.core.scalar_operators  # noqa: F401 - registers the rows of the table as methods
 from mt_autodiff.core.backpropagation import backpropagate, derivatives, topological_sort
 from mt_autodiff.core.differentiate import grad
 from mt_autodiff.core.errors import (
@@ -24,9 +24,9 @@ from mt_autodiff.core.mode import enable_grad, is_grad_enabled, no_grad, set_gra
 from mt_autodiff.core.numeric import central_difference
 from mt_autodiff.core.scalar import Scalar
 
-# What lies beside the core. The core works without it: `hatch run core:prove` deletes it.
+# Optional parts: the core works without them, and `hatch run core:prove` deletes them.
 if find_spec("mt_autodiff.scalar_function") is not None:
-    from mt_autodiff import methods as methods  # makes them methods of Scalar
+    from mt_autodiff import methods as methods  # registers methods of Scalar
     from mt_autodiff.checking import derivative_check
     from mt_autodiff.inference import inference_mode
     from mt_autodiff.scalar_function import ScalarFunction

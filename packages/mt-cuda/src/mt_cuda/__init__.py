@@ -1,7 +1,7 @@
 """Stage 4: the same operators as GPU kernels.
 
-`import mt_cuda` is light: it looks for no GPU and imports no compiler. The backend is found by
-name, with `use_backend("cuda")`; here are the means to look at its kernels.
+`import mt_cuda` is fast: it does not look for a GPU or import a compiler. Choose the backend by
+name, with `use_backend("cuda")`. The functions here show and compile its kernels.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name when it is first used, after all that extends the core has registered."""
+    """Import a name on first use, after the extensions of the core have been registered."""
     if name not in __all__:
         raise AttributeError(f"module 'mt_cuda' has no attribute {name!r}")
     if find_spec("mt_cuda.registrations") is not None:

@@ -1,16 +1,16 @@
-"""A machine that writes down what it is told: how a step is counted without a GPU.
+"""A machine that records what a backend asks of it: how a step is counted without a GPU.
 
 What a GPU waits for can be seen before there is one: how often it is launched, how many blocks each
 launch has to spread over its multiprocessors, and how often the host sends it something or waits.
 The recorder has the size of an H100, so that the backend makes the same plans for it. By itself it
-runs nothing: it remembers what was uploaded, and every other element is zero. A step of training
-whose course does not hang on its values goes on as if they had been computed. Where it does, the
-recorder passes all work on to another machine, such as the simulator.
+runs nothing: it keeps what was uploaded, and every other element is zero. A step of training whose
+course does not depend on its values goes on as if they had been computed. Where it does, the
+recorder runs the kernels as the simulator does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
@@ -20,11 +20,9 @@ import numpy as np
 from mt_cuda.core.elements import stored_type
 from mt_cuda.core.gpu import size_of_gpu
 from mt_cuda.core.kernel import Kernel
-from mt_cuda.core.machine import Grid, Machine, Number
-from mt_cuda.core.simulator import Memory as Held
-from mt_cuda.core.simulator import Simulator
+from mt_cuda.core.machine import Grid, Number
+from mt_cuda.core.simulator import Memory, Order, Simulator
 from mt_tensor import DType
-from mt_tensor.backends.extending import dtype_of
 from mt_tensor.extending import Array
 
 MULTIPROCESSORS = 132
@@ -87,55 +85,43 @@ class Record:
         return min((x.blocks for x in self.launches if x.operations > operations), default=None)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Memory:
-    """Memory of the machine that all work is passed on to.
-
-    Attributes:
-        count: the number of elements.
-        dtype: their type.
-        held: what that machine calls it.
-    """
-
-    count: int
-    dtype: DType
-    held: Any
-
-
-class Recorder(Machine):
-    """Writes down what it is told.
+class Recorder(Simulator):
+    """Record what a backend asks of a machine.
 
     Args:
-        machine: what does the work; if None, no kernel is run.
+        order: how the simulator runs the kernels; if None, no kernel is run.
 
     Attributes:
-        record: what it has been told since this was set to a new `Record`.
+        record: what has been asked since this was set to a new `Record`.
     """
 
     size = size_of_gpu(MULTIPROCESSORS)
 
-    def __init__(self, machine: Machine | None = None) -> None:
+    def __init__(self, order: Order | None = None) -> None:
+        super().__init__(order or "forward")
         self.record = Record()
-        self._machine = machine or _Idle()
+        self._runs = order is not None
 
     def allocate(self, count: int, dtype: DType) -> Memory:
-        """Count an allocation."""
+        """Count an allocation; what nobody computes stays zero."""
         self.record.allocations += 1
-        return Memory(count, dtype, self._machine.allocate(count, dtype))
+        if self._runs:
+            return super().allocate(count, dtype)
+        return Memory(np.zeros(count, stored_type(dtype)), dtype)
 
     def upload(self, values: Array) -> Memory:
         """Count an upload, which waits until the array may be changed."""
         self.record.allocations += 1
         self.record.uploads += 1
         self.record.synchronisations += 1
-        return Memory(values.size, dtype_of(values), self._machine.upload(values))
+        return super().upload(values)
 
     def download(self, memory: Memory, count: int) -> Array:
         """Count a download."""
         self.record.downloads += 1
         self.record.downloaded += count
         self.record.synchronisations += 1
-        return self._machine.download(memory.held, count)
+        return super().download(memory, count)
 
     def download_all(self, parts: Sequence[tuple[Memory, int]]) -> list[Array]:
         """Count downloads for which the host waits once."""
@@ -144,39 +130,26 @@ class Recorder(Machine):
         self.record.synchronisations = before + 1
         return copies
 
-    def reinterpreted(self, memory: Memory, dtype: DType) -> Memory:
-        """Return the same bytes as elements of another type."""
-        held = self._machine.reinterpreted(memory.held, dtype)
-        return Memory(memory.count * memory.dtype.itemsize // dtype.itemsize, dtype, held)
-
-    def shares(self, a: Memory, b: Memory) -> bool:
-        """Whether the other machine says so."""
-        return self._machine.shares(a.held, b.held)
-
-    def identity(self, memory: Memory) -> Hashable:
-        """Return what the other machine does."""
-        return self._machine.identity(memory.held)
-
-    def load(self, kernel: Kernel) -> tuple[Kernel, Any]:
-        """Return the kernel, and what the other machine makes of it."""
-        return kernel, self._machine.load(kernel)
+    def load(self, kernel: Kernel) -> Any:
+        """Return the kernel, and what runs it."""
+        return kernel, super().load(kernel) if self._runs else None
 
     def launch(
         self,
-        loaded: tuple[Kernel, Any],
+        loaded: Any,
         grid: Grid,
         threads: int,
         numbers: Sequence[Number],
         operands: Sequence[Any],
     ) -> None:
-        """Write a launch down."""
-        kernel, ready = loaded
+        """Record a launch."""
+        kernel, program = loaded
         names = [parameter.name for parameter in kernel.parameters]
         named = dict(zip(names, numbers, strict=False))
-        elements = max(part.count for part in operands if isinstance(part, Memory))
+        elements = max(len(part.elements) for part in operands if isinstance(part, Memory))
         self.record.launches.append(Launch(kernel, grid, threads, named, elements))
-        held = [part.held if isinstance(part, Memory) else part for part in operands]
-        self._machine.launch(ready, grid, threads, numbers, held)
+        if self._runs:
+            super().launch(program, grid, threads, numbers, operands)
 
     def synchronize(self) -> None:
         """Count a synchronisation."""
@@ -185,18 +158,3 @@ class Recorder(Machine):
     def describe(self) -> str:
         """Say that this is no GPU."""
         return f"written down, for {MULTIPROCESSORS} multiprocessors"
-
-
-class _Idle(Simulator):
-    """Runs no kernel, so that what was not uploaded stays zero."""
-
-    size = Recorder.size
-
-    def allocate(self, count: int, dtype: DType) -> Held:
-        return Held(np.zeros(count, stored_type(dtype)), dtype)
-
-    def load(self, kernel: Kernel) -> Any:
-        return None
-
-    def launch(self, *_: Any) -> None:
-        return None

@@ -24,8 +24,7 @@ import mt_cuda.simulation.races  # what the simulator finds in shared memory
 import mt_cuda.simulation.slices  # rests of arrays
 import mt_cuda.simulation.vectors
 import mt_cuda.transposition  # copies in which rows become columns
-import mt_cuda.vectors.compiled  # 16 bytes at a time
-import mt_cuda.vectors.elementwise
+import mt_cuda.vectors.elementwise  # 16 bytes at a time
 from mt_tensor.extending import register_kernels
 
 OPERATIONS = (

@@ -1,7 +1,7 @@
 """Stage 5: networks, from layers and losses to data and training.
 
-The names are torch's. Everything is composed from the operations of mt-tensor, and is fast where
-the backend offers a kernel for it.
+The names are torch's. Everything is composed from operations of mt-tensor, and uses the backend's
+kernels where there are any.
 """
 
 from importlib.util import find_spec

@@ -1,8 +1,7 @@
-"""Stage 0: mathematics as scalar operators, and trees of modules.
+"""Stage 0: a table of scalar operators with their derivatives, and trees of modules.
 
-Everything here works on plain Python floats and needs only the standard library. Later stages apply
-the same table of operators to recorded scalars, tensors, compiled loops and GPU kernels; none of
-them writes the mathematics again.
+Everything here works on Python floats and needs only the standard library. Later stages apply the
+same operators to Scalars, tensors, compiled loops and GPU kernels.
 """
 
 from importlib.util import find_spec
@@ -22,15 +21,15 @@ from mt_operators.core.parameter import Buffer, Parameter
 from mt_operators.core.row import Formula, Operator
 from mt_operators.core.table import OPERATORS, OperatorTable
 
-# What lies beside the core. The core works without it: `hatch run core:prove` deletes it.
+# Optional parts: the core works without them, and `hatch run core:prove` deletes them.
 if find_spec("mt_operators.functions") is not None:
     from mt_operators import functions as functions  # adds rows to the table
 if find_spec("mt_operators.operators") is not None:
     from mt_operators import operators as operators  # the names of the MiniTorch course
 if find_spec("mt_operators.simplification") is not None:
-    from mt_operators import simplification as simplification  # shortens graphs
+    from mt_operators import simplification as simplification  # simplifies graphs
 if find_spec("mt_operators.validation") is not None:
-    from mt_operators import validation as validation  # checks the rows that users add
+    from mt_operators import validation as validation  # checks rows that users add
 
 __version__ = "0.1.0"
 

@@ -1,8 +1,8 @@
-"""Stage 2: tensors, with operators over strided storage, and the contract that backends fulfil.
+"""Stage 2: tensors over strided storage, and the contract that backends implement.
 
-`Tensor` has torch's names and rules. A backend holds its elements and runs the loops over them:
-`numpy` by default, `simple` to read, others from other packages. The methods of `Tensor` are listed
-in `mt_tensor.methods`, the functions here.
+`Tensor` has torch's names and semantics. A backend stores the elements and runs operations:
+`numpy` by default, `simple` for study, others from other packages. `mt_tensor.methods` lists the
+methods of `Tensor`, and this module the functions.
 """
 
 import builtins as _builtins
@@ -74,15 +74,14 @@ from mt_tensor.core.registry import (
 )
 from mt_tensor.core.kernels import register_kernels as _register_kernels
 
-# What lies beside the core. The core works without it: `hatch run core:prove` deletes it.
+# Optional parts: the core works without them, and `hatch run core:prove` deletes them.
 if _find_spec("mt_tensor.methods") is not None:
     from mt_tensor.size import Size as Size
     from mt_tensor.backends.devices import device as device
     import mt_tensor.emulation.bfloat16  # each of these registers in the core's tables
     import mt_tensor.emulation.exactness
     import mt_tensor.emulation.narrow
-    import mt_tensor.large_arrays.blocks
-    import mt_tensor.large_arrays.formulas
+    import mt_tensor.large_arrays.choices
     import mt_tensor.large_arrays.updates
     import mt_tensor.pointwise.dtype_rules
     import mt_tensor.reductions.slices
@@ -189,10 +188,7 @@ if _find_spec("mt_tensor.methods") is not None:
         broadcast_to as broadcast_to,
         clone as clone,
         detach as detach,
-        flatten as flatten,
         flip as flip,
-        masked_fill as masked_fill,
-        narrow as narrow,
         permute as permute,
         reshape as reshape,
         squeeze as squeeze,
@@ -206,6 +202,7 @@ if _find_spec("mt_tensor.methods") is not None:
         concatenate as concatenate,
         stack as stack,
     )
+    from mt_tensor.movement.methods import flatten as flatten
     from mt_tensor.movement.padding import pad as pad
     from mt_tensor.movement.rearranging import (
         broadcast_shapes as broadcast_shapes,
@@ -249,6 +246,7 @@ if _find_spec("mt_tensor.methods") is not None:
         diagflat as diagflat,
         fliplr as fliplr,
         flipud as flipud,
+        narrow as narrow,
         ravel as ravel,
         rot90 as rot90,
         select as select,
@@ -306,6 +304,7 @@ if _find_spec("mt_tensor.methods") is not None:
         tanhshrink as tanhshrink,
         threshold as threshold,
     )
+    from mt_tensor.pointwise.choosing import masked_fill as masked_fill
     from mt_tensor.pointwise.comparing import (
         allclose as allclose,
         equal as equal,
@@ -438,7 +437,7 @@ if _find_spec("mt_tensor.methods") is not None:
     from mt_tensor.reductions.sums import nanmean as nanmean, nansum as nansum, prod as prod
     from mt_tensor.reductions.truth import all as all, any as any, count_nonzero as count_nonzero
 
-    # The rows of the operator table, beside those of the core
+    # The rows of the operator table outside the core
     abs = absolute = _unary("abs")
     acos = arccos = _unary("acos")
     acosh = arccosh = _unary("acosh")

@@ -8,6 +8,7 @@ MiniTorch. Nothing is recorded for differentiation; `Function` is for that.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -43,24 +44,11 @@ class TensorOps:
 
     def map(self, fn: Callable[[Any], Any]) -> Callable[[Tensor], Tensor]:
         """Return `fn` on each element of a tensor."""
-        formula = Formula("map", 1, 1, fn)
-
-        def lifted(a: Tensor) -> Tensor:
-            self._check("map", a)
-            return self._elementwise(formula, a.detach())
-
-        return lifted
+        return self._lifted("map", 1, fn)
 
     def zip(self, fn: Callable[[Any, Any], Any]) -> Callable[[Tensor, Tensor], Tensor]:
         """Return `fn` on each two elements of two tensors, which are broadcast and promoted."""
-        formula = Formula("zip", 2, 1, fn)
-
-        def lifted(a: Tensor, b: Tensor) -> Tensor:
-            self._check("zip", a, b)
-            dtype = result_type(a, b)
-            return self._elementwise(formula, a.detach().to(dtype), b.detach().to(dtype))
-
-        return lifted
+        return self._lifted("zip", 2, fn)
 
     def reduce(
         self, fn: Callable[[Any, Any], Any], start: Number = 0.0
@@ -94,13 +82,19 @@ class TensorOps:
                 f"{backend.name!r}: move it with x.to({self.backend.name!r})."
             )
 
-    def _elementwise(self, formula: Formula, *operands: Tensor) -> Tensor:
-        shape = operands[0].shape
-        for operand in operands[1:]:
-            shape = shape_broadcast(shape, operand.shape)
-        out = row_major(shape, operands[0].dtype)
-        views = [operand._tensor for operand in operands]
-        return operands[0]._with(self.backend.elementwise(formula)(out, *views))
+    def _lifted(self, name: str, count: int, fn: Callable[..., Any]) -> Callable[..., Tensor]:
+        """Return a function of scalars as one of so many tensors, element by element."""
+        formula = Formula(name, count, 1, fn)
+
+        def lifted(*tensors: Tensor) -> Tensor:
+            self._check(name, *tensors)
+            dtype = result_type(*tensors)
+            shape = functools.reduce(shape_broadcast, [x.shape for x in tensors])
+            views = [x.detach().to(dtype)._tensor for x in tensors]
+            out = row_major(shape, dtype)
+            return tensors[0]._with(self.backend.elementwise(formula)(out, *views))
+
+        return lifted
 
 
 def to_index(ordinal: int, shape: Sequence[int]) -> tuple[int, ...]:

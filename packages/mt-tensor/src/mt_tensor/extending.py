@@ -1,28 +1,28 @@
-"""What later stages, and other people's packages, build operations on tensors with.
+"""The extension interface: names for packages that define operations on tensors.
 
-It is the border of this stage. Beyond it, a package uses the names that users import: those of
-`mt_tensor`, its errors, `mt_tensor.backends`, `mt_tensor.linalg` and `mt_tensor.autograd`, and for
-its tests `mt_tensor.testing` and `mt_tensor.conformance`. Everything else may change without
-notice. There is more for authors of backends in `mt_tensor.backends.extending`.
+Besides it, a package may use the names that users import: those of `mt_tensor`, its errors,
+`mt_tensor.backends`, `mt_tensor.linalg` and `mt_tensor.autograd`, and for its tests
+`mt_tensor.testing` and `mt_tensor.conformance`. Everything else may change without notice. Authors
+of backends find more in `mt_tensor.backends.extending`.
 
-Some attributes belong to the border too, though their names begin with an underscore, since users
-have no use for them.
+The interface includes attributes whose names start with an underscore, since users do not need
+them.
 
-Of a `Tensor`:
-    `_tensor`: its elements, a `TensorData`.
-    `Tensor._make(data, backend)`: a new tensor of elements, which nothing is recorded of.
-    `_with(data)`: the same on this tensor's backend.
-    `_full(shape, value, dtype=None)`: a new tensor there of one value.
-    `_numbers()`: the elements as an array that NumPy computes with: bfloat16 as float32.
-    `_uploaded(elements, dtype=None)`: a new tensor there of a NumPy array.
-    `_computed(name, *arguments)`: the operator `name` of the table, in place and recorded.
-    `_become(other)`: hold the elements of another tensor from now on, as a leaf.
-    `backend`: where the elements are; `backend.kernel(name)` is its kernel for an operation.
-Of a `TensorData`:
-    `storage`, `shape`, `strides`, `offset`, `dtype`, `size`: the view, as the contract says.
-    `array`: the view as an array of NumPy, on backends that are in the memory of this machine.
-    `layout`: all but the storage; `layout.row_major` says whether elements lie in order.
-    `TensorData.of(array, layout)`: a view of a new contiguous array of the layout
+Attributes of a `Tensor`:
+    `_tensor`: its data, a `TensorData`.
+    `Tensor._make(data, backend)`: return a new tensor without history.
+    `_with(data)`: the same, on this tensor's backend.
+    `_full(shape, value, dtype=None)`: return a new tensor filled with a value, on its backend.
+    `_numbers()`: return the elements as a NumPy array; bfloat16 becomes float32.
+    `_uploaded(elements, dtype=None)`: return a new tensor from a NumPy array, on its backend.
+    `_computed(name, *arguments)`: apply the operator `name` in place, and record it.
+    `_become(other)`: become a leaf with the elements of another tensor.
+    `backend`: its backend; `backend.kernel(name)` returns the kernel for an operation.
+Attributes of a `TensorData`:
+    `storage`, `shape`, `strides`, `offset`, `dtype`, `size`: the view; see the contract.
+    `array`: the view as a NumPy array, on backends in host memory.
+    `layout`: everything except the storage; `layout.row_major` is whether it is row-major.
+    `TensorData.of(array, layout)`: return a view of a new contiguous array with the layout
         `row_major(shape, dtype)`.
 """
 
@@ -38,7 +38,7 @@ from mt_tensor.core.strides import (
     strides_from_shape as strides_from_shape,
 )
 
-# Element types, beside `DType` and those that `mt_tensor` names.
+# Dtypes, besides those that `mt_tensor` exports.
 from mt_tensor.core.dtypes import (
     DTYPES as DTYPES,
     Array as Array,
@@ -47,7 +47,7 @@ from mt_tensor.core.dtypes import (
     as_number as as_number,
 )
 
-# Checking arguments: each question once, with one error and one wording.
+# Argument checks.
 from mt_tensor.core.arguments import (
     as_integer as as_integer,
     as_integers as as_integers,
@@ -61,10 +61,10 @@ from mt_tensor.core.operands import (
     require_tensors as require_tensors,
 )
 
-# Where elements are: the arguments `backend=` and `device=`.
+# The arguments `backend=` and `device=`.
 from mt_tensor.core.registry import Backend as Backend, Device as Device, place as place
 
-# Making an operation, beside `Function`, `fuse` and `fused`: kernels, and useful steps.
+# Defining operations, besides `Function`, `fuse` and `fused`: kernels and helpers.
 from mt_tensor.core.kernels import register_kernels as register_kernels
 from mt_tensor.core.named import FUSED as FUSED, GRADIENTS as GRADIENTS
 from mt_tensor.kernels.fused import (
@@ -77,7 +77,7 @@ from mt_tensor.kernels.fused import (
 from mt_tensor.indexing.slices import gather_unchecked as gather_unchecked
 from mt_tensor.recording.one_call import as_one_call as as_one_call
 
-# Seeing what a program asks of backends.
+# Intercepting backend calls.
 from mt_tensor.tape import Call as Call, Tape as Tape, cached_constants as cached_constants
 from mt_tensor.movement.apart import apart as apart
 from mt_tensor.movement.padding import Embed as Embed
@@ -85,13 +85,13 @@ from mt_tensor.core.windows import Fold as Fold
 from mt_tensor.pointwise.fusing import operator_of as operator_of
 from mt_tensor.reductions.sums import wide as wide
 
-# The precision that `autocast` asks for, where arguments are looked at.
+# Active `autocast` blocks.
 from mt_tensor.core.extensions import BLOCKS as BLOCKS
 
-# The recorded graph.
+# The computation graph.
 from mt_tensor.recording.hooks import RemovableHandle as RemovableHandle
 from mt_tensor.core.graph import Node as Node
 
-# Random numbers, beside `Generator` and `manual_seed`.
+# Random numbers, besides `Generator` and `manual_seed`.
 from mt_tensor.core.generator import numbers_of as numbers_of, use_generator as use_generator
 from mt_tensor.randomness.state import fork_rng as fork_rng, generator as generator, seed as seed

@@ -14,20 +14,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from mt_autodiff.core.registration import register_method, register_methods
 from mt_operators import OPERATORS, Operator
 from mt_tensor import properties as questions
-from mt_tensor.core import rows, views
+from mt_tensor.core import dtypes, rows, views
 from mt_tensor.core.dtype_rules import dtype_rules_of
-from mt_tensor.core.dtypes import (
-    bfloat16,
-    bool_,
-    float16,
-    float32,
-    float64,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
-)
 from mt_tensor.core.methods import CoreMethods, attribute
 from mt_tensor.core.rows import binary, unary
 from mt_tensor.core.tensor import Tensor
@@ -155,33 +143,32 @@ class Methods(CoreMethods):
 
     __iter__ = questions.__iter__
     __len__ = questions.__len__
-    dim = questions.dim
+    dim = ndimension = questions.dim
     is_complex = questions.is_complex
     is_nonzero = questions.is_nonzero
     is_same_size = questions.is_same_size
     is_signed = questions.is_signed
-    ndimension = questions.ndimension
-    nelement = questions.nelement
+    nelement = Tensor.numel
     size = questions.size
     storage_offset = questions.storage_offset
     stride = questions.stride
 
     # --- Conversion, copies and exchange with other libraries -------------------------------------
 
-    bfloat16 = more_conversion.conversion("bfloat16", bfloat16)
-    bool = more_conversion.conversion("bool", bool_)
-    byte = more_conversion.conversion("byte", uint8)
-    char = more_conversion.conversion("char", int8)
+    bfloat16 = more_conversion.conversion("bfloat16", dtypes.bfloat16)
+    bool = more_conversion.conversion("bool", dtypes.bool_)
+    byte = more_conversion.conversion("byte", dtypes.uint8)
+    char = more_conversion.conversion("char", dtypes.int8)
     cpu = more_conversion.cpu
     cuda = more_conversion.cuda
     device = attribute(more_conversion.device)
-    double = more_conversion.conversion("double", float64)
-    float = more_conversion.conversion("float", float32)
-    half = more_conversion.conversion("half", float16)
-    int = more_conversion.conversion("int", int32)
+    double = more_conversion.conversion("double", dtypes.float64)
+    float = more_conversion.conversion("float", dtypes.float32)
+    half = more_conversion.conversion("half", dtypes.float16)
+    int = more_conversion.conversion("int", dtypes.int32)
     is_cuda = attribute(more_conversion.is_cuda)
-    long = more_conversion.conversion("long", int64)
-    short = more_conversion.conversion("short", int16)
+    long = more_conversion.conversion("long", dtypes.int64)
+    short = more_conversion.conversion("short", dtypes.int16)
     to = more_conversion.to
     type = more_conversion.type
     type_as = more_conversion.type_as
@@ -206,7 +193,7 @@ class Methods(CoreMethods):
     __cuda_array_interface__ = attribute(interop.__cuda_array_interface__)
     data_ptr = interop.data_ptr
     element_size = interop.element_size
-    itemsize = attribute(interop.itemsize)
+    itemsize = attribute(interop.element_size)
     nbytes = attribute(interop.nbytes)
 
     __dlpack__ = dlpack.__dlpack__

@@ -105,13 +105,3 @@ def is_nonzero(input: Tensor) -> bool:
 def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same shape."""
     return input.shape == other.shape
-
-
-def ndimension(self: Tensor) -> int:
-    """Return the number of dimensions."""
-    return self.ndim
-
-
-def nelement(self: Tensor) -> int:
-    """Return the number of elements."""
-    return self.numel()

@@ -1,12 +1,11 @@
-"""The tape: one object sees every call that a thread makes of backends.
+"""The tape: intercept every backend call of a thread.
 
-All that a program computes are calls of the methods of the contract (`core/contract.py`). While a
-`Tape` is active, in `with tape:`, each call that its thread makes is handed to it. What notes the
-calls, a profiler or `compile`, runs each at once; what puts them off, as `lazy`, runs them later.
-Without an active tape a call costs one look at a counter.
+A program computes by calling the methods of the contract (`core/contract.py`). While a `Tape` is
+active, in `with tape:`, each call of its thread is passed to it. Profilers and `compile` run calls
+immediately; `lazy` delays them. Without an active tape, a call only checks a counter.
 
-Tapes nest: while a tape handles a call, the tape around it is active, and sees what the handling
-asks of backends. What a backend's method calls inside is not seen.
+Tapes nest: while a tape handles a call, the enclosing tape is active, and sees the backend calls of
+the handler. Calls inside a backend's method are not intercepted.
 """
 
 from __future__ import annotations
@@ -27,16 +26,16 @@ Result = TypeVar("Result")
 
 
 class Call:
-    """A call of a backend.
+    """A call of a backend's method.
 
     Attributes:
         backend: the backend.
-        name: that of the method; for a run of `elementwise`, that of the formula.
-        function: computes the results of any arguments. No tape sees what it calls.
+        name: the name of the method; for a run of `elementwise`, the name of the formula.
+        function: computes the results for any arguments, invisible to tapes.
         arguments: the positional arguments.
-        options: the arguments by keyword.
-        formula: what is computed for each element, in a run of `elementwise`.
-        planned: computes the results of these arguments, if there is a plan for them.
+        options: the keyword arguments.
+        formula: the formula, for a run of `elementwise`.
+        planned: computes the results for these arguments with a plan, or None.
     """
 
     __slots__ = ("arguments", "backend", "formula", "function", "name", "options", "planned")
@@ -56,7 +55,7 @@ class Call:
         self.planned = planned
 
     def run(self) -> Any:
-        """Return the results; the active tape handles the call, if there is one."""
+        """Run the call, under the active tape if there is one, and return the results."""
         tapes = active_tapes()
         if not tapes and self.planned is not None:
             return self.planned()
@@ -67,10 +66,10 @@ class Call:
 
 
 class Tape:
-    """Sees every call that one thread makes of backends inside a `with` block.
+    """Intercept every backend call of a thread inside a `with` block.
 
-    Subclasses say what is done with a call. Tasks of asyncio that begin inside the block belong to
-    it; other threads do not.
+    Subclasses define how calls are handled. The tape includes asyncio tasks that start inside the
+    block, but no other threads.
 
     Attributes:
         captures: whether it records calls to run them later; see `capturing`.
@@ -84,28 +83,28 @@ class Tape:
 
     @property
     def is_active(self) -> bool:
-        """Whether its block has been entered, and not left yet."""
+        """Whether its block is active."""
         return self._token is not None
 
     def handle(self, call: Call) -> Any:
-        """Return the results of a call of a backend."""
+        """Handle a backend call, and return its results."""
         return call.run()
 
     def handle_operation(
         self, name: str, function: Callable[..., Any], arguments: tuple[Any, ...]
     ) -> Any:
-        """Return the result of an operation, whose calls of backends the tape sees as well.
+        """Run an operation, whose backend calls the tape also sees, and return its result.
 
-        Operations are the named ones (`named.py`), Functions, and the chain rules of nodes.
+        Operations are named operations (`named.py`), Functions, and the VJPs of nodes.
         """
         return function(*arguments)
 
     def handle_backward(self, walk: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        """Return what a walk back through the graph returns, with the chain rules of its nodes."""
+        """Run a backward pass, whose VJPs the tape also sees, and return its result."""
         return walk(*arguments)
 
     def refuse(self, what: str) -> None:
-        """Raise an error if a call that does `what` cannot be run later, as `capturing` asks."""
+        """Raise an error if this tape captures calls, and cannot capture `what`."""
 
     def __enter__(self) -> Self:
         self._thread = threading.get_ident()
@@ -121,7 +120,7 @@ class Tape:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Return a block in which neither this tape nor those inside of it see anything."""
+        """Return a context in which this tape and the tapes inside it are inactive."""
         tapes = _TAPES.get()
         before = _TAPES.set(tapes[: tapes.index(self)] if self in tapes else tapes)
         try:
@@ -138,9 +137,9 @@ _CHANGING = threading.Lock()
 
 
 def _change(by: int) -> None:
-    """Add to the number of active tapes, and drop the plans that were made for another one.
+    """Change the number of active tapes, and drop all plans.
 
-    Plans hold functions of backends, which the tape must see.
+    Plans hold functions of backends, whose calls the tape must intercept.
     """
     with _CHANGING:
         ACTIVE.count += by
@@ -156,7 +155,7 @@ def active_tapes() -> tuple[Tape, ...]:
 
 @contextmanager
 def unseen() -> Iterator[None]:
-    """Return a block in which no tape sees the calls of this thread."""
+    """Return a context in which no tape sees the calls of this thread."""
     before = _TAPES.set(())
     try:
         yield
@@ -167,16 +166,16 @@ def unseen() -> Iterator[None]:
 def cached_constants(
     size: int,
 ) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
-    """Return a decorator for functions that return tensors which are never changed.
+    """Decorate a function to cache the constant tensors that it returns.
 
-    The tensors, one or several in a tuple, are made once for the same arguments, and programs take
-    them for constants. At most `size` results are kept.
+    The result, a tensor or a tuple of tensors, must never be changed. Programs treat the tensors
+    as constants. The cache holds at most `size` results.
     """
 
     def decorate(function: Callable[..., Result]) -> Callable[..., Result]:
         @functools.lru_cache(size)
         @functools.wraps(function)
-        def made(*arguments: Any) -> Result:
+        def cached(*arguments: Any) -> Result:
             with unseen():
                 result: Any = function(*arguments)
             for each in result if isinstance(result, tuple) else (result,):
@@ -184,18 +183,18 @@ def cached_constants(
                     each._tensor._version = UNCHANGED
             return result  # type: ignore[no-any-return]
 
-        return made
+        return cached
 
     return decorate
 
 
 def capturing() -> Any:
-    """Return the innermost active tape that records calls to run them later; None without any."""
+    """Return the innermost active tape that records calls to run them later, or None."""
     return next((tape for tape in reversed(active_tapes()) if tape.captures), None)
 
 
 def refuse_to_capture(what: str) -> None:
-    """Raise CompileError if a program is being recorded, which would keep what it found now."""
+    """Raise CompileError if a program is being recorded that cannot capture `what`."""
     tape = capturing() if ACTIVE.count else None
     if tape is not None:
         tape.refuse(what)
@@ -203,7 +202,7 @@ def refuse_to_capture(what: str) -> None:
 
 @extends("operation on tape")
 def run_operation(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Run an operation, of which all active tapes are told; see `Tape.handle_operation`."""
+    """Run an operation under all active tapes; see `Tape.handle_operation`."""
     for tape in reversed(active_tapes()):
         function, arguments = tape.handle_operation, (name, function, arguments)
     return function(*arguments)
@@ -211,7 +210,7 @@ def run_operation(name: str, function: Callable[..., Any], *arguments: Any) -> A
 
 @extends("backward on tape")
 def run_backward(walk: Callable[..., Any], *arguments: Any) -> Any:
-    """Run a walk back through the graph, of which all active tapes are told."""
+    """Run a backward pass under all active tapes; see `Tape.handle_backward`."""
     for tape in reversed(active_tapes()):
         walk, arguments = tape.handle_backward, (walk, arguments)
     return walk(*arguments)
@@ -219,7 +218,7 @@ def run_backward(walk: Callable[..., Any], *arguments: Any) -> Any:
 
 @extends("elementwise on tape")
 class ElementwiseOnTape:
-    """What `elementwise` returns while a tape is active: its runs are calls that the tape sees."""
+    """The result of `elementwise` while a tape is active, which intercepts its runs."""
 
     def __init__(self, backend: Any, formula: Formula, function: Callable[..., Any]) -> None:
         self.backend, self.formula, self.function = backend, formula, function
@@ -234,7 +233,7 @@ class ElementwiseOnTape:
         planned = plan and plan(out, inputs)
         if not planned:
             return None
-        return lambda *given: self._call(out, given, functools.partial(planned, *given)).run()
+        return lambda *views: self._call(out, views, functools.partial(planned, *views)).run()
 
     def _call(self, out: Any, inputs: tuple[Any, ...], planned: Any = None) -> Call:
         formula, arguments = self.formula, (out, *inputs)
@@ -249,5 +248,5 @@ def run_call(
     arguments: tuple[Any, ...],
     options: Mapping[str, Any],
 ) -> Any:
-    """Return the results of a call of a method of a backend, which the active tape sees."""
+    """Run a call of a backend's method under the active tape, and return the results."""
     return Call(backend, name, function, arguments, options).run()

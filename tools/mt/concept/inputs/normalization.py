@@ -38,7 +38,7 @@ def nn() -> tuple[Any, Any]:
     )
 
 
-numpy = fast = nn
+fast = nn
 
 
 def reference() -> tuple[Any, Any]:

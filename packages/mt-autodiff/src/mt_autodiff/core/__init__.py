@@ -1,1 +1,1 @@
-"""The core of stage 1; the README lists its files in the order of reading."""
+"""The core of stage 1; the README lists its files in reading order."""

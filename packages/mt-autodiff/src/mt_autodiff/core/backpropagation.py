@@ -1,10 +1,10 @@
-"""Backpropagation: from one result back to everything it was computed from.
+"""Backpropagation: differentiate a result with respect to everything it was computed from.
 
-Each variable must be visited after all that were computed from it, when its derivative is complete.
-Going on as soon as a first part has arrived is wrong already for `b = a + a; c = b + b`: `b` gets
-its derivative in two parts, and only one of them would reach `a`. The right order is the reverse of
-that in which a depth-first search *finishes* variables. The search keeps its own stack, as a chain
-of a hundred thousand operations would exceed Python's recursion limit.
+A variable must be visited after all variables computed from it, when its derivative is complete.
+Visiting it as soon as one part of the derivative is known would be wrong for
+`b = a + a; c = b + b`: `b` gets its derivative in two parts, and only one of them would reach `a`.
+A depth-first search finishes variables in the reverse of the right order. It uses an explicit
+stack, since a chain of a hundred thousand operations would exceed Python's recursion limit.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ V = TypeVar("V", bound=Variable)
 
 
 def topological_sort(variable: V, leaves: Container[Any] = ()) -> list[V]:
-    """Return `variable` and its non-constant ancestors, each before those it was computed from.
+    """Return `variable` and its non-constant ancestors, each before its parents.
 
     Args:
         variable: the final result.
@@ -30,16 +30,16 @@ def topological_sort(variable: V, leaves: Container[Any] = ()) -> list[V]:
         CyclicGraphError: a variable was computed from itself.
     """
     finished: list[V] = []
-    on_path: dict[V, bool] = {}  # False once it is finished
+    on_path: dict[V, bool] = {}  # False for finished variables
     stack = [variable]
     while stack:
         current = stack[-1]
         state = on_path.get(current)
-        unmet = state is None and current not in leaves
-        parents: tuple[Any, ...] = tuple(current.parents) if unmet else ()
+        is_new = state is None and current not in leaves
+        parents: tuple[Any, ...] = tuple(current.parents) if is_new else ()
         if state is None and (parents or not current.is_constant()):
             on_path[current] = state = True
-            for parent in reversed(parents):  # the last one pushed is the first one visited
+            for parent in reversed(parents):  # the last one pushed is visited first
                 visited = on_path.get(parent)
                 if visited is None:
                     stack.append(parent)
@@ -48,7 +48,7 @@ def topological_sort(variable: V, leaves: Container[Any] = ()) -> list[V]:
                         f"{parent!r} was computed from itself. A recorded history must not be "
                         "assigned to one of its own inputs."
                     )
-            if stack[-1] is not current:  # its parents come first
+            if stack[-1] is not current:  # visit its parents first
                 continue
         stack.pop()
         if state:
@@ -65,15 +65,15 @@ def derivatives(
     leaves: Container[Any] = (),
     inputs: Container[Any] | None = None,
 ) -> dict[V, Any]:
-    """Return the complete derivative of each variable of `topological_sort`; store none.
+    """Return the derivatives with respect to the variables of `topological_sort`.
 
     Args:
         variable: the final result.
-        derivative: its derivative to start with: 1, or weights of its elements.
+        derivative: the initial derivative, such as 1.
         retain_graph: whether to keep saved values, so that the graph can be differentiated again.
         leaves: variables to treat as leaves: `completed` is not called for them.
-        inputs: the only variables to differentiate with respect to: the walk follows no path that
-            does not lead to one of them. None for all variables.
+        inputs: the variables to differentiate with respect to; only paths to them are followed.
+            None for all variables.
     """
     found: dict[Any, Any] = {}
     walk(variable, derivative, retain_graph, found, leaves, inputs)
@@ -88,10 +88,10 @@ def walk(
     leaves: Container[Any] = (),
     inputs: Container[Any] | None = None,
 ) -> None:
-    """Visit each variable with its complete derivative, and pass it on to its parents.
+    """Compute the derivative of each variable, and propagate it to the parents.
 
-    Derivatives are put into `found`; if that is None, leaves store their own. The other arguments
-    are those of `derivatives`.
+    Derivatives are stored in `found`, or in the leaves if that is None. The other arguments are
+    those of `derivatives`.
     """
     order = topological_sort(variable, leaves)
     needed = None if inputs is None else _leading_to(inputs, order, leaves)
@@ -114,13 +114,12 @@ def walk(
 
 
 def _leading_to(inputs: Container[Any], order: Sequence[Any], leaves: Container[Any]) -> set[Any]:
-    """Return the variables of a topological order from which a path leads to one of the inputs.
+    """Return the variables of a topological order that depend on one of the inputs.
 
-    A variable whose graph has been freed counts as one, so that the walk reaches it and it can
-    raise its error.
+    Variables whose graph has been freed are included, so that visiting them raises an error.
     """
     needed: set[Any] = set()
-    for current in reversed(order):  # its parents first
+    for current in reversed(order):  # parents first
         parents = () if current in leaves else current.parents
         if current in inputs or any(parent in needed for parent in parents) or current.is_freed():
             needed.add(current)
@@ -135,18 +134,18 @@ def backpropagate(
 ) -> None:
     """Add the derivative of `variable` to every leaf that it was computed from.
 
-    Several calls accumulate: a leaf's stored derivative is added to, never replaced.
+    Several calls accumulate: derivatives are added to those stored in the leaves.
 
     Args:
         variable: the final result.
-        derivative: its derivative to start with, as its `chain_rule` takes it.
-        retain_graph: whether the graph can be differentiated again; as `create_graph` if None.
-        create_graph: whether the derivatives are recorded, to be differentiated in turn.
+        derivative: the initial derivative, such as 1.
+        retain_graph: whether to keep the graph for another call; `create_graph` if None.
+        create_graph: whether to record the derivatives, for higher derivatives.
 
     Raises:
         CyclicGraphError: a variable was computed from itself.
         GraphFreedError: the graph was freed by an earlier call.
-        GradientError: a function's backward returned gradients that do not fit.
+        GradientError: a function's backward returned invalid gradients.
     """
     keep = create_graph if retain_graph is None else retain_graph
     before = recording.set(create_graph)

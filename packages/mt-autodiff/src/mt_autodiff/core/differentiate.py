@@ -1,4 +1,4 @@
-"""`grad`: derivatives as results, instead of stored with the inputs."""
+"""`grad`: return derivatives instead of storing them in the inputs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def grad(
     create_graph: bool = False,
     allow_unused: bool = False,
 ) -> tuple[Scalar, ...]:
-    """Return the derivatives of `output` with respect to `inputs`; stored ones do not change.
+    """Return the derivatives of `output` with respect to `inputs`, without storing them.
 
     The graph is kept. With `create_graph` the results can be differentiated again:
 
@@ -30,8 +30,8 @@ def grad(
     Args:
         output: the result.
         inputs: leaves or intermediate results.
-        create_graph: whether the derivatives are recorded.
-        allow_unused: whether the output may not depend on an input; its derivative is 0 then.
+        create_graph: whether to record the derivatives, for higher derivatives.
+        allow_unused: whether to return 0 for an input that the output does not depend on.
     """
     inputs = (inputs,) if isinstance(inputs, Scalar) else tuple(inputs)
     for scalar in (output, *inputs):
@@ -44,7 +44,7 @@ def grad(
     for scalar in inputs:
         if scalar not in found and not allow_unused:
             raise NoGradientError(
-                f"{output!r} was not computed from {scalar!r}. Pass allow_unused=True if its "
-                "derivative is to be 0."
+                f"{output!r} was not computed from {scalar!r}. Pass allow_unused=True to get a "
+                "derivative of 0."
             )
     return tuple(as_scalar(found.get(scalar, 0.0)) for scalar in inputs)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 
 class AutodiffError(RuntimeError):
-    """Base of the errors raised while differentiating."""
+    """Base class of errors of differentiation."""
 
 
 class NoGradientError(AutodiffError):
-    """No computation was recorded for the value that should be differentiated."""
+    """A value was differentiated whose computation was not recorded."""
 
 
 class GraphFreedError(AutodiffError):
@@ -16,11 +16,11 @@ class GraphFreedError(AutodiffError):
 
 
 class CyclicGraphError(AutodiffError):
-    """A variable depends on itself, so that no order of differentiation exists."""
+    """A variable depends on itself."""
 
 
 class GradientError(AutodiffError):
-    """A backward function returned gradients that do not fit its inputs."""
+    """A backward function returned gradients that do not match its inputs."""
 
 
 class ForwardError(AutodiffError, TypeError):
@@ -28,8 +28,8 @@ class ForwardError(AutodiffError, TypeError):
 
 
 class WholeNumberError(AutodiffError, TypeError):
-    """An operator of integers was applied to Scalars, which hold floats."""
+    """An integer operator was applied to Scalars, which hold floats."""
 
 
 class GraphTooLargeError(AutodiffError, ValueError):
-    """A graph has more variables than the limit for a drawing."""
+    """A graph has too many variables for a drawing."""

@@ -1,9 +1,9 @@
-"""The recorded computation: variables, and the history of each.
+"""The computation graph: variables and their histories.
 
 A variable that was computed from others has a `History`: the function, the values that it saved
-for its backward (its `Context`), and its inputs. A variable without one is a *leaf*. A *constant*
-is a variable whose derivative is not needed. Backpropagation follows histories backwards, whatever
-the values are: Scalars here, tensors in stage 2. By default it frees them on the way.
+for its backward (its `Context`), and its inputs. A variable without a history is a *leaf*. A
+*constant* is a variable whose derivative is not needed. Backpropagation follows histories
+backwards, for Scalars here and for tensors in stage 2. By default it frees them on the way.
 """
 
 from __future__ import annotations
@@ -15,44 +15,44 @@ from mt_autodiff.core.errors import GradientError, GraphFreedError
 
 
 class Variable(Protocol):
-    """What backpropagation needs of a value. As the key of a dict it equals only itself."""
+    """The interface that backpropagation requires. Variables are hashed by identity."""
 
     def __hash__(self) -> int:
-        """Return a number that depends on the object, not on its value."""
+        """Return a hash of the object's identity."""
 
     @property
     def parents(self) -> Iterable[Variable]:
         """The variables that this one was computed from."""
 
     def is_constant(self) -> bool:
-        """Whether no derivative is needed; called only for a variable without parents."""
+        """Return whether no derivative is needed; called for variables without parents."""
 
     def completed(self, derivative: Any) -> Any:
-        """Return the derivative to continue with, once it is the sum over all uses.
+        """Return the complete derivative, the sum over all uses, after hooks.
 
-        A Scalar returns it unchanged; for a tensor a user's function may replace it.
+        A Scalar returns it unchanged; hooks may replace the gradient of a tensor.
         """
 
     def accumulate_derivative(self, derivative: Any) -> Any:
-        """Return the same as `completed`; a leaf adds it to the derivative that it stores."""
+        """Return `completed(derivative)`; a leaf also adds it to its stored derivative."""
 
     def chain_rule(
         self, derivative: Any, needed: Container[Any] | None = None, retain_graph: bool = True
     ) -> Iterable[tuple[Variable, Any]]:
-        """Return each parent with the part of its derivative from this use; nothing for a leaf.
+        """Return pairs of a parent and its partial derivative from this use; none for a leaf.
 
         Args:
             derivative: the derivative of the final result with respect to this variable.
-            needed: the only variables whose derivatives are needed; None for all parents.
+            needed: the variables whose derivatives are needed; None for all parents.
             retain_graph: whether to keep the saved values for another call.
         """
 
     def is_freed(self) -> bool:
-        """Whether the variable was computed, and what it saved has been freed since."""
+        """Return whether the history of the variable has been freed."""
 
 
 class Context:
-    """What a function's forward keeps for its backward.
+    """Values that a function's forward saves for its backward.
 
     Attributes:
         needs_input_grad: for each input of the function, whether its gradient is needed.
@@ -66,25 +66,25 @@ class Context:
         self.saved_values: tuple[Any, ...] = ()
 
     def save_for_backward(self, *values: Any) -> None:
-        """Keep values until the graph is freed."""
+        """Save values until the graph is freed."""
         self.saved_values = values
 
 
 class Differentiable(Protocol):
-    """A function that a history can be differentiated through."""
+    """A function with a backward."""
 
     def backward(self, ctx: Any, derivative: Any, /) -> Any:
-        """Return the derivative for each input, a tuple if there are several."""
+        """Return the derivative with respect to each input, a tuple if there are several."""
 
 
 class History:
-    """How a variable was computed.
+    """The history of a variable that was computed from others.
 
     Attributes:
         last_fn: the function; None once the graph has been freed.
-        ctx: what the function saved.
+        ctx: the values that the function saved.
         inputs: the variables that it was applied to.
-        name: the function's name, for messages and pictures.
+        name: the function's name, for messages and diagrams.
     """
 
     __slots__ = ("ctx", "inputs", "last_fn", "name")
@@ -95,7 +95,7 @@ class History:
         self.last_fn, self.ctx, self.inputs, self.name = last_fn, ctx, inputs, name
 
     def vjp(self, derivative: Any) -> tuple[Any, ...]:
-        """Run the function's backward: return the vector-Jacobian product for each input, or None.
+        """Run the function's backward; return the VJP for each input, or None.
 
         Raises:
             GraphFreedError: the graph was freed by an earlier backward.
@@ -111,18 +111,18 @@ class History:
         return tuple(self.one_for_each(results, ctx.needs_input_grad))
 
     def one_for_each(self, results: Sequence[Any], inputs: Sequence[Any]) -> Sequence[Any]:
-        """Return the results of a backward, or raise if there is not one for each input."""
+        """Return the results of a backward, checking that there is one for each input."""
         if len(results) != len(inputs):
             raise GradientError(
                 f"the backward of {self.name!r} returned {len(results)} derivative(s) for "
-                f"{len(inputs)} input(s); return one for each, None where none is needed."
+                f"{len(inputs)} input(s); return one for each, None if it is not needed."
             )
         return results
 
     def chain_rule(
         self, derivative: Any, needed: Container[Any] | None = None, retain_graph: bool = True
     ) -> list[tuple[Any, Any]]:
-        """Return each input that requires a derivative, with its derivative; see `vjp`."""
+        """Return pairs of an input that requires a derivative and its derivative; see `vjp`."""
         inputs, requires = self.inputs, self.ctx.needs_input_grad
         parts = self.vjp(derivative)
         if not retain_graph:  # `last_fn` first: see `vjp`
@@ -137,12 +137,12 @@ class History:
     def freed(self) -> GraphFreedError:
         """Return the error for a history that has been freed."""
         return GraphFreedError(
-            f"the graph behind {self.name!r} has been freed by an earlier backward(). "
-            "Pass retain_graph=True to the earlier call to differentiate it again."
+            f"the graph of {self.name!r} has been freed by an earlier backward(). Pass "
+            "retain_graph=True to the earlier call to differentiate the graph again."
         )
 
     def is_freed(self) -> bool:
-        """Whether what was saved has been freed, so that `chain_rule` raises."""
+        """Return whether the saved values have been freed, so that `chain_rule` raises."""
         return self.last_fn is None
 
 

@@ -1,8 +1,8 @@
-"""Whether computations are recorded: a setting of the running thread or asyncio task.
+"""Gradient mode: whether computations are recorded, per thread or asyncio task.
 
-Recording is on unless switched off, as in torch: `with no_grad():` for evaluation and parameter
-updates, `with enable_grad():` to switch it on again inside. Each thread begins with recording on;
-an asyncio task begins with the setting of its creator, and changes it for itself only.
+Recording is on by default, as in torch. Use `with no_grad():` for evaluation and parameter updates,
+and `with enable_grad():` to switch it on again inside. Each thread starts with recording on; an
+asyncio task starts with the mode of its creator, and does not affect it.
 """
 
 from __future__ import annotations
@@ -17,35 +17,34 @@ F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
 recording: ContextVar[bool] = ContextVar("mt_autodiff_recording", default=True)
-"""The setting: `recording.get()` reads it without the cost of a call in Python."""
+"""The mode: `recording.get()` reads it without the cost of a Python call."""
 
 
 def is_grad_enabled() -> bool:
-    """Whether computations on variables are recorded in this thread or task."""
+    """Return whether computations are recorded in this thread or task."""
     return recording.get()
 
 
 def undo(variable: ContextVar[T], tokens: list[Token[T]]) -> None:
-    """Undo the last setting of a context variable by the running thread or task.
+    """Undo the last change of a context variable by this thread or task.
 
-    Threads and tasks may enter one `with` object at the same time; each undoes its own setting.
+    Several threads and tasks may enter one context manager; each undoes its own changes.
 
     Args:
         variable: the context variable.
-        tokens: the results of `variable.set`, the latest last; that of the undone setting is
-            removed.
+        tokens: the results of `variable.set`, the latest last; the token that is undone is removed.
     """
     for token in reversed(tokens):
         try:
             variable.reset(token)
-        except ValueError:  # of another thread or task
+        except ValueError:  # the token of another thread or task
             continue
         tokens.remove(token)
         return
 
 
 class Switch(ContextDecorator):
-    """Switch recording in a `with` block or a decorated function, and back after it."""
+    """Set the mode inside a `with` block or a decorated function."""
 
     def __init__(self, enabled: bool) -> None:
         self._enabled = enabled
@@ -59,7 +58,7 @@ class Switch(ContextDecorator):
         undo(recording, self._before)
 
     def __call__(self, function: F) -> F:
-        """Decorate a function, but not one whose body runs after it has returned."""
+        """Decorate a function, but not a generator or coroutine."""
         if (
             inspect.isgeneratorfunction(function)
             or inspect.iscoroutinefunction(function)
@@ -67,40 +66,40 @@ class Switch(ContextDecorator):
         ):
             raise TypeError(
                 f"{type(self).__name__} cannot decorate {function.__name__!r}, whose body runs "
-                "after the call has returned: write a `with` block inside of it."
+                "after the call has returned: use a `with` block inside it."
             )
         return super().__call__(function)
 
     def _recreate_cm(self) -> Switch:
-        """Return a new instance, which `ContextDecorator` uses for each call, in any thread."""
+        """Return a new instance for each call of a decorated function."""
         return Switch(self._enabled)
 
 
 class set_grad_enabled(Switch):  # noqa: N801 - torch's name
-    """Switch recording on or off: at once, and in a `with` block only until its end."""
+    """Set the mode immediately, or inside a `with` block until its end."""
 
     def __init__(self, mode: bool) -> None:
         super().__init__(checked_mode("set_grad_enabled", mode))
         super().__enter__()
 
     def __enter__(self) -> Self:
-        return self  # already switched
+        return self  # the mode is already set
 
     def __call__(self, function: F) -> F:
-        """Decorate a function; outside of it nothing is switched."""
+        """Decorate a function; the mode outside it does not change."""
         self.__exit__()
         return super().__call__(function)
 
 
 def checked_mode(name: str, mode: Any) -> bool:
-    """Return a mode, or raise TypeError if it is neither True nor False."""
+    """Return a mode, or raise TypeError if it is not a bool."""
     if not isinstance(mode, bool):
         raise TypeError(f"{name}() takes True or False; {mode!r} was given.")
     return mode
 
 
 class _Fixed(Switch):
-    """A switch to one mode, which also decorates without parentheses."""
+    """A switch to a fixed mode, which is also a decorator without parentheses."""
 
     mode: bool
 

@@ -1,4 +1,4 @@
-"""Derivatives by central differences, which check the exact ones of the following files."""
+"""Numerical derivatives by central differences, to check the exact ones."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from typing import Any
 def central_difference(
     f: Callable[..., Any], *vals: Any, arg: int = 0, epsilon: float = 1e-6
 ) -> Any:
-    """Return an approximation of the partial derivative of `f` at `vals`.
+    """Approximate the partial derivative of `f` at `vals`.
 
-    That is `(f(..., x + epsilon, ...) - f(..., x - epsilon, ...)) / (2 epsilon)`, with an error
-    of the order of epsilon squared, and a rounding error of the order of `1e-16 f / epsilon`. The
-    divisor is the distance of the two points after rounding, not exactly 2 epsilon.
+    The result is `(f(..., x + epsilon, ...) - f(..., x - epsilon, ...)) / (2 epsilon)`. Its error
+    is of the order of epsilon squared, and its rounding error of the order of `1e-16 f / epsilon`.
+    The divisor is the distance of the two points after rounding.
 
     Args:
         f: a function of numbers, or of any type that adds and subtracts numbers.
         *vals: the point at which to differentiate.
-        arg: the index of the argument; a negative one counts from the end.
+        arg: the index of the argument; negative indices count from the end.
         epsilon: half the width of the difference.
     """
     if not -len(vals) <= arg < len(vals):
-        raise ValueError(f"there are {len(vals)} value(s), but none of index {arg}.")
-    above, below = list(vals), list(vals)
-    above[arg] = vals[arg] + epsilon
-    below[arg] = vals[arg] - epsilon
-    width = above[arg] - below[arg]  # not quite 2 epsilon, after rounding
+        raise ValueError(f"arg={arg} is out of range for {len(vals)} value(s).")
+    upper, lower = list(vals), list(vals)
+    upper[arg] = vals[arg] + epsilon
+    lower[arg] = vals[arg] - epsilon
+    width = upper[arg] - lower[arg]  # 2 epsilon, rounded
     if not float(width):
-        raise ValueError(f"epsilon {epsilon} is lost beside {vals[arg]}: give a larger one.")
-    return (f(*above) - f(*below)) / width
+        raise ValueError(f"epsilon {epsilon} is too small for {vals[arg]}: give a larger one.")
+    return (f(*upper) - f(*lower)) / width

@@ -1,8 +1,7 @@
-"""Methods that a class gets from other files.
+"""Register methods that are defined outside a class.
 
-A class of a core says what a value is. What can be done with it may be defined elsewhere: `Scalar`
-gets a method for each row of the operator table, and classes of all stages get from the files
-beside their cores what the core itself does not call. Nothing is ever replaced.
+`Scalar` has a method for each row of the operator table, and classes of all stages have methods
+that are defined outside the core and that the core does not call. No method is ever replaced.
 """
 
 from __future__ import annotations
@@ -11,9 +10,9 @@ from typing import Any
 
 
 def register_methods(owner: type, table: type) -> None:
-    """Give a class the methods and properties in the body of another class, the table.
+    """Add the methods and properties in the body of another class, the table, to a class.
 
-    Type checkers and editors take the table for a base class of `owner`.
+    For type checkers, the table is a base class of `owner`.
     """
     for name, method in vars(table).items():
         if callable(method) or isinstance(method, property):
@@ -21,10 +20,10 @@ def register_methods(owner: type, table: type) -> None:
 
 
 def register_method(owner: type, name: str, method: Any) -> None:
-    """Give a class a method, or a property.
+    """Add a method or a property to a class.
 
     Raises:
-        TypeError: the class has one of this name.
+        TypeError: the class already has one of this name.
     """
     if name in vars(owner):
         raise TypeError(f"{owner.__name__} already has a method {name!r}: choose another name.")

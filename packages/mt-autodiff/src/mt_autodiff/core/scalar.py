@@ -1,6 +1,6 @@
 """`Scalar`: a float that records how it was computed, the first `Variable`.
 
-Python's operators and elementary functions look up their operator in `SCALAR_OPERATORS`, which the
+Python operators and elementary functions look up the operator in `SCALAR_OPERATORS`, which the
 next file fills from the operator table.
 """
 
@@ -18,17 +18,17 @@ from mt_operators.core.infix import Infix
 
 if TYPE_CHECKING:
     from mt_autodiff.methods import Methods
-else:  # that file adds its methods when it is imported
+else:  # that file registers its methods when it is imported
     Methods = object
 
 _ids = itertools.count(1)
 
 _adding = threading.RLock()
-"""Held while a leaf adds to its derivative, because threads may share the leaf."""
+"""Lock for adding to the derivative of a leaf, which threads may share."""
 
 
 class Scalar(Infix, Methods):
-    """A float that takes part in automatic differentiation.
+    """A float with automatic differentiation.
 
         >>> x = Scalar(2.0)
         >>> y = x * x + x
@@ -36,20 +36,20 @@ class Scalar(Infix, Methods):
         >>> x.derivative
         5.0
 
-    Every operator of the table is a method (`x.tanh()`), and Python's operators accept plain
-    numbers on either side, as constants. A comparison returns a constant Scalar 1.0 or 0.0.
-    `float`, `int`, `round` and the like return plain numbers and record nothing. A copy, by `copy`
-    or `pickle`, is a new leaf.
+    Every operator of the table is a method (`x.tanh()`), and Python operators accept numbers on
+    either side, as constants. Comparisons return a constant Scalar, 1.0 or 0.0. Conversions such
+    as `float`, `int` and `round` return Python numbers and record nothing. A copy, by `copy` or
+    `pickle`, is a new leaf.
 
     Args:
         data: the value, a number.
-        name: its name in messages and pictures.
+        name: a name for messages and diagrams.
         requires_grad: whether its derivative is needed; if not, it is a constant.
 
     Attributes:
-        data: the value; assigning another one is not recorded.
-        derivative: the derivative that `backward` has accumulated; None before.
-        history: how it was computed; None for a leaf.
+        data: the value; assignments are not recorded.
+        derivative: the derivative that `backward` has accumulated, or None.
+        history: the recorded computation; None for a leaf.
     """
 
     __slots__ = ("_data", "derivative", "history", "name", "requires_grad", "unique_id")
@@ -58,7 +58,7 @@ class Scalar(Infix, Methods):
         self, data: SupportsFloat, name: str | None = None, requires_grad: bool = True
     ) -> None:
         if name is not None and not isinstance(name, str):
-            raise TypeError(f"the name of a Scalar is a string; {name!r} was given.")
+            raise TypeError(f"the name of a Scalar must be a string; {name!r} was given.")
         self._data = data if type(data) is float else _as_float(data)
         self.unique_id = next(_ids)
         self.name = name
@@ -79,29 +79,29 @@ class Scalar(Infix, Methods):
 
     @property
     def parents(self) -> Iterable[Scalar]:
-        """The Scalars that this one was computed from; none of a constant."""
+        """The Scalars that this one was computed from; none for a constant."""
         return self.history.inputs if self.history and self.requires_grad else ()
 
     def is_leaf(self) -> bool:
-        """Whether nothing recorded produced this Scalar."""
+        """Return whether this Scalar is not the result of a recorded computation."""
         return self.history is None
 
     def is_constant(self) -> bool:
-        """Whether no derivative with respect to this Scalar is needed."""
+        """Return whether no derivative with respect to this Scalar is needed."""
         return not self.requires_grad
 
     def completed(self, derivative: Any) -> Any:
-        """Return the derivative itself."""
+        """Return the derivative unchanged."""
         return derivative
 
     def chain_rule(
         self, derivative: Any, needed: Container[Any] | None = None, retain_graph: bool = True
     ) -> Iterable[tuple[Scalar, Any]]:
-        """Return each parent with the part of its derivative from this use."""
+        """Return pairs of a parent and its partial derivative from this use."""
         return self.history.chain_rule(derivative, needed, retain_graph) if self.history else ()
 
     def accumulate_derivative(self, derivative: Any) -> Any:
-        """Add to `derivative`, if this is a leaf; others store nothing. Return what was added."""
+        """Add to `derivative` if this is a leaf, and return the derivative."""
         derivative = self.completed(derivative)
         if self.history is None:
             with _adding:
@@ -110,23 +110,23 @@ class Scalar(Infix, Methods):
         return derivative
 
     def is_freed(self) -> bool:
-        """Whether the history of this Scalar has been freed by an earlier backward."""
+        """Return whether the history of this Scalar has been freed."""
         return self.history is not None and self.history.is_freed()
 
     # --- Differentiation ------------------------------------------------------------------------
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Set whether a derivative is needed, and return self; a computed Scalar needs it."""
+        """Set whether a derivative is needed, and return self; a computed Scalar needs one."""
         if self.history and not requires_grad:
             raise AutodiffError(
-                f"{self!r} was computed from others, whose derivatives would be lost without it. "
+                f"{self!r} was computed from others, so requires_grad cannot be switched off. "
                 "Use x.detach(), which is a constant."
             )
         self.requires_grad = requires_grad
         return self
 
     def copy_(self, other: SupportsFloat) -> Self:
-        """Copy the value of `other`, unrecorded, and return self."""
+        """Copy the value of `other` without recording, and return self."""
         self.data = other
         return self
 
@@ -135,7 +135,7 @@ class Scalar(Infix, Methods):
         return constant(self.data)
 
     def clone(self) -> Scalar:
-        """Return a Scalar of the same value, recorded as computed from this one."""
+        """Return a Scalar of the same value; the derivative flows through it."""
         return SCALAR_OPERATORS["id"](self)
 
     def backward(
@@ -146,12 +146,12 @@ class Scalar(Infix, Methods):
     ) -> None:
         """Add the derivative of this Scalar to every leaf that it was computed from.
 
-        Several calls accumulate: set `x.derivative = None` to start again.
+        Several calls accumulate: set `x.derivative = None` to reset.
 
         Args:
-            d_output: a factor of all derivatives; 1 if not given.
-            retain_graph: whether the graph can be differentiated again.
-            create_graph: whether the derivatives are recorded Scalars, to be differentiated again.
+            d_output: the initial derivative; 1 if None.
+            retain_graph: whether to keep the graph for another call; `create_graph` if None.
+            create_graph: whether to record the derivatives, for higher derivatives.
         """
         self.check_recorded()
         start: Any = 1.0 if d_output is None else d_output
@@ -163,20 +163,20 @@ class Scalar(Infix, Methods):
         if not self.requires_grad:
             raise NoGradientError(
                 f"{self!r} has no derivative: it was computed from constants only, or inside "
-                "no_grad(). Make its inputs with Scalar(value), or call requires_grad_() on them."
+                "no_grad(). Create its inputs with Scalar(value), or call requires_grad_() on them."
             )
 
-    # --- Python's operators ---------------------------------------------------------------------
+    # --- Python operators -----------------------------------------------------------------------
 
     def __operator__(self, name: str, operands: tuple[Any, ...]) -> Scalar:
-        """Apply an operator and record it; return NotImplemented if an operand is no number."""
+        """Apply and record an operator; return NotImplemented if an operand is not a number."""
         for operand in operands:
             if not isinstance(operand, _NUMBERS) and not hasattr(operand, "__float__"):
                 return NotImplemented  # type: ignore[no-any-return]
         return SCALAR_OPERATORS[name](*operands)
 
     def where(self, condition: SupportsFloat, other: SupportsFloat) -> Scalar:
-        """Return this Scalar where the condition holds, and `other` elsewhere."""
+        """Return this Scalar if the condition holds, else `other`."""
         return SCALAR_OPERATORS["where"](condition, self, other)
 
     def __bool__(self) -> bool:
@@ -190,16 +190,16 @@ class Scalar(Infix, Methods):
         made_by = f", made by {self.history.name}" if self.history else ""
         return f"Scalar({self.data!r}{name}{made_by})"
 
-    if TYPE_CHECKING:  # the next file adds a method for each row of the table
+    if TYPE_CHECKING:  # the next file registers a method for each row of the table
 
         def __getattr__(self, name: str) -> Callable[..., Scalar]: ...
 
 
 def _as_float(value: Any) -> float:
-    """Convert a number to float; strings are refused."""
+    """Convert a number to float; reject strings."""
     if isinstance(value, str | bytes | bytearray) or not hasattr(value, "__float__"):
         raise TypeError(
-            f"a Scalar holds one number; {value!r} of type {type(value).__name__} was given."
+            f"a Scalar holds a number; {value!r} of type {type(value).__name__} was given."
         )
     return float(value)
 
@@ -210,7 +210,7 @@ def constant(value: SupportsFloat) -> Scalar:
 
 
 def as_scalar(value: SupportsFloat) -> Scalar:
-    """Return a Scalar itself, or a constant Scalar of a number."""
+    """Convert a number to a constant Scalar; return a Scalar unchanged."""
     return value if isinstance(value, Scalar) else constant(value)
 
 

@@ -1,8 +1,8 @@
 """The operators of the table on Scalars.
 
-The function of a row runs on the floats inside; its partial derivatives, on the same floats, are
-its backward. With `create_graph` the partial derivatives run on the Scalars themselves, which
-record them, so that they can be differentiated again.
+The function of a row runs on the floats of its arguments; the backward evaluates its partial
+derivatives on the same floats. With `create_graph` they are evaluated on Scalars, which records
+them for higher derivatives.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class ScalarOperator:
         self.operator = operator
 
     def __call__(self, *values: SupportsFloat) -> Scalar:
-        """Apply the operator to Scalars and numbers. A bool is returned as a constant."""
+        """Apply the operator to Scalars and numbers; a bool result is a constant."""
         operator = self.operator
         inputs = tuple([v if isinstance(v, Scalar) else constant(v) for v in values])
         if len(inputs) != len(operator.partials):
@@ -44,8 +44,8 @@ class ScalarOperator:
     def record(self, inputs: tuple[Scalar, ...]) -> Scalar:
         """Return the value of the operator, with a history if an input needs its derivative.
 
-        The history saves the inputs, and the floats that the partial derivatives take: those of the
-        inputs and the value. Without recording the result is a constant.
+        The history saves the inputs, and the arguments of the partial derivatives: the floats of
+        the inputs and the value. If recording is off, the result is a constant.
         """
         known = [scalar._data for scalar in inputs]
         result = constant(self.operator.function(*known))
@@ -58,12 +58,12 @@ class ScalarOperator:
         return result
 
     def backward(self, ctx: Context, derivative: Any, /) -> tuple[Any, ...]:
-        """Return the derivative for each input: floats, or Scalars if given a Scalar."""
+        """Return the derivative with respect to each input: floats, or Scalars for a Scalar."""
         inputs, known = ctx.saved_values
         partials, vjp = self.operator.partials, self.operator.vjp
         if isinstance(derivative, Scalar):
             _check_unchanged(self.operator.name, inputs, known)
-            known = (*inputs, self(*inputs))  # recorded, so that it can be differentiated again
+            known = (*inputs, self(*inputs))  # recorded, for higher derivatives
         return tuple(
             [
                 vjp(derivative, partials[i](*known)) if needed else None
@@ -73,17 +73,17 @@ class ScalarOperator:
 
 
 def _check_unchanged(name: str, inputs: Iterable[Scalar], known: Iterable[float]) -> None:
-    """Raise if an input has changed: a recorded derivative would be that at another point."""
+    """Raise GradientError if an input has changed since the forward pass."""
     for scalar, before in zip(inputs, known, strict=False):
         if scalar._data != before and before == before:
             raise GradientError(
                 f"{scalar!r} was changed after {name!r} was computed from {before!r}. Change "
-                "values after the backward, or compute anew what is differentiated twice."
+                "values after the backward, or compute the result again."
             )
 
 
 def _install(operator: Operator) -> None:
-    """Make one row of the table a method of Scalar, under all of its names."""
+    """Register a row of the table as a method of Scalar, under all of its names."""
     function = SCALAR_OPERATORS[operator.name] = ScalarOperator(operator)
 
     def method(self: Scalar, *others: SupportsFloat) -> Scalar:

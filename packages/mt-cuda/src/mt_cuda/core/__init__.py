@@ -1,1 +1,1 @@
-"""The lesson: from the text of a kernel to a backend whose primitives are launches of kernels."""
+"""The core of stage 4: from kernel source to a backend whose primitives launch kernels."""

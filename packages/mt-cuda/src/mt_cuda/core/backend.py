@@ -1,11 +1,10 @@
 """The backend `cuda`: the primitives of the contract as launches of generated kernels.
 
-Here the core comes together: the contract of stage 2 above, kernels and machines below. Each
-primitive looks at the layout of its operands, chooses a kernel for it, and launches that with
-shapes and strides as plain integers. Everything up to the launch depends only on shapes, strides
-and dtypes, so it is worked out once and cached as a `Plan`.
+Each primitive chooses a kernel for the layout of its operands, and launches it with shapes and
+strides as integer arguments. Everything up to the launch depends only on shapes, strides and
+dtypes, so it is computed once and cached as a `Plan`.
 
-Kernels that are faster for some layouts are registered in `SPECIAL_CASES` (`tables.py`).
+Faster kernels for certain layouts are registered in `SPECIAL_CASES` (`tables.py`).
 """
 
 from __future__ import annotations
@@ -42,30 +41,30 @@ from mt_tensor.core.kernels import registered_kernel
 from mt_tensor.core.layout import Layout as Contiguous
 from mt_tensor.core.layout import row_major
 from mt_tensor.core.strides import Shape, folded_shape, size_of, strides_from_shape
-from mt_tensor.core.tensor_data import MOST_DIMENSIONS, not_an_array
+from mt_tensor.core.tensor_data import MAX_DIMENSIONS, not_an_array
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 SIMULATE = "MT_CUDA_SIM"
-"""The environment variable that chooses the simulator; `reversed` reverses its threads."""
+"""The environment variable that selects the simulator; `reversed` reverses its threads."""
 
 LARGEST = float(np.finfo(np.float32).max)
-"""Numbers up to this one overflow in no dtype that is computed with."""
+"""Numbers up to this one overflow in none of the floating-point dtypes of computations."""
 
-REMEMBERED = 4096
-"""How many plans, and how many kernels, are cached; a program of one kind has some hundreds."""
+CACHE_SIZE = 4096
+"""The number of cached plans, and of cached kernels; a typical program has some hundreds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A launch, but for the memory it works on.
+    """A launch without its memory.
 
     Attributes:
-        loaded: the kernel, ready to run.
-        grid: how many blocks.
-        threads: how many threads in each.
-        numbers: its sizes and strides.
+        loaded: the loaded kernel.
+        grid: the number of blocks in each dimension.
+        threads: the number of threads per block.
+        numbers: the sizes and strides.
     """
 
     loaded: Any
@@ -76,16 +75,16 @@ class Plan:
 
 @dataclass(slots=True, eq=False)
 class Call:
-    """A formula and what it is run on, but for the memory and the numbers.
+    """A formula and the layouts of its operands, without memory and numbers.
 
     Attributes:
-        formula: what is computed.
+        formula: the formula.
         types: the dtypes.
-        dtype: the dtype of numbers, before they are computed with; see `computed`.
-        shape: that of the outputs.
-        strides: of each view, inputs before outputs, broadcast to that shape.
-        aligned: whether every view begins at a multiple of 16 bytes.
-        plan: its launch, as soon as it was needed.
+        dtype: the dtype of the operation, to which numbers are converted first; see `computed`.
+        shape: the shape of the outputs.
+        strides: the strides of each view, inputs before outputs, broadcast to that shape.
+        aligned: whether every view starts at a multiple of 16 bytes.
+        plan: the launch, created on first use.
     """
 
     formula: Formula
@@ -98,25 +97,25 @@ class Call:
 
 
 class _Thread(threading.local):
-    """What differs between threads: calls that are delayed within `together`."""
+    """Thread-local state: calls that are delayed inside `together`."""
 
     queue: Any = None
 
 
 class CudaOps(TensorBackend):
-    """Every primitive as kernels on one machine, real or simulated.
+    """The backend that runs kernels on a machine, real or simulated.
 
     Attributes:
-        machine: where they run.
-        thread: the calls that this thread delays; see `SPECIAL_CASES`.
-        state: what special cases remember of this backend, by their names.
+        machine: the machine.
+        thread: the delayed calls of this thread; see `SPECIAL_CASES`.
+        state: data that special cases store for this backend, by name.
     """
 
     name = "cuda"
     device = "cuda"
 
     def __init__(self, machine: Machine, plain: bool = False) -> None:
-        """Run on a machine; `plain` is for learning: it uses the kernels of the core alone."""
+        """Run on a machine; if `plain`, use only the kernels of the core."""
         self.machine = machine
         self.thread = _Thread()
         self.state: dict[str, Any] = {}
@@ -128,14 +127,14 @@ class CudaOps(TensorBackend):
         self._graphs: dict[Formula, Graph] = {}
 
     def special(self, name: str, *arguments: Any) -> Any:
-        """Return what the special case of a name makes of the arguments; None if there is none."""
+        """Call the special case registered under a name; return None if there is none."""
         case = self._special.get(name)
         return case and case(self, *arguments)
 
     def kernel(self, name: str) -> Any:
         """Return the registered kernel for a named operation, or None.
 
-        What is registered for `cuda` runs on the machines of other packages, too.
+        Kernels registered for `cuda` also run in subclasses with other names.
         """
         if self._plain:
             return None
@@ -144,18 +143,18 @@ class CudaOps(TensorBackend):
     # --- Holding data ---------------------------------------------------------------------------
 
     def empty(self, shape: Shape, dtype: DType) -> TensorData:
-        """Return new device memory."""
+        """Allocate device memory."""
         return TensorData(self.machine.allocate(size_of(shape), dtype), shape, dtype=dtype)
 
     def from_host(self, array: npt.NDArray[Any]) -> TensorData:
-        """Return device memory with a copy of the elements."""
+        """Copy an array to the device."""
         dtype = dtype_of(array)
         row = np.ascontiguousarray(array, dtype.numpy).reshape(-1)
         return TensorData(self.machine.upload(row), array.shape, dtype=dtype)
 
     def to_host(self, data: TensorData) -> npt.NDArray[Any]:
         """Wait for the device, and return a copy of the elements."""
-        if len(data.shape) > MOST_DIMENSIONS:
+        if len(data.shape) > MAX_DIMENSIONS:
             raise not_an_array(data.shape)
         layout = data.layout
         row = data if layout is layout.contiguous else self.copy(data, layout.contiguous)
@@ -166,15 +165,15 @@ class CudaOps(TensorBackend):
         return cast(npt.NDArray[Any], elements.reshape(data.shape))
 
     def reinterpreted(self, storage: Any, dtype: DType) -> Any:
-        """Return the same device memory as elements of another dtype."""
+        """Reinterpret device memory as elements of another dtype."""
         return self.machine.reinterpreted(storage, dtype)
 
     def same_memory(self, a: Any, b: Any) -> bool:
-        """Whether two storages share device memory."""
+        """Return whether two storages share device memory."""
         return self.machine.shares(a, b)
 
     def shared_memory(self) -> Any:
-        """Return how other libraries reach the machine's memory."""
+        """Return the machine's interface for other libraries to access its memory."""
         self.settle()
         return self.machine.shared_memory
 
@@ -189,10 +188,10 @@ class CudaOps(TensorBackend):
         drawn: TensorData | None = self.special("random", numbers, shape, dtype)
         return super().random(numbers, shape, dtype) if drawn is None else drawn
 
-    # --- Element-wise ---------------------------------------------------------------------------
+    # --- Elementwise ----------------------------------------------------------------------------
 
     def elementwise(self, formula: Formula) -> Callable[..., Any]:
-        """Run the formula's kernel for this layout."""
+        """Return the function that runs the formula's kernel for the layout of its operands."""
 
         def run(out: Contiguous | Sequence[TensorData], *inputs: TensorData | Number) -> Any:
             results = self.results(formula, out)
@@ -202,7 +201,7 @@ class CudaOps(TensorBackend):
         return run
 
     def copy(self, source: TensorData, out: Contiguous | TensorData) -> TensorData:
-        """Run the kernel of the formula `x`, which converts what it stores."""
+        """Run the kernel of the formula `x`, which converts elements when it stores them."""
         out = self.target(out)
         if not self.special("copy", source, out):
             self._each(OPERATORS["id"].value, (source,), (out,))
@@ -231,7 +230,7 @@ class CudaOps(TensorBackend):
             else:
                 numbers.append(x)
                 key.append(None)
-        call = _remembered(self._calls, tuple(key), lambda: _call(formula, inputs, outputs))
+        call = _cached(self._calls, tuple(key), lambda: _call(formula, inputs, outputs))
         values = [_number(x, call.dtype) for x in numbers]
         queue = self.thread.queue
         if queue is None or not queue.takes(call, views, values):
@@ -240,7 +239,7 @@ class CudaOps(TensorBackend):
     def over_elements(
         self, call: Call, views: Sequence[TensorData], values: Sequence[np.generic]
     ) -> None:
-        """Launch a call: on views, inputs before outputs, and on numbers."""
+        """Launch a call on views, inputs before outputs, and on numbers."""
         if call.plan is None:
             key = (call.formula, call.types, call.aligned, call.shape, *call.strides)
             call.plan = self.remembered(key, lambda: self._plan_each(call))
@@ -265,7 +264,7 @@ class CudaOps(TensorBackend):
     def reduce(
         self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool = False
     ) -> TensorData:
-        """Fold in one launch, or in two where there are few outputs and much to fold."""
+        """Reduce in one launch, or in two for long reductions with few outputs."""
         shape, dtype = folded_shape(source.shape, dims, keepdim), source.dtype
         if source.size == 0:
             return self.full(shape, dtype, operator.identity or 0)
@@ -294,7 +293,7 @@ class CudaOps(TensorBackend):
     def _plan_fold(
         self, operator: Operator, dtype: DType, kept: Layout, folded: Layout
     ) -> tuple[Plan, int, Plan | None]:
-        """Plan a fold, in two launches if cutting it into chunks keeps more of the GPU busy."""
+        """Plan a fold, in two launches if chunks occupy more of the GPU."""
         size = self.machine.size
         by_rows = self.folds_by_rows(kept, folded)
         workers, least = (
@@ -303,7 +302,7 @@ class CudaOps(TensorBackend):
             else (-(-kept.size // size.threads), size.least)
         )
         span = -(-folded.size // max(1, min(size.parallel // workers, folded.size // least)))
-        chunks = -(-folded.size // span)  # none of them empty
+        chunks = -(-folded.size // span)  # none of them is empty
         if chunks == 1:
             plan = self.plan_pass(operator, (dtype, dtype), kept, folded, by_rows)
             return plan, 1, None
@@ -327,7 +326,7 @@ class CudaOps(TensorBackend):
         *,
         chunks: int = 1,
     ) -> Plan:
-        """Plan one launch of a fold, of elements of `types[0]` into elements of `types[1]`."""
+        """Plan one launch of a fold that reads `types[0]` and writes `types[1]`."""
         size = self.machine.size
         fold = reduction.Fold(
             operator.name,
@@ -349,7 +348,7 @@ class CudaOps(TensorBackend):
         return self.plan(reduction.columns(fold), (blocks, chunks), size.threads, numbers)
 
     def folds_by_rows(self, kept: Layout, folded: Layout) -> bool:
-        """Whether threads fold together, and not each for itself: for long folds along memory."""
+        """Return whether the threads of a block share a fold: for long folds along memory."""
         few = self.machine.size.threads // 4
         if folded.size >= few and (kept.size < few or lies_along(kept, folded)):
             return True
@@ -358,13 +357,13 @@ class CudaOps(TensorBackend):
     def plan_rows(
         self, fold: reduction.Fold, grid: Grid, length: int, numbers: tuple[int, ...]
     ) -> Plan:
-        """Plan a launch in which threads fold together: a block for each output and chunk.
+        """Plan a launch with a block for each output and chunk.
 
         Args:
             fold: operator, types and ranks.
-            grid: how many outputs there are, and into how many chunks folds are cut.
-            length: elements of a fold.
-            numbers: those of the kernel.
+            grid: the number of outputs, and the number of chunks.
+            length: the number of elements of a fold.
+            numbers: the numbers of the kernel.
         """
         special: Plan | None = self.special("plan_rows", fold, grid, length, numbers)
         threads = self.machine.size.threads
@@ -373,15 +372,15 @@ class CudaOps(TensorBackend):
     # --- Matrix product -------------------------------------------------------------------------
 
     def matmul(self, a: TensorData, b: TensorData) -> TensorData:
-        """Run the tiled kernel: one block for each tile of each product."""
+        """Run the tiled kernel, with one block for each tile of each product."""
         left, right, shape = self.factors(a, b)
         special: TensorData | None = self.special("matmul", left, right, shape)
         if special is not None:
             return special
         result = self.empty(shape, a.dtype)
         if result.size:
-            whole = (*left.shape[:-1], right.shape[-1])
-            views = (left, right, TensorData(result.storage, whole, dtype=a.dtype))
+            matrices = (*left.shape[:-1], right.shape[-1])
+            views = (left, right, TensorData(result.storage, matrices, dtype=a.dtype))
             key = ("matmul", a.dtype, *((view.shape, view.strides) for view in views))
             self.launch(self.remembered(key, lambda: self._plan_matmul(*views)), views)
         return result
@@ -443,7 +442,7 @@ class CudaOps(TensorBackend):
         out: TensorData,
         operator: Operator | None = None,
     ) -> None:
-        """Run a kernel over the elements of the index, or over its lines: see `indexed`."""
+        """Run a kernel over the elements or lines of the index; see `indexed`."""
         if index.size == 0:
             return
         views = (source, index, out)
@@ -467,62 +466,62 @@ class CudaOps(TensorBackend):
         self.launch(self.remembered(key, plan), views)
 
     def _plan_indexed(self, kernel: Kernel, layout: Layout, *steps: int) -> Plan:
-        """Plan a kernel over the elements or lines of an index; `steps` along its dimension."""
+        """Plan a kernel over the elements or lines of an index; `steps` are its first numbers."""
         numbers = (*steps, *layout.shape[1:], *_flat(layout.strides))
         return self.plan_over_grid(kernel, layout.size, numbers)
 
     # --- Launching ------------------------------------------------------------------------------
 
     def together(self) -> AbstractContextManager[None]:
-        """Return a block in which calls may be delayed, to launch them with later ones."""
+        """Return a context in which calls may be delayed, to launch them with later ones."""
         special: AbstractContextManager[None] | None = self.special("together")
         return special or super().together()
 
     def settle(self) -> None:
-        """Launch what this thread has delayed."""
+        """Launch the delayed calls of this thread."""
         queue = self.thread.queue
         if queue is not None:
             queue.settle()
 
     def remembered(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        """Return what was planned for a key; plan it if this is the first time."""
-        return _remembered(self._plans, key, make)
+        """Return the cached plan for a key, or create it."""
+        return _cached(self._plans, key, make)
 
     def graph(self, formula: Formula) -> Graph:
-        """Return the graph of a formula, in operations that kernels have."""
-        return _remembered(self._graphs, formula, lambda: expanded(graph_of(formula)))
+        """Return the cached graph of a formula, in operations that kernels support."""
+        return _cached(self._graphs, formula, lambda: expanded(graph_of(formula)))
 
     def plan_over_grid(
         self, kernel: Kernel, count: int, numbers: tuple[int, ...], each: int = 1
     ) -> Plan:
-        """Plan a kernel that loops over `count` elements; a thread takes `each` at once."""
+        """Plan a kernel that loops over `count` elements; a thread processes `each` at a time."""
         size = self.machine.size
         blocks = min(-(-count // (size.threads * each)), size.resident)
         return self.plan(kernel, (blocks, 1), size.threads, (count, *numbers))
 
     def plan(self, kernel: Kernel, grid: Grid, threads: int, numbers: tuple[int, ...]) -> Plan:
-        """Plan a launch of a kernel, which is loaded if this is the first."""
-        loaded = _remembered(self._loaded, kernel, lambda: self.machine.load(kernel))
+        """Plan a launch of a kernel, which is loaded on first use."""
+        loaded = _cached(self._loaded, kernel, lambda: self.machine.load(kernel))
         return Plan(loaded, grid, threads, numbers)
 
     def launch(
         self, plan: Plan, views: Sequence[TensorData], values: Sequence[np.generic] = ()
     ) -> None:
-        """Launch what was planned: with these numbers after those of the plan, on these views."""
+        """Launch a plan on views, with further numbers after those of the plan."""
         self.settle()
         numbers: tuple[Argument, ...] = (*plan.numbers, *values)
         operands = [part for view in views for part in (view.storage, view.offset)]
         self.machine.launch(plan.loaded, plan.grid, plan.threads, numbers, operands)
 
 
-def _remembered(memory: dict[Key, Value], key: Key, make: Callable[[], Value]) -> Value:
-    """Return what is remembered for a key; make it, in place of the oldest, where nothing is."""
-    value = memory.get(key)
+def _cached(cache: dict[Key, Value], key: Key, make: Callable[[], Value]) -> Value:
+    """Return the cached value for a key, or create it; a full cache drops its oldest entry."""
+    value = cache.get(key)
     if value is None:
         value = make()
-        if len(memory) >= REMEMBERED:
-            memory.pop(next(iter(memory)), None)
-        memory[key] = value
+        if len(cache) >= CACHE_SIZE:
+            cache.pop(next(iter(cache)), None)
+        cache[key] = value
     return value
 
 
@@ -545,7 +544,7 @@ def _call(
 
 
 def _number(value: Number, dtype: DType) -> np.generic:
-    """Return a number as one of the type of a computation in `dtype`."""
+    """Convert a number to `dtype`, and then to the type of computations in `dtype`."""
     number, convert = dtype.convert(value), computed(dtype).numpy.type
     if abs(number) <= LARGEST:
         return cast(np.generic, convert(number))
@@ -561,7 +560,7 @@ def _at(values: Sequence[int], dims: Sequence[int]) -> tuple[int, ...]:
 
 
 def _without(strides: Strides, dim: int) -> Strides:
-    """Return strides with that of one dimension set to zero."""
+    """Return strides with the stride of one dimension set to zero."""
     return (*strides[:dim], 0, *strides[dim + 1 :])
 
 
@@ -574,11 +573,10 @@ def _tiles(rows: int, columns: int, tiling: matrix.Tiling) -> int:
 
 
 def create_backend() -> CudaOps:
-    """Return the backend on this machine's GPU, or on the simulator if `MT_CUDA_SIM` is set.
+    """Create the backend on this machine's GPU, or on the simulator if `MT_CUDA_SIM` is set.
 
     Raises:
-        BackendUnavailableError: there is no GPU that could be used; the message says why, and
-            what to do.
+        BackendUnavailableError: there is no usable GPU; the message says why and what to do.
     """
     simulate = os.environ.get(SIMULATE, "")
     if simulate in {"", "0"}:

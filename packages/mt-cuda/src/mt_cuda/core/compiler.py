@@ -1,10 +1,10 @@
-"""From the text of a kernel to PTX, the assembly language of NVIDIA's GPUs.
+"""Compile kernel source to PTX, the assembly language of NVIDIA GPUs.
 
-The simulator takes a kernel's text as it is; a GPU needs it compiled first. This is the only module
-that imports Numba's CUDA. It needs no driver and no GPU, so every kernel can be
-compiled and looked at on any machine that has the compiler (`pip install mt-cuda[ptx]`). What is
-used of Numba is little: parameters that are pointers and numbers, shared and local arrays,
-barriers and atomics.
+This is the only module that imports Numba CUDA. It needs no driver and no GPU, so the kernels of
+the core can be compiled and inspected on any machine that has the compiler
+(`pip install mt-cuda[ptx]`). They use few features of Numba: parameters that are pointers and
+numbers, shared and local arrays, barriers and atomics. Other kernels need features that only NVRTC
+compiles (`cubins/`).
 """
 
 from __future__ import annotations
@@ -20,23 +20,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from mt_cuda.core.errors import KernelError
-from mt_cuda.core.kernel import Kernel, Parameter, indented
+from mt_cuda.core.kernel import Kernel, Parameter
 from mt_tensor.core.dtypes import DTYPES
 
 Capability = tuple[int, int]
-"""Compute capability: which instructions a GPU has. 9.0 is Hopper."""
+"""Compute capability, the instruction set of a GPU. 9.0 is Hopper."""
 
 HOPPER: Capability = (9, 0)
 
-NAMES: dict[str, Callable[[], Any]] = {}
-"""More names in the text of kernels, with functions that return what they mean to Numba
-(`vectors/`)."""
-
-FUNCTIONS: dict[str, str] = {}
-"""By name, the text of functions that kernels define for themselves (`bfloat16.py`)."""
-
 AROUND: dict[str, Callable[[], AbstractContextManager[None]]] = {"compile": nullcontext}
-"""The context in which Numba compiles (`compatibility.py`)."""
+"""The context manager for compilation (`compatibility.py`)."""
 
 _LOCK = threading.Lock()
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)")
@@ -44,12 +37,12 @@ _ENTRY = re.compile(r"\.entry\s+([\w$]+)")
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A kernel in PTX.
+    """A kernel compiled to PTX.
 
     Attributes:
-        kernel: what it was made from.
-        ptx: the program.
-        entry: the name that the kernel has in it.
+        kernel: the kernel.
+        ptx: the PTX.
+        entry: the name of the kernel's entry point.
     """
 
     kernel: Kernel
@@ -62,7 +55,7 @@ def compile_kernel(kernel: Kernel, capability: Capability = HOPPER) -> Compiled:
 
     Args:
         kernel: the kernel.
-        capability: the compute capability of the GPU that shall run it.
+        capability: the compute capability of the target GPU.
 
     Raises:
         KernelError: Numba CUDA or the compiler is missing, or the kernel does not compile.
@@ -87,12 +80,12 @@ def compile_kernel(kernel: Kernel, capability: Capability = HOPPER) -> Compiled:
     text = ptx if isinstance(ptx, str) else ptx.decode()
     entry = _ENTRY.search(text)
     if entry is None:
-        raise KernelError(f"kernel {kernel.name}: the compiler made no entry point of it.")
+        raise KernelError(f"kernel {kernel.name}: the compiled code has no entry point.")
     return Compiled(kernel, text, entry.group(1))
 
 
 class _Numba:
-    """Numba CUDA, imported when it is first needed."""
+    """Numba CUDA, imported on first use."""
 
     def __init__(self) -> None:
         from numba import cuda
@@ -110,10 +103,9 @@ class _Numba:
             "inf": math.inf,
             "nan": math.nan,
         }
-        self.names.update({name: make() for name, make in NAMES.items()})
 
     def type_of(self, parameter: Parameter) -> Any:
-        """Return the type of a parameter."""
+        """Return the Numba type of a parameter."""
         named = self.names[parameter.type]
         if parameter.passed == "value":
             return named
@@ -122,12 +114,8 @@ class _Numba:
         return self.types.CPointer(named)
 
     def function(self, kernel: Kernel) -> Callable[..., Any]:
-        """Return the kernel as a Python function, for Numba to read."""
+        """Return the kernel as a Python function."""
         filename, text = f"<kernel {kernel.name}>", kernel.source
-        for name, functions in FUNCTIONS.items():
-            if f"{name}(" in text:
-                head, body = text.split("\n", 1)
-                text = "\n".join([head, *indented(functions.splitlines()), body])
         linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
         namespace = dict(self.names)
         exec(compile(text, filename, "exec"), namespace)

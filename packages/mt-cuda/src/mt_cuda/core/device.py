@@ -1,9 +1,8 @@
-"""Lower the elementary functions to code that kernels contain.
+"""Lower the elementary functions to kernel source.
 
-This is all that stage 4 adds to the mathematics of stage 0. Most are functions of `math`, which
-Numba CUDA compiles to the GPU's own for the dtype at hand and the simulator takes from NumPy. They
-follow IEEE 754: no function of a GPU raises. What `math` lacks is lowered otherwise. Its functions
-that round would return integers, so those come from CUDA's library of device functions.
+Most are functions of `math`, which Numba CUDA compiles to GPU functions for the dtype, and which
+the simulator replaces with NumPy's. They follow IEEE 754, and never raise errors. The rounding
+functions of `math` return integers, so kernels use those of CUDA's `libdevice` instead.
 """
 
 from __future__ import annotations
@@ -18,16 +17,16 @@ from mt_operators.core.graph import Graph
 from mt_tensor import DType
 
 LIBRARY = {name: {"round": "rint"}.get(name, name) for name in ROUNDING}
-"""What the device library calls the functions that round, for float64; for float32 with an f."""
+"""The names of the rounding functions of `libdevice` for float64; those for float32 end with f."""
 
 
 def _lowered(suffix: str) -> dict[str, str]:
-    """Return a lowering table, with the device library's suffix for the dtype."""
+    """Return a lowering table; `suffix` is the suffix of `libdevice` for the dtype."""
     return {
         **{name: f"math.{call(name)}" for name in ELEMENTARY if hasattr(math, name)},
         **{name: f"libdevice.{device}{suffix}({{0}})" for name, device in LIBRARY.items()},
         "div": "{0} / {1}",
-        # `|` instead of `or`: a selection, not a branch. A nan differs from itself, and wins.
+        # `|` instead of `or`, for a selection instead of a branch. `{0} != {0}` propagates nan.
         "maximum": "{0} if ({0} >= {1}) | ({0} != {0}) else {1}",
         "minimum": "{0} if ({0} <= {1}) | ({0} != {0}) else {1}",
     }
@@ -37,12 +36,12 @@ TABLES: dict[str, dict[str, str]] = {
     "float32": _lowered("f"),
     **{name: _lowered("") for name in ("float64", "int64", "uint64")},
 }
-"""The lowering tables. Kernels compute floats in float32 or float64; integers have one table for
-all that are signed and one for the others. `integers.py` adds operations of several steps."""
+"""The lowering tables: one for float32, float64, signed and unsigned integers each. `integers.py`
+adds operations with several steps."""
 
 HELPERS: dict[str, Callable[[str], str]] = {}
-"""By operation, a function from the name of a dtype to the text of the helper that kernels call
-(`integers.py`); the text is empty where none is needed."""
+"""For each operation, a function from the name of a dtype to the source of a helper function, or an
+empty string if none is needed (`integers.py`)."""
 
 
 def table(dtype: DType) -> Table:
@@ -51,14 +50,14 @@ def table(dtype: DType) -> Table:
 
 
 def table_name(dtype: DType) -> str:
-    """Return the name of the table of a dtype."""
+    """Return the key of a dtype in `TABLES`."""
     if dtype.kind == "integer":
         return "int64" if dtype.is_signed else "uint64"
     return "float64" if dtype.itemsize == 8 else "float32"
 
 
 def helpers(graph: Graph, dtype: DType) -> Lines:
-    """Return the functions that a kernel must define for itself to compute `graph`."""
+    """Return the helper functions that a kernel needs to compute `graph`."""
     used = dict.fromkeys(expression.operation for expression in graph.expressions)
     name = table_name(dtype) if dtype.is_floating_point else dtype.name
     texts = [HELPERS[each](name) for each in used if each in HELPERS]
@@ -66,7 +65,7 @@ def helpers(graph: Graph, dtype: DType) -> Lines:
 
 
 def combine(graph: Graph, dtype: DType) -> Lines:
-    """Return an operator of two numbers of dtype `dtype` as a function."""
+    """Return the function `combine` for an operator of two numbers."""
     rendered = render(graph, ("a", "b"), dtype, (dtype,), table(dtype))
     return [
         *helpers(graph, dtype),

@@ -1,4 +1,4 @@
-"""Elements in kernels: how each dtype is stored, and what it is computed with."""
+"""Elements in kernels: the storage type and the computation type of each dtype."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from mt_cuda.core.kernel import Parameter
 from mt_tensor import DType, bfloat16, bool_, float32, int64
 
 _STORED = {bool_: "uint8", bfloat16: "uint16"}
-"""Dtypes that are others in memory: a bool is 0 or 1, and a bfloat16 its bits."""
+"""Storage types that differ from the dtype: a bool is 0 or 1, and a bfloat16 its bits."""
 
 
 def stored_type(dtype: DType) -> str:
-    """Return the name of the dtype that elements have in memory."""
+    """Return the name of the type in which elements are stored."""
     return _STORED.get(dtype, dtype.name)
 
 
 def computed(dtype: DType) -> DType:
-    """Return the dtype that elements are computed with: float32 for 16 bits, int64 for bool."""
+    """Return the dtype of computations: float32 for 16-bit floats, int64 for bool."""
     return int64 if dtype is bool_ else dtype.computed
 
 
 def load(element: str, dtype: DType, wanted: DType) -> str:
-    """Return the expression that reads an element of `dtype` as a number of dtype `wanted`."""
+    """Return the expression that converts an element of `dtype` to the dtype `wanted`."""
     if dtype is bfloat16:
         number = f"float_of_bfloat16({element})"
         return number if wanted is float32 else f"{wanted.name}({number})"
@@ -30,11 +30,11 @@ def load(element: str, dtype: DType, wanted: DType) -> str:
 
 
 def store(value: str, dtype: DType) -> str:
-    """Return the expression of a value, of dtype `dtype` or a bool, as it is stored."""
+    """Return the expression that converts a value, of dtype `dtype` or a bool, for storing."""
     return f"uint8({value})" if dtype is bool_ else value
 
 
 def operand(name: str, dtype: DType, array: bool = False) -> list[Parameter]:
-    """Return the parameters of one operand: its storage, and the position of its first element."""
+    """Return the parameters of an operand: its storage, and the position of its first element."""
     passed: Literal["pointer", "array"] = "array" if array else "pointer"
     return [Parameter(name, stored_type(dtype), passed), Parameter(f"{name}_at")]

@@ -1,13 +1,12 @@
-"""Element-wise kernels: one pass over any number of inputs and outputs.
+"""Elementwise kernels: one pass over any number of inputs and outputs.
 
-The first and simplest of the files that write kernels. A formula of the operator table becomes the
-function `element`, and around it comes one of two loops over the grid of threads, each of which
-strides over the elements until they are used up:
+A formula of the operator table is rendered as the function `element`, inside one of two grid-stride
+loops:
 
-- *contiguous*: everything lies in a row, or is a single repeated element;
-- *strided*: any layout; the index is taken apart into coordinates.
+- *contiguous*: every operand is contiguous, or a single repeated element;
+- *strided*: any layout; linear indices are converted to coordinates.
 
-Copying between layouts and dtypes is the same with the formula `x`.
+Copies between layouts and dtypes use the formula `x`.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ from mt_tensor import DType
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The dtypes of an element-wise kernel.
+    """The dtypes of an elementwise kernel.
 
     Attributes:
-        inputs: for each input; None for a number, which is passed by value in the type of the
-            computation.
-        outputs: for each output.
-        computed: the type that the formula is computed in.
+        inputs: the dtype of each input; None for a number, which is passed by value in the type of
+            the computation.
+        outputs: the dtype of each output.
+        computed: the type of the computation.
     """
 
     inputs: tuple[DType | None, ...]
@@ -39,13 +38,13 @@ class Signature:
     computed: DType
 
     def __str__(self) -> str:
-        """Name the types, once each, and which inputs are numbers, for the kernel's name."""
+        """Return the distinct types and the inputs that are numbers, for the kernel's name."""
         dtypes = (dtype for _, dtype in self.operands)
         return "_".join([*dict.fromkeys(dtype.name for dtype in dtypes), *self.numbers])
 
     @property
     def operands(self) -> list[tuple[str, DType]]:
-        """The views by name and type: inputs x0, x1, ... and outputs y0, y1, ..."""
+        """The names and dtypes of the views: inputs x0, x1, ... and outputs y0, y1, ..."""
         inputs = [(f"x{k}", dtype) for k, dtype in enumerate(self.inputs) if dtype is not None]
         return inputs + [(f"y{k}", dtype) for k, dtype in enumerate(self.outputs)]
 
@@ -60,7 +59,7 @@ class Signature:
         return [f"x{k}" for k, dtype in enumerate(self.inputs) if dtype is None]
 
     def parameters(self, *names: str) -> list[Parameter]:
-        """Return a kernel's parameters: sizes and strides, numbers of the formula, views."""
+        """Return a kernel's parameters: sizes and strides, the numbers of the formula, views."""
         return [
             *numbers(*names),
             *(Parameter(name, self.computed.name) for name in self.numbers),
@@ -69,7 +68,7 @@ class Signature:
 
 
 def contiguous(name: str, graph: Graph, types: Signature, unit: tuple[bool, ...]) -> Kernel:
-    """Return the kernel for operands whose elements follow each other.
+    """Generate the kernel for contiguous operands and single elements.
 
     for each i:  y0[i] = element(x0[i], x1[i], ...)
 
@@ -77,7 +76,7 @@ def contiguous(name: str, graph: Graph, types: Signature, unit: tuple[bool, ...]
         name: the name of the formula.
         graph: the traced formula.
         types: the dtypes.
-        unit: for each view, whether its elements follow each other; the others are one element.
+        unit: for each view, whether it is contiguous; the others are a single element.
     """
     body = [
         *element(graph, types),
@@ -88,7 +87,7 @@ def contiguous(name: str, graph: Graph, types: Signature, unit: tuple[bool, ...]
 
 
 def strided(name: str, graph: Graph, types: Signature, rank: int, index: str) -> Kernel:
-    """Return the kernel for operands of any layout in `rank` dimensions.
+    """Generate the kernel for operands of any layout in `rank` dimensions.
 
     for each index:  y0[index] = element(x0[index], x1[index], ...)
 
@@ -97,7 +96,7 @@ def strided(name: str, graph: Graph, types: Signature, rank: int, index: str) ->
         graph: the traced formula.
         types: the dtypes.
         rank: the number of dimensions after merging.
-        index: the type in which indices are taken apart.
+        index: the integer type of index arithmetic.
     """
     sizes = size_names(rank)
     strides = {each: stride_names(each, rank) for each in types.names}
@@ -120,7 +119,7 @@ def outputs(types: Signature) -> list[str]:
 
 
 def in_rows(types: Signature, unit: tuple[bool, ...], index: str) -> dict[str, str]:
-    """Return how each operand's element is written where all lie in a row."""
+    """Return the expression of each operand's element for contiguous operands."""
     return {
         each: f"{each}[{each}_at + {index}]" if row else f"{each}_single"
         for each, row in zip(types.names, unit, strict=True)
@@ -128,13 +127,13 @@ def in_rows(types: Signature, unit: tuple[bool, ...], index: str) -> dict[str, s
 
 
 def single_elements(types: Signature, unit: tuple[bool, ...]) -> Lines:
-    """Return the lines that read, before the loop, the operands of one element."""
+    """Return the lines before the loop that read operands with a single element."""
     pairs = zip(types.names, unit, strict=True)
     return [f"{each}_single = {each}[{each}_at]" for each, row in pairs if not row]
 
 
 def element(graph: Graph, types: Signature) -> Lines:
-    """Return the formula as a function of one element of each input."""
+    """Return the function `element`, which computes the formula for one element."""
     arguments = [f"a{k}" for k in range(len(types.inputs))]
     rendered = render(graph, arguments, types.computed, types.outputs, table(types.computed))
     return [
@@ -147,7 +146,7 @@ def element(graph: Graph, types: Signature) -> Lines:
 
 
 def call(types: Signature, elements: dict[str, str]) -> str:
-    """Return the call of `element` on the inputs, each read as the type of the computation."""
+    """Return the call of `element` on the inputs, converted to the type of the computation."""
     values = (
         name if dtype is None else load(elements[name], dtype, types.computed)
         for name, dtype in ((f"x{k}", dtype) for k, dtype in enumerate(types.inputs))
@@ -158,7 +157,7 @@ def call(types: Signature, elements: dict[str, str]) -> str:
 def apply(types: Signature, elements: dict[str, str]) -> Lines:
     """Return the lines that compute one element of every output, and then store them.
 
-    Nothing is stored before all is read: an output may be an input too.
+    All inputs are read before an output is stored, since an output may also be an input.
     """
     names = outputs(types)
     if len(names) == 1:

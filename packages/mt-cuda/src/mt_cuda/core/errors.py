@@ -1,7 +1,7 @@
-"""The errors of stage 4: what can go wrong when a kernel is compiled, run or simulated.
+"""The errors of stage 4, raised when a kernel is compiled, run or simulated.
 
-"There is no GPU here" is none of them: that is `mt_tensor.errors.BackendUnavailableError`, as for
-every backend.
+If there is no usable GPU, `mt_tensor.errors.BackendUnavailableError` is raised, as for every
+backend.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ class KernelError(BackendError):
 
 
 class DeviceLostError(KernelError):
-    """A kernel has failed on the GPU, which serves this process no more; the message names it."""
+    """A kernel failed, and this process cannot use the GPU any more; the message names it."""
 
 
 class OutOfMemoryError(BackendError, MemoryError):
-    """The GPU has no memory for a tensor. What has been computed is still there."""
+    """The GPU has not enough memory for a tensor; existing tensors are unaffected."""
 
 
 class SimulationError(BackendError):
@@ -28,16 +28,16 @@ class SimulationError(BackendError):
 class BarrierError(SimulationError):
     """Some threads of a block wait at a barrier that others never reach.
 
-    On a GPU such a kernel hangs, or goes on with wrong values.
+    On a GPU such a kernel hangs or computes wrong values.
     """
 
 
 class RaceError(SimulationError):
-    """Two threads touched the same shared memory with no barrier between, and one wrote.
+    """Two threads accessed the same shared memory without a barrier in between, and one wrote.
 
-    On a GPU the result depends on which of them is faster.
+    On a GPU the result depends on timing.
     """
 
 
 class OutOfBoundsError(SimulationError, IndexError):
-    """A thread read or wrote outside its array; on a GPU it would hit the memory of another."""
+    """A thread accessed memory outside its array; on a GPU that may be another array's memory."""

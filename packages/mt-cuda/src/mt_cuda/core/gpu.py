@@ -1,10 +1,9 @@
-"""The real machine: one NVIDIA GPU.
+"""The machine that runs kernels on an NVIDIA GPU.
 
-It does what the simulator does, on hardware. Kernels are compiled once each, by `compiler.py` or by
-what is registered, and launched through `cuda.core`, which takes a microsecond where Numba's own
-dispatcher takes twenty. Memory comes from the driver's pool, in the order of the stream: allocating
-and freeing wait for nothing. Everything runs on one stream, so the host only ever waits when it
-reads a result.
+Each kernel is compiled once, by `compiler.py` or a registered compiler, and launched through
+`cuda.core`, which takes one microsecond; Numba's dispatcher takes twenty. Memory comes from the
+driver's stream-ordered pool, so that allocation and deallocation never wait. Everything runs on one
+stream, so the host only waits when it reads a result.
 """
 
 from __future__ import annotations
@@ -31,18 +30,18 @@ from mt_tensor.core.errors import BackendUnavailableError
 THREADS = 256
 BLOCKS_PER_MULTIPROCESSOR = 32
 
-REMEMBERED = 4096
-"""The most launch configurations that are cached."""
+CACHE_SIZE = 4096
+"""The number of cached launch configurations."""
 
 SUSPECTS = 8
-"""How many of the kernels that the host has not waited for are remembered, for errors."""
+"""The number of recently launched kernels that error messages list."""
 
 LEARN = "To learn without a GPU, set MT_CUDA_SIM=1: the simulator runs the kernels in Python."
 EXTRAS = "pip install 'mt-cuda[cu13]' (or [cu12], by the CUDA version of the driver)"
 
 
 def size_of_gpu(multiprocessors: int) -> Size:
-    """Return how work is spread over a GPU with a number of multiprocessors."""
+    """Return the launch sizes for a GPU with this number of multiprocessors."""
     return Size(
         threads=THREADS,
         resident=BLOCKS_PER_MULTIPROCESSOR * multiprocessors,
@@ -56,13 +55,13 @@ def size_of_gpu(multiprocessors: int) -> Size:
 
 @dataclass(eq=False, slots=True)
 class Memory:
-    """Memory on the device.
+    """Device memory.
 
     Attributes:
-        address: where it begins.
+        address: the start address.
         count: the number of elements.
-        dtype: their dtype.
-        owner: what keeps it allocated: a buffer of `cuda.core`, or an object of another library.
+        dtype: the dtype of the elements.
+        owner: the object that keeps it allocated: a buffer of `cuda.core` or of another library.
         borrowed: whether it belongs to another library.
     """
 
@@ -75,12 +74,12 @@ class Memory:
 
 @dataclass(eq=False, slots=True)
 class Loaded:
-    """A kernel on the device.
+    """A loaded kernel.
 
     Attributes:
-        kernel: its text and parameters.
-        handle: what `cuda.core` launches.
-        arrays: whether some operand is passed as an array, which Numba's compiler needs.
+        kernel: the kernel.
+        handle: the kernel object of `cuda.core`.
+        arrays: whether an operand is passed as a Numba array.
     """
 
     kernel: Kernel
@@ -89,17 +88,17 @@ class Loaded:
 
 
 class Gpu(Machine):
-    """The GPU that the driver calls number 0; `CUDA_VISIBLE_DEVICES` chooses another.
+    """The GPU with device number 0; `CUDA_VISIBLE_DEVICES` selects another.
 
     Attributes:
         core: the module `cuda.core`.
         driver: the driver's functions.
         device: the device.
-        stream: the stream that everything runs on.
-        pool: what memory comes from.
-        capability: its compute capability.
-        waiting: the last kernels that were launched since the host waited for the device.
-        parts: the entries of `GPU` when it was created.
+        stream: the stream of all work.
+        pool: the memory pool.
+        capability: the compute capability.
+        waiting: the last kernels launched since the host waited for the device.
+        parts: the entries of `GPU` at creation.
 
     Raises:
         BackendUnavailableError: there is no such GPU, driver or library.
@@ -113,7 +112,7 @@ class Gpu(Machine):
         try:
             self.device.set_current()
             self.stream = self.device.create_stream()
-        except Exception as error:  # noqa: BLE001 - whatever the driver says, it is the reason
+        except Exception as error:  # noqa: BLE001 - the message includes any error
             unavailable(f"the GPU cannot be used ({error})", "Check nvidia-smi.")
         self.waiting: deque[Kernel] = deque(maxlen=SUSPECTS)
         resource = self.device.memory_resource
@@ -128,17 +127,17 @@ class Gpu(Machine):
         self._part("try_out")
 
     def _part(self, name: str, *arguments: Any) -> Any:
-        """Call what is registered in `GPU` by a name; return None if nothing is."""
+        """Call the function registered in `GPU` under a name; return None if there is none."""
         part = self.parts.get(name)
         return part and part(self, *arguments)
 
     # --- Memory ---------------------------------------------------------------------------------
 
     def allocate(self, count: int, dtype: DType) -> Memory:
-        """Take memory from the pool.
+        """Allocate memory from the pool.
 
         Raises:
-            OutOfMemoryError: there is not enough.
+            OutOfMemoryError: there is not enough memory.
         """
         self.make_current()
         size = max(count, 1) * dtype.itemsize
@@ -152,7 +151,7 @@ class Gpu(Machine):
         return Memory(int(buffer.handle), count, dtype, buffer)
 
     def upload(self, values: Array) -> Memory:
-        """Copy an array to the device; it may be changed as soon as this returns."""
+        """Copy an array to the device; the array may be changed afterwards."""
         dtype = next(d for d in DTYPES.values() if d.numpy == values.dtype)
         memory = self.allocate(values.size, dtype)
         if values.size:
@@ -164,11 +163,11 @@ class Gpu(Machine):
         return memory
 
     def download(self, memory: Memory, count: int) -> Array:
-        """Wait for the device, and copy the first elements of a memory to the host."""
+        """Wait for the device, and copy the first elements of its memory to the host."""
         return self.download_all([(memory, count)])[0]
 
     def download_all(self, parts: Sequence[tuple[Memory, int]]) -> list[Array]:
-        """Wait for the device once, and copy the first elements of several memories."""
+        """Wait for the device once, and copy the first elements of several allocations."""
         self.make_current()
         copies = [np.empty(count, memory.dtype.numpy) for memory, count in parts]
         for (memory, _), values in zip(parts, copies, strict=True):
@@ -182,12 +181,12 @@ class Gpu(Machine):
         return copies
 
     def reinterpreted(self, memory: Memory, dtype: DType) -> Memory:
-        """Return the same bytes as elements of another dtype."""
+        """Reinterpret memory as elements of another dtype."""
         count = memory.count * memory.dtype.itemsize // dtype.itemsize
         return Memory(memory.address, count, dtype, memory.owner, memory.borrowed)
 
     def shares(self, a: Memory, b: Memory) -> bool:
-        """Whether two memories have bytes in common, which others may lend us twice."""
+        """Return whether two allocations overlap, which borrowed ones may."""
         if not (a.borrowed or b.borrowed):
             return a.owner is b.owner
         return (
@@ -196,13 +195,13 @@ class Gpu(Machine):
         )
 
     def identity(self, memory: Memory) -> Hashable:
-        """Return the identity of the allocation; memory of others may lie anywhere."""
+        """Return the identity of the allocation; None for borrowed memory."""
         return None if memory.borrowed else id(memory.owner)
 
     # --- Kernels --------------------------------------------------------------------------------
 
     def load(self, kernel: Kernel) -> Loaded:
-        """Compile a kernel for this GPU and let the driver load it."""
+        """Compile and load a kernel."""
         loaded: Loaded | None = self._part("load", kernel)
         if loaded is not None:
             return loaded
@@ -212,7 +211,7 @@ class Gpu(Machine):
         return Loaded(kernel, self.handle(code, compiled.entry), arrays)
 
     def handle(self, code: Any, entry: str) -> Any:
-        """Let the driver load compiled code, and return a kernel in it."""
+        """Load compiled code, and return a kernel in it."""
         self.make_current()
         try:
             return code.get_kernel(entry)
@@ -228,11 +227,11 @@ class Gpu(Machine):
         numbers: Sequence[Number],
         operands: Sequence[Any],
     ) -> None:
-        """Put a kernel on the stream."""
+        """Enqueue a kernel on the stream."""
         self.make_current()
         config = self._configs.get((grid, threads))
         if config is None:
-            if len(self._configs) >= REMEMBERED:
+            if len(self._configs) >= CACHE_SIZE:
                 self._configs.clear()
             config = self.core.LaunchConfig(grid=(*grid, 1), block=(threads, 1, 1))
             self._configs[grid, threads] = config
@@ -252,7 +251,7 @@ class Gpu(Machine):
         """Wait for the stream.
 
         Raises:
-            KernelError: a kernel failed; `waiting` has those that can have done so.
+            KernelError: a kernel failed, one of those in `waiting`.
         """
         self.make_current()
         try:
@@ -268,28 +267,28 @@ class Gpu(Machine):
         return f"{self.device.name}, compute capability {major}.{minor}, {multiprocessors} SMs"
 
     def make_current(self) -> None:
-        """Make the device current in this thread, once."""
+        """Make the device current in this thread, if it is not yet."""
         if not getattr(self._current, "is_set", False):
             self.device.set_current()
             self._current.is_set = True
 
     def check(self, returned: tuple[Any, ...]) -> None:
-        """Raise if a call of the driver failed."""
+        """Raise KernelError if a driver call failed."""
         status = returned[0]
         if status != self.driver.CUresult.CUDA_SUCCESS:
-            raise self.error("a call of the driver failed", status.name)
+            raise self.error("a driver call failed", status.name)
 
     def error(self, action: str, reason: str) -> KernelError:
-        """Return the error of an action that the driver refused, or reported a fault in."""
+        """Return the error for an action that failed in the driver."""
         found: KernelError | None = self._part("error", action, reason)
         return found or KernelError(f"{action} ({reason}).")
 
 
 def _flattened(loaded: Loaded, operands: Sequence[Any]) -> list[Any]:
-    """Return what is passed for memories and positions where some memories are arrays.
+    """Return the arguments for operands of which some are passed as Numba arrays.
 
-    An array is seven parameters to Numba: two for the host's bookkeeping, number and size of the
-    elements, the address, size and stride.
+    A Numba array is seven parameters: two for the host's bookkeeping, the number and size of the
+    elements, the address, the shape and the stride.
     """
     parameters = loaded.kernel.parameters[-len(operands) :]
     arguments: list[Any] = []
@@ -303,12 +302,12 @@ def _flattened(loaded: Loaded, operands: Sequence[Any]) -> list[Any]:
 
 
 def described(error: Any) -> str:
-    """Return the message of an exception of `cuda.core` in one line."""
+    """Return the message of an exception of `cuda.core` on one line."""
     return " ".join(str(error).split()) or type(error).__name__
 
 
 def unavailable(reason: str, advice: str = "") -> NoReturn:
-    """Say that the backend cannot run here, why, and what to do."""
+    """Raise BackendUnavailableError with a reason and advice."""
     raise BackendUnavailableError(" ".join([f"{reason}.", *([advice] if advice else []), LEARN]))
 
 

@@ -1,14 +1,13 @@
-"""Kernels that read and write where an index points: gather and scatter.
+"""Kernels that read and write by index: gather and scatter.
 
-The last of the files that write kernels. Both visit every element of the index. The operand that is
-indexed is described by its strides with that of the indexed dimension set to zero, and the position
-that the index names is added: so any number of dimensions, merged as far as possible, needs one
-kernel.
+They loop over the elements of the index. The indexed operand is described by its strides, with the
+stride of the indexed dimension set to zero, and the index times that stride is added to the
+position. So one kernel supports any number of dimensions, after merging.
 
-Where an index repeats, several threads add to one element. Hardware does that in one *atomic* step
-for the types and operators in `ATOMIC`. The order in which they come is open, so a sum of floats
-may differ in its last digits from run to run. For everything else one thread takes a whole line of
-the index, one element after the other: slower, and in a fixed order.
+If an index repeats, several threads update one element. For the operators and types in `ATOMIC`
+they use *atomic* operations. Their order is undefined, so a sum of floats may differ in its last
+digits from run to run. In other cases one thread processes a whole line of the index in order,
+which is slower and deterministic.
 """
 
 from __future__ import annotations
@@ -26,23 +25,23 @@ ATOMIC = {
     "maximum": ("int32", "int64"),
     "minimum": ("int32", "int64"),
 }
-"""Which operators combine elements atomically, for which types. (The hardware's maximum of floats
-drops nan, which ours keeps.)"""
+"""The operators with atomic instructions, and their types. (Those for the maximum of floats ignore
+nan, which `maximum` must propagate.)"""
 
 _ATOMIC_CALL = {"add": "add", "maximum": "max", "minimum": "min"}
 
 
 VIEWS = ("source", "index", "out")
-"""The operands of every kernel here, in the order of its parameters."""
+"""The operands of the kernels, in the order of their parameters."""
 
 
 def gather(dtype: DType, rank: int, index: str) -> Kernel:
-    """Return the kernel of `out[c] = source[c, with index[c] in the indexed dimension]`.
+    """Generate the kernel of `out[c] = source[c, with index[c] in the indexed dimension]`.
 
     Args:
         dtype: the dtype.
         rank: the number of dimensions after merging.
-        index: the type in which indices are taken apart.
+        index: the integer type of index arithmetic.
     """
     source, picked, out = _positions(rank)
     lines = [f"picked = index[{picked}]", f"out[{out}] = source[{source} + picked * picked_stride]"]
@@ -51,13 +50,13 @@ def gather(dtype: DType, rank: int, index: str) -> Kernel:
 
 
 def scatter(dtype: DType, rank: int, index: str, operator: str | None) -> Kernel:
-    """Return the kernel of `out[c, with index[c] in the indexed dimension] = source[c]`.
+    """Generate the kernel of `out[c, with index[c] in the indexed dimension] = source[c]`.
 
     Args:
         dtype: the dtype.
         rank: the number of dimensions after merging.
-        index: the type in which indices are taken apart.
-        operator: a name from `ATOMIC` to combine with what is there; None to replace it.
+        index: the integer type of index arithmetic.
+        operator: a name in `ATOMIC`, to combine old and new elements; None to overwrite.
     """
     source, picked, out = _positions(rank)
     target, value = f"{out} + picked * picked_stride", f"source[{source}]"
@@ -71,14 +70,14 @@ def scatter(dtype: DType, rank: int, index: str, operator: str | None) -> Kernel
 
 
 def scatter_lines(name: str, graph: Graph, dtype: DType, rank: int, index: str) -> Kernel:
-    """Return the kernel in which one thread combines a whole line of the index, in order.
+    """Generate the kernel in which one thread combines a whole line of the index, in order.
 
     Args:
         name: the name of the operator.
         graph: the traced operator.
         dtype: the dtype.
         rank: the number of the other dimensions after merging.
-        index: the type in which indices are taken apart.
+        index: the integer type of index arithmetic.
     """
     compute = computed(dtype)
     line = [
@@ -96,12 +95,12 @@ def scatter_lines(name: str, graph: Graph, dtype: DType, rank: int, index: str) 
 
 
 def _positions(rank: int) -> list[str]:
-    """Return the expressions of the positions of `VIEWS` at the coordinates of an index."""
+    """Return the expressions for the positions of `VIEWS` at the coordinates of an index."""
     return [position(f"{view}_at", stride_names(view, rank)) for view in VIEWS]
 
 
 def _parameters(dtype: DType, rank: int, *steps: str, atomic: bool = False) -> list[Parameter]:
-    """Return the parameters of a kernel; `steps` are numbers that only some have."""
+    """Return the parameters of a kernel; `steps` are additional numbers."""
     return [
         *numbers("n", *steps, "picked_stride", *size_names(rank)),
         *numbers(*(stride for view in VIEWS for stride in stride_names(view, rank))),
@@ -112,5 +111,5 @@ def _parameters(dtype: DType, rank: int, *steps: str, atomic: bool = False) -> l
 
 
 def _over_index(rank: int, index: str, lines: Lines) -> Lines:
-    """Return a loop over the grid that takes every index apart and runs `lines` on it."""
+    """Return a grid-stride loop that computes coordinates and runs `lines` for each."""
     return over_grid([*take_apart("i", size_names(rank), index), *lines])

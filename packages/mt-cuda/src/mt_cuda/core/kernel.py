@@ -1,4 +1,4 @@
-"""What a kernel is: a function of one thread, which tens of thousands of threads run.
+"""`Kernel`: a function that each of thousands of threads runs.
 
     def tensor_map(n, x, y):  # y[i] = tanh(x[i]), by all threads of a grid
         i = cuda.grid(1)  # the number of this thread
@@ -6,14 +6,13 @@
             y[i] = math.tanh(x[i])
             i += cuda.gridsize(1)  # the number of threads
 
-Kernels of this package are generated as such text. The compiler makes a GPU program of it, the
-simulator runs it thread by thread, and `mt_cuda.source` shows it. The core follows the way of a
-kernel: what it is made of, the files that write kernels, the machines that run them, and last the
-backend that chooses one and launches it.
+Kernels are generated as Python source. A GPU runs it compiled, the simulator runs it thread by
+thread, and `mt_cuda.source` returns it. The following files generate kernels; then come the
+machines that run kernels, and last the backend that chooses and launches them.
 
-Besides its parameters a text may use `cuda` (thread indices, shared memory, barriers, atomics),
-`math`, the names of dtypes (`float32(...)` converts), `index32` for indices of 32 bits, and the
-functions of `device.py`. Loops over a number that stands in the text are unrolled.
+Kernel source may use its parameters, `cuda` (thread indices, shared memory, barriers, atomics),
+`math`, the names of dtypes (`float32(...)` converts), `index32` for 32-bit indices, and the
+functions of `device.py`. Loops with a constant number of iterations are unrolled.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ Lines = list[str]
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter of a kernel.
+    """A parameter of a kernel.
 
     Attributes:
-        name: its name in the text.
-        type: the name of its type: of a number, or of the elements of a storage.
-        passed: how it is passed: a number by value, a storage as a bare pointer, or as an array,
-            which atomic operations need.
+        name: its name in the source.
+        type: the name of the type of a number, or of the elements of a storage.
+        passed: how it is passed: a number by value, a storage as a pointer, or as an array for
+            atomic operations.
     """
 
     name: str
@@ -43,18 +42,17 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A kernel as text.
+    """A kernel as source.
 
     Attributes:
-        name: the name of the function that the text defines; it says what the kernel does, for
-            which dtype and layout.
-        source: the text.
-        parameters: first the numbers, then for each operand its storage and where in it the operand
-            begins.
-        work: the names of the numbers whose product is how often its innermost statements are run;
-            none where that is once for each element.
-        native: what GPUs of NVIDIA, from Ampere on, run instead: the same in C, by instructions for
-            which the text has no words; empty for most.
+        name: the name of the function, which includes the operation, dtype and layout.
+        source: the source.
+        parameters: first the numbers, then for each operand its storage and the position of its
+            first element.
+        work: the names of the numbers whose product is how often the innermost statements run;
+            empty if they run once per element.
+        native: an equivalent kernel in C for NVIDIA GPUs from Ampere on, with instructions that
+            Python source cannot express; empty for most kernels.
     """
 
     name: str
@@ -65,19 +63,19 @@ class Kernel:
 
 
 def define(name: str, parameters: Iterable[Parameter], body: Lines, *work: str) -> Kernel:
-    """Put a kernel together from its parameters and the lines of its body; `work` as in it."""
+    """Create a kernel from its parameters and the lines of its body; see `Kernel.work`."""
     parameters = tuple(parameters)
-    head = f"def {name}({', '.join(parameter.name for parameter in parameters)}):"
-    return Kernel(name, "\n".join([head, *indented(body)]), parameters, work)
+    signature = f"def {name}({', '.join(parameter.name for parameter in parameters)}):"
+    return Kernel(name, "\n".join([signature, *indented(body)]), parameters, work)
 
 
 def indented(lines: Iterable[str]) -> Lines:
-    """Return lines one level further in."""
+    """Indent lines by one level."""
     return [f"    {line}" if line else "" for line in lines]
 
 
 def over_grid(lines: Iterable[str]) -> Lines:
-    """Return a loop in which the threads of the grid run `lines` for every `i` below `n`."""
+    """Return a grid-stride loop that runs `lines` for every `i` below `n`."""
     return [
         "i = cuda.grid(1)",
         "step = cuda.gridsize(1)",
@@ -88,5 +86,5 @@ def over_grid(lines: Iterable[str]) -> Lines:
 
 
 def numbers(*names: str) -> list[Parameter]:
-    """Return parameters that are integers."""
+    """Return integer parameters."""
     return [Parameter(name) for name in names]

@@ -1,11 +1,9 @@
-"""Layouts: how the elements that one kernel visits lie in memory.
-
-A kernel is text with numbers for parameters; this file says what these numbers mean.
+"""Layouts: the shapes and strides of the operands of a kernel.
 
 A kernel for any number of dimensions would have to read shapes and strides from memory. Instead,
-dimensions that lie evenly spaced in every operand are merged first, and a kernel is generated for
-the number that remains: most often one, where no index needs to be taken apart. Shapes and
-strides are then plain numbers among the kernel's parameters; nothing is copied to the GPU.
+dimensions that are evenly spaced in every operand are merged first, and a kernel is generated for
+the remaining number of dimensions: most often one, which needs no index arithmetic. Shapes and
+strides are then integer parameters of the kernel, and need not be copied to the GPU.
 """
 
 from __future__ import annotations
@@ -18,16 +16,16 @@ from mt_tensor.core.strides import size_of
 Strides = tuple[int, ...]
 
 NARROW_LIMIT = 2**31
-"""Below this many elements indices are taken apart in 32 bits: a GPU divides those much faster."""
+"""With fewer elements than this, index arithmetic uses 32 bits, since GPUs divide them faster."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The dimensions that several operands have in common, merged as far as possible.
+    """The common dimensions of several operands, merged as far as possible.
 
     Attributes:
         shape: the sizes, none of them 1.
-        strides: for each operand, its strides in these dimensions.
+        strides: the strides of each operand.
     """
 
     shape: tuple[int, ...]
@@ -35,7 +33,7 @@ class Layout:
 
     @property
     def rank(self) -> int:
-        """The number of dimensions that are left."""
+        """The number of dimensions."""
         return len(self.shape)
 
     @property
@@ -44,9 +42,9 @@ class Layout:
         return size_of(self.shape)
 
     def unit(self) -> tuple[bool, ...] | None:
-        """Return for each operand whether its elements follow each other, or else are all one.
+        """Return for each operand whether it is contiguous, and not a single repeated element.
 
-        None if some operand is neither, so that positions must be worked out from strides.
+        Return None if some operand is neither.
         """
         if self.rank > 1:
             return None
@@ -57,7 +55,7 @@ class Layout:
 
 
 def merge(shape: Sequence[int], strides: Sequence[Strides]) -> Layout:
-    """Merge neighbouring dimensions wherever all operands step evenly across both.
+    """Merge neighbouring dimensions that are evenly spaced in all operands.
 
     >>> merge((2, 3, 4), [(12, 4, 1), (3, 1, 0)])
     Layout(shape=(6, 4), strides=((4, 1), (1, 0)))
@@ -67,31 +65,31 @@ def merge(shape: Sequence[int], strides: Sequence[Strides]) -> Layout:
     for d, size in enumerate(shape):
         if size == 1:
             continue
-        here = tuple(each[d] for each in strides)
+        current = tuple(each[d] for each in strides)
         if steps and all(
-            outer == inner * size for outer, inner in zip(steps[-1], here, strict=True)
+            outer == inner * size for outer, inner in zip(steps[-1], current, strict=True)
         ):
             sizes[-1] *= size
-            steps[-1] = here
+            steps[-1] = current
         else:
             sizes.append(size)
-            steps.append(here)
+            steps.append(current)
     columns = tuple(tuple(step[i] for step in steps) for i in range(len(strides)))
     return Layout(tuple(sizes), columns)
 
 
 def lies_along(kept: Layout, folded: Layout) -> bool:
-    """Whether what is folded lies closer together in memory than what belongs to other results."""
+    """Return whether the folded dimensions have smaller strides than the kept ones."""
     nearest = min((abs(stride) for stride in kept.strides[0]), default=0)
     along = min((abs(stride) for stride in folded.strides[0]), default=0)
     return kept.size == 1 or along <= nearest
 
 
-# --- The same, as lines of a kernel -------------------------------------------------------------
+# --- Kernel source ------------------------------------------------------------------------------
 
 
 def size_names(rank: int, prefix: str = "size") -> list[str]:
-    """Return the names of the sizes that a kernel needs: of all dimensions but the first."""
+    """Return the names of the sizes that a kernel needs: all but the first."""
     return [f"{prefix}{d}" for d in range(1, rank)]
 
 
@@ -101,23 +99,23 @@ def stride_names(operand: str, rank: int) -> list[str]:
 
 
 def index_type(size: int) -> str:
-    """Return the dtype in which indices into `size` elements are taken apart; see `kernel.py`."""
+    """Return the type of index arithmetic for `size` elements; see `kernel.py`."""
     return "index32" if size < NARROW_LIMIT else "int64"
 
 
 def wide_suffix(index: str) -> str:
-    """Return what ends the name of a kernel whose indices are taken apart in this type."""
+    """Return the suffix of a kernel's name for a type of index arithmetic."""
     return "" if index == "index32" else "_wide"
 
 
 def take_apart(ordinal: str, sizes: Sequence[str], index: str, coordinate: str = "c") -> list[str]:
-    """Return the lines that turn a row-major ordinal into coordinates `c0`, `c1`, ...
+    """Return the lines that convert a linear index to coordinates `c0`, `c1`, ...
 
     Args:
-        ordinal: an expression.
-        sizes: the names from `size_names`; one coordinate more than names is assigned.
+        ordinal: the expression of the linear, row-major index.
+        sizes: the names from `size_names`; there is one coordinate more than names.
         index: the type from `index_type`.
-        coordinate: how the names of the coordinates begin.
+        coordinate: the prefix of the coordinates.
     """
     lines = []
     rest = f"{index}({ordinal})"
@@ -132,5 +130,5 @@ def take_apart(ordinal: str, sizes: Sequence[str], index: str, coordinate: str =
 
 
 def position(start: str, strides: Sequence[str], coordinate: str = "c") -> str:
-    """Return the expression of a position: the start and a step for each coordinate."""
+    """Return the expression of the position at coordinates."""
     return " + ".join([start, *(f"{coordinate}{d} * {s}" for d, s in enumerate(strides))])

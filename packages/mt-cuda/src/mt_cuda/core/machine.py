@@ -1,8 +1,7 @@
-"""What the backend asks of the machine that runs its kernels.
+"""`Machine`: the interface through which the backend runs kernels.
 
-The kernels are written; from here on they run. There are two machines: `Simulator`,
-which runs them in Python and is read first, and `Gpu`, a real one. The backend
-chooses layouts and kernels and knows neither.
+There are two machines: `Simulator` runs kernels in Python, and `Gpu` on a GPU. The backend, which
+chooses kernels, does not depend on either.
 """
 
 from __future__ import annotations
@@ -20,25 +19,25 @@ from mt_cuda.core.matrix import Tiling
 from mt_tensor import DType
 
 Grid = tuple[int, int]
-"""How many blocks there are: along x, and along y."""
+"""The number of blocks in the dimensions x and y."""
 
 Number = int | np.generic
-"""What is passed to a kernel by value."""
+"""A kernel argument passed by value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How work is spread over a machine.
+    """Launch sizes for a machine.
 
     Attributes:
-        threads: threads in a block.
-        resident: blocks of a loop over the grid; about as many as run at one time.
-        parallel: blocks that a long fold is cut into at most. The same for every GPU, so that
+        threads: the number of threads per block.
+        resident: the number of blocks of a grid-stride loop; about as many as run at a time.
+        parallel: the largest number of blocks for a long fold. The same for every GPU, so that
             results do not depend on the GPU.
-        least: how many elements of a fold are worth a thread.
-        large: the tiling of a big matrix product.
-        small: that of a small one.
-        enough: tiles from which on a product is big.
+        least: the smallest number of elements of a fold per thread.
+        large: the tiling of a large matrix product.
+        small: the tiling of a small matrix product.
+        enough: the number of tiles from which a matrix product is large.
     """
 
     threads: int
@@ -51,11 +50,11 @@ class Size:
 
 
 class Machine(ABC):
-    """Memory, and kernels that work on it. All work is done in the order in which it is given.
+    """A device with memory that runs kernels, in program order.
 
     Attributes:
-        size: how work is to be spread.
-        shared_memory: how other libraries reach the memory; None if they cannot.
+        size: the launch sizes.
+        shared_memory: the interface for other libraries to access the memory, or None.
     """
 
     size: Size
@@ -63,38 +62,38 @@ class Machine(ABC):
 
     @abstractmethod
     def allocate(self, count: int, dtype: DType) -> Any:
-        """Return memory for `count` elements, with arbitrary content."""
+        """Allocate uninitialized memory for `count` elements."""
 
     @abstractmethod
     def upload(self, values: npt.NDArray[Any]) -> Any:
-        """Return memory with the elements of a contiguous 1-D array; the array is copied."""
+        """Copy a contiguous 1-D array to new memory."""
 
     @abstractmethod
     def download(self, memory: Any, count: int) -> npt.NDArray[Any]:
-        """Wait for all work, and return the first `count` elements as a new 1-D array."""
+        """Wait for pending work, and return the first `count` elements as a new 1-D array."""
 
     def download_all(self, parts: Sequence[tuple[Any, int]]) -> list[npt.NDArray[Any]]:
-        """Return the first elements of several memories, each as `download` does.
+        """Return the first elements of several allocations; see `download`.
 
-        A machine that can wait once for all of them does.
+        A machine may override it to wait only once.
         """
         return [self.download(memory, count) for memory, count in parts]
 
     @abstractmethod
     def reinterpreted(self, memory: Any, dtype: DType) -> Any:
-        """Return the same bytes as whole elements of another type."""
+        """Reinterpret memory as elements of another dtype."""
 
     @abstractmethod
     def shares(self, a: Any, b: Any) -> bool:
-        """Whether two memories may have bytes in common."""
+        """Return whether two allocations may overlap."""
 
     def identity(self, memory: Any) -> Hashable:
-        """Return what all memories have in common that share bytes with this; None if unknown."""
+        """Return a key that is equal for all memory that may overlap with this; None if unknown."""
         return None
 
     @abstractmethod
     def load(self, kernel: Kernel) -> Any:
-        """Make a kernel ready to be launched.
+        """Compile and load a kernel.
 
         Raises:
             KernelError: it cannot be compiled or loaded.
@@ -109,20 +108,20 @@ class Machine(ABC):
         numbers: Sequence[Number],
         operands: Sequence[Any],
     ) -> None:
-        """Start a kernel.
+        """Launch a kernel.
 
         Args:
-            loaded: what `load` returned.
-            grid: how many blocks.
-            threads: how many threads in each.
-            numbers: its numbers, in the order of its parameters; what is no int64 is a number of
-                NumPy.
+            loaded: the result of `load`.
+            grid: the number of blocks.
+            threads: the number of threads per block.
+            numbers: its numbers, in the order of its parameters: ints for int64, NumPy scalars for
+                other types.
             operands: for each operand, its memory and the position of its first element.
         """
 
     @abstractmethod
     def synchronize(self) -> None:
-        """Wait until all work has been done.
+        """Wait for all pending work.
 
         Raises:
             KernelError: a kernel failed.
@@ -130,4 +129,4 @@ class Machine(ABC):
 
     @abstractmethod
     def describe(self) -> str:
-        """Return the machine's name and what there is of it."""
+        """Return a description of the machine."""

@@ -1,16 +1,14 @@
-"""The matrix product: tiles in shared memory.
+"""Matrix multiplication with tiles in shared memory.
 
-Shared memory and barriers are those of the reductions; what is new is to reuse what was read. Each
-block computes one square tile of the result. It walks along the inner dimension: all threads
-together load a strip of `a` and a strip of `b` into shared memory, wait for each other, and then
-each thread multiplies what it needs from there. So every element that is read from the GPU's slow
-memory is used as many times as a tile is wide.
+Each block computes a square tile of the result. It iterates over the inner dimension: all threads
+load a strip of `a` and a strip of `b` into shared memory, wait at a barrier, and multiply the
+strips. So every element read from global memory is used once per row or column of the tile.
 
-Within a tile each thread computes not one element but a small square of them, kept in registers:
-of `each + each` numbers read from shared memory it makes `each * each` products. Its elements lie
-apart by the number of threads, so that neighbouring threads touch neighbouring memory.
+Within a tile each thread computes a small square of elements, kept in registers: from
+`each + each` numbers read from shared memory it computes `each * each` products. Its elements are
+apart by the number of threads, so that neighbouring threads access neighbouring memory.
 
-Any strides will do, so a transposed matrix needs no copy. Edges are filled up with zeros.
+Strides are arbitrary, so transposed matrices need no copy. Edges are padded with zeros.
 """
 
 from __future__ import annotations
@@ -26,12 +24,12 @@ from mt_tensor import DType, int64
 
 @dataclass(frozen=True, slots=True)
 class Tiling:
-    """How a product is cut up.
+    """The tile sizes of a matrix product.
 
     Attributes:
-        side: threads along one side of a tile; a block has side * side.
-        each: elements along one side of the square that a thread computes.
-        depth: how much of the inner dimension is in shared memory at a time.
+        side: the number of threads along a side of a tile; a block has side * side.
+        each: the number of elements along a side of the square that a thread computes.
+        depth: the length of the strips in shared memory along the inner dimension.
     """
 
     side: int
@@ -40,12 +38,12 @@ class Tiling:
 
     @property
     def tile(self) -> int:
-        """Elements along one side of a tile."""
+        """The number of elements along a side of a tile."""
         return self.side * self.each
 
     @property
     def threads(self) -> int:
-        """Threads of a block."""
+        """The number of threads of a block."""
         return self.side * self.side
 
 
@@ -54,21 +52,21 @@ SMALL = Tiling(side=16, each=2, depth=16)
 
 
 def matmul(dtype: DType, tiling: Tiling, batch: int, a_by_rows: bool, b_by_rows: bool) -> Kernel:
-    """Return the kernel of `out[..., i, k] = sum over j of a[..., i, j] * b[..., j, k]`.
+    """Generate the kernel of `out[..., i, k] = sum over j of a[..., i, j] * b[..., j, k]`.
 
     Args:
         dtype: the dtype of all three.
-        tiling: how the product is cut up.
+        tiling: the tile sizes.
         batch: the number of batch dimensions after merging.
-        a_by_rows: whether neighbours in a row of `a` lie closest in memory; threads load in that
+        a_by_rows: whether the stride within rows of `a` is the smaller one; threads load in that
             direction.
-        b_by_rows: the same of `b`.
+        b_by_rows: the same for `b`.
     """
     total = total_type(dtype)
     side, each, depth, tile = tiling.side, tiling.each, tiling.depth, tiling.tile
     zero = constant(0, total)
     body = [
-        # A column more than needed, so that columns do not all lie in one memory bank.
+        # An additional column, so that the elements of a column are in different banks.
         f"a_tile = cuda.shared.array(({depth}, {tile + 1}), {total.name})",
         f"b_tile = cuda.shared.array(({depth}, {tile + 1}), {total.name})",
         f"totals = cuda.local.array(({each}, {each}), {total.name})",
@@ -103,12 +101,12 @@ def matmul(dtype: DType, tiling: Tiling, batch: int, a_by_rows: bool, b_by_rows:
 
 
 def total_type(dtype: DType) -> DType:
-    """Return the type in which products are added up: integers in int64, 16 bits in float32."""
+    """Return the accumulator type: int64 for integers, float32 for 16-bit floats."""
     return int64 if dtype.kind == "integer" else computed(dtype)
 
 
 def _find_tile(tile: int, batch: int) -> Lines:
-    """Return the lines that find which tile of which product this block computes."""
+    """Return the lines that compute the tile and the product of this block."""
     return [
         f"tiles_across = (columns + {tile - 1}) // {tile}",
         f"tiles_down = (rows + {tile - 1}) // {tile}",
@@ -120,10 +118,10 @@ def _find_tile(tile: int, batch: int) -> Lines:
 
 
 def _load_strip(matrix: str, tiling: Tiling, dtype: DType, by_rows: bool) -> Lines:
-    """Return the lines with which all threads load one strip of a matrix into shared memory.
+    """Return the lines with which all threads load a strip of a matrix into shared memory.
 
-    In shared memory the inner dimension comes first, for both matrices. `along` runs over the rows
-    of `a`, or the columns of `b`; `j` over the inner dimension.
+    In shared memory the inner dimension comes first, for both matrices. `along` is a row of `a` or
+    a column of `b`, and `j` the inner dimension.
     """
     total = total_type(dtype)
     if matrix == "a":
@@ -150,10 +148,10 @@ def _load_strip(matrix: str, tiling: Tiling, dtype: DType, by_rows: bool) -> Lin
 
 
 def _multiply_strips(tiling: Tiling) -> Lines:
-    """Return the lines with which each thread adds to its totals what two loaded strips give.
+    """Return the lines with which each thread adds the products of two strips to its totals.
 
     At each position of the inner dimension it reads its part of both strips into registers, and
-    multiplies every element of the one by every element of the other.
+    computes their outer product.
     """
     side, each = tiling.side, tiling.each
     return [
@@ -168,7 +166,7 @@ def _multiply_strips(tiling: Tiling) -> Lines:
 
 
 def _store_tile(tiling: Tiling, dtype: DType) -> Lines:
-    """Return the lines with which each thread stores its totals, as far as there are elements."""
+    """Return the lines with which each thread stores its totals that are inside the result."""
     side, each, total = tiling.side, tiling.each, total_type(dtype)
     return [
         f"for i in range({each}):",

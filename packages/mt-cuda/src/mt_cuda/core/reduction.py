@@ -1,17 +1,15 @@
-"""Reduction kernels: folding dimensions with an associative operator.
+"""Reduction kernels: fold dimensions with an associative operator.
 
-Element by element no thread had to know of another; here, for the first time, threads work
-together, in shared memory. Two shapes of work, after the layout of what is folded:
+There are two kernels, for different layouts:
 
-- *rows*: one block for each output. Its threads stride over the elements to fold, each keeps a
-  total, and the totals are folded in shared memory in a tree: half of the threads take over the
-  totals of the other half, until one is left. Good where the folded elements follow each other.
-- *columns*: one thread for each output. Good where neighbouring outputs lie side by side, and for
-  short folds.
+- *rows*: one block for each output. Its threads stride over the elements to fold, and each keeps a
+  total. The totals are combined in shared memory in a tree: half of the threads add the totals of
+  the other half, until one is left. Suited to contiguous folded elements.
+- *columns*: one thread for each output. Suited to contiguous outputs, and to short folds.
 
-A long fold with few outputs would leave most of the GPU idle. Then the fold is cut into *chunks*,
-each with blocks of its own, and a second launch folds their results. Nothing depends on which
-thread is faster: the order of folding is fixed by the sizes alone, so results repeat exactly.
+A long fold with few outputs would leave most of the GPU idle. It is split into *chunks*, each with
+its own blocks, and a second launch combines their results. The order of operations depends on the
+sizes only, so results are deterministic.
 """
 
 from __future__ import annotations
@@ -29,17 +27,17 @@ from mt_tensor import DType
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """What a reduction kernel is generated for.
+    """The specification of a reduction kernel.
 
     Attributes:
         name: the name of the operator.
         graph: the traced operator.
-        identity: what the fold begins with; None to begin with the first element.
-        source: the dtype that is read.
-        out: the dtype that is written.
-        kept: the number of dimensions that stay, after merging.
-        folded: the number of dimensions that are folded, after merging.
-        index: the type in which indices are taken apart.
+        identity: the initial value; None to start with the first element.
+        source: the dtype of the input.
+        out: the dtype of the output.
+        kept: the number of kept dimensions, after merging.
+        folded: the number of folded dimensions, after merging.
+        index: the integer type of index arithmetic.
     """
 
     name: str
@@ -53,11 +51,11 @@ class Fold:
 
     @property
     def total(self) -> DType:
-        """The type in which totals are kept."""
+        """The accumulator type."""
         return computed(self.source)
 
     def kernel(self, way: str, body: Lines) -> Kernel:
-        """Put a kernel together; all reduction kernels have the same parameters."""
+        """Create a kernel; all reduction kernels have the same parameters."""
         types = "_".join(dict.fromkeys((self.source.name, self.out.name)))
         ranks = f"{self.kept}_{self.folded}{wide_suffix(self.index)}"
         name = f"{self.name}_{types}_{way}_{ranks}"
@@ -66,7 +64,7 @@ class Fold:
     def parameters(self) -> list[Parameter]:
         """Return the parameters: sizes, layouts, source and output.
 
-        `outputs` results are folded from `length` elements each; a chunk folds `span` of them.
+        Each of `outputs` results is a fold of `length` elements, in chunks of `span` elements.
         """
         return [
             *numbers("outputs", "length", "span"),
@@ -78,13 +76,13 @@ class Fold:
         ]
 
     def first(self) -> Lines:
-        """Return the lines that find where the source of this output begins."""
+        """Return the lines that compute the start of the source of this output."""
         sizes = size_names(self.kept, "kept")
         start = position("x_at", stride_names("kept", self.kept), "k")
         return [*take_apart("output", sizes, self.index, "k"), f"start = {start}"]
 
     def begin(self) -> str:
-        """Return the statement that begins a total with an element, which takes the braces."""
+        """Return the statement that initializes a total; the braces stand for the element."""
         if self.identity is None:
             return "total = {}"
         return f"total = combine({constant(self.identity, self.total)}, {{}})"
@@ -106,11 +104,11 @@ class Fold:
 
 
 def rows(fold: Fold, threads: int) -> Kernel:
-    """Return the kernel in which a block folds the elements of one output.
+    """Generate the kernel in which a block folds the elements of one output.
 
     Args:
         fold: operator, types and ranks.
-        threads: how many threads a block has.
+        threads: the number of threads per block.
     """
     shared = stored_type(fold.total)
     body = [
@@ -144,7 +142,7 @@ def rows(fold: Fold, threads: int) -> Kernel:
 
 
 def columns(fold: Fold) -> Kernel:
-    """Return the kernel in which a thread folds the elements of one output."""
+    """Generate the kernel in which a thread folds the elements of one output."""
     body = [
         "chunk = cuda.blockIdx.y",
         "output = cuda.grid(1)",

@@ -1,23 +1,22 @@
-"""A GPU simulated in Python: to learn how kernels work, and to test them, without a GPU.
+"""A GPU simulated in Python, to study and test kernels without a GPU.
 
-Set `MT_CUDA_SIM=1`, and the backend `cuda` runs on any machine. The simulator takes the text of a
-kernel as it is, with one change: a barrier, `cuda.syncthreads()`, becomes `yield`. So every thread
-of a block is a generator. The simulator runs one thread after the other, each until it waits at a
-barrier; when all wait, it goes round again:
+Set `MT_CUDA_SIM=1` to run the backend `cuda` on any machine. The simulator runs the source of a
+kernel with one change: a barrier, `cuda.syncthreads()`, becomes `yield`. So every thread of a block
+is a generator. The simulator runs one thread after the other, each until it waits at a barrier;
+when all threads wait, it continues with the first:
 
     thread 0:  ---|        ---|
     thread 1:     |---        |---
     thread 2:     |   ---     |   ---
                      all are here: barrier
 
-It is slow, and it is stricter than a GPU. It finds what a GPU would pass over in silence: a thread
-outside its array, a barrier that some threads never reach, and, with `simulation/`, two threads
-that touch the same shared memory with no barrier between them. Fresh memory holds nan or a pattern,
-so that what was never written shows. Threads may be run in either order; a correct kernel cannot
-tell.
+It is slow, and stricter than a GPU. It detects errors that a GPU would ignore: accesses outside an
+array, barriers that some threads never reach, and, with `simulation/`, threads that access the same
+shared memory without a barrier in between. New memory is filled with nan or a pattern, to reveal
+reads of uninitialized elements. Threads may run in either order, which must not change the results.
 
-Arithmetic is NumPy's on numbers of the kernel's own types: float32 stays float32, integers wrap.
-What the simulator does not prove is how fast a kernel is, and the last digit of `exp` and its kin.
+Arithmetic is NumPy's, on scalars of the kernel's types: float32 stays float32, integers wrap. The
+simulator cannot test the speed of a kernel, or the last digits of functions such as `exp`.
 """
 
 from __future__ import annotations
@@ -54,14 +53,14 @@ SIZE = Size(
     small=Tiling(side=2, each=2, depth=3),
     enough=4,
 )
-"""A tiny GPU: with so few threads even small tensors need every loop, chunk and edge."""
+"""A tiny GPU: with so few threads, even small tensors exercise every loop, chunk and edge."""
 
 
 class Simulator(Machine):
     """The machine that runs kernels in Python.
 
     Attributes:
-        order: in which order the threads of a block, and the blocks, are run.
+        order: the order in which the blocks, and the threads of a block, run.
     """
 
     size = SIZE
@@ -70,7 +69,7 @@ class Simulator(Machine):
         self.order: Order = order
 
     def allocate(self, count: int, dtype: DType) -> Memory:
-        """Return memory filled with a pattern: nan for floats."""
+        """Return memory filled with nan for floats, and a pattern for integers."""
         if dtype is bfloat16:
             return Memory(np.full(count, 0x7FC0, np.uint16), dtype)  # nan
         return Memory(_unwritten(count, stored_type(dtype)), dtype)
@@ -81,24 +80,24 @@ class Simulator(Machine):
         return Memory(values.view(stored_type(dtype)).copy(), dtype)
 
     def download(self, memory: Memory, count: int) -> Array:
-        """Copy the first elements of a memory."""
+        """Copy the first elements."""
         return memory.elements[:count].view(memory.dtype.numpy).copy()
 
     def reinterpreted(self, memory: Memory, dtype: DType) -> Memory:
-        """Return the same bytes as whole elements of another type."""
-        whole = memory.elements.nbytes // dtype.itemsize * dtype.itemsize
-        return Memory(memory.elements.view(np.uint8)[:whole].view(stored_type(dtype)), dtype)
+        """Reinterpret memory as elements of another dtype, without an incomplete last one."""
+        size = memory.elements.nbytes // dtype.itemsize * dtype.itemsize
+        return Memory(memory.elements.view(np.uint8)[:size].view(stored_type(dtype)), dtype)
 
     def shares(self, a: Memory, b: Memory) -> bool:
-        """Whether two memories may have bytes in common."""
+        """Return whether two allocations may overlap."""
         return np.may_share_memory(a.elements, b.elements)
 
     def identity(self, memory: Memory) -> Hashable:
-        """Return the number of the array that has the elements."""
+        """Return the id of the array that owns the elements."""
         return id(memory.elements if memory.elements.base is None else memory.elements.base)
 
     def load(self, kernel: Kernel) -> Program:
-        """Turn barriers into `yield`."""
+        """Compile a kernel, with `yield` for barriers."""
         return Program(kernel)
 
     def launch(
@@ -112,15 +111,15 @@ class Simulator(Machine):
         """Run every block, one after the other.
 
         Raises:
-            BarrierError: threads of one block wait at different places, or not at all.
-            RaceError: two threads touched the same shared memory, with no barrier between.
-            OutOfBoundsError: a thread was outside its array.
-            SimulationError: a thread failed otherwise, or there is none.
+            BarrierError: some threads of a block wait at a barrier that others never reach.
+            RaceError: two threads accessed the same shared memory without a barrier in between.
+            OutOfBoundsError: a thread accessed memory outside its array.
+            SimulationError: a thread failed for another reason, or there are no threads.
         """
         if 0 in (*grid, threads):
             raise SimulationError(
                 f"{loaded.kernel.name} was launched with {grid} blocks of {threads} threads, which "
-                "a driver refuses. Launch nothing for an empty tensor."
+                "is invalid. Launch no kernel for an empty tensor."
             )
         arguments = (*numbers, *operands)
         if len(arguments) != len(loaded.kernel.parameters):
@@ -141,10 +140,10 @@ class Simulator(Machine):
         return iter(things) if self.order == "forward" else reversed(things)
 
     def synchronize(self) -> None:
-        """Nothing is ever left to do."""
+        """Do nothing: launches are synchronous."""
 
     def describe(self) -> str:
-        """Say that this is no GPU."""
+        """Return a description of the simulator."""
         return "simulated in Python, one thread after the other"
 
 
@@ -156,7 +155,7 @@ def _run_block(name: str, cuda: Cuda, order: Sequence[int], start: Callable[[], 
     waiting: dict[int, Iterator[None]] = {}
     for thread in order:
         started = _step(name, cuda, thread, start)
-        if started is not None:  # it has barriers, and is a generator that has not begun
+        if started is not None:  # a kernel with barriers is a generator that has not started
             waiting[thread] = started
     while waiting:
         ended = []
@@ -179,7 +178,7 @@ _ENDED = object()
 
 
 def _step(name: str, cuda: Cuda, thread: int, action: Callable[[], Any]) -> Any:
-    """Let one thread go on, and say which one it was if it fails."""
+    """Run one thread to its next barrier; errors name the thread."""
     cuda.threadIdx.x = thread
     try:
         return action()
@@ -199,7 +198,7 @@ def _show(index: SimpleNamespace) -> str:
 
 
 class Program:
-    """A kernel as Python functions, one for each launch."""
+    """A kernel compiled to Python code."""
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
@@ -212,7 +211,7 @@ class Program:
         self._code = compile(ast.fix_missing_locations(tree), filename, "exec")
 
     def bind(self, cuda: Cuda) -> Callable[..., Any]:
-        """Return the kernel for the threads of one block."""
+        """Return the function that the threads of one block run."""
         namespace: dict[str, Any] = {**NAMES, "cuda": cuda}
         exec(self._code, namespace)
         function: Callable[..., Any] = namespace[self.kernel.name]
@@ -220,7 +219,7 @@ class Program:
 
 
 class _Barriers(ast.NodeTransformer):
-    """Replaces `cuda.syncthreads()`, which is a statement of its own, by `yield`."""
+    """Replace the statement `cuda.syncthreads()` by `yield`."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
         """Replace a barrier."""
@@ -230,20 +229,20 @@ class _Barriers(ast.NodeTransformer):
 
 
 TRANSFORMS: list[ast.NodeTransformer] = [_Barriers()]
-"""What changes the text of kernels before Python runs it (`simulation/` adds one)."""
+"""Transformations of kernels before Python runs them (`simulation/` adds one)."""
 
 
 def _power(x: Any, y: Any) -> Any:
-    """Return a power in the numbers' own type.
+    """Return a power in the type of its arguments.
 
-    NumPy's takes the square root where it sees a single exponent 0.5, which is nan for -inf.
+    NumPy computes a scalar power of 0.5 as a square root, which is nan for -inf.
     """
     return np.result_type(x, y).type(elementary.pow(float(x), float(y)))
 
 
 NAMES: dict[str, Any] = {
     **{dtype.name: dtype.numpy.type for dtype in DTYPES.values() if dtype.name != "bool"},
-    "index32": int,  # Python's integers hold all indices, and are fast
+    "index32": int,  # Python's integers are exact and fast
     "inf": np.inf,
     "nan": np.nan,
     "math": SimpleNamespace(**{**FUNCTIONS, "pow": _power}),
@@ -255,15 +254,15 @@ NAMES: dict[str, Any] = {
         }
     ),
 }
-"""What kernels mean by the names that they use, besides `cuda` (`simulation/` adds functions)."""
+"""The values of the names in kernels, except `cuda` (`simulation/` adds functions)."""
 
 
 SHARED: dict[str, Callable[[Cuda, Array], Any]] = {"array": lambda _, elements: elements}
-"""What makes shared memory of an array (`simulation/`: memory that notices races)."""
+"""The function that creates shared memory from an array (`simulation/`: detects races)."""
 
 
 class Cuda:
-    """What kernels mean by `cuda`, for the threads of one block."""
+    """The value of `cuda` in kernels, for the threads of one block."""
 
     def __init__(self, grid: Grid, block: tuple[int, int], threads: int) -> None:
         self.gridDim = SimpleNamespace(x=grid[0], y=grid[1], z=1)
@@ -273,20 +272,20 @@ class Cuda:
         self.shared = SimpleNamespace(array=self._shared_array)
         self.local = SimpleNamespace(array=self._local_array)
         self.atomic = SimpleNamespace(add=self._add, max=self._max, min=self._min)
-        self.phase = 0  # how many barriers have been passed
+        self.phase = 0  # the number of barriers passed
         self._arrays: list[Any] = []
         self._requested: dict[int, int] = {}
 
     def grid(self, _: int) -> int:
-        """Return the number of this thread in the whole grid."""
+        """Return the index of this thread in the grid."""
         return int(self.blockIdx.x * self.blockDim.x + self.threadIdx.x)
 
     def gridsize(self, _: int) -> int:
-        """Return the number of threads in the whole grid."""
+        """Return the number of threads in the grid."""
         return int(self.gridDim.x * self.blockDim.x)
 
     def _shared_array(self, shape: Any, dtype: Any) -> Any:
-        """Return the same array to every thread: the first to the first call of each, and so on."""
+        """Return a shared array: the n-th call of every thread returns the n-th array."""
         thread = self.threadIdx.x
         number = self._requested.get(thread, 0)
         self._requested[thread] = number + 1
@@ -314,14 +313,14 @@ class Cuda:
 
 
 def _unwritten(shape: Any, name: str) -> Array:
-    """Return an array whose content shows that it was never written."""
+    """Return an array filled with a pattern that reveals uninitialized elements."""
     dtype = np.dtype(name)
     return np.full(shape, np.nan if dtype.kind == "f" else np.array(0x55).astype(dtype), dtype)
 
 
 @dataclass(eq=False, slots=True)
 class Memory:
-    """Global memory: a row of elements that refuses positions outside."""
+    """Global memory, with bounds checks."""
 
     elements: Array
     dtype: DType
@@ -332,7 +331,7 @@ class Memory:
         return self.elements[at]
 
     def __setitem__(self, at: int, value: Any) -> None:
-        """Store one element, converted as C does."""
+        """Store one element, converted as in C."""
         self._check(at)
         self.elements[at] = self.elements.dtype.type(value)
 

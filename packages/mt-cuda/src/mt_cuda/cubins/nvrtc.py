@@ -132,24 +132,42 @@ def cubin(kernel: Kernel, capability: Capability = HOPPER) -> bytes:
     Raises:
         KernelError: NVRTC is missing, or the kernel does not compile.
     """
-    version()  # which says what to do if it is missing
-    from cuda import core
+    return _compiled(kernel, capability, "CUBIN")
 
+
+def ptx(kernel: Kernel, capability: Capability = HOPPER) -> str:
+    """Compile a kernel to PTX; the arguments and errors are those of `cubin`."""
+    return _compiled(kernel, capability, "PTX").decode()
+
+
+def _compiled(kernel: Kernel, capability: Capability, target: str) -> bytes:
+    """Return what NVRTC makes of a kernel, by its name in the functions of the library."""
+    release = ".".join(map(str, version()))  # which says what to do if it is missing
+    from cuda.bindings import nvrtc
+
+    source, name = text(kernel, capability).encode(), kernel.name.encode()
+    _, program = nvrtc.nvrtcCreateProgram(source, name, 0, [], [])
     try:
-        program = core.Program(
-            text(kernel, capability), "c++", core.ProgramOptions(**options(capability))
-        )
-        return bytes(program.compile("cubin").code)
-    except Exception as error:
-        if "invalid value for --gpu-architecture" in str(error):
-            raise KernelError(
-                f"NVRTC of CUDA {'.'.join(map(str, version()))} does not know GPUs of compute "
-                f"capability {'.'.join(map(str, capability))}. Install the newest that the driver "
-                f"takes: {EXTRAS}."
-            ) from error
+        (status,) = nvrtc.nvrtcCompileProgram(program, 1, [options(capability).encode()])
+        if status == nvrtc.nvrtcResult.NVRTC_SUCCESS:
+            return _read(nvrtc, target, program)
+        reason = _read(nvrtc, "ProgramLog", program).decode()
+    finally:
+        nvrtc.nvrtcDestroyProgram(program)
+    if "invalid value for --gpu-architecture" in reason:
         raise KernelError(
-            f"kernel {kernel.name} does not compile ({type(error).__name__}: {error})."
-        ) from error
+            f"NVRTC of CUDA {release} does not know GPUs of compute capability "
+            f"{'.'.join(map(str, capability))}. Install the newest that the driver takes: {EXTRAS}."
+        )
+    raise KernelError(f"kernel {kernel.name} does not compile ({status.name}: {reason}).")
+
+
+def _read(nvrtc: Any, what: str, program: Any) -> bytes:
+    """Return what a program has, which ends with a zero if it is a text."""
+    _, size = getattr(nvrtc, f"nvrtcGet{what}Size")(program)
+    content: bytes = b" " * size
+    getattr(nvrtc, f"nvrtcGet{what}")(program, content)
+    return content if what == "CUBIN" else content.rstrip(b"\0")
 
 
 AMPERE: Capability = (8, 0)
@@ -161,9 +179,9 @@ def text(kernel: Kernel, capability: Capability) -> str:
     return PRELUDE + (kernel.native if kernel.native and capability >= AMPERE else to_c(kernel))
 
 
-def options(capability: Capability) -> dict[str, Any]:
+def options(capability: Capability) -> str:
     """Return what NVRTC is told beside the text."""
-    return {"arch": f"sm_{capability[0]}{capability[1]}"}
+    return f"--gpu-architecture=sm_{capability[0]}{capability[1]}"
 
 
 @functools.cache
@@ -174,7 +192,6 @@ def version() -> tuple[int, int]:
         KernelError: it is missing.
     """
     try:
-        from cuda import core  # noqa: F401 - `cubin` needs it
         from cuda.bindings import nvrtc
 
         _, major, minor = nvrtc.nvrtcVersion()

@@ -193,7 +193,5 @@ def _summed(
     return tensor_of(of_kernels, grad), tensor_of(of_biases, grad)
 
 
-CONVOLUTION, TRANSPOSED_CONVOLUTION = Convolution(), TransposedConvolution()
-
-KERNELS = {"conv2d": CONVOLUTION, "conv_transpose2d": TRANSPOSED_CONVOLUTION}
+KERNELS = {"conv2d": Convolution(), "conv_transpose2d": TransposedConvolution()}
 """For `mt_tensor.extending.register_kernels`."""

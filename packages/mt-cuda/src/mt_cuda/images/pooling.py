@@ -189,7 +189,5 @@ class Pooling(FusedKernel):
         return tensor_of(out, x), None, None, None
 
 
-MAX_POOL, MEAN_POOL = Pooling("max"), Pooling("mean")
-
-KERNELS = {"avg_pool2d": MEAN_POOL, "max_pool2d": MAX_POOL}
+KERNELS = {"avg_pool2d": Pooling("mean"), "max_pool2d": Pooling("max")}
 """For `mt_tensor.extending.register_kernels`."""

@@ -60,7 +60,7 @@ def source(name: str, **form: Unpack[Form]) -> str:
 
 
 def compile_ptx(name: str, *, capability: tuple[int, int] = (9, 0), **form: Unpack[Form]) -> str:
-    """Return the PTX of a kernel, compiled without a GPU.
+    """Return the PTX of a kernel, which NVRTC makes of its text in C, without a GPU.
 
     Args:
         name: as in `source`.
@@ -68,11 +68,11 @@ def compile_ptx(name: str, *, capability: tuple[int, int] = (9, 0), **form: Unpa
         **form: as in `source`.
 
     Raises:
-        KernelError: as in `source`, or the compiler is missing: `pip install 'mt-cuda[ptx]'`.
+        KernelError: as in `source`, or the compiler is missing: `pip install 'mt-cuda[cu13]'`.
     """
-    from mt_cuda.core.compiler import compile_kernel
+    from mt_cuda.cubins.nvrtc import ptx
 
-    return compile_kernel(kernel(name, **form), capability).ptx
+    return ptx(kernel(name, **form), capability)
 
 
 def compile_cubin(

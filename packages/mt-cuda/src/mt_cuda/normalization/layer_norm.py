@@ -273,7 +273,5 @@ def _is_much(layout: RowLayout, size: Size) -> bool:
     return layout.rows * layout.length > size.parallel * size.threads * WORTH
 
 
-LAYER_NORM, RMS_NORM = LastDimensions(centered=True), LastDimensions(centered=False)
-
-KERNELS = {"layer_norm": LAYER_NORM, "rms_norm": RMS_NORM}
+KERNELS = {"layer_norm": LastDimensions(True), "rms_norm": LastDimensions(False)}
 """For `mt_tensor.extending.register_kernels`."""

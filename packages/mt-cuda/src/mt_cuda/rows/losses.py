@@ -84,25 +84,18 @@ def gradient_of_rows(dtype: DType, reduction: str, team: Team) -> Rows:
     return rows.store("out", f"({value}) * share if wanted != ignored else {zero}")
 
 
-def sum_of_losses(compute: DType, dtype: DType, team: Team) -> Rows:
-    """Return the kernel of the sum of all losses, which are one row."""
-    operands = {"losses": Operand(compute), "out": Operand(dtype, "row")}
-    rows = Rows("sum_of_losses", operands, team, compute)
-    return rows.sums(total="{losses}").store("out", "total")
+def total_of_losses(compute: DType, dtype: DType, mean: bool, team: Team) -> Rows:
+    """Return the kernel of the sum of all losses, which are one row, or of their mean.
 
-
-def mean_of_losses(compute: DType, dtype: DType, team: Team) -> Rows:
-    """Return the kernel of the mean of the losses that count, and of how many these are."""
-    operands = {
-        "losses": Operand(compute),
-        "target": Operand(int64),
-        "out": Operand(dtype, "row"),
-        "counted": Operand(compute, "row"),
-    }
-    rows = Rows("mean_of_losses", operands, team, compute, counts=("ignored",))
+    The mean is that of the losses that count; how many these are is stored, too.
+    """
+    row = Operand(compute, "row")
+    operands = {"losses": Operand(compute), "target": Operand(int64), "out": Operand(dtype, "row")}
+    name = "mean_of_losses" if mean else "sum_of_losses"
+    rows = Rows(name, {**operands, "counted": row}, team, compute, counts=("ignored",))
     one, zero = f"{compute.name}(1)", f"{compute.name}(0)"
     rows.sums(total="{losses}", number=f"{one} if {{target}} != ignored else {zero}")
-    return rows.store("out", "total / number").store("counted", "number")
+    return rows.store("out", "total / number" if mean else "total").store("counted", "number")
 
 
 class CrossEntropy(FusedKernel):
@@ -136,8 +129,8 @@ class CrossEntropy(FusedKernel):
         launch_checking(ops, ready, [elements_of(x), target, losses, logarithms], where)
         if reduction == "none":
             return tensor_of(losses, x), (logarithms,)
-        out, *counted = _total(losses, target, x, ignored, reduction)
-        return tensor_of(out, x), (logarithms, *counted)
+        out, counted = _total(losses, target, x, ignored, reduction)
+        return tensor_of(out, x), (logarithms, *([counted] if reduction == "mean" else []))
 
     def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradient of the scores."""
@@ -159,18 +152,17 @@ class CrossEntropy(FusedKernel):
 def _total(
     losses: TensorData, target: TensorData, x: Tensor, ignored: int, reduction: str
 ) -> list[TensorData]:
-    """Return the sum of the losses in the type of scores; or their mean, and how many count."""
-    ops, compute, mean = ops_of(x), losses.dtype, reduction == "mean"
-    results = [new(x, ()), new(x, (), compute)] if mean else [new(x, ())]
+    """Return the sum or the mean of the losses in the type of scores, and how many count."""
+    ops, compute = ops_of(x), losses.dtype
+    results = [new(x, ()), new(x, (), compute)]
 
     def plan() -> Any:
         threads = ops.machine.size.threads
-        kernel = mean_of_losses if mean else sum_of_losses
-        rows = kernel(compute, x.dtype, Team(threads, threads))
-        return planned(ops, rows, RowLayout(1, losses.size), counts=(ignored,) if mean else ())
+        rows = total_of_losses(compute, x.dtype, reduction == "mean", Team(threads, threads))
+        return planned(ops, rows, RowLayout(1, losses.size), counts=(ignored,))
 
     ready = ops.remembered(("losses", losses.size, x.dtype, reduction, ignored), plan)
-    ops.launch(ready, [losses, *([target] if mean else []), *results])
+    ops.launch(ready, [losses, target, *results])
     return results
 
 

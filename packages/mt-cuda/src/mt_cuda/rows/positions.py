@@ -50,7 +50,5 @@ def _position(name: Name) -> Callable[[Tensor, int], Tensor]:
     return kernel
 
 
-ARGMAX, ARGMIN = _position("argmax"), _position("argmin")
-
-KERNELS = {"argmax": ARGMAX, "argmin": ARGMIN}
+KERNELS = {"argmax": _position("argmax"), "argmin": _position("argmin")}
 """For `mt_tensor.extending.register_kernels`."""

@@ -82,7 +82,5 @@ def _along(dim: int, name: Name, *tensors: Tensor) -> TensorData:
     return out
 
 
-SOFTMAX, LOG_SOFTMAX = Rowwise("softmax"), Rowwise("log_softmax")
-
-KERNELS = {"log_softmax": LOG_SOFTMAX, "softmax": SOFTMAX}
+KERNELS = {"log_softmax": Rowwise("log_softmax"), "softmax": Rowwise("softmax")}
 """For `mt_tensor.extending.register_kernels`."""

@@ -83,15 +83,12 @@ def _recurrence(x: Tensor, decay: Tensor, dim: int) -> Tensor:
     return along(recurrence(x.dtype), dim, x.dtype, [x, decay])
 
 
-CUMSUM, CUMPROD, LOGCUMSUMEXP = _fold("cumsum"), _fold("cumprod"), _fold("logcumsumexp")
-CUMMAX, CUMMIN = _extreme("cummax"), _extreme("cummin")
-
 KERNELS = {
-    "cummax": CUMMAX,
-    "cummin": CUMMIN,
-    "cumprod": CUMPROD,
-    "cumsum": CUMSUM,
+    "cummax": _extreme("cummax"),
+    "cummin": _extreme("cummin"),
+    "cumprod": _fold("cumprod"),
+    "cumsum": _fold("cumsum"),
     "linear_scan": _recurrence,
-    "logcumsumexp": LOGCUMSUMEXP,
+    "logcumsumexp": _fold("logcumsumexp"),
 }
 """For `mt_tensor.extending.register_kernels`."""

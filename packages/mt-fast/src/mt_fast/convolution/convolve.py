@@ -35,7 +35,6 @@ from mt_fast.convolution.windows import (
 )
 from mt_fast.core.kernel import Kernel
 from mt_fast.core.tables import empty, thread_count
-from mt_fast.fused.rows import sum_of
 from mt_fast.gemm.gemm import add_rows
 from mt_fast.gemm.inner_products import inner_products
 from mt_fast.gemm.tiles import LARGEST, product
@@ -53,17 +52,9 @@ many, and one that is awake next to nothing."""
 FEWEST = 32
 """How many channels are in the buffer at once, at least: what fewer give costs as much to add."""
 
-ADDITIONS = 2
-"""How many multiplications take as long as an addition of two elements from memory."""
-
 POSITIONS = 1024
 """How many positions a strip should have when kernels are differentiated: the gradients at so many
 positions, in a tile of rows, are to stay in the L1 cache."""
-
-
-def _threads(multiplications: int) -> int:
-    """Return how many threads to use for so much work."""
-    return thread_count() if multiplications >= PARALLEL_FROM else 1
 
 
 # --- Convolution ----------------------------------------------------------------------------------
@@ -524,7 +515,7 @@ def kernel_gradient(grad: Array, images: Array, kernel_size: Pair, settings: Set
         return np.zeros(shape, grad.dtype)
     pairs = (images.shape[2:], grad.shape[2:], kernel_size, stride, padding, dilation)
     windows = Windows._make(itertools.chain(*pairs))
-    threads = _threads(grad.size * taps)
+    threads = thread_count() if grad.size * taps >= PARALLEL_FROM else 1
     at_once = min(max(POSITIONS // columns, 1), -(-rows * n // threads), rows)
     whole = at_once == rows  # so that several small images can be in the buffer at once
     held = max(min(POSITIONS // (rows * columns), -(-n // threads)), 1) if whole else 1
@@ -598,44 +589,3 @@ def _kernel_gradients(
 
 
 _KERNEL_GRADIENTS = Kernel.of(_kernel_gradients, allocates=True)
-
-
-# --- The gradient of the bias ---------------------------------------------------------------------
-
-
-def bias_gradient(grad: Array) -> Array:
-    """Return the gradient of the bias: for each output the sum over all images and positions.
-
-    Args:
-        grad: the gradient of the convolution, shape (n, outputs, out height, out width).
-
-    Returns:
-        Shape (outputs,).
-    """
-    n, outputs, *lengths = grad.shape
-    threads = _threads(grad.size * ADDITIONS)
-    totals = np.zeros((max(min(threads, n), 1), outputs), grad.dtype)
-    rows = grad.reshape(n, outputs, math.prod(lengths))
-    _BIAS_GRADIENTS.run(len(totals), threads > 1, rows, totals)
-    total: Array = totals[0] if len(totals) == 1 else totals.sum(0)
-    return total
-
-
-def _bias_gradients(lo: Any, hi: Any, grad: Any, totals: Any) -> None:
-    """Add up the gradients of the bias; a unit is one of equal parts of the images.
-
-    Args:
-        lo: the first unit.
-        hi: the unit after the last.
-        grad: the gradients of the convolution, shape (images, outputs, positions).
-        totals: for each part, scratch for its sums, which are 0 before.
-    """
-    images, outputs, _ = grad.shape
-    parts = len(totals)
-    for part in range(lo, hi):
-        for image in range(images * part // parts, images * (part + 1) // parts):
-            for output in range(outputs):
-                totals[part, output] += sum_of(grad[image, output])
-
-
-_BIAS_GRADIENTS = Kernel.of(_bias_gradients)

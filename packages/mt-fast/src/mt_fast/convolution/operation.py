@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from mt_fast.convolution.convolve import Settings, bias_gradient
+import numpy as np
+
+from mt_fast.convolution.convolve import Settings
 from mt_fast.convolution.small_images import convolve, image_gradient, kernel_gradient
 from mt_fast.memory.arrays import array_of, is_compiled, tensor_of
+from mt_operators import OPERATORS
 from mt_tensor import Tensor
 from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved
 
@@ -39,8 +42,14 @@ class _Convolution(FusedKernel):
             found = kernel_gradient(upstream, array_of(x), kernels.shape[2:], settings)
             of_kernels = tensor_of(found, x)
         if needs[2]:
-            of_biases = tensor_of(bias_gradient(upstream), x)
+            of_biases = _sum_for_each_channel(grad)
         return of_images, of_kernels, of_biases, None, None, None, None
+
+
+def _sum_for_each_channel(grad: Tensor) -> Tensor:
+    """Return the gradient of the biases."""
+    sums = grad.backend.reduce(OPERATORS["add"], grad._tensor, (2, 3)).array
+    return tensor_of(np.add.reduce(sums, 0), grad)
 
 
 class _TransposedConvolution(FusedKernel):
@@ -83,7 +92,7 @@ class _TransposedConvolution(FusedKernel):
             found = kernel_gradient(array_of(x), upstream, kernels.shape[2:], settings)
             of_kernels = tensor_of(found, x)
         if needs[2]:
-            of_biases = tensor_of(bias_gradient(upstream), x)
+            of_biases = _sum_for_each_channel(grad)
         return of_images, of_kernels, of_biases, None, None, None, None, None
 
 

@@ -1,1 +1,1 @@
-"""The lesson: from parallel loops written by hand to a backend of generated ones."""
+"""The core of stage 3: from handwritten parallel loops to a backend of generated ones."""

@@ -1,11 +1,11 @@
 """The `fast` backend: the primitives of the contract as compiled loops.
 
-`FastOps` handles empty views and narrow dtypes, and decides from how many elements on a primitive
-uses all threads. The modules named after the primitives choose and run the loops.
+`FastOps` handles empty views and 16-bit dtypes, and decides whether a primitive uses all threads.
+The modules named after the primitives choose and run the loops.
 
-The storage of a tensor is a writeable NumPy array, so that views cost nothing and tensors can share
-memory with NumPy. Most processors have no fast arithmetic of 16 bits: float16 and bfloat16 are
-computed in float32 and rounded once, at the end.
+The storage of a tensor is a writeable NumPy array, so tensors can share memory with NumPy. Most
+processors have no fast 16-bit arithmetic: float16 and bfloat16 are computed in float32 and rounded
+once, at the end.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numba
 import numpy as np
 
 from mt_fast.core import movement, products, reductions
-from mt_fast.core.elementwise import Running
+from mt_fast.core.elementwise import FormulaRunner
 from mt_fast.core.tables import MEMORY, SPECIAL_CASES, START
 from mt_operators import Formula, Operator
 from mt_tensor import DType, TensorData, float32
@@ -26,19 +26,19 @@ from mt_tensor.core.host import HostBackend
 from mt_tensor.core.layout import Layout, row_major
 from mt_tensor.core.plans import drop_plans
 from mt_tensor.core.strides import Shape, folded_shape, size_of
-from mt_tensor.core.tensor_data import MOST_DIMENSIONS, not_an_array
+from mt_tensor.core.tensor_data import MAX_DIMENSIONS, not_an_array
 
 PARALLEL_FROM = 131072
-"""Elements from which all threads are used. One thread adds up so many in 20 microseconds, and to
-wake a sleeping thread takes longer than that."""
+"""The number of elements from which all threads are used. One thread sums them in 20 microseconds;
+waking a sleeping thread takes longer."""
 
 
 class FastOps(HostBackend):
-    """Every primitive as a loop compiled by Numba.
+    """The backend that computes with loops compiled by Numba.
 
     Attributes:
-        parallel_from: the number of elements from which a primitive uses all of the threads that
-            Numba may use (`numba.set_num_threads`).
+        parallel_from: the number of elements from which a primitive uses all of Numba's threads
+            (`numba.set_num_threads`).
     """
 
     name = "fast"
@@ -47,7 +47,7 @@ class FastOps(HostBackend):
         """Start the threads.
 
         Raises:
-            BackendUnavailableError: Numba must not compile, or the folder of compiled kernels is
+            BackendUnavailableError: Numba's compiler is disabled, or the kernel cache folder is
                 invalid.
         """
         super().__init__()
@@ -68,7 +68,7 @@ class FastOps(HostBackend):
     @parallel_from.setter
     def parallel_from(self, elements: int) -> None:
         self._parallel_from = elements
-        drop_plans()  # which depend on it
+        drop_plans()  # plans depend on it
 
     def empty(self, shape: Shape, dtype: DType) -> TensorData:
         """Return a new contiguous view with arbitrary elements."""
@@ -82,19 +82,19 @@ class FastOps(HostBackend):
         return super().from_host(MEMORY["aligned"](array))
 
     def random(self, numbers: np.random.Generator, shape: Shape, dtype: DType) -> TensorData:
-        """Draw many numbers with the registered kernel, others with NumPy."""
+        """Draw large tensors with the registered kernel, others with NumPy."""
         special = SPECIAL_CASES.get("random")
         drawn: TensorData | None = special and special(self, numbers, shape, dtype)
         return super().random(numbers, shape, dtype) if drawn is None else drawn
 
-    def elementwise(self, formula: Formula) -> Running:
-        """Return the function that runs a formula, or raises TracingError if it is no graph."""
-        return Running(formula, self)
+    def elementwise(self, formula: Formula) -> FormulaRunner:
+        """Return the function that runs a formula; it raises TracingError if tracing fails."""
+        return FormulaRunner(formula, self)
 
     def reduce(
         self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool = False
     ) -> TensorData:
-        """Fold rows of memory: those of the view, or of a copy."""
+        """Reduce contiguous rows of the view, or of a copy."""
         layout = source.layout
         if layout.size and not layout.dtype.is_narrow:
             return reductions.planned(operator, layout, dims, keepdim, self.parallel_from)(source)
@@ -104,7 +104,7 @@ class FastOps(HostBackend):
         return self.copy(self.reduce(operator, self._wide(source), dims, keepdim), result)
 
     def matmul(self, a: TensorData, b: TensorData) -> TensorData:
-        """Multiply with BLAS or a registered kernel, integers with a compiled loop."""
+        """Multiply floats with BLAS or a registered kernel, integers with a compiled loop."""
         dtype = a.layout.dtype
         if dtype.is_narrow:
             product = self.matmul(self._wide(a), self._wide(b))
@@ -118,7 +118,7 @@ class FastOps(HostBackend):
         return TensorData.of(result.reshape(shape), row_major(shape, dtype))
 
     def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
-        """Read by index."""
+        """Read elements by index."""
         parallel = index.size >= self.parallel_from
         special = SPECIAL_CASES.get("gather") if index.size else None
         slices: TensorData | None = special and special(source, dim, index, parallel)
@@ -137,7 +137,7 @@ class FastOps(HostBackend):
         out: TensorData,
         operator: Operator | None = None,
     ) -> None:
-        """Write by index; an operator, if any, combines old and new elements."""
+        """Write elements by index; an operator combines old and new elements."""
         if index.size == 0:
             return
         if operator is not None and out.dtype.is_narrow:
@@ -160,17 +160,17 @@ class FastOps(HostBackend):
         return out
 
     def concatenate(self, parts: Sequence[TensorData], dim: int) -> TensorData:
-        """Join views with NumPy, in one call for all of them."""
-        if len(parts[0].layout.shape) > MOST_DIMENSIONS:
+        """Concatenate with a single call of NumPy."""
+        if len(parts[0].layout.shape) > MAX_DIMENSIONS:
             return super().concatenate(parts, dim)
         array = np.concatenate([part.array for part in parts], dim)
         return TensorData.of(array, row_major(array.shape, parts[0].layout.dtype))
 
     def _wide(self, view: TensorData) -> TensorData:
-        """Return a view of 16 bits as contiguous float32."""
+        """Convert a 16-bit view to contiguous float32."""
         return self.copy(view, row_major(view.shape, float32))
 
 
 def create_backend() -> FastOps:
-    """Return the backend, for the entry point of the package."""
+    """Create the backend; the package's entry point."""
     return FastOps()

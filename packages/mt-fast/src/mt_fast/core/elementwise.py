@@ -1,13 +1,13 @@
 """Run a formula over views: the elementwise primitive.
 
 The kernel of a formula is its statements (`rendering.py`) in a loop (`source.py`). Contiguous
-memory, and numbers broadcast over it, take a flat loop. Broadcast rows get a kernel of their own
-once a tensor is large enough to repay compiling it. Views of any other layout, and of 16 bits, are
+memory, and numbers broadcast over it, use a flat loop. Broadcast rows use another kernel if the
+tensor is large enough to justify compiling it. Views of any other layout, and 16-bit views, are
 copied to contiguous memory first. The copy costs a pass over memory, but strided loops would cost
-more, and each formula would need one more kernel.
+more, and require one more kernel per formula.
 
-Working all of that out takes ten times as long as adding eight numbers, so there is a `Plan` for
-each combination of layouts.
+These decisions take ten times as long as adding eight numbers, so a `Plan` is cached for each
+combination of layouts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 
 from mt_fast.core import loops
 from mt_fast.core.kernel import Kernel, compiled
-from mt_fast.core.loops import REMEMBERED, Loop, loop_over
+from mt_fast.core.loops import CACHE_SIZE, Loop, loop_over
 from mt_fast.core.lowering import TABLE
 from mt_fast.core.movement import copied, copy, new_view
 from mt_fast.core.rendering import COMPUTED, computation_type, converted, render, traced
@@ -39,18 +39,18 @@ _RESERVED = (
     "lo hi i n sizes unit index start height row out tile scratch transpose_tile "
     "unravel position _ min max range abs inf nan"
 )
-"""Names of a kernel's own variables, and of functions that it calls."""
+"""The names of a kernel's variables, and of functions that it calls."""
 
 _GENERATED = re.compile(r".*(\d|_(data|layout|row|scratch|number|value|at|first|start|step))")
 
 
 def argument_names(formula: Formula) -> Sequence[str]:
-    """Return names for the arguments of a formula: its own parameters' if no kernel uses these."""
+    """Return names for the arguments of a formula: its parameter names if these are unreserved."""
     names = formula.parameters
-    taken = {*_RESERVED.split(), *COMPUTED, *keyword.kwlist, *TABLE}.union(
+    reserved = {*_RESERVED.split(), *COMPUTED, *keyword.kwlist, *TABLE}.union(
         name for name in names if _GENERATED.fullmatch(name) or not name.isascii()
     )
-    usable = len(set(names)) == formula.arity and taken.isdisjoint(names)
+    usable = len(set(names)) == formula.arity and reserved.isdisjoint(names)
     return names if usable else [f"x{i}" for i in range(formula.arity)]
 
 
@@ -62,14 +62,14 @@ def elementwise_source(
     form: str = "flat",
     roles: tuple[str, ...] = (),
 ) -> Source:
-    """Return the kernel that computes a formula for every element, as text.
+    """Generate the kernel that computes a formula for every element.
 
     Args:
-        formula: what to compute for each element.
+        formula: the formula.
         inputs: the dtype of each input.
         outputs: the dtype of each output.
         form: the form of the loop.
-        roles: the role of each input in it; by default all are rows.
+        roles: the role of each input in the loop; by default all are rows.
     """
     graph = traced(formula, TABLE)
     dtype = computation_type(inputs)
@@ -104,14 +104,14 @@ def elementwise_source(
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a formula runs over views of some layouts.
+    """A plan to run a formula over views of certain layouts.
 
     Attributes:
         kernel: the kernel of the formula.
         loop: the loop over the views that the kernel reads and writes.
-        parallel: whether it uses all threads.
-        copies: for each input and then each output, the contiguous layout of the copy that the
-            kernel reads or writes in its place; None if there is no copy.
+        parallel: whether to use all threads.
+        copies: for each input and then each output, the contiguous layout of a copy that the
+            kernel reads or writes instead, or None.
     """
 
     kernel: Kernel
@@ -120,42 +120,42 @@ class Plan:
     copies: tuple[Layout | None, ...]
 
     def run(self, inputs: Sequence[TensorData], outputs: Sequence[TensorData]) -> None:
-        """Compute the formula; inputs may still have to be broadcast."""
-        made = self.copies[len(inputs) :]
-        written = [
+        """Compute the formula; inputs are broadcast."""
+        copies = self.copies[len(inputs) :]
+        results = [
             out if layout is None else new_view(layout)
-            for out, layout in zip(outputs, made, strict=True)
+            for out, layout in zip(outputs, copies, strict=True)
         ]
-        views = [*self.readable(inputs, outputs[0].shape), *written]
+        views = [*self.readable(inputs, outputs[0].shape), *results]
         self.loop.run(self.kernel, [view.storage for view in views], self.parallel)
-        for result, out in zip(written, outputs, strict=True):
+        for result, out in zip(results, outputs, strict=True):
             if result is not out:
                 copy(result, out, self.parallel)
 
     def readable(self, inputs: Sequence[TensorData], shape: Shape) -> list[TensorData]:
-        """Return what the kernel reads: each input, or a copy of it."""
+        """Return the views that the kernel reads: the inputs, or copies of them."""
         views = [*inputs]
         for i, layout in enumerate(self.copies[: len(views)]):
             if layout is not None:
                 view = views[i].expand(shape)
-                if layout.shape != shape:  # each repeated element once
+                if layout.shape != shape:  # copy repeated elements once
                     view = view.like(layout.shape, view.strides, view.offset)
                 views[i] = copied(view, layout, self.parallel)
         return views
 
 
-@functools.lru_cache(REMEMBERED)
+@functools.lru_cache(CACHE_SIZE)
 def planned(
     formula: Formula, inputs: tuple[Layout, ...], outputs: tuple[Layout, ...], parallel: bool
 ) -> Plan:
-    """Return how a formula runs over views of one shape, which is not empty."""
+    """Return the cached plan of a formula for views of one shape, which is not empty."""
     views, count = (*inputs, *outputs), len(inputs)
     loop = loop_over(views, count, parallel)
     apart = [i >= count or role == "apart" for i, role in enumerate(loop.roles)]
     copies = tuple([_copy_of(view, loop.form, apart[i]) for i, view in enumerate(views)])
     if any(copies):
-        used = [view if made is None else broadcast(made, view.shape)
-                for view, made in zip(views, copies, strict=True)]  # fmt: skip
+        used = [view if copy is None else broadcast(copy, view.shape)
+                for view, copy in zip(views, copies, strict=True)]  # fmt: skip
         plan = planned(formula, tuple(used[:count]), tuple(used[count:]), parallel)
         again = zip(plan.copies, copies, strict=True)
         return replace(plan, copies=tuple([second or first for second, first in again]))
@@ -165,30 +165,30 @@ def planned(
 
 
 def _copy_of(view: Layout, form: str, apart: bool) -> Layout | None:
-    """Return the layout of the copy that takes the place of a view in a loop, if there must be."""
+    """Return the layout of the copy that replaces a view in a loop, or None."""
     shape, small = view.shape, view.size < loops.WORTH_A_KERNEL
     in_loop = form == "flat" or view.row_major
     in_loop = in_loop or (view.repeats if small else form != "strided" or not apart)
     if in_loop and not view.dtype.is_narrow:
         return None
-    if view.repeats or not small:  # a kernel reads repeated elements from one
+    if view.repeats or not small:  # the kernel repeats elements itself
         sizes = zip(shape, view.strides, strict=True)
         shape = tuple([size if stride else 1 for size, stride in sizes])
     return row_major(shape, view.dtype.computed)
 
 
 def broadcast(layout: Layout, shape: Shape) -> Layout:
-    """Return the layout of a view that is stretched to a shape."""
+    """Return the layout of a view that is broadcast to a shape."""
     return TensorData.in_rows((), layout).expand(shape).layout
 
 
-class Running:
-    """A formula, run by compiled kernels; see `TensorBackend.elementwise`.
+class FormulaRunner:
+    """Run a formula with compiled kernels; see `TensorBackend.elementwise`.
 
     Attributes:
         formula: the formula.
-        backend: the backend; from its number of elements `parallel_from` on, all threads are used.
-        small: runs it on few elements, with the same bits; None if nothing is registered for it.
+        backend: the backend, whose `parallel_from` decides about threads.
+        small: runs the formula on few elements, with the same results; None if not registered.
     """
 
     def __init__(self, formula: Formula, backend: Any) -> None:
@@ -198,7 +198,7 @@ class Running:
         self.small: Any = special(formula) if special is not None else None
 
     def __call__(self, out: Any, *inputs: Any) -> Any:
-        """Compute the formula of any views and numbers."""
+        """Compute the formula for views and numbers."""
         new = out.__class__ is Layout
         layout = out if new else out[0].layout
         parallel = layout.size >= self.backend.parallel_from
@@ -215,7 +215,7 @@ class Running:
         return results[0] if self.formula.outputs == 1 else results
 
     def plan(self, out: Layout, layouts: tuple[Layout, ...]) -> Callable[..., Any] | None:
-        """Return the function for inputs of these layouts; None for empty ones."""
+        """Return the function for inputs of these layouts, or None for empty results."""
         parallel = out.size >= self.backend.parallel_from
         if self.small and not parallel:
             return self.small.plan(out, layouts)  # type: ignore[no-any-return]

@@ -1,10 +1,10 @@
-"""From kernel text to machine code, on one thread and on all.
+"""Compile kernel source to machine code, for one thread or all.
 
-A kernel does the units from `lo` to `hi`. On one thread it is called for all of them. The parallel
-form is a second, small function, which gives each thread an equal share. It is compiled when it is
-first needed, because that takes some tenths of a second and most tensors are small. It calls the
-kernel by its address; otherwise LLVM would compile the kernel once more within it. Kernels with the
-same text are one kernel.
+A kernel processes the work units from `lo` to `hi`; one thread calls it for all of them. The
+parallel form is a second, small function, which gives each thread an equal share. It is compiled on
+first use, since that takes some tenths of a second and most tensors are small. It calls the kernel
+by address; otherwise LLVM would inline the kernel and compile it again. Kernels with the same text
+are compiled once.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from mt_fast.core.tables import jit, kept, launch, thread_count
 
 
 def defined(name: str, text: str, namespace: dict[str, Any]) -> Any:
-    """Run the text of a function definition, and make tracebacks show it."""
-    namespace["__name__"] = __name__  # the module in which Numba finds the names of a loaded kernel
+    """Execute the source of a function definition, and make it available to tracebacks."""
+    namespace["__name__"] = __name__  # where Numba looks up the names of cached kernels
     filename = f"<mt_fast {name}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     exec(compile(text, filename, "exec"), namespace)
@@ -37,10 +37,9 @@ def defined(name: str, text: str, namespace: dict[str, Any]) -> Any:
 
 @intrinsic
 def call_address(_context: Any, address: Any, *arguments: Any) -> Any:
-    """Call a compiled function, for kernels: `call_address(address, lo, hi, ...)`.
+    """Call a compiled function by address from a kernel: `call_address(address, lo, hi, ...)`.
 
-    If a compiled function called another by name, it would contain it, and LLVM would optimize it
-    once more.
+    A compiled function that calls another by name contains it, and LLVM optimizes it again.
     """
 
     def generate(context: Any, builder: Any, _signature: Any, values: Any) -> Any:
@@ -62,19 +61,19 @@ def call_address(_context: Any, address: Any, *arguments: Any) -> Any:
 class Kernel:
     """A compiled kernel.
 
-    It counts references to arrays only if it allocates some: all threads share the count of an
-    array, and each would wait for the others, again and again. Arguments live as long as the call.
+    It counts references to arrays only if it allocates some, since all threads would contend for
+    the reference count. Arguments stay alive during the call.
 
     Attributes:
-        source: its text.
-        serial: the compiled function; called as `serial(lo, hi, *args)`.
+        source: its source.
+        serial: the compiled function, called as `serial(lo, hi, *args)`.
     """
 
     def __init__(
         self, source: Source, function: Callable[..., None], allocates: bool = False
     ) -> None:
         self.source = source
-        # Whole vectors make a loop that waits for memory a tenth slower.
+        # Full-width vectors make a memory-bound loop a tenth slower.
         compiler = functools.partial(njit, error_model="numpy") if source.is_memory_bound else jit
         compiled = compiler(fastmath=set(source.fastmath) or False, _nrt=allocates)(function)
         self.serial: Callable[..., None] = kept(compiled, source.name, [source.text])
@@ -82,17 +81,17 @@ class Kernel:
 
     @classmethod
     def of(cls, function: Callable[..., None], allocates: bool = False) -> Kernel:
-        """Return the kernel that does what a Python function of `lo`, `hi`, ... does."""
+        """Return the kernel for a Python function of `lo`, `hi`, ..."""
         arguments = tuple(inspect.signature(function).parameters)[2:]
         source = Source(function.__name__, inspect.getsource(function), arguments)
         return cls(source, function, allocates)
 
     @functools.cached_property
     def parallel(self) -> Callable[..., None]:
-        """The function that shares the units: `parallel(parts, units, address, *args)`.
+        """The function that distributes the units: `parallel(parts, units, address, *args)`.
 
-        Its own names begin with underscores, because arguments may have any other. The address is
-        that of the serial function, compiled for arguments of these types.
+        Its variables start with underscores, since arguments may have any other name. `address` is
+        the address of the serial function, compiled for arguments of these types.
         """
         name = f"{self.source.name}_parallel"
         arguments = ", ".join(self.source.arguments)
@@ -108,7 +107,7 @@ class Kernel:
         return kept(function, name, [text])  # type: ignore[no-any-return]
 
     def run(self, units: int, parallel: bool, *args: Any) -> None:
-        """Do all units; with `parallel`, the threads that Numba may use share them.
+        """Process all units, with `parallel` on all of Numba's threads.
 
         The remaining arguments are those of the kernel after `lo` and `hi`.
         """
@@ -125,13 +124,13 @@ class Kernel:
             serial: Any = self.serial
             signature = (types.int64, types.int64, *map(numba.typeof, args))
             serial.compile(signature)
-            found = serial.overloads[signature]
-            name = found.fndesc.llvm_func_name
-            self._addresses[key] = found.library.get_pointer_to_function(name)
+            overload = serial.overloads[signature]
+            name = overload.fndesc.llvm_func_name
+            self._addresses[key] = overload.library.get_pointer_to_function(name)
         return self._addresses[key]
 
 
 @functools.cache
 def compiled(source: Source) -> Kernel:
-    """Return the kernel with this text; Numba compiles it when it is first run."""
+    """Return the cached kernel with this source; Numba compiles it on its first run."""
     return Kernel(source, defined(source.name, source.text, dict(NAMESPACE)))

@@ -1,12 +1,12 @@
-"""Collapse a loop over views of any rank into a few nested loops over memory, and run a kernel.
+"""Collapse a loop over views of any rank into few dimensions, and run a kernel over it.
 
-A loop may visit the elements in any order. So its dimensions are sorted as they lie in memory,
-those of size 1 are dropped, and neighbours that are evenly spaced are merged. A contiguous tensor
-of any shape collapses into one dimension; few tensors in practice keep more than two.
+A loop may visit the elements in any order. So dimensions are sorted by stride, those of size 1 are
+dropped, and evenly spaced neighbours are merged. A contiguous tensor of any shape collapses into
+one dimension; few tensors in practice keep more than two.
 
-What is left decides the form of the kernel (see `source.py`). Kernels have a fixed number of
-dimensions. Where a loop has more, the outermost are walked here, with one call of the kernel for
-each step. All of this is arithmetic on shapes and strides, and its results are cached.
+The remaining dimensions determine the form of the kernel (see `source.py`). Kernels have a fixed
+number of dimensions. If a loop has more, the outermost are iterated over in Python, with one call
+of the kernel for each index. The results of this arithmetic on shapes and strides are cached.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from mt_fast.core.tables import SPECIAL_CASES
 from mt_tensor.core.layout import Layout
 from mt_tensor.core.strides import Shape, Strides
 
-REMEMBERED = 4096
-"""The size of caches keyed by layouts; a training step meets some tens of layouts."""
+CACHE_SIZE = 4096
+"""The size of caches keyed by layouts; a training step uses some tens of layouts."""
 
 WORTH_A_KERNEL = 16384
-"""Elements from which a layout repays a kernel of its own. Views of fewer are copied to contiguous
-memory by NumPy: compiling one more kernel takes longer than many such copies."""
+"""The number of elements from which a layout justifies another kernel. NumPy copies smaller views
+to contiguous memory: compiling a kernel takes longer than many such copies."""
 
-PIECE = 16384
-"""The least number of elements of the pieces that long rows are cut into, for threads to share."""
+MIN_PIECE = 16384
+"""The smallest number of elements of the pieces into which long rows are split among threads."""
 
 FEW = 16
-"""Rows are cut only if there are fewer of them than this."""
+"""Rows are split only if there are fewer of them than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +55,10 @@ class LoopLayout:
 
 
 def collapse(views: Sequence[Layout]) -> LoopLayout:
-    """Return the shortest loop over views of one shape, in which no size is 0.
+    """Return the loop with the fewest dimensions over views of one shape without sizes of 0.
 
-    The last view decides the order: its smallest stride becomes the innermost dimension, and
-    dimensions in which it runs backwards are reversed.
+    The last view determines the order: its smallest stride becomes the innermost dimension, and
+    dimensions with a negative stride are reversed.
     """
     columns = [
         (size, tuple([view.strides[d] for view in views]))
@@ -86,19 +86,19 @@ def collapse(views: Sequence[Layout]) -> LoopLayout:
 
 
 Piece = tuple[int, tuple[Any, ...], Sequence[Any]]
-"""One call of a kernel: the number of units; the sizes of its loop, if it takes any; and for each
-view its start, followed by its strides if the form is not `flat`."""
+"""The arguments of one kernel call: the number of units; the sizes of the loop, unless the form is
+`flat`; and for each view its start, followed by its strides unless the form is `flat`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A loop over memory, in the leanest form of kernel that fits.
+    """A loop over memory, with the cheapest form of kernel that supports it.
 
     Attributes:
-        layout: the dimensions, and each view's strides.
+        layout: the dimensions, and the strides of each view.
         form: the form of the kernel.
-        roles: for each view, how its elements lie in the innermost dimension: as a "row" of
-            neighbors, as one "element" that repeats, or "apart".
+        roles: for each view, its elements in the innermost dimension: a contiguous "row", one
+            repeated "element", or "apart".
         calls: the calls of the kernel.
     """
 
@@ -110,22 +110,22 @@ class Loop:
     def run(
         self, kernel: Kernel, storages: Sequence[Any], parallel: bool, *parameters: Any
     ) -> None:
-        """Call a kernel, with its arguments before the views, for all pieces of the loop."""
+        """Call a kernel for all pieces of the loop; `parameters` precede the views."""
         for units, sizes, places in self.calls:
             views = itertools.chain.from_iterable(zip(storages, places, strict=True))
             kernel.run(units, parallel, *sizes, *parameters, *views)
 
 
-@functools.lru_cache(REMEMBERED)
+@functools.lru_cache(CACHE_SIZE)
 def loop_over(
     views: tuple[Layout, ...], inputs: int, parallel: bool, strided: bool = False
 ) -> Loop:
     """Return the loop over views of one shape, which is not empty.
 
     Args:
-        views: their layouts; the last one decides the order.
+        views: the layouts; the last one determines the order.
         inputs: the number of inputs, which come first; only they may repeat elements.
-        parallel: whether it uses all threads.
+        parallel: whether to use all threads.
         strided: whether the form must be `strided`.
     """
     layout = collapse(views)
@@ -148,16 +148,16 @@ def _role(step: int, is_input: bool) -> str:
 
 
 def nested(layout: LoopLayout, parallel: bool) -> Sequence[Piece]:
-    """Return the calls of a kernel that has nested loops."""
+    """Return the calls of a kernel with nested loops."""
     if parallel and layout.sizes:
-        layout = _cut(layout)
+        layout = _split(layout)
     return [(math.prod(sizes[:-1]), (sizes,), places) for sizes, places in nests(layout)]
 
 
-def _cut(layout: LoopLayout) -> LoopLayout:
-    """Cut long rows into equal pieces if there are too few of them to give all threads work."""
+def _split(layout: LoopLayout) -> LoopLayout:
+    """Split long rows into equal pieces if there are too few rows for all threads."""
     *outer, n = layout.sizes
-    count = next((count for count in range(n // PIECE, 1, -1) if n % count == 0), 1)
+    count = next((count for count in range(n // MIN_PIECE, 1, -1) if n % count == 0), 1)
     if math.prod(outer) >= FEW or count == 1:
         return layout
     strides = [(*steps[:-1], n // count * steps[-1], steps[-1]) for steps in layout.strides]
@@ -165,15 +165,15 @@ def _cut(layout: LoopLayout) -> LoopLayout:
 
 
 def nests(layout: LoopLayout) -> Iterator[tuple[Shape, list[tuple[int, ...]]]]:
-    """Yield the sizes of loops that a kernel can run, and for each view its start and strides.
+    """Split a loop into loops of `OUTER` + 1 dimensions, which a kernel can run.
 
-    They have exactly `OUTER` dimensions and an innermost one, and together make up a loop.
+    Yield the sizes of each, and for each view its start and strides.
     """
     missing = OUTER + 1 - len(layout.sizes)
-    walked, padding = max(-missing, 0), (0,) * missing
-    sizes = (1,) * missing + layout.sizes[walked:]
-    for index in itertools.product(*map(range, layout.sizes[:walked])):
+    extra, padding = max(-missing, 0), (0,) * missing
+    sizes = (1,) * missing + layout.sizes[extra:]
+    for index in itertools.product(*map(range, layout.sizes[:extra])):
         views = zip(layout.starts, layout.strides, strict=True)
-        places = [(at + sum(map(operator.mul, index, steps)), *padding, *steps[walked:])
+        places = [(at + sum(map(operator.mul, index, steps)), *padding, *steps[extra:])
                   for at, steps in views]  # fmt: skip
         yield sizes, places

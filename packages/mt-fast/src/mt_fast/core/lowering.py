@@ -1,13 +1,13 @@
 """Lower operations to functions that Numba compiles for the CPU.
 
-`TABLE` is the lowering table of kernel text, and `NAMESPACE` maps the names in that text to
-functions and numbers. The functions mean what `mt_operators.core.elementary` says: IEEE 754 at
-poles and outside a domain, and nan wins in `maximum` and `minimum`. Kernels are compiled with
-Numba's `error_model="numpy"`, so that division by zero raises nothing.
+`TABLE` is the lowering table of kernel source, and `NAMESPACE` maps the names in the source to
+functions and numbers. The functions behave as those of `mt_operators.core.elementary`: they follow
+IEEE 754 at poles and outside a domain, and `maximum` and `minimum` propagate nan. Kernels are
+compiled with Numba's `error_model="numpy"`, so that division by zero does not raise an error.
 
-`maximum`, `minimum` and rounding are LLVM's own instructions: written as a comparison, an extreme
-would either lose nan or keep LLVM from vectorizing a fold with it. Numba compiles the functions of
-`math` to calls of C's, for one element at a time; `register_functions` takes better ones.
+`maximum`, `minimum` and rounding are LLVM intrinsics: a comparison would either lose nan or prevent
+LLVM from vectorizing a reduction. Numba compiles the functions of `math` to C calls for single
+elements; `register_functions` replaces them with vectorized ones.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from mt_operators.core.elementary import ELEMENTARY, ROUNDING
 from mt_tensor.core.dtypes import DTYPES
 
 Generate = Callable[[Any, Any, Sequence[Any]], Any]
-"""Adds instructions with LLVM's builder, for a type of Numba's and values; returns the result."""
+"""A function of an LLVM builder, a Numba type and values that emits instructions for a result."""
 
 
 def instructions(generate: Generate, arity: int) -> Any:
-    """Return a function for kernels that consists of some instructions of LLVM.
+    """Return a function for kernels that consists of LLVM instructions.
 
-    Its arguments are converted to one type of numbers, which is also that of the result.
+    Its arguments are converted to one numeric type, which is also the type of the result.
     """
 
     def typed(context: Any, *given: Any) -> Any:
@@ -49,12 +49,12 @@ def instructions(generate: Generate, arity: int) -> Any:
         return templates.signature(kind, *[kind] * arity), lower  # type: ignore[no-untyped-call]
 
     parameters = [Parameter(name, Parameter.POSITIONAL_ONLY) for name in "cxy"[: arity + 1]]
-    typed.__signature__ = Signature(parameters)  # type: ignore[attr-defined] # Numba counts them
+    typed.__signature__ = Signature(parameters)  # type: ignore[attr-defined] # read by Numba
     return intrinsic(typed)
 
 
 def _llvm(name: str) -> Generate:
-    """Return what calls the function of floats that LLVM calls `llvm.<name>`."""
+    """Return a generator that calls the LLVM intrinsic `llvm.<name>`."""
 
     def generate(builder: Any, _kind: Any, values: Sequence[Any]) -> Any:
         kind = values[0].type
@@ -67,12 +67,12 @@ def _llvm(name: str) -> Generate:
 
 
 def _extreme(name: str, comparison: str) -> Generate:
-    """Return what chooses one of two numbers; nan wins."""
-    of_floats = _llvm(name)
+    """Return a generator that selects one of two numbers, propagating nan."""
+    generate_floats = _llvm(name)
 
     def generate(builder: Any, kind: Any, values: Sequence[Any]) -> Any:
         if isinstance(kind, types.Float):
-            return of_floats(builder, kind, values)
+            return generate_floats(builder, kind, values)
         compare = builder.icmp_signed if kind.signed else builder.icmp_unsigned
         return builder.select(compare(comparison, *values), *values)
 
@@ -86,16 +86,16 @@ FUNCTIONS: dict[str, Any] = {
     **{name: getattr(math, name) for name in ELEMENTARY if hasattr(math, name)},
     "maximum": maximum,
     "minimum": minimum,
-    # Those of `math` yield integers, and LLVM's `round` does not choose the even one of two.
+    # The functions of `math` return integers, and LLVM's `round` does not round half to even.
     **{name: instructions(_llvm("rint" if name == "round" else name), 1) for name in ROUNDING},
 }
-"""The elementary functions of the CPU."""
+"""The elementary functions for the CPU."""
 
 TABLE: dict[str, str] = {
     "div": "{0} / {1}",
     **{name: call(name) for name in FUNCTIONS if name in OPERATORS},
 }
-"""The lowering table of kernels for the CPU. Rows beside the core of stage 0 may be missing."""
+"""The lowering table for the CPU. Operators outside the core of stage 0 may be missing."""
 
 NAMESPACE: dict[str, Any] = {
     **FUNCTIONS,
@@ -104,10 +104,10 @@ NAMESPACE: dict[str, Any] = {
     "nan": math.nan,
     **{name: DTYPES[name].numpy.type for name in COMPUTED},
 }
-"""The names in kernel text."""
+"""The names in kernel source."""
 
 
 def register_functions(functions: Mapping[str, Any]) -> None:
-    """Lower operators to calls of these functions from now on."""
+    """Register functions to which operators are lowered."""
     NAMESPACE.update(functions)
     TABLE.update({name: call(name) for name in functions})

@@ -1,7 +1,7 @@
 """Copy, gather and scatter: move elements.
 
 NumPy copies and converts, unless `transposition/` has registered a kernel for a case. Kernels that
-only move elements treat them as unsigned integers of their size, so that one serves all dtypes.
+only move elements read them as unsigned integers, so that one kernel serves all dtypes of a size.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from mt_tensor import DType, TensorData, uint8
 from mt_tensor.core import host
 from mt_tensor.core.casting import assign
 from mt_tensor.core.layout import Layout
-from mt_tensor.core.tensor_data import MOST_DIMENSIONS
+from mt_tensor.core.tensor_data import MAX_DIMENSIONS
 
 BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
 def as_unsigned(data: TensorData) -> TensorData:
-    """Return a view of the same elements as unsigned integers of their size."""
+    """Reinterpret a view as unsigned integers of the same size."""
     storage = data.storage.view(BITS[data.dtype.itemsize])
     return TensorData(storage, data.shape, data.strides, data.offset, dtype=uint8)
 
@@ -45,18 +45,18 @@ def copy(source: TensorData, out: TensorData, parallel: bool) -> None:
 
 
 def copied(source: TensorData, out: Layout, parallel: bool) -> TensorData:
-    """Return a copy of a contiguous layout."""
-    if out.size < loops.WORTH_A_KERNEL and len(out.shape) <= MOST_DIMENSIONS:
-        return host.copied(source, out)  # in less time than it takes to look at the layout
-    made = new_view(out)
+    """Return a copy with a contiguous layout."""
+    if out.size < loops.WORTH_A_KERNEL and len(out.shape) <= MAX_DIMENSIONS:
+        return host.copied(source, out)  # faster than the choice of a kernel
+    result = new_view(out)
     if out.size:
-        copy(source, made, parallel)
-    return made
+        copy(source, result, parallel)
+    return result
 
 
 @functools.cache
 def gather_kernel() -> Kernel:
-    """Return the kernel that reads by index; `step` is the stride of the dimension it counts in."""
+    """Return the kernel that reads by index; `step` is the stride of the indexed dimension."""
 
     def body(element: Element) -> list[str]:
         position = f"source_at + uint64({element('index')} * step)"
@@ -77,7 +77,7 @@ def gather(
 
 @functools.lru_cache(None)
 def scatter_kernel(operator: Operator | None, dtype: DType) -> Kernel:
-    """Return the kernel that writes by index; an operator, if any, combines old and new."""
+    """Return the kernel that writes by index; an operator combines old and new elements."""
 
     def body(element: Element) -> list[str]:
         target = f"out_data[out_at + uint64({element('index')} * step)]"
@@ -99,7 +99,7 @@ def scatter_kernel(operator: Operator | None, dtype: DType) -> Kernel:
 def scatter(
     source: TensorData, dim: int, index: TensorData, out: TensorData, operator: Operator | None
 ) -> None:
-    """Write along `dim`; the index is not empty. One thread, since positions may repeat."""
+    """Write along `dim` on one thread, since indices may repeat; the index is not empty."""
     if operator is None:
         source, out = as_unsigned(source), as_unsigned(out)
     views = (_base(out, dim, index), index, source)
@@ -107,12 +107,12 @@ def scatter(
 
 
 def _base(data: TensorData, dim: int, index: TensorData) -> TensorData:
-    """Return the elements at position 0 of `dim`, as a view of the shape of the index."""
+    """Return the elements at index 0 of `dim`, as a view of the shape of the index."""
     strides = tuple(0 if d == dim else stride for d, stride in enumerate(data.strides))
     return data.like(index.shape, strides, data.offset)
 
 
 def _run(kernel: Kernel, views: tuple[TensorData, ...], parallel: bool, step: int) -> None:
-    """Run a kernel that reads or writes the first view by index, `step` apart."""
+    """Run a kernel that accesses the first view by index, with stride `step`."""
     loop = loops.loop_over(tuple([view.layout for view in views]), 0, parallel, strided=True)
     loop.run(kernel, [view.storage for view in views], parallel, step)

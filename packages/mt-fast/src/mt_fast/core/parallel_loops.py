@@ -1,14 +1,14 @@
-"""The loops of the course: those of the backend `simple`, compiled and run on all threads.
+"""The loops of the MiniTorch course: those of the backend `simple`, compiled and parallel.
 
-`tensor_map`, `tensor_zip` and `tensor_reduce` do what their namesakes in
-`mt_tensor.core.simple` do. Numba compiles them, and `prange` is a range whose iterations
-threads share. Compiled code knows numbers and arrays but no tensors, so a loop takes the storage,
-strides and offset of each. `multiply_row` is also how the backend multiplies integers.
+`tensor_map`, `tensor_zip` and `tensor_reduce` are the functions of `mt_tensor.core.simple`,
+compiled by Numba; `prange` distributes the iterations of a loop over threads. Compiled code
+supports numbers and arrays but no tensors, so a loop takes the storage, strides and offset of each.
+The backend also multiplies integer matrices with `multiply_row`.
 
-The other loops have two costs that the rest of the core removes. Each element pays for its index,
-with a division for each dimension, though most tensors are contiguous. And a program calls these
-functions with Python functions, one operator at a time, so that every step of a formula reads and
-writes memory. The next files write one loop for each *formula* and each form of *layout* instead.
+The other loops have two costs that the rest of the core removes. They compute the index of each
+element, with a division per dimension, although most tensors are contiguous. And they apply one
+operator at a time, so that every step of a formula reads and writes memory. The next files generate
+a loop for each *formula* and each form of *layout* instead.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mt_tensor import TensorData
 
 @njit
 def to_index(ordinal: Any, shape: Any) -> Any:
-    """Return the index of the element that comes `ordinal`-th in row-major order."""
+    """Return the index of element number `ordinal` in row-major order."""
     index = np.empty(len(shape), np.int64)
     for d in range(len(shape) - 1, -1, -1):
         index[d] = ordinal % shape[d]
@@ -34,7 +34,7 @@ def to_index(ordinal: Any, shape: Any) -> Any:
 
 @njit
 def index_to_position(index: Any, strides: Any, offset: Any) -> Any:
-    """Return where in the storage the element at an index lies."""
+    """Return the position in the storage of the element at an index."""
     position = offset
     for d in range(len(strides)):
         position += index[d] * strides[d]
@@ -42,7 +42,7 @@ def index_to_position(index: Any, strides: Any, offset: Any) -> Any:
 
 
 def tensor_map(fn: Callable[[Any], Any]) -> Callable[[TensorData, TensorData], None]:
-    """Apply a function of one scalar, which Numba can compile, to every element.
+    """Apply a function of one scalar, compiled by Numba, elementwise.
 
     for each index, on all threads:
         out[index] = fn(source[index])
@@ -68,7 +68,7 @@ def tensor_map(fn: Callable[[Any], Any]) -> Callable[[TensorData, TensorData], N
 def tensor_zip(
     fn: Callable[[Any, Any], Any],
 ) -> Callable[[TensorData, TensorData, TensorData], None]:
-    """Apply a function of two scalars to every pair of elements of tensors of one shape.
+    """Apply a function of two scalars, compiled by Numba, elementwise to tensors of one shape.
 
     for each index, on all threads:
         out[index] = fn(a[index], b[index])
@@ -96,7 +96,7 @@ def tensor_zip(
 def tensor_reduce(
     fn: Callable[[Any, Any], Any], start: Any
 ) -> Callable[[TensorData, TensorData, int], None]:
-    """Fold one dimension with a function of two scalars; the dimension remains, with size 1.
+    """Reduce one dimension with a function of two scalars; it is kept with size 1.
 
     for each index of out, on all threads:
         out[index] = fn(fn(start, source[first]), source[second]) ... along the dimension
@@ -145,14 +145,13 @@ def _products(a: Any, b: Any, out: Any) -> None:
 
 
 def tensor_matrix_multiply(a: TensorData, b: TensorData, out: TensorData) -> None:
-    """Multiply matrices, a row of the result at a time.
+    """Multiply matrices, one row of the result at a time.
 
     for each batch and i, on all threads:
         out[batch, i, :] = sum over j of a[batch, i, j] * b[batch, j, :]
 
-    The innermost loop runs along rows of `b` and `out`, whose elements are mostly neighbors in
-    memory. The loop takes arrays of three dimensions, which carry their strides: Numba compiles it
-    once more for contiguous arrays, where it computes several elements at a time.
+    The innermost loop runs along rows of `b` and `out`, whose elements are usually neighbors in
+    memory. Numba compiles the loop separately for contiguous arrays, and vectorizes it for them.
 
     Args:
         a: shape (batch, n, m); a batch that is broadcast has stride 0.
@@ -166,5 +165,5 @@ tensor_matrix_multiply.loop = _products  # type: ignore[attr-defined]
 
 
 def _parts(data: TensorData) -> tuple[Any, Any, int]:
-    """Return the arguments that a loop takes for a tensor: storage, strides and offset."""
+    """Return the arguments of a loop for a tensor: storage, strides and offset."""
     return data.storage, np.array(data.strides, np.int64), data.offset

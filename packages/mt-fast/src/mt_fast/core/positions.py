@@ -1,4 +1,4 @@
-"""Functions that kernels call to find their rows, in four dimensions.
+"""Functions that kernels call to compute the positions of rows, in four dimensions.
 
 A *layout* is a tuple of the position of a view's first element, followed by its strides.
 """
@@ -12,7 +12,7 @@ from mt_fast.core.tables import jit
 
 @jit()
 def unravel(ordinal: Any, sizes: Any) -> Any:
-    """Return the index of the row that comes `ordinal`-th in row-major order."""
+    """Return the index of row number `ordinal` in row-major order."""
     rest = ordinal // sizes[3]
     outer = rest // sizes[2]
     first = outer // sizes[1]
@@ -21,7 +21,7 @@ def unravel(ordinal: Any, sizes: Any) -> Any:
 
 @jit()
 def next_row(index: Any, sizes: Any) -> Any:
-    """Return the index of the following row; unlike `unravel`, without a division."""
+    """Return the index of the next row, without the divisions of `unravel`."""
     first, second, third, fourth = index
     if fourth + 1 < sizes[3]:
         return first, second, third, fourth + 1
@@ -40,4 +40,4 @@ def position(layout: Any, index: Any) -> Any:
 
 
 NAMESPACE = {function.__name__: function for function in (unravel, next_row, position)}
-"""These functions by the names that kernel text calls."""
+"""These functions by name, for kernel source."""

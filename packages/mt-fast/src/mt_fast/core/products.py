@@ -1,7 +1,7 @@
-"""Multiply matrices: floats with BLAS, integers with the loop of the course.
+"""Multiply matrices: floats with BLAS, integers with `multiply_row`.
 
 NumPy passes float32 and float64 matrices to BLAS if one of their last two dimensions is contiguous.
-Others are copied first, which costs less than NumPy's own loop.
+Other matrices are copied first, which is faster than NumPy's fallback loop.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from mt_tensor.core.host import no_warnings
 
 
 def of_floats(a: Array, b: Array) -> Array:
-    """Return the product of matrices or vectors of floats as a new contiguous array."""
+    """Multiply matrices or vectors of floats, and return a new contiguous array."""
     special = SPECIAL_CASES.get("matmul")
     product: Array | None = special(a, b) if special is not None else None
     if product is not None:
         return product
     if a.ndim <= 2 and b.ndim <= 2:
-        return np.asarray(no_warnings().run(a.dot, b))  # knows more layouts, and starts faster
+        return np.asarray(no_warnings().run(a.dot, b))  # supports more layouts, with less overhead
     return np.asarray(no_warnings().run(np.matmul, _for_blas(a), _for_blas(b)), order="C")
 
 
 def _for_blas(array: Array) -> Array:
-    """Return the array, or a copy if elements of neither rows nor columns are neighbors."""
+    """Return the array, or a copy if neither rows nor columns are contiguous."""
     steps = array.strides[-2:]
     fits = array.ndim < 2 or (array.itemsize in steps and min(steps) > 0)
     return array if fits else np.ascontiguousarray(array)
@@ -46,7 +46,7 @@ _ROWS = Kernel.of(_rows)
 
 
 def of_integers(a: Array, b: Array, parallel: bool) -> Array:
-    """Return the product of matrices of integers, shapes (*batch, n, m) and (*batch, m, k)."""
+    """Multiply matrices of integers of shapes (*batch, n, m) and (*batch, m, k)."""
     out: Array = np.empty((*a.shape[:-1], b.shape[-1]), a.dtype)
     if out.size:
         batch = math.prod(out.shape[:-2])

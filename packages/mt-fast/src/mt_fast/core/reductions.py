@@ -1,8 +1,8 @@
-"""Fold rows of memory with an operator: the reduction primitive.
+"""Reduce rows of memory with an operator: the reduction primitive.
 
-Each output folds a row of its own, which any thread may do. Where the elements of an output do not
-lie in a row, they are copied to rows first, unless `folds/` has registered how to fold them where
-they are.
+Each output is the reduction of one row, computed by any thread. If the elements of an output are
+not contiguous, they are copied to rows first, unless `folds/` has registered a kernel that reduces
+them in place.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from mt_fast.core.kernel import compiled
-from mt_fast.core.loops import REMEMBERED
+from mt_fast.core.loops import CACHE_SIZE
 from mt_fast.core.lowering import TABLE
 from mt_fast.core.movement import copied
 from mt_fast.core.rendering import computation_type, constant, converted, render, traced
@@ -26,27 +26,27 @@ from mt_tensor.core.layout import Layout, row_major
 from mt_tensor.core.strides import folded_shape
 
 FEW = 16
-"""With fewer rows to fold than this, threads would have too little to share."""
+"""Fewer rows than this do not occupy all threads."""
 
 BLOCK = 4096
-"""How many elements are folded into one partial result, which keeps the rounding errors small."""
+"""The number of elements per partial result; blocks keep rounding errors small."""
 
 REASSOCIATE = frozenset(("reassoc", "contract", "nsz"))
-"""Flags that let LLVM add in another order, which vectorizing a sum needs; nan survives."""
+"""Flags that let LLVM reorder additions, which vectorizing a sum requires; nan is preserved."""
 
 
 class FoldText:
-    """The statements that fold elements with an operator.
+    """Generate the statements of a reduction with an operator.
 
-    A *run* is folded before its result joins others: a block of neighbors, for example. The
-    variable `part` holds the result so far.
+    A *run*, such as a block of neighbors, is folded before its result is combined with others. The
+    variable `part` is its accumulator.
 
     Attributes:
         graph: the traced operator.
         dtype: the dtype of elements and results.
-        computed: the dtype that the operator computes in.
+        computed: the dtype in which the operator is computed.
         held: the dtype of `part`.
-        identity: what a sum or product starts with; None for other operators.
+        identity: the initial value of a sum or product; None for other operators.
         fastmath: LLVM's fast-math flags.
     """
 
@@ -65,8 +65,8 @@ class FoldText:
     def begin(self, first: str) -> tuple[list[str], int]:
         """Return the statements that start a run, and the position of the next element in it.
 
-        Starting with the first element is always correct. If the identity can come first, the loop
-        begins at the start of the run, which is better aligned.
+        Starting with the first element is always correct. Starting with the identity, if possible,
+        keeps the loop aligned to the start of the run.
         """
         if self.identity:
             return [f"part = {self.identity}"], 0
@@ -85,7 +85,7 @@ class FoldText:
         return []
 
     def step(self, total: str, right: tuple[str, DType] | None = None) -> list[str]:
-        """Return the statements of `total = operator(total, right)`; by default of `part`."""
+        """Return the statements of `total = operator(total, right)`; `right` is `part` if None."""
         rendered = render(self.graph, ("left", "right"), self.computed, (self.held,), TABLE)
         return [
             f"left = {converted(total, self.held, self.computed)}",
@@ -96,26 +96,26 @@ class FoldText:
 
 
 TEXTS: dict[str, type[FoldText]] = {}
-"""Other statements for operators, by name, where they fold floats (`folds/`)."""
+"""Subclasses for reductions of floats, by the name of the operator (`folds/`)."""
 
 
 def fold_text(operator: Operator, dtype: DType) -> FoldText:
-    """Return the statements that fold elements of a dtype."""
+    """Return the statement generator for an operator and a dtype."""
     chosen = TEXTS.get(operator.name, FoldText) if dtype.kind == "float" else FoldText
     return chosen(operator, dtype)
 
 
 @functools.lru_cache(None)
 def fold_rows(operator: Operator, dtype: DType) -> Source:
-    """Return the kernel that folds contiguous rows, equally far apart; a unit is a row.
+    """Generate the kernel that reduces contiguous rows with a constant distance; a unit is a row.
 
-    A row is folded in blocks, and the blocks' results are folded in turn: one long chain of float32
-    additions would lose digits.
+    A row is reduced in blocks, and the results of the blocks are combined: a single chain of
+    float32 additions would lose precision.
     """
-    how = fold_text(operator, dtype)
-    begin, first = how.begin("row[0]")
-    fold = [f"for i in range({first}, count):", *indented(how.each("row[i]"))]
-    block = [*begin, *fold, *how.end()]
+    text = fold_text(operator, dtype)
+    begin, first = text.begin("row[0]")
+    fold = [f"for i in range({first}, count):", *indented(text.each("row[i]"))]
+    block = [*begin, *fold, *text.end()]
     body = [
         "for unit in range(lo, hi):",
         "    row_first = source_start + unit * apart",
@@ -127,24 +127,24 @@ def fold_rows(operator: Operator, dtype: DType) -> Source:
         f"        count = min({BLOCK}, n - block)",
         "        row = source_data[row_first + block : row_first + block + count]",
         *indented(block, 2),
-        *indented(how.step("total"), 2),
-        f"    out_data[out_start + unit * step] = {converted('total', how.held, dtype)}",
+        *indented(text.step("total"), 2),
+        f"    out_data[out_start + unit * step] = {converted('total', text.held, dtype)}",
     ]
     arguments = ("n", "source_data", "source_start", "apart", "out_data", "out_start", "step")
-    return function(f"{operator.name}_{dtype.name}_fold_rows", arguments, body, how.fastmath)
+    return function(f"{operator.name}_{dtype.name}_fold_rows", arguments, body, text.fastmath)
 
 
-@functools.lru_cache(REMEMBERED)
+@functools.lru_cache(CACHE_SIZE)
 def planned(
     operator: Operator, source: Layout, dims: tuple[int, ...], keepdim: bool, parallel_from: int
 ) -> Callable[[TensorData], TensorData]:
-    """Return the function that reduces views of one layout.
+    """Return the cached function that reduces views of one layout.
 
     Args:
-        operator: the operator to fold with.
-        source: the layout; it is not empty, and not of 16 bits.
-        dims: the dimensions to fold.
-        keepdim: whether they stay, with size 1.
+        operator: the operator.
+        source: the layout; not empty, and not of a 16-bit dtype.
+        dims: the dimensions to reduce.
+        keepdim: whether to keep them, with size 1.
         parallel_from: the number of elements from which all threads are used.
     """
     shape, dtype = source.shape, source.dtype

@@ -1,12 +1,11 @@
-"""Render a formula as the statements of a kernel.
+"""Render the graph of a formula as the statements of a kernel.
 
-Run on symbols, a formula leaves a graph (stage 0); here the graph becomes text. The statements are
-plain Python, one assignment for each expression (`t3 = t1 * t2`). Numba compiles them, for the CPU
-or for a GPU. Targets differ in one table, which lowers each operation (`"exp": "exp({0})"`).
+The statements are Python, one assignment per expression (`t3 = t1 * t2`), which Numba compiles for
+the CPU or a GPU. Targets differ in their lowering table (`"exp": "exp({0})"`).
 
-Kernel text is typed. All numbers of a formula have the dtype of the computation: a plain `0.5` in a
-float32 loop is written `float32(0.5)`, because it would turn the loop into float64 otherwise. In
-integer computations every step is wrapped to the dtype, and values with a fraction are float64.
+All numbers of a formula have the dtype of the computation: in a float32 loop, 0.5 is rendered as
+`float32(0.5)`, since a plain `0.5` would promote the computation to float64. In integer
+computations every step is wrapped to the dtype, and fractional values are float64.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from mt_tensor.core.dtypes import DTYPES
 
 Table = Mapping[str, str]
 """A lowering table: for each operation of a target, a template with operands `{0}`, `{1}`, ...
-An operator without an entry is expanded into operations that have one."""
+Operators without an entry are expanded into operations that have one."""
 
 PYTHON: Table = {
     **NOTATION,
@@ -36,17 +35,17 @@ PYTHON: Table = {
     "bitwise_not": "~{0}",
     "where": "{1} if {0} else {2}",
 }
-"""The operations that every target writes as Python does. Both sides of `where` are computed before
-it, so that compilers turn it into a selection without a branch."""
+"""The operations that are Python expressions on every target. Both sides of `where` are computed
+before it, so that it compiles to a selection without a branch."""
 
 
 def call(name: str) -> str:
-    """Return the template that calls a function named after an operator."""
+    """Return the template of a call of the function named after an operator."""
     return f"{name}({', '.join(f'{{{i}}}' for i in range(OPERATORS[name].arity))})"
 
 
 def traced(formula: Formula, table: Table) -> Graph:
-    """Return the graph of a formula, in which every operator that the target has is one step."""
+    """Return the graph of a formula in operations that the table has."""
     return lowered(formula, table.keys())
 
 
@@ -54,35 +53,35 @@ COMPUTED = tuple(name for name, t in DTYPES.items() if not t.is_narrow and name 
 """The dtypes that kernels compute in, by name."""
 
 _REAL = frozenset(name for name, operator in OPERATORS.items() if operator.result == "real")
-"""Operators whose value has a fraction even if their arguments have none."""
+"""Operators whose value may be fractional even if their arguments are integers."""
 
 COMPUTED_IN_INT64 = {*ARITHMETIC, *(n for n in ELEMENTARY if OPERATORS[n].result == "integer")}
 """Operations that compilers compute in int64 for narrower integers; the result must be wrapped."""
 
 
 class Rendered(NamedTuple):
-    """A formula as statements: assignments, and for each output an expression of its value."""
+    """A rendered formula: assignments, and for each output an expression for its value."""
 
     statements: tuple[str, ...]
     results: tuple[str, ...]
 
 
 def computation_type(dtypes: Sequence[DType]) -> DType:
-    """Return the dtype that a formula computes in: that of its inputs; int64 if all are bool."""
+    """Return the dtype in which a formula is computed: the first that is not bool, or int64."""
     return next((dtype for dtype in dtypes if dtype.kind != "bool"), int64)
 
 
 def constant(value: Number, dtype: DType) -> str:
-    """Return a number as text of a dtype; a fraction among integers is float64."""
+    """Render a number of a dtype; fractions in integer computations are float64."""
     if dtype.kind == "integer":
         if math.isfinite(value) and value == int(value):
             return f"{dtype.name}({dtype.convert(int(value))})"
         dtype = float64
-    return f"{dtype.name}({float(value)!r})"  # inf and nan are names that kernels know
+    return f"{dtype.name}({float(value)!r})"  # inf and nan are names in kernels
 
 
 def converted(text: str, source: DType, target: DType) -> str:
-    """Return an expression of one dtype converted to another, as C converts.
+    """Render the conversion of an expression from one dtype to another, as in C.
 
     Floats are converted to integers through int64, so that they wrap around; otherwise the result
     would be undefined. Only floats too large for int64 are converted to uint64 directly.
@@ -110,14 +109,14 @@ def render(
 
     Args:
         graph: a traced formula.
-        arguments: for each argument, the name of the variable of type `dtype` that holds it.
+        arguments: for each argument, the name of its variable, of type `dtype`.
         dtype: the dtype of the computation, see `computation_type`.
-        stored: for each output, the dtype that it is stored in: `dtype` or bool.
+        stored: for each output, the dtype in which it is stored: `dtype` or bool.
         table: the lowering table; its entries take precedence over those of `PYTHON`.
     """
     templates = {**PYTHON, **table}
     texts: list[str] = []
-    types: list[str] = []  # "bool", "number" of type dtype, or "real": float64 among integers
+    types: list[str] = []  # "bool", "number" of type `dtype`, or "real": float64
     statements: list[str] = []
     integers = dtype.kind == "integer"
     for expression in graph.expressions:

@@ -1,22 +1,21 @@
-"""Kernels as text: functions that do a part of the work, and loops over memory.
+"""Generate the source of kernels: loops over memory.
 
-A kernel is a Python function that does a *part* of the work. Work is counted in units, such as
-elements or rows, and the part is the units from `lo` to `hi`. So the same code does all of it on
-one thread, or a part of it on each of several. The text is plain Python, for people to read
-(`mt_fast.source`) and for Numba to compile (`kernel.py`).
+A kernel is a Python function that processes the work units from `lo` to `hi`, such as elements or
+rows. So the same code processes all units on one thread, or a part of them on each of several.
+`mt_fast.source` shows the source, and Numba compiles it (`kernel.py`).
 
-Most kernels are a loop around the statements for one element. The form of the loop says how the
-views lie in memory:
+Most kernels are a loop around the statements for one element. The form of the loop depends on the
+memory layout of the views:
 
 - `flat`: one loop over contiguous memory;
 - `rows`: up to five dimensions; the innermost is contiguous in each view, or repeats one element;
 - `strided`: up to five dimensions with any strides, for copies and for access by index.
 
-A view called `x` enters a kernel as `x_data`, its storage, and `x_layout`, the position of its
-first element followed by its strides (`x_start`, the position alone, in a flat loop). Rows are cut
-out of the storage before the inner loop, which then runs from 0: this is the form that LLVM
-vectorizes. A strided loop cuts out no rows; there, positions are unsigned, because every signed one
-would be tested for a negative index, which takes as long as copying an element.
+A view `x` is passed to a kernel as `x_data`, its storage, and `x_layout`, the position of its first
+element followed by its strides (`x_start`, the position alone, in a flat loop). Rows are sliced
+from the storage before the inner loop, which then runs from 0: LLVM vectorizes this form. A strided
+loop does not slice rows; its positions are unsigned, since Numba would check signed ones for
+negative indices, which takes as long as copying an element.
 """
 
 from __future__ import annotations
@@ -26,23 +25,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 WIDTH = 88
-"""The longest line of a function's head."""
+"""The longest line of a function's signature."""
 
 OUTER = 4
-"""How many dimensions a kernel has around its rows."""
+"""The number of dimensions of a kernel outside its rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A kernel as text.
+    """The source of a kernel.
 
     Attributes:
         name: the name of its function.
         text: the definition of the function.
         arguments: the names of its parameters after `lo` and `hi`.
-        fastmath: LLVM's fast-math flags; never those that exclude nan and infinity.
-        is_memory_bound: whether an element takes so few instructions that the loop waits for
-            memory.
+        fastmath: LLVM's fast-math flags, except those that exclude nan and infinity.
+        is_memory_bound: whether the loop has so few instructions per element that memory limits it.
     """
 
     name: str
@@ -60,23 +58,23 @@ def indented(lines: Sequence[str], levels: int = 1) -> list[str]:
 def function(
     name: str, arguments: Sequence[str], body: Sequence[str], fastmath: frozenset[str] = frozenset()
 ) -> Source:
-    """Return a function of `lo`, `hi` and more arguments as text."""
+    """Return the source of a function of `lo`, `hi` and more arguments."""
     parameters = ", ".join(("lo", "hi", *arguments))
-    head = [f"def {name}({parameters}):"]
-    if len(head[0]) > WIDTH:
+    signature = [f"def {name}({parameters}):"]
+    if len(signature[0]) > WIDTH:
         lines = textwrap.wrap(parameters, WIDTH - 4)
-        head = [f"def {name}(", *indented(lines), "):"]
-    return Source(name, "\n".join((*head, *indented(body))), tuple(arguments), fastmath)
+        signature = [f"def {name}(", *indented(lines), "):"]
+    return Source(name, "\n".join((*signature, *indented(body))), tuple(arguments), fastmath)
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One view in a loop.
+    """A view in a loop.
 
     Attributes:
-        name: the beginning of its variables.
-        role: how its elements lie in the innermost loop: "row" for neighbors, "element" for one
-            that repeats, or a role of a form in `FORMS`; of no matter in a strided loop.
+        name: the prefix of its variables.
+        role: its elements in the innermost loop: "row" for contiguous ones, "element" for a
+            repeated one, or a role of a form in `FORMS`; ignored by strided loops.
     """
 
     name: str
@@ -87,8 +85,8 @@ Element = Callable[[str], str]
 """Maps the name of a view to an expression of its current element."""
 
 FORMS: dict[str, Callable[[Sequence[View], list[str]], list[str]]] = {}
-"""More forms by name: functions from views and the statements for an element to the lines of a
-kernel (`transposition/` adds one)."""
+"""Further forms by name: functions of views and the statements for an element that return the lines
+of a kernel (`transposition/` registers one)."""
 
 
 def loop(
@@ -98,13 +96,13 @@ def loop(
     body: Callable[[Element], list[str]],
     parameters: Sequence[str] = (),
 ) -> Source:
-    """Return a kernel that runs `body` once for every element.
+    """Generate a kernel that runs `body` once for every element.
 
     Args:
         form: `flat`, `rows`, `strided`, or the name of a form in `FORMS`.
         name: the name of the kernel.
-        views: what the loop walks over.
-        body: from the expressions for the current elements, the statements to run. In the form
+        views: the views that the loop iterates over.
+        body: returns the statements, given the expressions for the current elements. In the form
             `strided`, the variable `<view>_at` is the position of a view's current element.
         parameters: further parameters of the kernel, before the views.
     """
@@ -128,7 +126,7 @@ def loop(
 
 
 def cut(view: View, start: str, lo: str, hi: str, storage: str = "data") -> list[str]:
-    """Return the statement that reads a repeated element, or cuts out a row."""
+    """Return the statement that reads a repeated element or slices a row."""
     if view.role == "element":
         return [f"{view.name}_value = {view.name}_data[{start}]"]
     begin, end = (start if bound == "0" else f"{start} + {bound}" for bound in (lo, hi))

@@ -19,7 +19,7 @@ from numba import njit, prange
 
 from mt_fast.core import elementwise
 from mt_fast.core.kernel import Kernel, call_address, defined
-from mt_fast.core.loops import REMEMBERED
+from mt_fast.core.loops import CACHE_SIZE
 from mt_fast.core.tables import kept, launch, thread_count
 from mt_fast.folds import plans, reduce
 from mt_operators import Formula, Operator
@@ -94,7 +94,7 @@ class _Filling:
     row: int
 
 
-@functools.lru_cache(REMEMBERED)
+@functools.lru_cache(CACHE_SIZE)
 def _filling(formula: Formula, inputs: tuple[Layout, ...], source: Layout) -> _Filling | None:
     """Return how to compute any range of elements; None if no kernel walks over them in order."""
     views = tuple([elementwise.broadcast(layout, source.shape) for layout in inputs])

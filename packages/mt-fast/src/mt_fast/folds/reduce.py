@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
-from mt_fast.core.loops import REMEMBERED, collapse
+from mt_fast.core.loops import CACHE_SIZE, collapse
 from mt_fast.core.tables import SPECIAL_CASES, empty
 from mt_fast.folds.kernels import step_of
 from mt_fast.folds.parts import split_plan
@@ -20,7 +20,7 @@ from mt_tensor.backends.extending import Layout, row_major
 from mt_tensor.extending import folded_shape
 
 
-@functools.lru_cache(REMEMBERED)
+@functools.lru_cache(CACHE_SIZE)
 def planned(
     operator: Operator, source: Layout, dims: tuple[int, ...], parallel_from: int
 ) -> Plan | None:

@@ -9,7 +9,7 @@ from mt_fast.core.tables import SPECIAL_CASES
 from mt_operators import Formula, TracingError
 from mt_operators.core.lowering import expanded
 from mt_operators.core.tracing import graph_of
-from mt_tensor.backends.extending import UFUNCS, Running, function_of
+from mt_tensor.backends.extending import UFUNCS, FormulaRunner, function_of
 
 EXACT_STEPS = {
     *("add", "sub", "mul", "div", "neg", "abs", "square", "sqrt"),
@@ -21,10 +21,10 @@ EXACT = {name: UFUNCS[name] for name in EXACT_STEPS}
 """The ufuncs of these operators."""
 
 
-def by_numpy(formula: Formula) -> Running | None:
+def by_numpy(formula: Formula) -> FormulaRunner | None:
     """Return NumPy's function for a formula; None if its bits might differ."""
     exact = function_of(formula, EXACT) is not None or is_exact(formula)
-    return Running(formula) if exact else None
+    return FormulaRunner(formula) if exact else None
 
 
 def is_exact(formula: Formula) -> bool:

@@ -6,14 +6,14 @@ import functools
 
 from mt_fast.core import loops
 from mt_fast.core.kernel import Kernel, compiled
-from mt_fast.core.loops import REMEMBERED, Loop, LoopLayout, loop_over, nested
+from mt_fast.core.loops import CACHE_SIZE, Loop, LoopLayout, loop_over, nested
 from mt_fast.core.movement import as_unsigned
 from mt_fast.core.rendering import converted
 from mt_fast.core.source import Element, Source, View, function, loop
 from mt_fast.core.tables import SPECIAL_CASES, empty
 from mt_fast.transposition.loops import column_of, tiles_of
 from mt_tensor import DType, TensorData
-from mt_tensor.backends.extending import MOST_DIMENSIONS, Layout
+from mt_tensor.backends.extending import MAX_DIMENSIONS, Layout
 
 SHORT = 8
 """The least number of elements of rows that are copied one by one, and of rows and columns that are
@@ -62,7 +62,7 @@ def copy(source: TensorData, out: TensorData, parallel: bool) -> bool:
         return False
     if out.size >= loops.WORTH_A_KERNEL and _copy_columns(source, out, parallel):
         return True
-    if same and not parallel and out.ndim <= MOST_DIMENSIONS:
+    if same and not parallel and out.ndim <= MAX_DIMENSIONS:
         return False
     if same:
         source, out = as_unsigned(source), as_unsigned(out)
@@ -76,7 +76,7 @@ def copy(source: TensorData, out: TensorData, parallel: bool) -> bool:
     return True
 
 
-@functools.lru_cache(REMEMBERED)
+@functools.lru_cache(CACHE_SIZE)
 def _strided(views: tuple[Layout, ...], parallel: bool) -> Loop:
     """Return a strided loop, whose last two dimensions are exchanged if the last one is short."""
     over = loop_over(views, 1, parallel, strided=True)

@@ -7,31 +7,23 @@ with AVX2, AVX-512 or NEON has. The error is below 1.5 units in the last place, 
 below 2.5 and that of the normal distribution below 4.5; inf, nan, zeros of both signs and subnormal
 numbers are as they should be.
 
-Those that most networks use compute in float32, on as many elements as a register holds. For the
-others of float32 each element becomes a float64, whose rounding errors vanish in the result; that
-is half as fast, and simple. Polynomials are fitted by Remez's algorithm, in 50 digits, to the
-smallest relative error of what they serve, which is a few hundredths of a unit in the last place.
+They are the functions that networks use. Most compute in their own type, on as many elements as a
+register holds. For sines, cosines and powers of float32 each element becomes a float64, whose
+rounding errors vanish in the result; that is half as fast, and simple. Polynomials are fitted by
+Remez's algorithm, in 50 digits, to the smallest relative error of what they serve, which is a few
+hundredths of a unit in the last place. All other functions are C's.
 """
 
 from __future__ import annotations
 
 from mt_fast.vector_math.calling import Written, callable_in_kernels
-from mt_fast.vector_math.error_function import erf, erfc
-from mt_fast.vector_math.exponentials import (
-    cosh,
-    decay,
-    exp,
-    exp2,
-    expm1,
-    sigmoid,
-    sinh,
-    tanh,
-)
-from mt_fast.vector_math.logarithms import acosh, asinh, atanh, log, log1p, log2, log10
+from mt_fast.vector_math.error_function import erf
+from mt_fast.vector_math.exponentials import decay, exp, exp2, expm1, sigmoid, tanh
+from mt_fast.vector_math.logarithms import log, log1p, log2, log10
 from mt_fast.vector_math.normal import gelu, ndtr
-from mt_fast.vector_math.powers import hypot, pow, pow_of_float32
-from mt_fast.vector_math.trigonometry import acos, asin, atan, atan2, cos, sin, tan
-from mt_fast.vector_math.values import FLOAT32, FLOAT64, Format, in_float64
+from mt_fast.vector_math.powers import pow
+from mt_fast.vector_math.trigonometry import cos, sin
+from mt_fast.vector_math.values import FLOAT32, FLOAT64, Format
 
 __all__ = ["FLOAT32", "FLOAT64", "IN_FLOAT64", "WRITTEN", "Written", "callable_in_kernels", "decay"]
 
@@ -40,19 +32,14 @@ def _by_name(*functions: Written) -> dict[str, Written]:
     return {function.__name__: function for function in functions}
 
 
-_OF_BOTH = _by_name(exp, exp2, expm1, log, log2, log10, log1p, tanh, sigmoid, erf, ndtr, gelu)
+_OF_BOTH = _by_name(exp, exp2, expm1, log, log2, log10, log1p, tanh, sigmoid, ndtr, gelu)
 
-IN_FLOAT64: dict[str, Written] = {
-    **_by_name(erfc, sinh, cosh, asinh, acosh, atanh, tan, asin, acos, atan, atan2, hypot),
-    "sin": in_float64(sin),
-    "cos": in_float64(cos),
-    "pow": pow_of_float32,
-}
+IN_FLOAT64 = _by_name(sin, cos, pow)
 """The functions of float32 that compute in float64."""
 
 WRITTEN: dict[Format, dict[str, Written]] = {
-    FLOAT32: {**_OF_BOTH, **IN_FLOAT64},
-    FLOAT64: {**_OF_BOTH, **_by_name(sin, cos, pow)},
+    FLOAT32: {**_OF_BOTH, **_by_name(erf), **IN_FLOAT64},
+    FLOAT64: _OF_BOTH,
 }
 """The functions of each float type by name, elementary ones and operators that are composed of such
-elsewhere. What float64 lacks is left to C."""
+elsewhere. Those of float64 are among those of float32."""

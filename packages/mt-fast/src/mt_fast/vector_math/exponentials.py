@@ -1,4 +1,4 @@
-"""Exponentials and hyperbolic functions.
+"""Exponentials, the hyperbolic tangent and the sigmoid.
 
 An exponential is `exp(r) * 2**n`, with r no farther from 0 than half the logarithm of 2.
 """
@@ -17,7 +17,6 @@ from mt_fast.vector_math.values import (
     at_most,
     copysign,
     fma,
-    in_float64,
     nearest_and_bits,
     polynomial,
     power_of_two,
@@ -133,16 +132,10 @@ def decay(x: Value) -> Value:
 
 
 def exp2(x: Value) -> Value:
-    """Return 2 to the power x."""
-    return exp2_of_sum(x)
-
-
-def exp2_of_sum(x: Value, rest: Value | None = None) -> Value:
-    """Return 2 to the power `x + rest`, where the rest is tiny: `exp(r ln 2) * 2**n`."""
+    """Return 2 to the power x: `exp(r ln 2) * 2**n`."""
     bounded = _bounded(x, BINARY_RANGE[x.precision])
     n, bits = nearest_and_bits(bounded, 1.0, _offset(x))
-    r = bounded - n if rest is None else (bounded - n) + rest
-    return _scaled_sum(_grown(r * float(LN_2)), bits)
+    return _scaled_sum(_grown((bounded - n) * float(LN_2)), bits)
 
 
 def expm1(x: Value) -> Value:
@@ -155,7 +148,7 @@ def expm1(x: Value) -> Value:
     return copysign(result, x)
 
 
-# --- Hyperbolic functions -----------------------------------------------------------------------
+# --- Tangent and sigmoid ------------------------------------------------------------------------
 
 NEAR = 0.65
 """Up to here, tanh is an odd polynomial."""
@@ -221,17 +214,3 @@ def sigmoid(x: Value) -> Value:
     part = where(x < 0.0, falling, x.like(1.0))
     quotient = part * inverse
     return fma(fma(-quotient, falling, part - quotient), inverse, quotient)
-
-
-@in_float64
-def sinh(x: Value) -> Value:
-    """Return the hyperbolic sine: `(m + m / (m + 1)) / 2` with `m = exp(|x|) - 1`."""
-    m = expm1(abs(x))
-    return copysign(0.5 * (m + m / (m + 1.0)), x)
-
-
-@in_float64
-def cosh(x: Value) -> Value:
-    """Return the hyperbolic cosine."""
-    growing = exp(abs(x))
-    return 0.5 * (growing + 1.0 / growing)

@@ -1,4 +1,4 @@
-"""Logarithms, and the inverses of hyperbolic functions.
+"""Logarithms.
 
 With `x = 2**e (1 + f)`, where 1 + f lies between the roots of 1/2 and 2, the logarithm of x is
 `e ln 2 + log(1 + f)`. The latter is taken as f and what is missing, which is small, and so are its
@@ -18,12 +18,9 @@ from mt_fast.vector_math.values import (
     FLOAT32,
     FLOAT64,
     Value,
-    copysign,
     exponent_and_fraction,
     fma,
-    in_float64,
     polynomial,
-    sqrt,
     where,
 )
 
@@ -120,28 +117,3 @@ def log1p(x: Value) -> Value:
     e, f = split(total)
     result = with_ends(total, fma(e, float(LN_2), f + _missing(f, lost / total)))
     return where(abs(x) > 0.0, result, x)
-
-
-# --- Inverses of hyperbolic functions -----------------------------------------------------------
-
-
-@in_float64
-def asinh(x: Value) -> Value:
-    """Return the number whose hyperbolic sine is x: `log(|x| + sqrt(x x + 1))`."""
-    size, square = abs(x), x * x
-    result = log1p(size + square / (1.0 + sqrt(1.0 + square)))
-    return copysign(where(size < math.inf, result, size), x)
-
-
-@in_float64
-def acosh(x: Value) -> Value:
-    """Return the number whose hyperbolic cosine is x: `log(x + sqrt(x x - 1))`; nan below 1."""
-    above = x - 1.0
-    return log1p(above + sqrt(above) * sqrt(x + 1.0))
-
-
-@in_float64
-def atanh(x: Value) -> Value:
-    """Return the number whose hyperbolic tangent is x: `log((1 + x) / (1 - x)) / 2`."""
-    size = abs(x)
-    return copysign(0.5 * log1p(2.0 * size / (1.0 - size)), x)

@@ -1,8 +1,8 @@
 """Lower operators to the functions of `vector_math`, chosen by the types of their arguments.
 
-Exponentials, logarithms, angles, powers and the error function are vectorised, all of float32 and
-the most used of float64; what is missing there is C's. Operators that would be slower or less
-accurate as compositions of them are vectorised whole.
+Exponentials and logarithms of both types are vectorised, and of float32 also sines, cosines, powers
+and the error function; what is missing is C's. Operators that would be slower or less accurate as
+compositions of them are vectorised whole.
 """
 
 from __future__ import annotations

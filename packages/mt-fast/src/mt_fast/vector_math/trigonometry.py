@@ -1,4 +1,9 @@
-"""Sines, cosines and tangents, and the angles that belong to them."""
+"""Sines and cosines of float32, computed in float64. Those of float64 are C's.
+
+An angle in radians is `n pi / 2 + r`, and its sine and cosine are those of r, exchanged or negated
+as the quarters n say. To find r of an angle of a billion turns to the last digit, it is multiplied
+by 1 / (2 pi) in pieces, whose products are exact and lose their whole turns before they are added.
+"""
 
 from __future__ import annotations
 
@@ -6,76 +11,84 @@ import math
 
 from llvmlite import ir
 
-from mt_fast.vector_math.angles import reduced
 from mt_fast.vector_math.values import (
-    FLOAT32,
-    FLOAT64,
     Truth,
     Value,
-    copysign,
     fma,
     in_float64,
+    nearest,
     polynomial,
-    sqrt,
     where,
     whole_bits,
 )
 
+# --- Turns ----------------------------------------------------------------------------------------
+
+DIGITS = "28BE60DB9391054A7F09D5F47D4D377036D8A5664F10E4107F9458EAF7AEF1586DC91B8E909374B8"
+"""The first hexadecimal digits of 1 / (2 pi)."""
+
+PIECE, PIECES = 29, 5
+"""A piece of so many bits times a float32 is exact in float64. After so many, and one that is as
+long as a float64, nothing is missing beside the nearest that a float32 comes to a whole turn."""
+
+
+def _pieces() -> list[float]:
+    """Return 1 / (2 pi) as a sum of numbers of few bits, and a last one."""
+    bits, count = int(DIGITS, 16), 4 * len(DIGITS)
+    ends = [PIECE * i for i in range(1, PIECES + 1)]
+    pieces = [(bits >> (count - end)) % (1 << PIECE) * 2.0**-end for end in ends]
+    return [*pieces, (bits % (1 << (count - ends[-1]))) / (1 << count)]
+
+
+def _reduced(x: Value) -> tuple[Value, Value]:
+    """Return n and r with `x = n pi / 2 + r`, but for whole turns, and r up to an eighth of one.
+
+    Args:
+        x: a float32, as a float64.
+    """
+    *products, last = [x * piece for piece in _pieces()]
+    turns = [*(product - nearest(product) for product in products), last]
+    n = nearest(_total(turns) * 4.0)
+    rest = _total([fma(n, -0.25, turns[0]), *turns[1:]])
+    return n, rest * math.tau
+
+
+def _total(values: list[Value]) -> Value:
+    total = values[0]
+    for value in values[1:]:
+        total = total + value
+    return total
+
+
+# --- The functions ------------------------------------------------------------------------------
+
 SMALL = 2.0**-27
 """The sine of an angle up to this is the angle, to all digits."""
 
-SINE = {
-    FLOAT32: (-0.0001951463409280025, 0.008332156078108964, -0.16666654537169806),
-    FLOAT64: (
-        1.5895426310236832e-10,
-        -2.505073429075128e-08,
-        2.7557313537945917e-06,
-        -0.00019841269829356896,
-        0.008333333333321839,
-        -0.1666666666666663,
-    ),
-}
+SINE = (-0.0001951463409280025, 0.008332156078108964, -0.16666654537169806)
 """Of `(sin(r) - r) / r**3`, in powers of r r."""
 
-COSINE = {
-    FLOAT32: (2.443236121594519e-05, -0.0013887309337984317, 0.04166664554135264),
-    FLOAT64: (
-        -1.1358606710927623e-11,
-        2.0875702963729873e-09,
-        -2.755731420204304e-07,
-        2.4801587288962692e-05,
-        -0.0013888888888873305,
-        0.041666666666666595,
-    ),
-}
+COSINE = (2.443236121594519e-05, -0.0013887309337984317, 0.04166664554135264)
 """Of `(cos(r) - 1 + r r / 2) / r**4`, in powers of r r."""
 
 
-def _sine(r: Value, rest: Value | None) -> Value:
-    """Return the sine of an angle `r + rest` of up to an eighth of a turn."""
+def _sine(r: Value) -> Value:
+    """Return the sine of an angle of up to an eighth of a turn."""
     square = r * r
-    more = polynomial(square, SINE[r.precision]) * square * r
-    if rest is not None:
-        more = fma(rest, fma(square, -0.5, 1.0), more)
-    return r + more
+    return r + polynomial(square, SINE) * square * r
 
 
-def _cosine(r: Value, rest: Value | None) -> Value:
+def _cosine(r: Value) -> Value:
     """Return the cosine of such an angle."""
     square = r * r
-    half = 0.5 * square
-    near = 1.0 - half
-    more = polynomial(square, COSINE[r.precision]) * square * square
-    if rest is not None:
-        more = fma(-r, rest, more) + ((1.0 - near) - half)
-    return near + more
+    return (1.0 - 0.5 * square) + polynomial(square, COSINE) * square * square
 
 
-def _of_quarters(n: Value, r: Value, rest: Value | None) -> Value:
-    """Return the sine of `n pi / 2 + r + rest`."""
+def _of_quarters(n: Value, r: Value) -> Value:
+    """Return the sine of `n pi / 2 + r`."""
     builder, quarters = n.builder, whole_bits(n)
     odd = Truth(builder, builder.trunc(quarters, ir.IntType(1)))
-    size = where(odd, _cosine(r, rest), _sine(r, rest))
+    size = where(odd, _cosine(r), _sine(r))
     second_half = builder.and_(quarters, n.integer(2))  # of a turn, where sines are negative
     sign = builder.shl(second_half, n.integer(n.format.bits.width - 2))
     return n.of_pattern(builder.xor(size.pattern(), sign))
@@ -85,73 +98,14 @@ def _if_finite(x: Value, result: Value) -> Value:
     return where(abs(x) < math.inf, result, x - x)
 
 
+@in_float64
 def sin(x: Value) -> Value:
     """Return the sine of an angle in radians: nan at the infinities."""
-    return where(abs(x) < SMALL, x, _if_finite(x, _of_quarters(*reduced(x))))
+    return where(abs(x) < SMALL, x, _if_finite(x, _of_quarters(*_reduced(x))))
 
 
+@in_float64
 def cos(x: Value) -> Value:
     """Return the cosine of an angle in radians: nan at the infinities."""
-    n, r, rest = reduced(x)
-    return _if_finite(x, _of_quarters(n + 1.0, r, rest))
-
-
-@in_float64
-def tan(x: Value) -> Value:
-    """Return the tangent of an angle in radians: nan at the infinities."""
-    n, r, rest = reduced(x)
-    result = _of_quarters(n, r, rest) / _of_quarters(n + 1.0, r, rest)
-    return where(abs(x) < SMALL, x, result)
-
-
-# --- Their inverses -----------------------------------------------------------------------------
-
-ATAN = (
-    -0.0017936107129659308,
-    0.0109145308527178,
-    -0.031177651465992093,
-    0.057957335912692184,
-    -0.08403431241026951,
-    0.10952177831325287,
-    -0.14264239948731136,
-    0.1999854812395601,
-    -0.3333329908646696,
-)
-"""Of `(atan(t) - t) / t**3`, in powers of t t, for float32."""
-
-
-def _angle(y: Value, x: Value) -> Value:
-    """Return the angle of the point (|x|, |y|): 0 at (0, 0), a half of pi / 2 if both are inf."""
-    steep = abs(y) > abs(x)
-    short, long = where(steep, abs(x), abs(y)), where(steep, abs(y), abs(x))
-    t = where(short.equals(long), where(long > 0.0, x.like(1.0), 0.0), short / long)
-    square = t * t
-    angle = fma(polynomial(square, ATAN) * square, t, t)
-    return where(steep, 0.5 * math.pi - angle, angle)
-
-
-@in_float64
-def atan(x: Value) -> Value:
-    """Return the angle from -pi/2 to pi/2 whose tangent is x."""
-    return copysign(_angle(x, x.like(1.0)), x)
-
-
-@in_float64
-def asin(x: Value) -> Value:
-    """Return the angle from -pi/2 to pi/2 whose sine is x: nan beyond -1 and 1."""
-    return copysign(_angle(x, sqrt((1.0 - x) * (1.0 + x))), x)
-
-
-@in_float64
-def acos(x: Value) -> Value:
-    """Return the angle from 0 to pi whose cosine is x: nan beyond -1 and 1."""
-    angle = _angle(sqrt((1.0 - x) * (1.0 + x)), x)
-    return where(x < 0.0, math.pi - angle, angle)
-
-
-@in_float64
-def atan2(y: Value, x: Value) -> Value:
-    """Return the angle from -pi to pi of the point (x, y); zeros keep their sign."""
-    angle = _angle(y, x)
-    left = copysign(x.like(1.0), x) < 0.0
-    return copysign(where(left, math.pi - angle, angle), y)
+    n, r = _reduced(x)
+    return _if_finite(x, _of_quarters(n + 1.0, r))

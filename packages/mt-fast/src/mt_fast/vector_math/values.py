@@ -205,11 +205,6 @@ def nearest(x: Value) -> Value:
     return x.called("llvm.rint")
 
 
-def sqrt(x: Value) -> Value:
-    """Return the square root: nan below zero."""
-    return x.called("llvm.sqrt")
-
-
 def copysign(x: Value, y: Value) -> Value:
     """Return `x` with the sign of `y`, also of a zero."""
     return x.called("llvm.copysign", y)

@@ -1,9 +1,13 @@
-"""Samples of the named operations: the arguments that a kernel for one is called with."""
+"""Samples of the named operations: the arguments that a kernel for one is called with.
+
+Each function has the name of its operation.
+"""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
+from inspect import isgeneratorfunction
 from typing import Any
 
 import numpy as np
@@ -12,22 +16,8 @@ from mt_nn.conformance.drawing import draw, extreme
 
 Arguments = tuple[Any, ...]
 
-SAMPLES: dict[str, Callable[[], Iterator[Arguments]]] = {}
-"""For the name of each operation, a function that yields arguments; arrays stand for tensors."""
 
-
-def of(name: str) -> Callable[[Callable[[], Iterator[Arguments]]], Any]:
-    """Enter a function as the samples of an operation."""
-
-    def enter(samples: Callable[[], Iterator[Arguments]]) -> Callable[[], Iterator[Arguments]]:
-        SAMPLES[name] = samples
-        return samples
-
-    return enter
-
-
-@of("linear")
-def linear_maps() -> Iterator[Arguments]:
+def linear() -> Iterator[Arguments]:
     """Inputs, weights and biases."""
     for dtype in ("float32", "float64"):
         yield draw(5, 3, dtype=dtype), draw(4, 3, dtype=dtype), draw(4, dtype=dtype)
@@ -38,8 +28,7 @@ def linear_maps() -> Iterator[Arguments]:
     yield draw(5, 3), draw(4, 3, dtype="float64"), None
 
 
-@of("conv2d")
-def convolutions() -> Iterator[Arguments]:
+def conv2d() -> Iterator[Arguments]:
     """Images, kernels, biases, stride, padding, dilation and groups."""
     plain = ((1, 1), (0, 0), (1, 1))
     for dtype in ("float32", "float64"):
@@ -59,8 +48,7 @@ def convolutions() -> Iterator[Arguments]:
     yield extreme(2, 2, 6, 6), draw(3, 2, 3, 3), draw(3), (1, 1), (1, 1), (1, 1), 1
 
 
-@of("conv_transpose2d")
-def transposed_convolutions() -> Iterator[Arguments]:
+def conv_transpose2d() -> Iterator[Arguments]:
     """Images, kernels, biases, stride, padding, output padding, dilation and groups."""
     none, ones = (0, 0), (1, 1)
     for dtype in ("float32", "float64"):
@@ -76,8 +64,7 @@ def transposed_convolutions() -> Iterator[Arguments]:
     yield extreme(2, 2, 4, 4), draw(2, 3, 3, 3), draw(3), ones, none, none, ones, 1
 
 
-@of("conv3d")
-def convolutions_of_volumes() -> Iterator[Arguments]:
+def conv3d() -> Iterator[Arguments]:
     """Volumes, kernels, biases, stride, padding, dilation and groups."""
     none, ones = (0, 0, 0), (1, 1, 1)
     for dtype in ("float32", "float64"):
@@ -89,8 +76,7 @@ def convolutions_of_volumes() -> Iterator[Arguments]:
     yield extreme(2, 2, 3, 4, 4), draw(3, 2, 2, 2, 2), draw(3), ones, ones, ones, 1
 
 
-@of("conv_transpose3d")
-def transposed_convolutions_of_volumes() -> Iterator[Arguments]:
+def conv_transpose3d() -> Iterator[Arguments]:
     """Volumes, kernels, biases, stride, padding, output padding, dilation and groups."""
     none, ones = (0, 0, 0), (1, 1, 1)
     for dtype in ("float32", "float64"):
@@ -103,7 +89,7 @@ def transposed_convolutions_of_volumes() -> Iterator[Arguments]:
     yield extreme(2, 2, 3, 3, 3), draw(2, 3, 2, 2, 2), draw(3), (2, 2, 2), none, none, ones, 1
 
 
-def windows() -> Iterator[Arguments]:
+def avg_pool2d() -> Iterator[Arguments]:
     """Images, and the size, stride and padding of windows."""
     settings = [
         ((2, 2), (2, 2), (0, 0)),
@@ -122,11 +108,10 @@ def windows() -> Iterator[Arguments]:
     yield draw(0, 2, 4, 4), *settings[0]
 
 
-SAMPLES["avg_pool2d"] = SAMPLES["max_pool2d"] = windows
+max_pool2d = avg_pool2d
 
 
-@of("max_places")
-def seen_elements() -> Iterator[Arguments]:
+def max_places() -> Iterator[Arguments]:
     """Signals, images or volumes, and for each size the elements that windows see."""
     overlapping = np.array([[0, 1, 2], [2, 3, 4], [4, 5, 6]])
     spread, single = np.array([[2, 2, 4], [0, 3, 6]]), np.array([[1]])
@@ -140,8 +125,7 @@ def seen_elements() -> Iterator[Arguments]:
     yield draw(1, 1, 2, 2), (single, single)
 
 
-@of("pad")
-def paddings() -> Iterator[Arguments]:
+def pad() -> Iterator[Arguments]:
     """Images, how much is added before and after the last dimensions, and the mode."""
     for mode, dtype in itertools.product(
         ("reflect", "replicate", "circular"), ("float32", "float64")
@@ -159,8 +143,7 @@ def paddings() -> Iterator[Arguments]:
     yield extreme(2, 2, 4, 4), (1, 1, 2, 2), "reflect"
 
 
-@of("cross_entropy")
-def cross_entropies() -> Iterator[Arguments]:
+def cross_entropy() -> Iterator[Arguments]:
     """Scores, classes, the class that is ignored, and the reduction."""
     classes = np.random.default_rng(1).integers(0, 5, (7, 2, 3))
     holes = np.where(classes == 1, -100, classes)
@@ -176,8 +159,7 @@ def cross_entropies() -> Iterator[Arguments]:
     yield draw(0, 5), np.zeros(0, np.int64), -100, "sum"
 
 
-@of("ctc")
-def label_sequences() -> Iterator[Arguments]:
+def ctc() -> Iterator[Arguments]:
     """Log-probabilities, labels with blanks around, durations, lengths, and the blank."""
     numbers = np.random.default_rng(5)
     for dtype, blank in itertools.product(("float32", "float64"), (0, 2)):
@@ -193,8 +175,7 @@ def label_sequences() -> Iterator[Arguments]:
     yield long, np.arange(41)[None] % 2 * 7, np.array([400]), np.array([20]), 0
 
 
-@of("layer_norm")
-def layer_norms() -> Iterator[Arguments]:
+def layer_norm() -> Iterator[Arguments]:
     """Elements, weight and bias, how many dimensions are normalized, eps."""
     for dtype in ("float32", "float64"):
         x = draw(5, 3, 4, dtype=dtype)
@@ -208,8 +189,7 @@ def layer_norms() -> Iterator[Arguments]:
     yield draw(0, 4), draw(4), draw(4), 1, 1e-5
 
 
-@of("rms_norm")
-def root_mean_squares() -> Iterator[Arguments]:
+def rms_norm() -> Iterator[Arguments]:
     """Elements, a weight, how many dimensions are scaled, eps."""
     for dtype in ("float32", "float64"):
         x = draw(5, 3, 4, dtype=dtype)
@@ -222,8 +202,7 @@ def root_mean_squares() -> Iterator[Arguments]:
     yield draw(0, 4), draw(4), 1, 1e-5
 
 
-@of("batch_norm")
-def batch_norms() -> Iterator[Arguments]:
+def batch_norm() -> Iterator[Arguments]:
     """Elements, weight and bias, eps, and a list for the statistics."""
     for dtype in ("float32", "float64"):
         x = draw(6, 3, 4, 5, dtype=dtype)
@@ -234,8 +213,7 @@ def batch_norms() -> Iterator[Arguments]:
     yield extreme(8, 3, 4), draw(3), draw(3), 1e-5, []
 
 
-@of("group_norm")
-def group_norms() -> Iterator[Arguments]:
+def group_norm() -> Iterator[Arguments]:
     """Elements, weight and bias, how many groups, eps."""
     for dtype in ("float32", "float64"):
         x = draw(3, 6, 4, 5, dtype=dtype)
@@ -246,8 +224,7 @@ def group_norms() -> Iterator[Arguments]:
     yield extreme(4, 6, 4), draw(6), draw(6), 2, 1e-5
 
 
-@of("resample")
-def resamplings() -> Iterator[Arguments]:
+def resample() -> Iterator[Arguments]:
     """Elements, a dimension, and taps and weights along it."""
     numbers = np.random.default_rng(4)
     for dtype, dim in itertools.product(("float32", "float64"), (1, 2, 3)):
@@ -258,8 +235,7 @@ def resamplings() -> Iterator[Arguments]:
     yield extreme(4, 6), 1, numbers.integers(0, 6, (5, 3)), draw(5, 3)
 
 
-@of("dropout")
-def dropouts() -> Iterator[Arguments]:
+def dropout() -> Iterator[Arguments]:
     """Elements, random numbers from 0 to 1, and the probability that an element is left out."""
     noise = np.random.default_rng(2).random((4, 5), np.float32)
     for dtype in ("float32", "float64"):
@@ -268,8 +244,7 @@ def dropouts() -> Iterator[Arguments]:
     yield draw(0, 5), noise[:0], 0.5
 
 
-@of("embedding")
-def embeddings() -> Iterator[Arguments]:
+def embedding() -> Iterator[Arguments]:
     """A table, and numbers of its rows."""
     numbers = np.random.default_rng(3).integers(0, 6, (4, 5))
     yield draw(6, 3), numbers
@@ -279,8 +254,7 @@ def embeddings() -> Iterator[Arguments]:
     yield draw(3, 2), np.zeros((0,), np.int64)
 
 
-@of("attention")
-def attentions() -> Iterator[Arguments]:
+def attention() -> Iterator[Arguments]:
     """Queries, keys and values, a mask to be added, whether it is causal, and the scale."""
     for dtype in ("float32", "float64"):
         q, k, v = (draw(2, 3, n, 4, dtype=dtype, seed=n) for n in (5, 7, 7))
@@ -297,8 +271,7 @@ def attentions() -> Iterator[Arguments]:
 LENGTHS = np.array([2, 5, 1])
 
 
-@of("rnn")
-def plain_recurrences() -> Iterator[Arguments]:
+def rnn() -> Iterator[Arguments]:
     """Products with the inputs, the first state, its weight; lengths, backwards, with relu."""
     for dtype in ("float32", "float64"):
         given = draw(5, 3, 4, dtype=dtype), draw(3, 4, dtype=dtype), draw(4, 4, dtype=dtype)
@@ -310,8 +283,7 @@ def plain_recurrences() -> Iterator[Arguments]:
     yield draw(2, 13, 50), draw(13, 50), 0.1 * draw(50, 50), None, False, False
 
 
-@of("gru")
-def gated_recurrences() -> Iterator[Arguments]:
+def gru() -> Iterator[Arguments]:
     """Products with the inputs, the first state, its weight and bias; lengths, backwards."""
     for dtype in ("float32", "float64"):
         x, h, weight = (
@@ -326,8 +298,7 @@ def gated_recurrences() -> Iterator[Arguments]:
     yield draw(2, 13, 90), draw(13, 30), 0.1 * draw(90, 30), draw(90), None, False
 
 
-@of("lstm")
-def long_memories() -> Iterator[Arguments]:
+def lstm() -> Iterator[Arguments]:
     """Products with the inputs, both first states, the weights of both; lengths, backwards."""
     for dtype in ("float32", "float64"):
         x, c = draw(5, 3, 16, dtype=dtype), draw(3, 4, dtype=dtype, seed=1)
@@ -339,8 +310,7 @@ def long_memories() -> Iterator[Arguments]:
     yield draw(2, 13, 120), draw(13, 30), draw(13, 30), 0.1 * draw(120, 30), None, None, False
 
 
-@of("lstm_cell")
-def cells() -> Iterator[Arguments]:
+def lstm_cell() -> Iterator[Arguments]:
     """An input, what was shown and remembered, both weights, both biases."""
     for dtype in ("float32", "float64"):
         x, h, c = (draw(3, n, dtype=dtype, seed=k) for k, n in enumerate((5, 4, 4)))
@@ -352,8 +322,7 @@ def cells() -> Iterator[Arguments]:
     yield draw(13, 90), draw(13, 30), draw(13, 30), *weights, draw(120), draw(120)
 
 
-@of("total_norm")
-def gradients() -> Iterator[Arguments]:
+def total_norm() -> Iterator[Arguments]:
     """A gradient, the others, and the order of their norm."""
     for dtype in ("float32", "float64"):
         some = [draw(5, dtype=dtype), draw(3, 1, 4, dtype=dtype)]
@@ -363,3 +332,9 @@ def gradients() -> Iterator[Arguments]:
     yield draw(6), [], 2.0
     yield draw(6), [draw(0), draw(2, dtype="float64")], 2.0
     yield extreme(4, 4), [draw(3)], 2.0
+
+
+SAMPLES: dict[str, Callable[[], Iterator[Arguments]]] = {
+    name: samples for name, samples in [*globals().items()] if isgeneratorfunction(samples)
+}
+"""For the name of each operation, a function that yields arguments; arrays stand for tensors."""

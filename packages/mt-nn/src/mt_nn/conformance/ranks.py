@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from mt_nn.errors import RankError
-from mt_nn.parallel.group import Buffer, Group, Pending
+from mt_nn.parallel.group import Group, Pending
 from mt_tensor import use_backend
+from mt_tensor.extending import Array
 
 T = TypeVar("T")
 
@@ -50,16 +51,14 @@ class Threads(Group):
             raise RankError(f"one rank does {what}, and another {', '.join(others)}.")
         return [given for _, given in everybodys]
 
-    def start_sum(self, buffer: Buffer, what: str) -> Pending:
+    def start_sum(self, buffer: Array, what: str) -> Pending:
         """Replace a buffer by its sum over all ranks."""
-        array = np.asarray(buffer)
-        array[...] = np.sum(self.gather(array.copy(), what), axis=0)
+        buffer[...] = np.sum(self.gather(buffer.copy(), what), axis=0)
         return Pending()
 
-    def broadcast(self, buffer: Buffer, what: str, root: int = 0) -> None:
+    def broadcast(self, buffer: Array, what: str, root: int = 0) -> None:
         """Replace a buffer by that of one rank."""
-        array = np.asarray(buffer)
-        array[...] = self.gather(array.copy(), what)[root]
+        buffer[...] = self.gather(buffer.copy(), what)[root]
 
 
 def on_ranks(size: int, work: Callable[[Threads], T], backend: str = "numpy") -> list[T]:

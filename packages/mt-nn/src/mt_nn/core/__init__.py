@@ -1,4 +1,4 @@
-"""The lesson of this stage: what a convolutional network needs to learn from images.
+"""The core of stage 5: everything needed to train a convolutional network on images.
 
-The README states the order in which its files are read; each imports only files above it.
+The README lists these files in reading order; each imports only files before it.
 """

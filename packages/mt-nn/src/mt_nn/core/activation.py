@@ -10,12 +10,12 @@ from mt_tensor import Tensor
 
 @checked
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return the positive part, `max(input, 0)`, stored in the input if `inplace`."""
+    """Return `max(input, 0)`, elementwise; store it in the input if `inplace`."""
     return extension("relu in place")(input) if inplace else input.relu()
 
 
 class ReLU(Module):
-    """The positive part, `max(input, 0)`; see `relu`."""
+    """Apply `max(input, 0)` elementwise; see `relu`."""
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
@@ -26,5 +26,5 @@ class ReLU(Module):
         return relu(input, self.inplace)
 
     def extra_repr(self) -> str:
-        """Show `inplace` if it is set, as torch does."""
+        """Return `inplace=True` if it is set, as torch does."""
         return "inplace=True" if self.inplace else ""

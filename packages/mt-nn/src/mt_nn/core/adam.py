@@ -1,4 +1,4 @@
-"""Adam: steps scaled by the recent size of each gradient."""
+"""Adam: steps scaled by running averages of each gradient and of its square."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ class Adam(Optimizer):
 
     Args:
         params: parameters or groups.
-        lr: the learning rate, not negative.
-        betas: the decay rates of the two averages, from 0 up to, but not, 1.
+        lr: the learning rate, non-negative.
+        betas: the decay rates of the two averages, in [0, 1).
         eps: added to the denominator, so that it is not 0.
-        weight_decay: the strength of the decay of parameters towards zero.
-        amsgrad: whether steps are scaled by the largest `v` so far (Reddi et al. 2018).
-        maximize: whether to step along the gradient instead.
-        decoupled_weight_decay: whether parameters decay as in `AdamW`.
-        foreach, fused, capturable, differentiable: torch's implementations; the last two must be
-            False.
+        weight_decay: the weight decay coefficient.
+        amsgrad: whether to scale steps by the largest `v` so far (Reddi et al. 2018).
+        maximize: whether to step along the gradient instead of against it.
+        decoupled_weight_decay: whether to decay parameters as in `AdamW`.
+        foreach, fused: accepted for compatibility with torch, without effect.
+        capturable, differentiable: must be False.
     """
 
-    kinds: ClassVar[Mapping[str, str]] = {}  # the usual ones
+    kinds: ClassVar[Mapping[str, str]] = {}  # the default ones
 
     def __init__(
         self,
@@ -49,14 +49,14 @@ class Adam(Optimizer):
         super().__init__(params, settings_among(locals()))
 
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        """Return the number of steps, both averages, and the largest second one for `amsgrad`."""
+        """Return the step count, both averages, and with `amsgrad` the largest second one."""
         names = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")[: 3 if group["amsgrad"] else 2]
         return {"step": 0, **{name: parameter._full(parameter.shape, 0) for name in names}}
 
     def update(
         self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
-        """Change one parameter; see the class for the formula."""
+        """Update one parameter with the formula of the class."""
         step, (beta1, beta2) = state["step"], group["betas"]
         amount, decay = decay_of(group)
         adam_step(

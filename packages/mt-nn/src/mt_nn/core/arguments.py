@@ -1,7 +1,7 @@
 """`checked`: a decorator that checks the types of a function's arguments.
 
-A parameter annotated as a tensor, a flag or a number must be one: otherwise `checked` raises an
-error with the names of the function and of the argument. The functions of layers have it.
+If an argument for a parameter annotated as a tensor, a bool or a number has another type, `checked`
+raises an error that names the function and the argument.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ _TYPES: dict[str, tuple[str, Any]] = {
     "float": ("a number", _NUMBERS),
     "float | None": ("a number or None", (*_NUMBERS, _NONE)),
 }
-"""The types that are accepted, by annotation; arguments of other annotations are not checked."""
+"""The accepted types for each annotation; parameters with other annotations are not checked."""
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
-    """Return a function that checks the types of its arguments before it runs.
+    """Decorate a function so that it checks the types of its arguments.
 
     Raises:
-        TypeError: when it is called: an argument is no tensor and should be one.
-        SettingTypeError: an argument is no flag or no number and should be one.
+        TypeError: (the decorated function) an argument must be a tensor, and is not.
+        SettingTypeError: an argument must be a bool or a number, and is not.
     """
     parameters = inspect.signature(function).parameters
     names = list(parameters)
@@ -65,7 +65,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         for name, value in kwargs.items():
             if not isinstance(value, by_name.get(name, object)):
                 refuse(name, value)
-        if BLOCKS.count:  # inside of autocast
+        if BLOCKS.count:  # inside autocast
             call = EXTENSIONS["call under autocast"]
             return cast("R", call(function.__name__, function, args, kwargs))
         return function(*args, **kwargs)
@@ -74,10 +74,10 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def check_alike(name: str, first: Tensor, *others: Tensor | None) -> None:
-    """Raise unless all tensors have the dtype and the backend of the first; None is left out.
+    """Check that all tensors have the dtype and the backend of the first; None is skipped.
 
     Raises:
-        DTypeError: the dtypes differ, which torch refuses here, too.
+        DTypeError: the dtypes differ; torch raises an error here, too.
         BackendMismatchError: the backends differ.
     """
     dtype, backend = first._tensor.layout.dtype, first.backend

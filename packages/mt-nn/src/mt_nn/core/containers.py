@@ -1,6 +1,6 @@
-"""`Sequential`: modules applied one after the other.
+"""`Sequential`: modules applied in order.
 
-`mt_nn/layers/lists.py` makes it a list: it has a length, and members can be added and removed.
+`mt_nn/layers/lists.py` adds the methods of a list, such as `append`.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from mt_operators import MemberError
 
 if TYPE_CHECKING:
     from mt_nn.layers.lists import Methods as Base
-else:  # that file adds the methods of a list when it is imported
+else:  # that file registers its methods when it is imported
     Base = Module
 
 
 class Sequential(Base):
-    """Modules applied one after the other.
+    """Apply modules in order.
 
-    They are named "0", "1", ... in state dictionaries, or as in a dictionary:
+    Their names are "0", "1", ..., or the keys of a dictionary:
     `Sequential(OrderedDict(hidden=Linear(3, 2), activation=Tanh()))`. A slice keeps the names.
     """
 
@@ -35,14 +35,14 @@ class Sequential(Base):
             self.add_module(str(position), checked_module(self, f"argument {position}", module))
 
     def forward(self, input: Any) -> Any:
-        """Pass the input through all modules."""
+        """Apply all modules in order."""
         for module in self._modules.values():
             input = module(input)
         return input
 
 
 def checked_module(owner: Module, what: str, member: object) -> mt_operators.Module:
-    """Return a member that is a module; raise MemberError for anything else."""
+    """Return a member if it is a module, else raise MemberError."""
     if not isinstance(member, mt_operators.Module):
         raise MemberError(
             f"{type(owner).__name__} takes modules; {what} is {member!r}. Wrap functions "

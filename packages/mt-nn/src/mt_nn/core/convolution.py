@@ -1,8 +1,8 @@
-"""Convolution: kernels that slide over images, and the layer that holds them.
+"""Convolution of images: the function and the layer.
 
-A kernel is multiplied with every window of an image. With the windows as rows, this is one product
-of matrices, whose gradient is that of views and products. `mt_nn.layers.convolution` adds
-signals, volumes, and padding by name.
+Convolution takes the dot product of a kernel with every window of an image. With the windows as
+rows, this is one matrix product, and its gradient follows from those of views and matrix products.
+`mt_nn.layers.convolution` adds signals, volumes, and padding by name.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ def conv2d(
     dilation: Sizes = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Slide kernels over images (cross-correlation, as in torch).
+    """Convolve images with kernels (cross-correlation, as in torch).
 
     Args:
         input: shape (batch, in channels, height, width), or without the batch.
         weight: shape (out channels, in channels / groups, kernel height, kernel width).
         bias: shape (out channels,), or None.
         stride: distance between windows.
-        padding: zeros added on each side; or "valid" for none, or "same" for as many as make the
-            output as large as the input, the odd one after it, where the stride is 1.
+        padding: number of zeros added on each side; "valid" for none; or, if the stride is 1,
+            "same" for an output as large as the input, with the odd zero at the end.
         dilation: distance between the elements of a window.
-        groups: into how many independent parts the channels are split.
+        groups: number of independent groups of channels.
 
     Returns:
-        Shape (batch, out channels, out height, out width), where a size becomes
+        Shape (batch, out channels, out height, out width), with sizes
         `(size + 2 padding - dilation (kernel - 1) - 1) // stride + 1`.
 
     Raises:
-        InputError: the shapes do not fit each other.
-        SettingError: an invalid setting.
+        InputError: the shapes do not match.
+        SettingError: a setting is invalid.
         DTypeError: the tensors have different dtypes.
         BackendMismatchError: the tensors belong to different backends.
     """
@@ -69,7 +69,7 @@ def convolved(
 ) -> Tensor:
     """Check the arguments of a convolution over `dims` dimensions, and compute it.
 
-    `compute` gets tensors of one dtype, and settings that are tuples of `dims` integers.
+    `compute` is called with tensors of one dtype, and settings as tuples of `dims` integers.
     """
     name = f"conv{dims}d"
     batch = as_batch(name, input, dims)
@@ -102,13 +102,13 @@ def _conv2d(
     dilation: tuple[int, int],
     groups: int,
 ) -> Tensor:
-    """Compute `conv2d`: one matrix product of the windows, as rows, with the kernels."""
+    """Compute `conv2d` as one matrix product of the windows, as rows, with the kernels."""
     kernel = (weight.shape[2], weight.shape[3])
-    seen = windows(input, kernel, stride, padding, dilation)
-    n, _, h, w = seen.shape[:4]
+    view = windows(input, kernel, stride, padding, dilation)
+    n, _, h, w = view.shape[:4]
     outputs = weight.shape[0]
     channels, each = weight.shape[1], outputs // groups  # inputs and outputs of a group
-    grouped = seen.view(n, groups, channels, h, w, *kernel) if groups > 1 else seen.unsqueeze(1)
+    grouped = view.view(n, groups, channels, h, w, *kernel) if groups > 1 else view.unsqueeze(1)
     length = channels * kernel[0] * kernel[1]
     rows = grouped.permute(1, 0, 3, 4, 2, 5, 6).reshape(groups, n * h * w, length)
     kernels = weight.reshape(groups, each, length)
@@ -121,7 +121,7 @@ def _conv2d(
 
 
 class Kernels(Module):
-    """Base of the layers of convolution: their settings and parameters."""
+    """Base class of convolution layers: their settings and parameters."""
 
     dims: ClassVar[int]
     function: ClassVar[Callable[..., Tensor]]
@@ -157,7 +157,7 @@ class Kernels(Module):
         return self.out_channels, self.in_channels // self.groups
 
     def extra_repr(self) -> str:
-        """Show the settings, as torch does: some only where they are not the default."""
+        """Return the settings, some only if they differ from the default, as torch does."""
         zero, one = (0,) * self.dims, (1,) * self.dims
         optional = [
             ("padding", self.padding, zero),
@@ -175,7 +175,7 @@ class Kernels(Module):
 
 
 class Convolution(Kernels):
-    """Base of `Conv1d`, `Conv2d` and `Conv3d`."""
+    """Base class of `Conv1d`, `Conv2d` and `Conv3d`."""
 
     def __init__(
         self,
@@ -209,18 +209,18 @@ class Convolution(Kernels):
 
 
 class Conv2d(Convolution):
-    """Convolution of images; see `conv2d`.
+    """Convolve images; see `conv2d`.
 
     Args:
-        in_channels: channels of the input.
-        out_channels: channels of the output, one for each kernel.
+        in_channels: number of channels of the input.
+        out_channels: number of channels of the output, one per kernel.
         kernel_size: height and width of the kernels.
         stride: distance between windows.
-        padding: how much is added on each side, or "same" or "valid".
+        padding: number of elements added on each side, or "same" or "valid".
         dilation: distance between the elements of a window.
-        groups: into how many independent parts the channels are split.
+        groups: number of independent groups of channels.
         bias: whether to add a bias to each channel.
-        padding_mode: what is added: "zeros", or "reflect", "replicate" or "circular", the modes of
+        padding_mode: "zeros", or "reflect", "replicate" or "circular", the modes of
             `mt_nn.functional.pad`.
 
     Attributes:

@@ -1,6 +1,6 @@
-"""Data sets: samples by number, or one after another.
+"""Data sets: collections of samples.
 
-The next two files choose the order of the samples, and join them into batches for training.
+Samplers choose the order of the samples, and loaders join samples into batches.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from mt_tensor.core.gathering import Gather, in_range
 
 
 class Dataset:
-    """Samples by number. Subclass it, and define `__len__` and `__getitem__`."""
+    """Base class of data sets. Define `__len__` and `__getitem__` in a subclass."""
 
     is_iterable = False
-    """Whether samples come one after another, and not by number, as in an `IterableDataset`."""
+    """Whether samples can only be iterated over, as in an `IterableDataset`."""
 
     def __len__(self) -> int:
         """Return the number of samples."""
@@ -35,16 +35,16 @@ class Dataset:
         return (self[i] for i in range(len(self)))
 
     def __add__(self, other: Dataset) -> Dataset:
-        """Return the samples of both, one data set after the other."""
+        """Concatenate two data sets."""
         return extension("sums of data sets")([self, other])  # type: ignore[no-any-return]
 
     def takes_batches(self) -> bool:
-        """Return whether `self[[1, 2]]` is a batch of two samples, without a Python loop."""
+        """Return whether `self[[1, 2]]` returns a batch of two samples."""
         return False
 
 
 class TensorDataset(Dataset):
-    """The rows of one or more tensors of one length; sample i is row i of each."""
+    """A data set of the rows of tensors of equal length; sample i is row i of each tensor."""
 
     def __init__(self, *tensors: Tensor) -> None:
         lengths = {tensor.shape[:1] for tensor in tensors}
@@ -66,15 +66,15 @@ class TensorDataset(Dataset):
         return tuple([tensor[index] for tensor in self.tensors])
 
     def takes_batches(self) -> bool:
-        """Return whether `__getitem__` is that of this class, and not a subclass's."""
+        """Return whether `__getitem__` has not been overridden by a subclass."""
         return type(self).__getitem__ is TensorDataset.__getitem__
 
 
 def rows(x: Tensor, numbers: list[int]) -> Tensor:
-    """Return rows of a tensor by their numbers; negative ones count from the end.
+    """Return rows of a tensor by their indices; negative indices count from the end.
 
-    Stage 2's `Gather` takes one index for each element of the result. Strides of 0 repeat the
-    number of a row for all its elements, without copies.
+    Stage 2's `Gather` takes an index for each element of the result. Strides of 0 repeat the index
+    of a row for all its elements without copying it.
     """
     places = np.asarray(numbers)
     if places.ndim != 1 or places.dtype.kind != "i":  # a mask, for example

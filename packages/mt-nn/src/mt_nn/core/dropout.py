@@ -1,6 +1,6 @@
 """Dropout: randomly zero activations during training, so that the network relies on no single one.
 
-`train()` and `eval()` of stage 0's `Module` switch it on and off.
+Stage 0's `Module.train` and `Module.eval` switch it on and off.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     """Set each element to zero with probability `p`, and scale the rest by `1 / (1 - p)`.
 
     Args:
-        input: any shape, which is also that of the result.
+        input: a tensor of any shape.
         p: the probability.
-        training: if False, the input is returned as it is.
-        inplace: whether to store the result in the input, which no leaf that requires grad allows.
+        training: if False, return the input unchanged.
+        inplace: whether to store the result in the input, which must not be a leaf that requires
+            grad.
 
     Raises:
-        SettingError: `p` is no probability.
-        DTypeError: integers would be dropped.
+        SettingError: `p` is not between 0 and 1.
+        DTypeError: the input is not floating-point.
     """
     if not is_active("dropout", input, p, training):
         return input
@@ -42,12 +43,12 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
 @fused("dropout")
 def _dropout(input: Tensor, noise: Tensor, p: float) -> Tensor:
-    """Zero the elements whose noise, of float32 between 0 and 1, is below `p`; scale the rest."""
+    """Zero the elements whose noise, float32 in [0, 1), is below `p`; scale the rest."""
     return input * (cast(noise >= p, input.dtype) * (1.0 / (1.0 - p)))
 
 
 def is_active(name: str, input: Tensor, p: float, training: bool) -> bool:
-    """Return whether a function of dropout changes its input, which must be floating-point."""
+    """Return whether dropout applies; check `p` and, if it applies, the dtype of the input."""
     check_probability(p)
     if not training or p == 0.0:
         return False
@@ -56,17 +57,17 @@ def is_active(name: str, input: Tensor, p: float, training: bool) -> bool:
 
 
 def check_probability(p: Any) -> None:
-    """Raise SettingError unless `p` is a probability."""
+    """Raise SettingError unless `p` is between 0 and 1."""
     if not (isinstance(p, int | float | np.floating) and 0.0 <= p <= 1.0):
         raise SettingError(f"the dropout probability must be between 0 and 1; got {p}.")
 
 
 class DropoutLayer(Module):
-    """Base of the layers of dropout.
+    """Base class of dropout layers.
 
     Args:
-        p: the probability that something is set to zero.
-        inplace: whether the result is stored in the input.
+        p: the probability of setting an element to zero.
+        inplace: whether to store the result in the input.
     """
 
     function: ClassVar[Callable[..., Tensor]]
@@ -81,11 +82,11 @@ class DropoutLayer(Module):
         return self.function(input, self.p, self.training, self.inplace)
 
     def extra_repr(self) -> str:
-        """Show the settings."""
+        """Return the settings."""
         return f"p={self.p}, inplace={self.inplace}"
 
 
 class Dropout(DropoutLayer):
-    """Set elements to zero at random in training, and scale the rest; see `dropout`."""
+    """Randomly zero elements during training, and scale the rest; see `dropout`."""
 
     function = staticmethod(dropout)

@@ -1,15 +1,15 @@
 """The errors of layers, functions, optimizers and loaders.
 
-All derive from `NetworkError`, which is a `RuntimeError`, because torch raises that for most
-invalid calls; and each also derives from the builtin exceptions that code written for torch would
-catch. `mt_nn.errors` adds those of files, downloads and training with several processes.
+All derive from `NetworkError`, which is a `RuntimeError`, as most of torch's errors are, and from
+the other builtin exceptions that torch raises in their place. `mt_nn.errors` adds the errors of
+files, downloads and distributed training.
 """
 
 from __future__ import annotations
 
 
 class NetworkError(RuntimeError):
-    """Base of the errors raised by mt-nn."""
+    """Base class of the errors of mt-nn."""
 
 
 class SettingError(NetworkError, NotImplementedError, ValueError):
@@ -21,4 +21,4 @@ class SettingTypeError(SettingError, TypeError):
 
 
 class InputError(NetworkError, NotImplementedError, ValueError):
-    """A tensor of a shape or dtype that a layer or a function cannot work with."""
+    """A tensor whose shape or dtype a layer or a function does not support."""

@@ -1,8 +1,8 @@
-"""A table of functions for the less common settings, which folders beside the core fill.
+"""A table of functions that extend the core with less common settings.
 
-The core implements the settings that most networks use. For the others, such as soft targets or
-worker threads, it looks a function up here by name. `@extends("worker threads")` above a function
-registers it when its file is imported, which `import mt_nn` does.
+The core implements the settings that most networks use. For others, such as soft targets or worker
+threads, it looks up a function by name. `@extends("worker threads")` registers a function when its
+file is imported, which `import mt_nn` does.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from mt_nn.core.errors import SettingError
 F = TypeVar("F", bound=Callable[..., Any])
 
 EXTENSIONS: dict[str, Callable[..., Any]] = {}
-"""Functions by name.
+"""Extension functions by name.
 
-Checks, which raise errors and without which invalid arguments fail later, with less clear messages:
+Checks, which raise clearer errors than the operations that would fail otherwise:
 
 - `convolution`, `pooling`, `windows`: the shapes and settings of these functions;
 - `settings of a convolution(layer)`, `check of padding by name(padding, stride)`;
@@ -40,7 +40,7 @@ Settings that the core does not implement:
 
 
 def extends(name: str) -> Callable[[F], F]:
-    """Return a decorator that registers a function or a class under a name."""
+    """Register the decorated function or class under a name."""
 
     def register(function: F) -> F:
         EXTENSIONS[name] = function
@@ -53,7 +53,7 @@ def extension(name: str) -> Callable[..., Any]:
     """Return the function registered under a name.
 
     Raises:
-        SettingError: there is none, because the rest of the package is not installed.
+        SettingError: there is none, since the rest of the package is not installed.
     """
     if name not in EXTENSIONS:
         raise SettingError(f"{name}: only the core of mt-nn is installed. Reinstall mt-nn.")
@@ -61,6 +61,6 @@ def extension(name: str) -> Callable[..., Any]:
 
 
 def check(name: str, *values: Any) -> None:
-    """Call a check of arguments, which raises errors, if one is registered under the name."""
+    """Run the argument check registered under a name, if there is one."""
     if name in EXTENSIONS:
         EXTENSIONS[name](*values)

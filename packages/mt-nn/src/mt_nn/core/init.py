@@ -1,8 +1,8 @@
-"""Initial values of parameters, under torch's names and by its formulas.
+"""Initializers of parameters, with torch's names and formulas.
 
-Each function fills a tensor in place, without recording, and returns it. The random numbers come
-from `generator`, or from the one that `mt_tensor.manual_seed` sets, so that a seed gives the same
-network on every backend. `mt_nn.init` has more of them.
+Each function fills a tensor in place, without recording, and returns it. Random numbers come from
+`generator`, by default the one that `mt_tensor.manual_seed` seeds, so that a seed gives the same
+network on every backend. `mt_nn.init` has more initializers.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ def uniform_(
 
 
 def fan_in(tensor: Tensor) -> int:
-    """Return the number of inputs that each output of a weight (outputs, inputs, ...) has."""
+    """Return the number of inputs per output of a weight of shape (outputs, inputs, ...)."""
     if tensor.ndim < 2:
         raise SettingError(
-            f"the fan of a tensor of shape {tensor.shape} is undefined: it takes a weight of at "
-            "least two dimensions, (outputs, inputs, ...)."
+            f"the fan of a tensor of shape {tensor.shape} is undefined: a weight needs at least "
+            "two dimensions, (outputs, inputs, ...)."
         )
     return size_of(tensor.shape[1:])
 

@@ -1,4 +1,4 @@
-"""LeNet, a small convolutional network for images of digits (LeCun et al. 1998), and its training.
+"""LeNet, a small convolutional network for images of digits (LeCun et al. 1998).
 
 loader = DataLoader(TensorDataset(images, labels), batch_size=64, shuffle=True)
 model = LeNet()
@@ -23,14 +23,14 @@ from mt_tensor import Tensor
 
 
 class LeNet(Module):
-    """Two convolutions, each followed by relu and the second by pooling, and two linear layers.
+    """Two convolutions with relu, max pooling, and two linear layers with dropout between them.
 
     Args:
         image_size: height and width of the images.
         classes: the number of classes.
-        channels: channels after the first and the second convolution.
-        hidden: features between the linear layers.
-        dropout: the fraction of these that is zeroed in training.
+        channels: the number of channels after the first and the second convolution.
+        hidden: the number of features between the linear layers.
+        dropout: the dropout probability of these features.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class LeNet(Module):
         )
 
     def forward(self, images: Tensor) -> Tensor:
-        """Return the score of each class, (batch, classes), for images (batch, 1, size, size)."""
+        """Return scores of shape (batch, classes) for images of shape (batch, 1, size, size)."""
         scores: Tensor = self.classifier(self.features(images))
         return scores
 

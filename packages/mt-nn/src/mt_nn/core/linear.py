@@ -1,9 +1,8 @@
-"""The linear map, and the layer that holds its weights: the pattern of the files that follow.
+"""The linear function and layer, in the pattern of all files that follow.
 
-A public function checks its arguments and brings them into one form. An inner function computes. It
-is composed of operations of tensors; by stage 2's decorator `@fused` a backend may have a kernel of
-that name, which is called instead. A layer makes its parameters, sets their initial values, and
-calls the function.
+A public function checks and normalizes its arguments. A private function, composed from tensor
+operations, computes the result; stage 2's decorator `@fused` replaces it with a backend's kernel of
+that name, if there is one. A layer creates and initializes the parameters, and calls the function.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         Shape (*batch, outputs).
 
     Raises:
-        InputError: the shapes do not fit.
+        InputError: the shapes do not match.
         DTypeError: the tensors have different dtypes.
         BackendMismatchError: the tensors belong to different backends.
     """
@@ -57,16 +56,16 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 def _linear_gradients(
     grad: Tensor, needs: Sequence[bool], input: Tensor, weight: Tensor, _: Tensor | None
 ) -> tuple[Tensor | None, ...]:
-    """Return the gradients of input, weight and bias, each if it is needed.
+    """Return the gradients of input, weight and bias that are needed.
 
-    With it the derivative can be differentiated again without computing `_linear` anew.
+    Higher derivatives use them instead of computing `_linear` again.
     """
-    of_weight = of_bias = None
+    grad_weight = grad_bias = None
     if needs[1] or needs[2]:
         rows, inputs = grad.reshape(-1, weight.shape[0]), input.reshape(-1, input.shape[-1])
-        of_weight = rows.T @ inputs if needs[1] else None
-        of_bias = rows.sum(0) if needs[2] else None
-    return grad @ weight if needs[0] else None, of_weight, of_bias
+        grad_weight = rows.T @ inputs if needs[1] else None
+        grad_bias = rows.sum(0) if needs[2] else None
+    return grad @ weight if needs[0] else None, grad_weight, grad_bias
 
 
 @fused("linear", gradient=_linear_gradients)
@@ -105,7 +104,7 @@ class Linear(Module):
         return linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        """Show the settings."""
+        """Return the settings."""
         return (
             f"in_features={self.in_features}, out_features={self.out_features}, "
             f"bias={self.bias is not None}"
@@ -128,5 +127,5 @@ class Flatten(Module):
         return input.reshape(*sizes[:first], features, *sizes[last + 1 :])
 
     def extra_repr(self) -> str:
-        """Show the settings."""
+        """Return the settings."""
         return f"start_dim={self.start_dim}, end_dim={self.end_dim}"

@@ -1,8 +1,9 @@
-"""`DataLoader`: batches of a data set, epoch by epoch.
+"""`DataLoader`: iterate over the batches of a data set.
 
-An epoch begins by drawing one seed. The sampler, and each batch by its number, draw from generators
-that begin at that seed. So the order and all random numbers are the same for any number of workers,
-and an epoch can be resumed in its middle. `mt_nn.data` adds workers and resumption.
+An epoch starts by drawing a seed. The sampler and each batch draw from generators of their own,
+seeded with the seed of the epoch and the number of the batch. So the order and all random numbers
+do not depend on the number of workers, and an epoch can be resumed in the middle. `mt_nn.data` adds
+workers and resumption.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from mt_tensor.core.generator import numbers_of, use_generator
 
 SEED_BITS = 63
 END = object()
-"""Follows the last batch of an epoch."""
+"""A sentinel for the end of an epoch."""
 
 
 class DataLoader:
     """Iterate over a data set in batches; every iteration is one epoch.
 
-    The settings are torch's. Workers are threads, so that two settings have no effect.
+    The settings are torch's. Workers are threads, so two settings have no effect.
 
         >>> from mt_nn.core.dataset import TensorDataset
         >>> from mt_tensor import tensor
@@ -35,24 +36,24 @@ class DataLoader:
         [[0, 1], [2, 3], [4]]
 
     Args:
-        dataset: the samples. A method `__getitems__` returns the list of samples of a batch. An
-            `IterableDataset` is iterated over once an epoch, by one worker if there are any.
-        batch_size: the number of samples in a batch; the last one may be smaller. With None samples
-            come one by one, not joined.
+        dataset: the data set. If it has a method `__getitems__`, that is called for the samples of
+            a batch. An `IterableDataset` is iterated over once per epoch, by a single worker.
+        batch_size: the number of samples in a batch; the last one may be smaller. With None,
+            samples are not joined into batches.
         shuffle: whether to draw a new order for each epoch.
-        sampler: numbers of samples in another order, instead of `shuffle`.
-        batch_sampler: lists of numbers, one for each batch; instead of `batch_size`, `shuffle`,
-            `sampler` and `drop_last`.
+        sampler: an iterable of sample indices, instead of `shuffle`.
+        batch_sampler: an iterable of lists of indices, one per batch; instead of `batch_size`,
+            `shuffle`, `sampler` and `drop_last`.
         num_workers: the number of threads that prepare batches; the batches do not depend on it.
-        collate_fn: joins a list of samples into a batch; `default_collate` if None. Where
-            `batch_size` is None it gets each sample; then `default_convert` if None.
-        drop_last: whether to leave out a last batch that is smaller.
+        collate_fn: joins a list of samples into a batch, by default `default_collate`. If
+            `batch_size` is None, converts a sample, by default with `default_convert`.
+        drop_last: whether to drop a last batch that is smaller.
         timeout: how many seconds to wait for a worker's batch; 0 for no limit.
-        worker_init_fn: called with its number, from 0, in each worker when it begins.
-        generator: the source of the seed of an epoch; by default the one that
-            `mt_tensor.manual_seed` sets. Inside data set, sampler and `collate_fn` the default
-            generator is one that belongs to the epoch, or to the batch.
-        prefetch_factor: how many batches each worker is ahead; 2 if None.
+        worker_init_fn: called in each worker with its index when it starts.
+        generator: the generator of the seeds of epochs; by default the one that
+            `mt_tensor.manual_seed` seeds. The data set, the sampler and `collate_fn` run with a
+            default generator of the epoch or the batch.
+        prefetch_factor: the number of batches that each worker prepares in advance; 2 if None.
         pin_memory, persistent_workers: have no effect.
     """
 
@@ -88,13 +89,13 @@ class DataLoader:
             if batch_size is not None:
                 batch_sampler = BatchSampler(sampler, batch_size, drop_last)
         self.sampler, self.batch_sampler = sampler, batch_sampler
-        self._seed: int | None = None  # of the epoch in progress
-        self._position = 0  # the number of its batches that have been yielded
-        self._generators: list[dict[str, Any]] = []  # their states when it began
+        self._seed: int | None = None  # of the current epoch
+        self._position = 0  # number of batches yielded in it
+        self._generators: list[dict[str, Any]] = []  # generator states at its start
         self._resumes = False  # whether the next iteration continues it
 
     def __len__(self) -> int:
-        """Return the number of batches of an epoch; a TypeError if it is unknown."""
+        """Return the number of batches of an epoch; raise TypeError if it is unknown."""
         if self._is_iterable:
             if self.batch_size is None:
                 return len(self.dataset)
@@ -102,7 +103,7 @@ class DataLoader:
         return len(self._order())
 
     def __iter__(self) -> Iterator[Any]:
-        """Begin an epoch, or continue the one of `load_state_dict`."""
+        """Start an epoch, or continue the one restored by `load_state_dict`."""
         if self._resumes and self._seed is not None:
             seed, skipped = self._seed, self._position
         else:
@@ -113,23 +114,23 @@ class DataLoader:
         return self._epoch(seed, skipped)
 
     def _epoch(self, seed: int, skipped: int) -> Iterator[Any]:
-        """Yield the batches of an epoch except the first ones, and count them."""
+        """Yield the batches of an epoch after the first `skipped`, and count them."""
         items, make = self._items(seed, skipped), partial(self._make, seed)
         position = skipped
         if self.num_workers:
-            made = extension("worker threads")(self, items, make)
+            loaded = extension("worker threads")(self, items, make)
         else:
-            made = (make(item) for item in items)
-        for batch in made:
+            loaded = (make(item) for item in items)
+        for batch in loaded:
             position += 1
-            if self._seed == seed:  # and no later epoch has begun
+            if self._seed == seed:  # no later epoch has started
                 self._position = position
             yield batch
         if self._seed == seed:
             self._seed, self._position = None, 0
 
     def _items(self, seed: int, skipped: int) -> Iterator[tuple[int, Any]]:
-        """Yield the number of each batch, and its samples or their numbers."""
+        """Yield the number of each batch, and its samples or their indices."""
         generator = _generator_of(seed, 0)
         with use_generator(generator):
             source = self._source()
@@ -150,11 +151,11 @@ class DataLoader:
         return batches(samples, self.batch_size, self.drop_last)
 
     def _order(self) -> Any:
-        """Return the source of lists of numbers, or of numbers."""
+        """Return the iterable of indices or of lists of indices."""
         return self.sampler if self.batch_sampler is None else self.batch_sampler
 
     def _make(self, seed: int, numbered: tuple[int, Any]) -> Any:
-        """Return a batch; `numbered` comes from `_items`."""
+        """Create a batch from an item of `_items`."""
         number, item = numbered
         with use_generator(_generator_of(seed, number)):
             if self._is_iterable:
@@ -177,26 +178,26 @@ class DataLoader:
         return samples
 
     def all_generators(self) -> list[Generator]:
-        """Return the generators of the loader and of its samplers, each once."""
+        """Return the generators of the loader and its samplers, without duplicates."""
         inner = getattr(self.batch_sampler, "sampler", None)
         holders = (self, self.sampler, self.batch_sampler, inner)
         generators = (getattr(holder, "generator", None) for holder in holders)
         return list({id(each): each for each in generators if isinstance(each, Generator)}.values())
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the position in the epoch, as values that JSON and pickle can hold."""
+        """Return the position in the epoch, as values that JSON and pickle support."""
         return extension("state of a loader")(self)  # type: ignore[no-any-return]
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Let the next iteration continue where `state_dict` was called.
+        """Continue from a state dictionary in the next iteration.
 
-        The samples of the batches before are not read again, except those of an `IterableDataset`.
+        Samples of earlier batches are not read again, except from an `IterableDataset`.
         """
         extension("resumption of a loader")(self, state)
 
 
 def _generator_of(seed: int, number: int) -> Generator:
-    """Return the generator of a batch, from 1, or that of the sampler, 0."""
+    """Return the generator of batch `number`, counted from 1, or of the sampler, number 0."""
     return Generator().manual_seed(number << SEED_BITS | seed)
 
 

@@ -1,8 +1,8 @@
-"""Losses: numbers that say how wrong a network is; `backward()` starts from them.
+"""Cross-entropy loss, and accuracy.
 
-The loss of each sample is computed, and the losses of a batch are reduced: to their mean, their
-sum, or not at all. torch's deprecated `size_average` and `reduce` are left out; the arguments after
-them are passed by name. `mt_nn.losses` has more losses, and weights and soft targets for this one.
+The losses of the samples of a batch are reduced to their mean or sum, or not at all. torch's
+deprecated arguments `size_average` and `reduce` are not supported; the arguments after them are
+keyword-only. `mt_nn.losses` has more losses, and weights and soft targets for this one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ REDUCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 def check_reduction(reduction: Reduction) -> None:
-    """Raise SettingError unless `reduction` is the name of one."""
+    """Raise SettingError unless `reduction` is valid."""
     if reduction not in ("mean", "sum", "none"):
         raise SettingError(f"reduction must be 'mean', 'sum' or 'none'; got {reduction!r}.")
 
@@ -46,22 +46,21 @@ def cross_entropy(
     """Return the negative log of the softmax probability of the correct class.
 
     Args:
-        input: scores, any real numbers ("logits"), shape (batch, classes, *rest), or (classes,) for
-            one sample.
-        target: the correct classes, int64 of shape (batch, *rest), or (); or probabilities of the
-            classes, floating-point of the shape of the scores.
-        weight: a weight for each class, shape (classes,); the mean is divided by the sum of the
-            weights of all targets, or by their number if these are probabilities.
+        input: scores (logits), shape (batch, classes, *rest), or (classes,) for one sample.
+        target: the correct classes, int64 of shape (batch, *rest), or () for one sample; or class
+            probabilities, floating-point with the shape of the scores.
+        weight: a weight for each class, shape (classes,). The mean divides by the sum of the
+            weights of all targets, or by their number if they are probabilities.
         ignore_index: the target of samples to ignore; it need not be a class.
-        reduction: mean or sum over all, or none.
-        label_smoothing: from 0 to 1, the fraction of the target that is spread evenly over all
+        reduction: "mean", "sum" or "none".
+        label_smoothing: from 0 to 1, the fraction of the target that is distributed evenly over all
             classes (Szegedy et al. 2016, "Rethinking the Inception Architecture").
 
     Raises:
-        InputError: shapes or dtypes do not fit.
+        InputError: the shapes do not match, or a dtype is invalid.
         DTypeError: the weights have another dtype than the scores.
-        IndexingError: a class does not exist.
-        SettingError: an invalid setting, or a class to ignore among probabilities.
+        IndexingError: a class is out of range.
+        SettingError: a setting is invalid, or `ignore_index` is given for probabilities.
         BackendMismatchError: the tensors belong to different backends.
     """
     check_reduction(reduction)
@@ -78,7 +77,7 @@ def _cross_entropy(
 ) -> Tensor:
     """Compute `cross_entropy` of a batch, without weights.
 
-    The largest score of each sample is subtracted first, so that exp does not overflow.
+    Subtract the largest score of each sample first, so that exp does not overflow.
     """
     scores = cast(input, input.dtype.computed)
     shifted = scores - fold("maximum", scores, (1,)) if scores.numel() else scores
@@ -97,7 +96,7 @@ def _nll_loss(input: Tensor, target: Tensor, ignore_index: int, reduction: Reduc
 def reduced(
     losses: Tensor, weights: Tensor | None, counted: Tensor, reduction: Reduction
 ) -> Tensor:
-    """Reduce the losses that are counted; the mean is divided by the sum of their weights."""
+    """Reduce the counted losses; the mean divides by the sum of their weights."""
     losses = elementwise("where", counted, losses, 0.0)
     if reduction != "mean":
         return REDUCTIONS[reduction](losses)
@@ -106,7 +105,7 @@ def reduced(
 
 
 def for_one_sample(loss: Any, input: Tensor, target: Tensor, *settings: Any) -> Tensor:
-    """Compute a loss; a sample without a batch becomes a batch of one."""
+    """Compute a loss; a sample without a batch dimension becomes a batch of one."""
     if input.ndim > 1:
         return loss(input, target, *settings)  # type: ignore[no-any-return]
     result: Tensor = loss(input.unsqueeze(0), target.unsqueeze(0), *settings)
@@ -114,7 +113,7 @@ def for_one_sample(loss: Any, input: Tensor, target: Tensor, *settings: Any) -> 
 
 
 def check_classes(name: str, input: Tensor, target: Tensor) -> None:
-    """Raise InputError unless scores and the correct classes fit each other."""
+    """Raise InputError unless scores and targets have valid shapes and dtypes."""
     shape = input._tensor.layout.shape
     if not shape or not input.is_floating_point():
         raise InputError(
@@ -128,8 +127,8 @@ def check_classes(name: str, input: Tensor, target: Tensor) -> None:
         )
     if target.dtype.name != "int64":
         raise InputError(
-            f"targets are class numbers of int64; {target.dtype.name} was given. Convert with "
-            "target.long()."
+            f"targets must be class indices of int64; {target.dtype.name} was given. Convert "
+            "with target.long()."
         )
     if target.backend is not input.backend:
         common_backend(input, target)
@@ -137,14 +136,14 @@ def check_classes(name: str, input: Tensor, target: Tensor) -> None:
 
 @checked
 def accuracy(input: Tensor, target: Tensor) -> float:
-    """Return the fraction of samples whose largest score is that of the correct class.
+    """Return the fraction of samples for which the correct class has the largest score.
 
     Args:
         input: scores, shape (batch, classes, *rest).
         target: the correct classes, int64 of shape (batch, *rest).
 
     Raises:
-        InputError: the shapes do not fit.
+        InputError: the shapes do not match.
     """
     if input.ndim < 2 or target.shape != (input.shape[0], *input.shape[2:]):
         raise InputError(

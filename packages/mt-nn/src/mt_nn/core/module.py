@@ -1,8 +1,7 @@
-"""`Module`: stage 0's tree of modules, with tensors as parameters.
+"""`Module`: stage 0's modules, with tensors as parameters.
 
-Stage 0 finds parameters and submodules, names them and saves them. A module of tensors can do more
-than this core needs: it can be converted, moved to a GPU, searched by name and watched by hooks.
-`mt_nn/methods.py` lists these methods, all with torch's names.
+Stage 0 registers, names and saves parameters and submodules. `mt_nn/methods.py` lists further
+methods of torch, such as conversion, moving to a GPU, search by name, and hooks.
 """
 
 from __future__ import annotations
@@ -18,17 +17,17 @@ from mt_operators.core.parameter import Holder
 
 if TYPE_CHECKING:
     from mt_nn.methods import Methods
-else:  # that file adds its methods when it is imported
+else:  # that file registers its methods when it is imported
     Methods = object
 
 
 class Module(mt_operators.Module, Methods):
-    """A layer or a network. Subclass it as in torch, and define `forward`."""
+    """Base class of layers and networks. Define `forward` in a subclass, as in torch."""
 
-    _hooks: Any = None  # those of `mt_nn.hooks`, once one is registered
+    _hooks: Any = None  # set by `mt_nn.hooks` when a hook is registered
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run `forward`, and the hooks before and after it."""
+        """Run `forward` and the hooks of the module."""
         if self._hooks is None:
             return self.forward(*args, **kwargs)
         return self._hooks.run(self, args, kwargs)
@@ -36,7 +35,7 @@ class Module(mt_operators.Module, Methods):
     if TYPE_CHECKING:  # stage 0's methods, for parameters that are tensors
 
         def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-            """Iterate over the parameters, each one once; see stage 0's `Module`."""
+            """Iterate over the parameters, without duplicates; see stage 0's `Module`."""
 
         def named_parameters(
             self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
@@ -46,19 +45,19 @@ class Module(mt_operators.Module, Methods):
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
     ) -> IncompatibleKeys:
-        """Load the values of a state dictionary. If anything does not fit, nothing changes.
+        """Load a state dictionary, completely or, if there is an error, not at all.
 
         Args:
             state_dict: values by dotted name, as `state_dict` returns them.
             strict: whether the names must match exactly; otherwise only common ones are loaded.
-            assign: whether parameters and buffers become the tensors of the dictionary, with their
-                memory, dtypes and backends, instead of copying their elements.
+            assign: whether to replace parameters and buffers by the tensors of the dictionary, with
+                their memory, dtypes and backends, instead of copying their elements.
 
         Returns:
-            The names missing in `state_dict`, and those in it that the module lacks.
+            The missing and the unexpected names.
 
         Raises:
-            StateDictError: names are missing or unexpected, or a value does not fit.
+            StateDictError: names are missing or unexpected, or a value is invalid.
         """
         keys = super().load_state_dict(state_dict, strict)
         if assign:
@@ -66,7 +65,7 @@ class Module(mt_operators.Module, Methods):
         return keys
 
     def _own_saved(self) -> dict[str, Holder]:
-        """Return what is saved of this module itself, with an extra state if it defines one."""
+        """Return the members of this module that are saved, with its extra state if it has one."""
         saved = super()._own_saved()
         if "extra state" in EXTENSIONS:
             EXTENSIONS["extra state"](self, saved)

@@ -1,7 +1,7 @@
-"""`Optimizer`: groups of parameters with their settings, a state for each, and the loop of `step`.
+"""`Optimizer`: parameter groups with settings, the state of each parameter, and the method `step`.
 
-A subclass defines how one parameter changes. Like torch's optimizers, it keeps the values that it
-needs again at the next step, such as running averages of gradients, in a dictionary for each
+A subclass defines the update of one parameter. Like torch's optimizers, it stores the values that
+it needs at the next step, such as running averages of gradients, in a dictionary for each
 parameter: its *state*.
 """
 
@@ -22,16 +22,16 @@ from mt_tensor.core.in_place import overwrite
 
 if TYPE_CHECKING:
     from mt_nn.hooks.optimizers import Methods
-else:  # that file adds its methods when it is imported
+else:  # that file registers its methods when it is imported
     Methods = object
 
 
 def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method `step` that calls the optimizer's hooks, if it has any."""
+    """Wrap a method `step` so that it calls the optimizer's hooks, if it has any."""
 
     @functools.wraps(step)
     def hooked(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if self._hooks is None or type(self).step is not hooked:  # a subclass does so
+        if self._hooks is None or type(self).step is not hooked:  # called by a subclass's `step`
             return step(self, *args, **kwargs)
         return self._hooks.run(step, self, args, kwargs)
 
@@ -39,32 +39,33 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Optimizer(Methods):
-    """Change parameters in place, along their gradients.
+    """Base class of optimizers, which change parameters in place along their gradients.
 
     A subclass defines `update`, which changes one parameter; `initial_state`, the values stored for
-    it; and `check_settings`. A setting `maximize` is implemented here, by negating gradients. Or a
-    subclass has a `step` of its own, as those written for torch do, and fills `state` itself.
+    it; and `check_settings`. The setting `maximize` is implemented here, by negating gradients.
+    Alternatively, a subclass overrides `step`, as subclasses written for torch do, and fills
+    `state` itself.
 
     Args:
         params: the parameters; or pairs of a name and a parameter, as `named_parameters()` yields
-            them; or dictionaries with `"params"`, which are either, and settings that differ from
-            the defaults for those.
-        defaults: the settings. A rate `lr` may be a tensor of one element: it is read at each step.
+            them; or dictionaries with either of these under `"params"`, and settings that differ
+            from the defaults.
+        defaults: the settings. The rate `lr` may be a tensor of one element, read at each step.
 
     Attributes:
-        defaults: the settings of groups that have none of their own.
+        defaults: the default settings of groups.
         param_groups: dictionaries with `"params"` and all settings; with `"param_names"` if
             parameters were given with names.
         state: the values stored for each parameter.
     """
 
     kinds: ClassVar[Mapping[str, str] | None] = None
-    """What settings must be, such as "at least 0", where this differs from `mt_nn.optim.checks`.
+    """Requirements of settings, such as "at least 0", that differ from `mt_nn.optim.checks`.
 
     None if only the rate is checked.
     """
 
-    _hooks: Any = None  # those of `mt_nn.hooks`, once one is registered
+    _hooks: Any = None  # set by `mt_nn.hooks` when a hook is registered
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):
@@ -83,7 +84,7 @@ class Optimizer(Methods):
             self.add_param_group(group)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Optimize more parameters, such as those of layers that were frozen so far.
+        """Add a group of parameters, such as those of layers that were frozen.
 
         Args:
             param_group: a dictionary with `"params"`, and settings that differ from the defaults.
@@ -102,9 +103,9 @@ class Optimizer(Methods):
         self.param_groups.append(group)
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
-        """Raise SettingError unless the settings of a group fit each other.
+        """Raise SettingError unless the settings of a group are consistent.
 
-        Their types and ranges, `kinds`, have been checked by `mt_nn.optim.checks`.
+        `mt_nn.optim.checks` has already checked their types and ranges, `kinds`.
         """
 
     def zero_grad(self, set_to_none: bool = True) -> None:
@@ -113,13 +114,13 @@ class Optimizer(Methods):
 
     @_with_hooks
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Change every parameter that has a gradient.
+        """Update every parameter that has a gradient.
 
         Args:
-            closure: computes the loss and its gradients again, and returns the loss; called first.
+            closure: called first; recomputes the loss and its gradients, and returns the loss.
 
         Returns:
-            What the closure returned; None without one.
+            The result of the closure, or None.
         """
         loss = None
         if closure is not None:
@@ -157,32 +158,31 @@ class Optimizer(Methods):
     def update(
         self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
-        """Change one parameter in place.
+        """Update one parameter in place.
 
         Args:
-            parameter: what to change.
+            parameter: the parameter.
             grad: its gradient; must not be changed.
-            state: the values stored for the parameter. A count of steps, `"step"`, already includes
-                this one: it is 1 the first time.
-            group: the settings, `lr` as a plain number.
+            state: the values stored for the parameter. The step count `"step"`, if there is one,
+                includes this step: it starts at 1.
+            group: the settings, with `lr` as a Python number.
         """
         raise NotImplementedError(f"{type(self).__name__} must define update(), or step().")
 
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        """Return the values stored for a parameter before its first step.
+        """Return the values to store for a parameter before its first step.
 
-        These are tensors and numbers; or None for a tensor like the parameter that the first step
-        makes.
+        They are tensors, numbers, or None for a tensor that the first step creates.
         """
         return {}
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the states and the settings, in torch's form.
+        """Return the states and the settings, in torch's format.
 
         Returns:
-            `"state"`: by the number of each parameter the values stored for it, the tensors
-            themselves and plain numbers; `"param_groups"`: the settings of each group, and under
-            `"params"` the numbers of its parameters, counted through all groups.
+            `"state"`: for the index of each parameter, the values stored for it, without copying
+            tensors; `"param_groups"`: the settings of each group, with the indices of its
+            parameters under `"params"`, counted through all groups.
         """
         if self._hooks is not None:
             self._hooks.call("saving", self)
@@ -200,11 +200,11 @@ class Optimizer(Methods):
 
     @no_grad()
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Continue where another optimizer stopped, with parameters in the same order.
+        """Load the state of an optimizer with parameters in the same order.
 
-        `state_dict` comes from `state_dict()`, or from torch's optimizer of that name. Tensors are
-        copied, and converted to the dtypes and backends of the parameters. If anything does not
-        fit, it raises StateDictError and changes nothing.
+        `state_dict` is the result of `state_dict()`, here or of torch's optimizer of that name.
+        Tensors are copied, and converted to the dtypes and backends of the parameters. If a value
+        is invalid, raise StateDictError and change nothing.
         """
         extension("loading the state of an optimizer")(self, state_dict)
 
@@ -212,7 +212,7 @@ class Optimizer(Methods):
         return [parameter for group in self.param_groups for parameter in group["params"]]
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Let a `step` that a subclass defines call the hooks, too."""
+        """Wrap a `step` defined by a subclass so that it calls the hooks, too."""
         super().__init_subclass__(**options)
         if "step" in vars(cls):
             cls.step = _with_hooks(cls.step)  # type: ignore[method-assign]
@@ -232,22 +232,19 @@ def _is_named(member: Any) -> bool:
 
 
 def settings_among(scope: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings among the local variables of a constructor.
-
-    So each setting is written once, in the signature.
-    """
+    """Return the settings among the local variables of a constructor."""
     return {
         name: value for name, value in scope.items() if name not in ("self", "params", "__class__")
     }
 
 
 def with_plain_rate(group: dict[str, Any]) -> dict[str, Any]:
-    """Return a group whose rate is a number, not a tensor of one element."""
+    """Return a group with the rate as a Python number."""
     rate = group.get("lr")
     return {**group, "lr": rate.item()} if isinstance(rate, Tensor) else group
 
 
-# --- Formulas that steps share --------------------------------------------------------------------
+# --- Formulas shared by optimizers ---------------------------------------------------------------
 
 Decay = Literal["coupled", "decoupled"] | None
 """Whether weight decay is added to the gradient, or applied to the parameter separately
@@ -255,7 +252,7 @@ Decay = Literal["coupled", "decoupled"] | None
 
 
 def decay_of(group: Mapping[str, Any]) -> tuple[float, Decay]:
-    """Return the last two arguments of `decayed` for the settings of a group."""
+    """Return the arguments `amount` and `decay` of `decayed` for the settings of a group."""
     strength = group["weight_decay"]
     if not strength:
         return 0.0, None
@@ -272,6 +269,6 @@ def decayed(x: Tensor, grad: Tensor, amount: Any, decay: Decay) -> tuple[Tensor,
 
 
 def follow(average: Tensor, value: Tensor, kept: Any, taken: Any) -> Tensor:
-    """Return the next running average; `taken` is `1 - kept`, rounded once, in double precision."""
+    """Return the next running average; `taken` is `1 - kept`, computed in double precision."""
     moved: Tensor = average * kept + value * taken
     return moved

@@ -1,8 +1,7 @@
-"""`Parameter`: a tensor that training changes.
+"""`Parameter`: a trainable tensor.
 
-Stage 0 has parameters and modules of numbers, stage 2 has tensors. A parameter here is both: a
-`Tensor`, so that layers compute with it directly, and a `Parameter` of stage 0, so that stage 0's
-`Module` finds it.
+It is a `Tensor`, so that layers compute with it directly, and a `Parameter` of stage 0, so that
+stage 0's `Module` registers it.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ from mt_tensor.core.in_place import overwrite
 
 
 class Parameter(Tensor, mt_operators.Parameter):
-    """A tensor that requires grad and that modules list among their parameters.
+    """A tensor that requires grad, and that modules register as a parameter.
 
     Args:
-        data: a tensor, whose memory is shared, or anything that `mt_tensor.tensor` takes.
+        data: a tensor, whose memory is shared, or anything that `mt_tensor.tensor` accepts.
         requires_grad: whether it is trained.
     """
 
@@ -29,17 +28,17 @@ class Parameter(Tensor, mt_operators.Parameter):
 
     @property
     def value(self) -> Tensor:
-        """The parameter itself: it is its value."""
+        """The parameter itself."""
         return self
 
     def update(self, value: Any) -> None:
-        """Store other elements, converted to this parameter's dtype and backend."""
+        """Overwrite the elements, converting to this parameter's dtype and backend."""
         if not isinstance(value, Tensor) or value.backend is not self.backend:
             value = tensor(value, backend=self.backend)
         overwrite(self, value)
 
     def fitting(self, saved: Any) -> Tensor:
-        """Return a saved value as a tensor.
+        """Convert a saved value to a tensor.
 
         Raises:
             StateDictError: it has another shape, or cannot be converted to a tensor.
@@ -55,5 +54,5 @@ class Parameter(Tensor, mt_operators.Parameter):
         self.update(fitting)
 
     def __repr__(self) -> str:
-        """Show the elements."""
+        """Return the elements as text."""
         return f"Parameter containing:\n{super().__repr__()}"

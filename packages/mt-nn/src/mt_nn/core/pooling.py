@@ -1,7 +1,6 @@
-"""Pooling: the largest element of each window of an image.
+"""Max pooling of images.
 
-`mt_nn.layers.pooling` adds means, signals and volumes, and windows that are dilated or that
-stick out at the end.
+`mt_nn.layers.pooling` adds average pooling, signals and volumes, dilated windows, and `ceil_mode`.
 """
 
 from __future__ import annotations
@@ -27,26 +26,26 @@ def max_pool2d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """Return the largest element of each window; of equals the first gets the gradient.
+    """Return the largest element of each window; the first of equal ones gets the gradient.
 
     Args:
         input: shape (batch, channels, height, width), or without the batch.
         kernel_size: height and width of a window.
         stride: distance between windows; the kernel size if None.
-        padding: -infinity added on each side, at most half the kernel size.
+        padding: number of elements of -infinity added on each side, at most half the kernel size.
         dilation: distance between the elements of a window.
-        ceil_mode: whether elements left over at the end get one more window.
+        ceil_mode: whether to add an incomplete window for the remaining elements at the end.
         return_indices: whether to return the positions of the elements, too.
 
     Returns:
-        Shape (batch, channels, out height, out width), where a size becomes
+        Shape (batch, channels, out height, out width), with sizes
         `(size + 2 padding - dilation (kernel - 1) - 1) / stride + 1`, rounded down, or up in
-        `ceil_mode`. With `return_indices`, a pair of this and the positions in the flattened image,
-        of int64; see `max_unpool2d`.
+        `ceil_mode`. With `return_indices`, a pair of this and the int64 positions in the flattened
+        image; see `max_unpool2d`.
 
     Raises:
-        InputError: the input is no such batch, or a window is larger than an image.
-        SettingError: an invalid setting.
+        InputError: the shape or dtype of the input is invalid, or a window exceeds the image.
+        SettingError: a setting is invalid.
     """
     if dilation != 1 or ceil_mode or return_indices:
         settings = (kernel_size, stride, padding, dilation, ceil_mode, return_indices)
@@ -64,13 +63,13 @@ def max_pool2d(
 def _max_pool2d(
     input: Tensor, kernel_size: tuple[int, ...], stride: tuple[int, ...], padding: tuple[int, ...]
 ) -> Tensor:
-    """Compute `max_pool2d`: of the elements of all windows, the first, the second ..., the largest.
+    """Compute `max_pool2d` by comparing element (i, j) of all windows at once, for each i and j.
 
-    Of equal elements the first remains; nan counts as largest.
+    The first of equal elements is kept; nan counts as largest.
     """
-    seen = windows(input, kernel_size, stride, padding, value=float("-inf"))
+    view = windows(input, kernel_size, stride, padding, value=float("-inf"))
     rows, columns = kernel_size
-    first, *others = [seen[..., i, j] for i in range(rows) for j in range(columns)]
+    first, *others = [view[..., i, j] for i in range(rows) for j in range(columns)]
     largest = first.clone()
     for other in others:
         is_larger = ((other > largest).logical_or(other.isnan())).logical_and(largest == largest)
@@ -79,7 +78,7 @@ def _max_pool2d(
 
 
 class MaxPool(Module):
-    """Base of the layers of max pooling; the arguments are those of `max_pool2d`."""
+    """Base class of max pooling layers; the arguments are those of `max_pool2d`."""
 
     function: ClassVar[Callable[..., Any]]
 
@@ -104,7 +103,7 @@ class MaxPool(Module):
         return self.function(input, *settings, self.ceil_mode, self.return_indices)
 
     def extra_repr(self) -> str:
-        """Show the settings."""
+        """Return the settings."""
         return (
             f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, "
             f"dilation={self.dilation}, ceil_mode={self.ceil_mode}"
@@ -112,6 +111,6 @@ class MaxPool(Module):
 
 
 class MaxPool2d(MaxPool):
-    """The largest element of each window of images; see `max_pool2d`."""
+    """Max pooling of images; see `max_pool2d`."""
 
     function = staticmethod(max_pool2d)

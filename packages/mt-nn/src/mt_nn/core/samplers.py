@@ -1,7 +1,7 @@
-"""Samplers: the order in which a loader reads samples, and the batches that they form.
+"""Samplers: the order in which a loader reads samples, and how it groups them into batches.
 
-A sampler yields numbers for a data set. It is iterated once an epoch, and draws again each time.
-Without a generator of its own it draws from the current one, which in a loader is the epoch's.
+A sampler yields indices of samples. A loader iterates over it once per epoch. A sampler without a
+generator draws from the current generator, which in a loader is the generator of the epoch.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from mt_tensor.core.generator import numbers_of
 
 
 class Sampler:
-    """Numbers of samples, or lists of them. Subclass it, and define `__iter__`."""
+    """Base class of iterables of sample indices, or of lists of them."""
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over the numbers of one epoch."""
+        """Iterate over the indices of one epoch."""
         raise TypeError(f"{type(self).__name__} must define __iter__.")
 
 
 class SequentialSampler(Sampler):
-    """Every sample once, in order."""
+    """Yield all indices in order."""
 
     def __init__(self, data_source: Sized) -> None:
         self.data_source = data_source
 
     def __iter__(self) -> Iterator[int]:
-        """Iterate over the numbers from 0."""
+        """Iterate over the indices from 0."""
         return iter(range(len(self.data_source)))
 
     def __len__(self) -> int:
@@ -41,14 +41,14 @@ class SequentialSampler(Sampler):
 
 
 class RandomSampler(Sampler):
-    """Samples in random order.
+    """Yield indices in random order.
 
     Args:
         data_source: the data set, or anything with a length.
-        replacement: whether a sample may be drawn again before all others have been.
-        num_samples: how many to draw for an epoch; the length of the data if None. Without
-            replacement more are drawn by going through the samples again, in another order.
-        generator: the source of the random numbers.
+        replacement: whether to draw with replacement.
+        num_samples: the number of indices per epoch; the length of the data if None. A larger
+            number without replacement repeats the data in another order.
+        generator: the random number generator; the current one if None.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class RandomSampler(Sampler):
         return len(self.data_source) if self._requested is None else self._requested
 
     def __iter__(self) -> Iterator[int]:
-        """Iterate over the numbers drawn for one epoch."""
+        """Iterate over the indices drawn for one epoch."""
         numbers, count = numbers_of(self.generator), len(self.data_source)
         if self.replacement:
             yield from numbers.integers(count, size=self.num_samples).tolist() if count else ()
@@ -87,7 +87,7 @@ class RandomSampler(Sampler):
 
 
 class BatchSampler(Sampler):
-    """Lists of numbers, one for each batch.
+    """Yield lists of indices, one per batch.
 
         >>> list(BatchSampler(SequentialSampler(range(5)), 2, drop_last=False))
         [[0, 1], [2, 3], [4]]
@@ -95,7 +95,7 @@ class BatchSampler(Sampler):
     Args:
         sampler: the order of the samples.
         batch_size: the number of samples in a batch.
-        drop_last: whether to leave out a last batch that is smaller.
+        drop_last: whether to drop a last batch that is smaller.
     """
 
     def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:

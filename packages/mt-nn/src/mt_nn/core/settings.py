@@ -1,4 +1,4 @@
-"""Settings of layers and functions: integers, one number or one for each dimension."""
+"""Checks of integer settings, given once or once per dimension."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from mt_tensor.core.arguments import as_integer
 from mt_tensor.core.errors import DomainError
 
 Sizes = int | Sequence[int]
-"""One number for all dimensions, or one for each."""
+"""An integer for all dimensions, or one for each."""
 
 
 def integer(name: str, value: Any, least: int) -> int:
-    """Return an integer, Python's or NumPy's, as Python's; raise SettingError below `least`."""
+    """Convert an integer of Python or NumPy to `int`; raise SettingError if below `least`."""
     if value.__class__ is int and value >= least:
         return value
     try:
@@ -26,9 +26,9 @@ def integer(name: str, value: Any, least: int) -> int:
 
 
 def integers(name: str, value: Any, count: int, least: int) -> tuple[int, ...]:
-    """Return `count` integers, given as one number for all dimensions or as one for each.
+    """Return `count` integers, given as one for all dimensions or as one for each.
 
-    Another number of them, or one below `least`, is a SettingError.
+    Raise SettingError for another number of integers, or for one below `least`.
     """
     if value.__class__ is int and value >= least:
         return (value,) * count
@@ -36,7 +36,7 @@ def integers(name: str, value: Any, count: int, least: int) -> tuple[int, ...]:
         for number in value:
             if number.__class__ is not int or number < least:
                 break
-        else:  # the settings that layers keep
+        else:  # already normalized, as the settings of layers are
             return value
     values = value if isinstance(value, tuple | list) else (value,)
     if len(values) == 1:
@@ -51,5 +51,7 @@ def integers(name: str, value: Any, count: int, least: int) -> tuple[int, ...]:
 
 
 def _expected(name: str, value: Any, count: int, least: int) -> str:
-    many = "an integer" if count == 1 else f"one or {('two', 'three')[count - 2]} integers"
-    return f"{name} must be {many} from {least} on; got {value!r}."
+    kind = "positive" if least else "non-negative"
+    several = f"one or {('two', 'three')[count - 2]} {kind} integers"
+    expected = f"a {kind} integer" if count == 1 else several
+    return f"{name} must be {expected}; got {value!r}."

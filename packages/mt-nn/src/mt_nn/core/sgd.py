@@ -11,24 +11,25 @@ from mt_tensor import Tensor, fuse_in_place
 
 
 class SGD(Optimizer):
-    """Step against the gradient, with momentum and weight decay as in torch.
+    """Stochastic gradient descent with momentum and weight decay, as in torch.
 
-    With gradient `g`, the decayed gradient is `g + weight_decay * parameter`; the velocity `v`
-    becomes `momentum * v + (1 - dampening) * g`, which is `g` at the first step; the parameter
-    moves by `-lr * v`, or with Nesterov's momentum by `-lr * (g + momentum * v)`.
+    `g` is the gradient plus `weight_decay * parameter`. The velocity `v` becomes
+    `momentum * v + (1 - dampening) * g`, or `g` at the first step. The parameter moves by
+    `-lr * v`, or with Nesterov momentum by `-lr * (g + momentum * v)`.
 
     Args:
         params: parameters or groups.
-        lr: the learning rate, not negative.
-        momentum: the fraction of the velocity that is kept.
-        dampening: the fraction of the gradient that the velocity ignores.
-        weight_decay: the strength of the decay of parameters towards zero.
-        nesterov: whether to look ahead; needs momentum, and no dampening.
-        maximize: whether to step along the gradient instead.
-        foreach, fused, differentiable: torch's implementations; the last must be False.
+        lr: the learning rate, non-negative.
+        momentum: the momentum factor.
+        dampening: the fraction of the gradient that is not added to the velocity.
+        weight_decay: the weight decay coefficient.
+        nesterov: whether to use Nesterov momentum; requires momentum, and no dampening.
+        maximize: whether to step along the gradient instead of against it.
+        foreach, fused: accepted for compatibility with torch, without effect.
+        differentiable: must be False.
     """
 
-    kinds: ClassVar[Mapping[str, str]] = {}  # the usual ones
+    kinds: ClassVar[Mapping[str, str]] = {}  # the default ones
 
     def __init__(
         self,
@@ -47,7 +48,7 @@ class SGD(Optimizer):
         super().__init__(params, settings_among(locals()))
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
-        """Raise SettingError for Nesterov's momentum without momentum, or with dampening."""
+        """Raise SettingError for Nesterov momentum without momentum or with dampening."""
         if settings["nesterov"] and (settings["momentum"] == 0 or settings["dampening"] != 0):
             raise SettingError("nesterov needs a momentum above 0 and no dampening.")
 
@@ -58,7 +59,7 @@ class SGD(Optimizer):
     def update(
         self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
-        """Change one parameter; see the class for the formula."""
+        """Update one parameter with the formula of the class."""
         momentum, taken = group["momentum"], 1 - group["dampening"]
         velocity = None
         if momentum:

@@ -1,7 +1,7 @@
-"""Windows that slide over signals and images; convolution and pooling compute with them.
+"""Sliding windows, which convolution and pooling compute with.
 
-Batches have shape (batch, channels, *sizes), with one size for each of one to three dimensions. The
-windows take no memory: by stage 2's strides all of them are one view of the input.
+Batches have shape (batch, channels, *sizes), with one to three sizes. All windows together are a
+view of the input, made with strides, so they need no memory.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SHAPES = {
 
 
 def as_batch(name: str, input: Tensor, dims: int) -> Tensor:
-    """Return a floating-point batch of samples with `dims` sizes, for the function `name`.
+    """Check the shape and dtype of an input with `dims` sizes, and return it as a batch.
 
     A single sample, of shape (channels, *sizes), becomes a batch of one.
     """
@@ -35,9 +35,9 @@ def as_batch(name: str, input: Tensor, dims: int) -> Tensor:
 
 
 def padded(input: Tensor, padding: tuple[int, ...], value: float) -> Tensor:
-    """Return images surrounded by elements of one value.
+    """Pad images with a constant value.
 
-    Stage 2's `Unselect` is the opposite of a slice: it puts a tensor into a larger one.
+    Stage 2's `Unselect` is the adjoint of slicing: it stores a tensor inside a larger one.
     """
     margins = (0, 0, *padding)
     sizes = [size + 2 * margin for size, margin in zip(input.shape, margins, strict=True)]
@@ -57,12 +57,12 @@ def windows(
     """Return all windows of an image, as a view of the padded image.
 
     Args:
-        input: shape (batch, channels, height, width), or with more or fewer sizes.
+        input: shape (batch, channels, height, width), or with one or three sizes.
         kernel_size: height and width of a window.
         stride: distance between windows.
-        padding: how many elements to add on each side.
+        padding: number of elements added on each side.
         dilation: distance between the elements of a window; 1 if None.
-        value: the element to pad with.
+        value: the padding value.
 
     Returns:
         Shape (batch, channels, out height, out width, kernel height, kernel width).
@@ -72,9 +72,9 @@ def windows(
     """
     steps = (1,) * len(kernel_size) if dilation is None else dilation
     check("windows", input.shape, kernel_size, padding, steps)
-    seen = padded(input, padding, value) if any(padding) else input
+    view = padded(input, padding, value) if any(padding) else input
     for dim, (size, distance, step) in enumerate(zip(kernel_size, stride, steps, strict=True), 2):
-        seen = seen.unfold(dim, step * (size - 1) + 1, distance)
+        view = view.unfold(dim, step * (size - 1) + 1, distance)
         if step > 1:
-            seen = seen[..., ::step]
-    return seen
+            view = view[..., ::step]
+    return view

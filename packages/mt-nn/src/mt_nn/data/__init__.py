@@ -25,12 +25,9 @@ from mt_nn.data.formats.images import (
     read_cifar100,
     read_idx,
 )
-from mt_nn.data.formats.tables import Table, read_csv
 from mt_nn.data.formats.texts import (
     SentenceDataset,
     Sentences,
-    WordVectors,
-    read_glove,
     read_movie_reviews,
     read_penn_treebank,
     read_sst2,
@@ -42,11 +39,11 @@ from mt_nn.data.vocabulary import BPTTWindows, Vocabulary, batchify, tokenize
 __all__ = [
     "PUBLISHED", "BPTTWindows", "BatchSampler", "ConcatDataset", "DataLoader", "Dataset",
     "IterableDataset", "RandomSampler", "Sampler", "SentenceDataset", "Sentences",
-    "SequentialSampler", "Subset", "SubsetRandomSampler", "Table", "TensorDataset",
-    "TransformedDataset", "Vocabulary", "WeightedRandomSampler", "WordVectors", "batchify",
+    "SequentialSampler", "Subset", "SubsetRandomSampler", "TensorDataset",
+    "TransformedDataset", "Vocabulary", "WeightedRandomSampler", "batchify",
     "cifar10", "cifar100", "default_collate", "default_convert", "digits", "download", "fetch",
-    "mnist", "pad_collate", "random_split", "read_cifar10", "read_cifar100", "read_csv",
-    "read_glove", "read_idx", "read_movie_reviews", "read_penn_treebank", "read_sst2", "read_text",
+    "mnist", "pad_collate", "random_split", "read_cifar10", "read_cifar100",
+    "read_idx", "read_movie_reviews", "read_penn_treebank", "read_sst2", "read_text",
     "tokenize", "transforms",
 ]
 # fmt: on

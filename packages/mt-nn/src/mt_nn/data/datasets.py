@@ -15,7 +15,7 @@ from mt_nn.core.samplers import Sampler
 from mt_nn.core.settings import integer
 from mt_nn.errors import SettingError
 from mt_nn.utils.declared import Declared
-from mt_tensor import Generator, Tensor, multinomial, stack, tensor
+from mt_tensor import Generator, multinomial, tensor
 from mt_tensor.extending import check_flags, numbers_of
 from typing import Any
 
@@ -43,9 +43,6 @@ class IterableDataset(Dataset):
 class TransformedDataset(Declared, Dataset):
     """Another data set's pairs of input and target, with functions applied to them.
 
-    A loader of a `TensorDataset`, or of a `Subset` of one, asks for a whole batch where the
-    transforms can draw for each image of a batch at once, as those in `mt_nn.data.transforms` can.
-
     Args:
         dataset: holds pairs.
         transform: called with each input, as those in `mt_nn.data.transforms`; None leaves it.
@@ -60,22 +57,12 @@ class TransformedDataset(Declared, Dataset):
         """Return how many samples there are."""
         return len(self.dataset)
 
-    def __getitem__(self, index: Any) -> tuple[Any, Any]:
-        """Return an input and a target, or a batch of them if the data set takes several."""
+    def __getitem__(self, index: int) -> tuple[Any, Any]:
+        """Return an input and a target."""
         value, target = self.dataset[index]
         if self.transform is not None:
-            several = isinstance(index, slice | list | np.ndarray)
-            value = transform_each(self.transform, value) if several else self.transform(value)
+            value = self.transform(value)
         return value, target if self.target_transform is None else self.target_transform(target)
-
-    def takes_batches(self) -> bool:
-        """Return whether both the data set and the transforms do."""
-        return (
-            type(self).__getitem__ is TransformedDataset.__getitem__
-            and takes_batches(self.dataset)
-            and self.target_transform is None
-            and (self.transform is None or transforms_batches(self.transform))
-        )
 
 
 @extends("sums of data sets")
@@ -167,21 +154,6 @@ def _counts(lengths: Sequence[int | float], total: int) -> list[int]:
             "fractions that add up to 1."
         )
     return [int(length) for length in lengths]
-
-
-def transforms_batches(transform: Any) -> bool:
-    """Return whether a transform, or each of several, transforms the images of a batch at once."""
-    return hasattr(transform, "each") and all(
-        transforms_batches(part) for part in getattr(transform, "transforms", ())
-    )
-
-
-def transform_each(transform: Any, imgs: Tensor) -> Tensor:
-    """Return the images of a batch, each transformed by itself."""
-    if hasattr(transform, "each"):
-        result: Tensor = transform.each(imgs)
-        return result
-    return stack([transform(img) for img in imgs.unbind()])
 
 
 # --- Samplers -------------------------------------------------------------------------------------

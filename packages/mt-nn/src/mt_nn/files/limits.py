@@ -69,7 +69,7 @@ def limits(**changes: float) -> Iterator[Limits]:
     """Set limits for the files that are read, and the downloads that are made, within a block.
 
         with limits(data=2**33, seconds=float("inf")):
-            vectors = read_glove("glove.840B.300d.txt", 300)
+            text = read_text("enwik9")
 
     Args:
         **changes: new values for attributes of `Limits`; infinity for none.

@@ -3,8 +3,8 @@
 What is written lies beside its target under a name of its own, and is moved over the target in one
 step when it is complete and on the disk. A process that is killed leaves such a file behind. It is
 known by its name; and that nobody writes it any more, by its lock, which ends with its process. So
-whoever next writes into the folder removes it, or goes on with it if that is what it is kept for.
-Where there are no such locks, as on Windows, it is left alone.
+whoever next writes into the folder removes it. Where there are no such locks, as on Windows, it is
+left alone.
 """
 
 from __future__ import annotations
@@ -26,12 +26,9 @@ from mt_nn.errors import files_needed
 if sys.platform != "win32":
     import fcntl
 
-_NAME = re.compile(r"\.mt-nn-([0-9a-z]+)-[0-9a-f]{16}")
-"""The names of files that are being written, with what for. They are short, however long the name
-of the target is, and nobody can know one beforehand and put something there."""
-
-_UNFINISHED = "unfinished"
-"""What those are written for which nobody goes on with."""
+_NAME = re.compile(r"\.mt-nn-unfinished-[0-9a-f]{16}")
+"""The names of files that are being written. They are short, however long the name of the target
+is, and nobody can know one beforehand and put something there."""
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
@@ -56,20 +53,12 @@ def write_table(path: Path, rows: Sequence[Sequence[Any]]) -> None:
 
 
 @contextlib.contextmanager
-def replacing(
-    path: str | os.PathLike[str], resumed_by: str | None = None
-) -> Iterator[io.BufferedRandom]:
+def replacing(path: str | os.PathLike[str]) -> Iterator[io.BufferedRandom]:
     """Yield a file that takes the place of another when the block ends, and not if it fails.
 
     A link is followed, and stays. Permissions of an earlier file are kept, and its owner and group
     where they can be; a new one has the process's usual. Other hard links to an earlier file keep
     its content.
-
-    Args:
-        path: the file.
-        resumed_by: small letters and digits, under which what a block has written that fails is
-            kept for the next one, which finds it in its file. With None, or if that is nothing, it
-            is removed.
 
     Raises:
         FileError: it could not be written; an earlier file of that name is untouched.
@@ -80,8 +69,8 @@ def replacing(
     )
     with files_needed(f"could not write {os.fspath(path)}", advice):
         target, earlier = _target(path)
-        _sweep(target.parent, _UNFINISHED)
-        file, beside = _begun(target.parent, resumed_by, earlier)
+        _sweep(target.parent)
+        file, beside = _begun(target.parent, earlier)
         with file:
             try:
                 yield file
@@ -96,12 +85,9 @@ def replacing(
                 with contextlib.suppress(OSError):  # where the disk is full, this fails as well
                     file.close()
                 with contextlib.suppress(OSError):  # somebody may have taken it away already
-                    if resumed_by is None or not beside.stat().st_size:
-                        beside.unlink()
+                    beside.unlink()
                 raise
         _sync(target.parent)
-        if resumed_by is not None:
-            _sweep(target.parent, resumed_by)
 
 
 def _target(path: str | os.PathLike[str]) -> tuple[Path, os.stat_result | None]:
@@ -125,21 +111,16 @@ def _target(path: str | os.PathLike[str]) -> tuple[Path, os.stat_result | None]:
     return target, earlier
 
 
-def _begun(
-    folder: Path, resumed_by: str | None, earlier: os.stat_result | None
-) -> tuple[io.BufferedRandom, Path]:
-    """Return a file to write, new or to be resumed, and its path.
+def _begun(folder: Path, earlier: os.stat_result | None) -> tuple[io.BufferedRandom, Path]:
+    """Return a new file to write, and its path.
 
     Raises:
         OSError: it cannot be made.
     """
-    if resumed_by is not None:
-        for file, path in _left_behind(folder, resumed_by):
-            return file, path
     permissions = 0o666 if earlier is None else earlier.st_mode & 0o777
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     while True:
-        path = folder / f".mt-nn-{resumed_by or _UNFINISHED}-{os.urandom(8).hex()}"
+        path = folder / f".mt-nn-unfinished-{os.urandom(8).hex()}"
         new = os.fdopen(os.open(path, flags, permissions), "w+b")
         if sys.platform != "win32":
             with contextlib.suppress(OSError):  # not every file system has locks
@@ -149,48 +130,29 @@ def _begun(
         new.close()  # before it was locked, somebody took it for one left behind
 
 
-def _left_behind(folder: Path, purpose: str) -> Iterator[tuple[io.BufferedRandom, Path]]:
-    """Yield files that nobody writes any more, which nobody else is given until they are closed.
-
-    Only plain files of this user are, not what else has such a name.
-    """
+def _sweep(folder: Path) -> None:
+    """Remove files that nobody writes any more: plain ones of this user that no process holds."""
     if sys.platform == "win32":
         return
-    for path in _named(folder, purpose):
-        with contextlib.suppress(OSError):
-            number = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
-            if _is_abandoned(number):
-                yield os.fdopen(number, "r+b"), path
-            else:
-                os.close(number)
-
-
-def _is_abandoned(number: int) -> bool:
-    """Whether an open file is a plain one of this user's that no process holds; if so, hold it."""
-    if sys.platform != "win32":
-        with contextlib.suppress(OSError):
-            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            status = os.fstat(number)
+    for path in _unfinished(folder):
+        with (
+            contextlib.suppress(OSError),
+            os.fdopen(os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK), "r+b") as file,
+        ):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            status = os.fstat(file.fileno())
             is_own = stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid()
-            return is_own and status.st_nlink == 1
-    return False
+            if is_own and status.st_nlink == 1:
+                path.unlink()
 
 
-def _named(folder: Path, purpose: str) -> list[Path]:
-    """Return what has the name of a file that is being written for a purpose."""
+def _unfinished(folder: Path) -> list[Path]:
+    """Return what has the name of a file that is being written."""
     try:
         with os.scandir(folder) as entries:
-            names = [name for entry in entries if (name := _NAME.fullmatch(entry.name))]
+            return [folder / entry.name for entry in entries if _NAME.fullmatch(entry.name)]
     except OSError:  # one may write into a folder without being able to list it
         return []
-    return [folder / name[0] for name in names if name[1] == purpose]
-
-
-def _sweep(folder: Path, purpose: str) -> None:
-    """Remove files that nobody writes any more."""
-    for file, path in _left_behind(folder, purpose):
-        with file, contextlib.suppress(OSError):
-            path.unlink()
 
 
 def _make_alike(path: Path, earlier: os.stat_result) -> None:

@@ -34,22 +34,6 @@ class ModuleHooks(Hooks):
 
     moments = ("before forward", "after forward", "before backward", "after backward")
 
-    def register(
-        self, moment: str, hook: Hook, prepend: bool, with_kwargs: bool = False
-    ) -> RemovableHandle:
-        """Add a hook; see the top of this file for how it is called.
-
-        Raises:
-            TypeError: it cannot be called.
-        """
-        if not callable(hook):
-            raise TypeError(f"a hook is a function of the module and its arguments; got {hook!r}.")
-        if moment == "before forward":
-            hook = _before_forward(hook, with_kwargs)
-        elif moment == "after forward":
-            hook = _after_forward(hook, with_kwargs)
-        return self.add(moment, hook, prepend)
-
     def run(self, module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run `forward`, and the hooks around it."""
         for hook in self.at("before forward"):
@@ -98,31 +82,27 @@ def register_forward_pre_hook(
     self: Module, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
 ) -> RemovableHandle:
     """Call `hook(module, args)` before each `forward`; it may return other arguments."""
-    return _hooks_of(self).register("before forward", hook, prepend, with_kwargs)
+    return ModuleHooks.of(self).register(
+        "before forward", hook, prepend, _before_forward(hook, with_kwargs)
+    )
 
 
 def register_forward_hook(
     self: Module, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
 ) -> RemovableHandle:
     """Call `hook(module, args, output)` after each `forward`; it may return another output."""
-    return _hooks_of(self).register("after forward", hook, prepend, with_kwargs)
+    return ModuleHooks.of(self).register(
+        "after forward", hook, prepend, _after_forward(hook, with_kwargs)
+    )
 
 
 def register_full_backward_pre_hook(
     self: Module, hook: Hook, prepend: bool = False
 ) -> RemovableHandle:
     """Call `hook(module, output_gradients)` before gradients go back through the module."""
-    return _hooks_of(self).register("before backward", hook, prepend)
+    return ModuleHooks.of(self).register("before backward", hook, prepend)
 
 
 def register_full_backward_hook(self: Module, hook: Hook, prepend: bool = False) -> RemovableHandle:
     """Call `hook(module, input_gradients, output_gradients)` when the former are known."""
-    return _hooks_of(self).register("after backward", hook, prepend)
-
-
-def _hooks_of(module: Module) -> ModuleHooks:
-    """Return the hooks of a module, which has none before the first is registered."""
-    if module._hooks is None:
-        vars(module)["_hooks"] = ModuleHooks()
-    hooks: ModuleHooks = module._hooks
-    return hooks
+    return ModuleHooks.of(self).register("after backward", hook, prepend)

@@ -28,18 +28,6 @@ class OptimizerHooks(Hooks):
 
     moments = ("before step", "after step", "saving", "saved", "loading", "loaded")
 
-    def register(self, moment: str, hook: Hook, prepend: bool = False) -> RemovableHandle:
-        """Add a hook; see the top of this file for how it is called.
-
-        Raises:
-            TypeError: it cannot be called.
-        """
-        if not callable(hook):
-            raise TypeError(
-                f"a hook is a function that is called with the optimizer; got {hook!r}."
-            )
-        return self.add(moment, hook, prepend)
-
     def run(
         self,
         step: Callable[..., Any],
@@ -80,44 +68,36 @@ class OptimizerHooks(Hooks):
 # --- The methods of `Optimizer`; see the top of this file -----------------------------------------
 
 
-def _hooks_of(optimizer: Any) -> OptimizerHooks:
-    """Return the hooks of an optimizer, which has none before the first is registered."""
-    if optimizer._hooks is None:
-        optimizer._hooks = OptimizerHooks()
-    hooks: OptimizerHooks = optimizer._hooks
-    return hooks
-
-
 class Methods:
     """The table that `register_methods` reads; type checkers take it for a base of `Optimizer`."""
 
     def register_step_pre_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(optimizer, args, kwargs)` before each step; it may return other arguments."""
-        return _hooks_of(self).register("before step", hook)
+        return OptimizerHooks.of(self).register("before step", hook)
 
     def register_step_post_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(optimizer, args, kwargs)` after each step."""
-        return _hooks_of(self).register("after step", hook)
+        return OptimizerHooks.of(self).register("after step", hook)
 
     def register_state_dict_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
         """Call `hook(optimizer)` before `state_dict`."""
-        return _hooks_of(self).register("saving", hook, prepend)
+        return OptimizerHooks.of(self).register("saving", hook, prepend)
 
     def register_state_dict_post_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
         """Call `hook(optimizer, state)` with the result of `state_dict`; it may return another."""
-        return _hooks_of(self).register("saved", hook, prepend)
+        return OptimizerHooks.of(self).register("saved", hook, prepend)
 
     def register_load_state_dict_pre_hook(
         self, hook: Hook, prepend: bool = False
     ) -> RemovableHandle:
         """Call `hook(optimizer, state)` before a state is loaded; it may return another."""
-        return _hooks_of(self).register("loading", hook, prepend)
+        return OptimizerHooks.of(self).register("loading", hook, prepend)
 
     def register_load_state_dict_post_hook(
         self, hook: Hook, prepend: bool = False
     ) -> RemovableHandle:
         """Call `hook(optimizer)` after a state has been loaded."""
-        return _hooks_of(self).register("loaded", hook, prepend)
+        return OptimizerHooks.of(self).register("loaded", hook, prepend)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return all attributes but the hooks, for copies."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from mt_tensor.extending import RemovableHandle
 
@@ -18,11 +18,33 @@ class Hooks:
     def __init__(self) -> None:
         self._hooks: dict[str, dict[int, Hook]] = {moment: {} for moment in self.moments}
 
-    def add(self, moment: str, hook: Hook, prepend: bool) -> RemovableHandle:
-        """Add a hook after the others of a moment, or before them."""
+    @classmethod
+    def of(cls, owner: Any) -> Self:
+        """Return the hooks of an object, which has none at first."""
+        if owner._hooks is None:
+            vars(owner)["_hooks"] = cls()
+        hooks: Self = owner._hooks
+        return hooks
+
+    def register(
+        self, moment: str, hook: Hook, prepend: bool = False, called: Hook | None = None
+    ) -> RemovableHandle:
+        """Add a hook after the others of a moment, or before them.
+
+        Args:
+            moment: one of `moments`.
+            hook: the hook.
+            prepend: whether it comes first.
+            called: what is called instead, and calls the hook.
+
+        Raises:
+            TypeError: the hook cannot be called.
+        """
+        if not callable(hook):
+            raise TypeError(f"a hook is a function; got {hook!r}.")
         hooks = self._hooks[moment]
         earlier = dict(hooks) if prepend else {}
-        handle = RemovableHandle(hooks, hook)
+        handle = RemovableHandle(hooks, called or hook)
         for number in earlier:
             hooks[number] = hooks.pop(number)
         return handle

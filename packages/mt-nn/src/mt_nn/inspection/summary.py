@@ -84,23 +84,16 @@ class Summary:
         """How much memory the results of all layers took that have no layers below."""
         return sum(layer.output_bytes for layer in self.layers if layer.leaf)
 
-    def cells(self) -> list[tuple[str, ...]]:
-        """Return the table: a row of titles, and one for each layer."""
+    def __str__(self) -> str:
+        """Show a table, a row for each layer, and the totals."""
         titles = ("layer", "output shape", "parameters", "multiply-adds", "calls")
-        return [titles, *(_cells(layer) for layer in self.layers)]
-
-    def totals(self) -> list[str]:
-        """Return lines about the whole network."""
-        return [
+        rows = [titles, *(_cells(layer) for layer in self.layers)]
+        totals = [
             f"parameters: {self.parameters:,}, of which {self.trainable:,} are trained",
             f"multiply-adds: {self.multiply_adds:,}",
             f"memory: {_size(self.state_bytes)} for parameters and buffers, "
             f"{_size(self.input_bytes)} for inputs, {_size(self.output_bytes)} for outputs",
         ]
-
-    def __str__(self) -> str:
-        """Show the table and the totals."""
-        rows = self.cells()
         widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
         lines = []
         for row in rows:
@@ -110,20 +103,7 @@ class Summary:
             ]
             lines.append("  ".join(cells).rstrip())
         rule = "-" * max(map(len, lines))
-        return "\n".join([lines[0], rule, *lines[1:], rule, *self.totals()])
-
-    def __rich__(self) -> Any:
-        """Return what rich shows."""
-        from rich.console import Group
-        from rich.table import Table
-
-        titles, *rows = self.cells()
-        table = Table()
-        for column, title in enumerate(titles):
-            table.add_column(title, justify="left" if column < 2 else "right")
-        for row in rows:
-            table.add_row(*row)
-        return Group(table, *self.totals())
+        return "\n".join([lines[0], rule, *lines[1:], rule, *totals])
 
 
 def _cells(layer: LayerSummary) -> tuple[str, ...]:
@@ -259,17 +239,17 @@ def _left_as_it_was(model: Module) -> Iterator[None]:
 def _watched(layers: Sequence[tuple[Module, LayerSummary]]) -> Iterator[list[LayerSummary]]:
     """Note what every layer returns; yields the layers that are running, the innermost last."""
     active: list[LayerSummary] = []
+    own = [vars(module).get("forward") for module, _ in layers]  # of a single module, mostly None
     for module, layer in layers:
-        module.__dict__["forward"] = _watching(module.forward, layer, active)
+        vars(module)["forward"] = _watching(module.forward, layer, active)
     try:
         yield active
     finally:
-        for module, _ in layers:
-            before = module.__dict__["forward"].__wrapped__
-            if getattr(before, "__func__", None) is getattr(type(module), "forward", None):
-                del module.__dict__["forward"]
-            else:  # somebody had given this one module a forward of its own
-                module.__dict__["forward"] = before
+        for (module, _), forward in zip(layers, own, strict=True):
+            if forward is None:
+                del vars(module)["forward"]
+            else:
+                vars(module)["forward"] = forward
 
 
 def _watching(
@@ -287,7 +267,6 @@ def _watching(
         layer.output_bytes += sum(map(_bytes, results))
         return result
 
-    watched.__wrapped__ = forward  # type: ignore[attr-defined]
     return watched
 
 

@@ -3,7 +3,7 @@
 Of 287 images of the validation part, read by networks of five seeds, 1.4 were wrong on average with
 the settings below. Without smoothed labels it was 3.2 at best, whatever the rate and the dropout;
 with the rate 0.003, 2.8. A higher rate and dropout of a quarter made no difference that chance
-would not explain. `choosing.py` tries these settings again.
+would not explain.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ HELD_OUT = 0.2
 class Digits(Images):
     """Tells ten digits apart."""
 
-    about = "handwritten digits of 8 x 8 points, which come with scikit-learn"
+    about = "handwritten digits, 8 x 8 pixels, which come with scikit-learn"
     models: ClassVar = {"lenet": Recipe(epochs=30, batch_size=64, lr=0.01)}
     classes = tuple("0123456789")
     shape = (1, 8, 8)

@@ -60,7 +60,6 @@ class Settings:
         data_dir: the folder of all data sets, or of this one.
         batches: after how many batches an epoch ends, as do validation and test; None for all.
         test: whether the test part is looked at; whoever chooses settings leaves it alone.
-        vectors: the file of word vectors to begin with, where the network has words; None for none.
     """
 
     model: str
@@ -71,7 +70,6 @@ class Settings:
     data_dir: str
     batches: int | None = None
     test: bool = True
-    vectors: str | None = None
 
     def __post_init__(self) -> None:
         least = {"epochs": 0, "batch_size": 1, "seed": 0}
@@ -83,10 +81,9 @@ class Settings:
         holds = 0 <= number("lr", self.lr) <= sys.float_info.max
         check("lr", self.lr, holds, "a finite number from 0 on")
         check_flags(test=self.test)
-        paths: tuple[Any, ...] = (self.data_dir, self.vectors or "")
-        for path in paths:
-            if not isinstance(path, str) or "\0" in path:
-                raise SettingError(f"data_dir and vectors must be names of files; got {path!r}.")
+        path: Any = self.data_dir
+        holds = isinstance(path, str) and "\0" not in path
+        check("data_dir", path, holds, "the name of a folder")
 
 
 class Parts(NamedTuple):
@@ -109,34 +106,21 @@ class Job(ABC):
         about: what is learnt, in one line for `mt-train --help`.
         models: the networks to choose from, each with its settings; the first is taken if none is
             named.
-        with_vectors: which of them begin with word vectors from a file.
         results: names of the files that it writes, beside those of every training.
         samples: what the samples are called.
         curves: what of the epochs is drawn: names in the history.
         clip_norm: the largest norm that all gradients together may have; None for any.
         settings: what was said about this training.
-
-    Raises:
-        SettingError: `settings` name word vectors for a network that does not begin with any, or
-            the other way round.
     """
 
     about: ClassVar[str]
     models: ClassVar[Mapping[str, Recipe]]
-    with_vectors: ClassVar[tuple[str, ...]] = ()
     results: ClassVar[tuple[str, ...]] = ()
     samples: ClassVar[str] = "images"
     curves: ClassVar[tuple[str, ...]] = ("cross_entropy", "accuracy")
     clip_norm: ClassVar[float | None] = None
 
     def __init__(self, settings: Settings) -> None:
-        if (settings.model in self.with_vectors) != (settings.vectors is not None):
-            told = (
-                "begins with word vectors: --vectors names their file"
-                if settings.model in self.with_vectors
-                else "does not begin with word vectors: leave out --vectors"
-            )
-            raise SettingError(f"--model {settings.model} {told}.")
         self.settings = settings
 
     def folder(self, name: str) -> Path:

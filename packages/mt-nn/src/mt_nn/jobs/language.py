@@ -28,7 +28,7 @@ from mt_operators import Module
 class Language(Text):
     """Guesses the next word."""
 
-    about = "the Penn Treebank, by words; then it goes on with a text"
+    about = "the Penn Treebank, by words; generates text"
     models: ClassVar = {
         "lstm": Recipe(epochs=14, batch_size=10, lr=0.005),
         "transformer": Recipe(epochs=9, batch_size=20, lr=0.004),

@@ -27,7 +27,7 @@ class MNIST(Images):
         published: the name of the data set, and of its folder.
     """
 
-    about = "MNIST's handwritten digits; --model resnet9 is slower and better"
+    about = "MNIST's handwritten digits; --model resnet9 is slower and more accurate"
     models: ClassVar = {
         "lenet": Recipe(epochs=12, batch_size=64, lr=0.004),
         "resnet9": Recipe(epochs=8, batch_size=128, lr=0.01),
@@ -69,7 +69,7 @@ class MNIST(Images):
 class Fashion(MNIST):
     """Tells ten kinds of clothes apart."""
 
-    about = "Fashion-MNIST's pictures of clothes; --model resnet9 is slower and better"
+    about = "Fashion-MNIST's images of clothes; --model resnet9 is slower and more accurate"
     classes = (
         *("T-shirt", "trousers", "pullover", "dress", "coat"),
         *("sandal", "shirt", "sneaker", "bag", "ankle boot"),

@@ -76,7 +76,7 @@ class Scalars(Module):
         return {name: float(value) for name, value in super().state_dict(prefix).items()}
 
 
-class GradientDescent:
+class GradientDescent(training.GradientDescent):
     """Stage 1's optimizer, with its rate and its state where the `Trainer` looks for them.
 
     Args:
@@ -85,20 +85,16 @@ class GradientDescent:
     """
 
     def __init__(self, parameters: Iterable[Parameter], rate: float) -> None:
-        self.descent = training.GradientDescent(parameters)
-        self.param_groups: list[dict[str, Any]] = [{"params": self.descent.parameters, "lr": rate}]
+        super().__init__(parameters)
+        self.param_groups: list[dict[str, Any]] = [{"params": self.parameters, "lr": rate}]
 
-    def zero_grad(self) -> None:
-        """Forget the derivatives."""
-        self.descent.zero_grad()
-
-    def step(self) -> None:
+    def step(self, rate: float | None = None) -> None:
         """Move every parameter against its derivative."""
-        self.descent.step(self.param_groups[0]["lr"])
+        super().step(self.param_groups[0]["lr"] if rate is None else rate)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the last step of each parameter."""
-        return {"steps": list(self.descent.steps)}
+        return {"steps": list(self.steps)}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Take over what `state_dict` has returned.
@@ -107,10 +103,10 @@ class GradientDescent:
             StateDictError: it is not one number for each parameter.
         """
         steps = state["steps"]
-        count = len(self.descent.steps)
+        count = len(self.steps)
         if len(steps) != count or not all(isinstance(step, float) for step in steps):
             raise StateDictError(f"there must be {count} steps, one for each parameter.")
-        self.descent.steps = list(steps)
+        self.steps = list(steps)
 
 
 # --- The jobs -------------------------------------------------------------------------------------
@@ -205,24 +201,24 @@ def point_of(text: str) -> tuple[float, float]:
 
 def _points(name: str, divided: str) -> type[Points]:
     """Return the job of a set of points."""
-    about = f"points of the plane, {divided}"
+    about = f"points in the plane, {divided}"
     return type(name.capitalize(), (Points,), {"data": name, "about": about, "__doc__": about})
 
 
 class Spiral(Points):
     """The classes are two arms that wind around the middle; nobody has set weights for them."""
 
-    about = "points of the plane, on two arms of a spiral"
+    about = "points in the plane, on two arms of a spiral"
     models: ClassVar = {name: recipe for name, recipe in Points.models.items() if name != "weights"}
     data = "spiral"
     hidden = (16, 16)
 
 
 POINTS: dict[str, type[Points]] = {
-    "simple": _points("simple", "divided by an upright line"),
+    "simple": _points("simple", "divided by a vertical line"),
     "diag": _points("diag", "divided by a diagonal"),
-    "split": _points("split", "on a band and on its sides"),
-    "xor": _points("xor", "in quarters that lie crosswise"),
+    "split": _points("split", "in a band and on its sides"),
+    "xor": _points("xor", "in diagonally opposite quarters"),
     "circle": _points("circle", "in a circle and around it"),
     "spiral": Spiral,
 }

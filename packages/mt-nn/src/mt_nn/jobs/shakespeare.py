@@ -19,7 +19,7 @@ from mt_operators import Module
 class Shakespeare(Text):
     """Guesses the next character."""
 
-    about = "Shakespeare's plays, by characters; then it writes some lines"
+    about = "Shakespeare's plays, by characters; generates text"
     models: ClassVar = {
         "lstm": Recipe(epochs=8, batch_size=64, lr=0.004),
         "transformer": Recipe(epochs=8, batch_size=32, lr=0.002),

@@ -12,7 +12,7 @@ from mt_nn.core.windows import as_batch
 from mt_nn.errors import InputError, SettingError
 from mt_nn.layers.dimensions import check_not_empty, over_dimensions
 from mt_nn.layers.function import FunctionLayer
-from mt_nn.layers.pooling import avg_pool, largest, max_pool
+from mt_nn.layers.pooling import avg_pool, flattened, largest, max_pool
 from mt_nn.layers.resampling import means_of_parts, part_taps
 from mt_nn.utils.settings import check, number
 from mt_tensor import Tensor, no_grad, rand, tensor
@@ -102,36 +102,34 @@ def _changes(name: str, shape: tuple[int, ...], output_size: OutputSize) -> list
 # --- Layers ---------------------------------------------------------------------------------------
 
 
-class _AdaptiveAvgPool(FunctionLayer):
+class _AdaptivePool(FunctionLayer):
     """What the means share: the size of the output; None, in it or for it, for the input's."""
 
     shown = ("output_size",)
     output_size: OutputSize
 
 
-class AdaptiveAvgPool1d(_AdaptiveAvgPool):
+class AdaptiveAvgPool1d(_AdaptivePool):
     """The mean of each of so many parts of signals; see `AdaptiveAvgPool2d`."""
 
     function = staticmethod(adaptive_avg_pool1d)
 
 
-class AdaptiveAvgPool2d(_AdaptiveAvgPool):
+class AdaptiveAvgPool2d(_AdaptivePool):
     """The mean of each of so many parts; see `mt_nn.functional.adaptive_avg_pool2d`."""
 
     function = staticmethod(adaptive_avg_pool2d)
 
 
-class AdaptiveAvgPool3d(_AdaptiveAvgPool):
+class AdaptiveAvgPool3d(_AdaptivePool):
     """The mean of each of so many parts of volumes; see `AdaptiveAvgPool2d`."""
 
     function = staticmethod(adaptive_avg_pool3d)
 
 
-class _AdaptiveMaxPool(FunctionLayer):
-    """What the largest elements share: the size of the output, and whether places are wanted."""
+class _AdaptiveMaxPool(_AdaptivePool):
+    """What the largest elements share beside: whether places are wanted."""
 
-    shown = ("output_size",)
-    output_size: OutputSize
     return_indices: bool = False
 
 
@@ -216,13 +214,7 @@ def fractional_max_pool(
         )
     drawn = samples.detach()._numbers()[:n]
     drawn = drawn[..., ::-1] if dims == 2 else drawn  # of images, torch's first is the width's
-    places: Array = np.zeros((n, channels, *(1,) * 2 * dims), np.int64)
-    for dim, setting in enumerate(every):
-        taps = _taps(drawn[..., dim], *setting)
-        shape = [n, channels, *(1,) * 2 * dims]
-        shape[2 + dim], shape[2 + dims + dim] = taps.shape[2:]
-        places = places * lengths[dim] + taps.reshape(shape)
-    rows = places.reshape(n, channels, int(np.prod(size)), int(np.prod(kernel)))
+    rows = flattened(lengths, [_taps(drawn[..., i], *setting) for i, setting in enumerate(every)])
     flat = batch.flatten(2)
     with no_grad():
         table = tensor(rows, backend=batch.backend)

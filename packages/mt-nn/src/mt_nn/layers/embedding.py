@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY
 from typing import Any, Literal, Self
 
 from mt_nn import init
 from mt_nn.core.arguments import checked
 from mt_nn.core.module import Module
-from mt_nn.core.optimizer import settings_among
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
+from mt_nn.utils.declared import Declared
 from mt_nn.utils.settings import check
 from mt_tensor import Tensor, arange, fused, no_grad, searchsorted, unique, zeros
 from mt_tensor.extending import as_one_call, check_floating, common_backend
@@ -256,31 +257,30 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last: bool) -> tuple[Te
 # --- Layers ---------------------------------------------------------------------------------------
 
 
-class _Table(Module):
+class _Table(Declared, Module):
     """What both layers share: the table, and how it is used.
 
-    Args:
-        settings: the arguments of a layer by name, of which `_weight` is the table, if there is
-            one; otherwise it is drawn from the normal distribution.
+    `_weight` is the table; if it is None, one is drawn from the normal distribution.
     """
 
-    def __init__(self, settings: dict[str, Any]) -> None:
-        super().__init__()
-        self.num_embeddings = rows = integer("num_embeddings", settings["num_embeddings"], 1)
-        self.embedding_dim = width = integer("embedding_dim", settings["embedding_dim"], 1)
-        padding_idx, weight = settings["padding_idx"], settings["_weight"]
+    num_embeddings: int
+    embedding_dim: int
+
+    def _configure(self, settings: dict[str, Any]) -> None:
+        weight, freeze, dtype = (settings.pop(name) for name in ("_weight", "_freeze", "dtype"))
+        super()._configure(settings)
+        self.num_embeddings = rows = integer("num_embeddings", self.num_embeddings, 1)
+        self.embedding_dim = width = integer("embedding_dim", self.embedding_dim, 1)
+        padding_idx = settings["padding_idx"]
         self.padding_idx = None if padding_idx is None else row_number(padding_idx, rows)
         check_not_sparse(settings["sparse"])
-        for name in ("max_norm", "norm_type", "scale_grad_by_freq", "sparse"):
-            setattr(self, name, settings[name])
-        given = weight is not None
-        if given and weight.shape != (rows, width):
+        if weight is not None and weight.shape != (rows, width):
             raise InputError(
                 f"a table of shape {(rows, width)} was asked for, and {weight.shape} given."
             )
-        table = weight if given else zeros(rows, width, dtype=settings["dtype"])
-        self.weight = Parameter(table, requires_grad=not settings["_freeze"])
-        if not given:
+        table = zeros(rows, width, dtype=dtype) if weight is None else weight
+        self.weight = Parameter(table, requires_grad=not freeze)
+        if weight is None:
             init.normal_(self.weight)
             if self.padding_idx is not None:
                 with no_grad():
@@ -327,21 +327,15 @@ class Embedding(_Table):
         weight: the table, shape (num_embeddings, embedding_dim).
     """
 
-    def __init__(
-        self,
-        num_embeddings: int,
-        embedding_dim: int,
-        padding_idx: int | None = None,
-        max_norm: float | None = None,
-        norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False,
-        sparse: bool = False,
-        _weight: Tensor | None = None,
-        _freeze: bool = False,
-        *,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__(settings_among(locals()))
+    padding_idx: int | None = None
+    max_norm: float | None = None
+    norm_type: float = 2.0
+    scale_grad_by_freq: bool = False
+    sparse: bool = False
+    _weight: Tensor | None = None
+    _freeze: bool = False
+    _: KW_ONLY
+    dtype: Any = None
 
     @classmethod
     def from_pretrained(
@@ -399,25 +393,20 @@ class EmbeddingBag(_Table):
         weight: the table, shape (num_embeddings, embedding_dim).
     """
 
-    def __init__(
-        self,
-        num_embeddings: int,
-        embedding_dim: int,
-        max_norm: float | None = None,
-        norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False,
-        mode: Mode = "mean",
-        sparse: bool = False,
-        _weight: Tensor | None = None,
-        include_last_offset: bool = False,
-        padding_idx: int | None = None,
-        *,
-        _freeze: bool = False,
-        dtype: Any = None,
-    ) -> None:
-        check_mode(mode, scale_grad_by_freq)
-        super().__init__(settings_among(locals()))
-        self.mode, self.include_last_offset = mode, include_last_offset
+    max_norm: float | None = None
+    norm_type: float = 2.0
+    scale_grad_by_freq: bool = False
+    mode: Mode = "mean"
+    sparse: bool = False
+    _weight: Tensor | None = None
+    include_last_offset: bool = False
+    padding_idx: int | None = None
+    _: KW_ONLY
+    _freeze: bool = False
+    dtype: Any = None
+
+    def _check(self) -> None:
+        check_mode(self.mode, self.scale_grad_by_freq)
 
     @classmethod
     def from_pretrained(

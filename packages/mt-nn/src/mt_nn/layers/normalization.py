@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
 from mt_nn.layers.function import FunctionLayer
+from mt_nn.utils.declared import Declared
 from mt_tensor import Tensor, fuse_in_place, fused, no_grad, ones, pad, tensor, zeros
 from mt_tensor.extending import Shape, normalize_dims, require_tensors, wide
 
@@ -441,7 +443,34 @@ def _shapes(*tensors: Tensor | None) -> str:
 # --- Layers ---------------------------------------------------------------------------------------
 
 
-class _OfChannels(Module):
+class _Normalization(Declared, Module):
+    """What normalizations share: a weight of ones and a bias of zeros, each if it is wanted.
+
+    Attributes:
+        sized_by: the name of the setting that is the shape of weight and bias.
+        shown: the settings that the layer's text shows after those without a default.
+    """
+
+    sized_by: ClassVar[str] = "normalized_shape"
+    shown: ClassVar[tuple[str, ...]] = ("eps", "elementwise_affine", "bias")
+
+    def _configure(self, settings: dict[str, Any]) -> None:
+        bias, dtype = settings.pop("bias", False), settings.pop("dtype")
+        super()._configure(settings)
+        size = getattr(self, self.sized_by)
+        affine = settings.get("affine", settings.get("elementwise_affine"))
+        self.weight = Parameter(ones(size, dtype=dtype)) if affine else None
+        self.bias = Parameter(zeros(size, dtype=dtype)) if affine and bias else None
+
+    def extra_repr(self) -> str:
+        """Show the settings."""
+        values = {**vars(self), "bias": self.bias is not None}
+        every = self._signature.parameters.values()
+        needed = (str(values[one.name]) for one in every if one.default is one.empty)
+        return ", ".join([*needed, *(f"{name}={values[name]}" for name in self.shown)])
+
+
+class _OfChannels(_Normalization):
     """What batch and instance normalization share: parameters and statistics of channels.
 
     See `BatchNorm2d` for arguments and attributes.
@@ -453,24 +482,21 @@ class _OfChannels(Module):
 
     dims: ClassVar[tuple[int, ...]]
     described: ClassVar[str]
+    sized_by = "num_features"
+    shown = ("eps", "momentum", "affine", "bias", "track_running_stats")
+    num_features: int
+    eps: float = 1e-5
+    momentum: float | None = 0.1
+    affine: bool = True
+    track_running_stats: bool = True
+    _: KW_ONLY
+    bias: Any = True
+    dtype: Any = None
 
-    def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        *,
-        bias: bool = True,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        self.num_features = size = integer("num_features", num_features, 1)
-        self.eps, self.momentum, self.affine = eps, momentum, affine
-        self.track_running_stats = track_running_stats
-        self.weight, self.bias = _affine((size,), affine, affine and bias, dtype)
-        kept = track_running_stats
+    def _configure(self, settings: dict[str, Any]) -> None:
+        size = integer("num_features", settings["num_features"], 1)
+        dtype, kept = settings["dtype"], settings["track_running_stats"]
+        super()._configure(settings)
         self.register_buffer("running_mean", zeros(size, dtype=dtype) if kept else None)
         self.register_buffer("running_var", ones(size, dtype=dtype) if kept else None)
         self.register_buffer("num_batches_tracked", tensor(0) if kept else None)
@@ -494,24 +520,6 @@ class _OfChannels(Module):
             self.running_mean.zero_()
             self.running_var.fill_(1.0)
             self.num_batches_tracked.zero_()
-
-    def extra_repr(self) -> str:
-        """Show the settings."""
-        return (
-            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
-            f"affine={self.affine}, bias={self.bias is not None}, "
-            f"track_running_stats={self.track_running_stats}"
-        )
-
-
-def _affine(
-    shape: tuple[int, ...], weight: bool, bias: bool, dtype: Any
-) -> tuple[Parameter | None, Parameter | None]:
-    """Return a weight of ones and a bias of zeros, each if it is wanted."""
-    return (
-        Parameter(ones(shape, dtype=dtype)) if weight else None,
-        Parameter(zeros(shape, dtype=dtype)) if bias else None,
-    )
 
 
 # --- Over the batch -----------------------------------------------------------------------------
@@ -585,20 +593,8 @@ class _InstanceNorm(_OfChannels):
     nor running statistics, and `num_batches_tracked` stays 0.
     """
 
-    def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
-        affine: bool = False,
-        track_running_stats: bool = False,
-        *,
-        bias: bool = True,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__(
-            num_features, eps, momentum, affine, track_running_stats, bias=bias, dtype=dtype
-        )
+    affine: bool = False
+    track_running_stats: bool = False
 
     def _normalized(self, input: Tensor) -> Tensor:
         """Normalize a batch, or a single sample."""
@@ -629,7 +625,7 @@ class InstanceNorm3d(_InstanceNorm):
     dims, described = (4, 5), "([batch,] channels, depth, height, width)"
 
 
-class GroupNorm(Module):
+class GroupNorm(_Normalization):
     """Groups of channels of each sample normalized together; see `mt_nn.functional.group_norm`.
 
     Args:
@@ -645,37 +641,28 @@ class GroupNorm(Module):
         bias: shape (num_channels,), or None.
     """
 
-    def __init__(
-        self,
-        num_groups: int,
-        num_channels: int,
-        eps: float = 1e-5,
-        affine: bool = True,
-        *,
-        bias: bool = True,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        self.num_groups = integer("num_groups", num_groups, 1)
-        self.num_channels = integer("num_channels", num_channels, 1)
-        if num_channels % num_groups:
+    sized_by = "num_channels"
+    shown = ("eps", "affine", "bias")
+    num_groups: int
+    num_channels: int
+    eps: float = 1e-5
+    affine: bool = True
+    _: KW_ONLY
+    bias: Any = True
+    dtype: Any = None
+
+    def _check(self) -> None:
+        self.num_groups = integer("num_groups", self.num_groups, 1)
+        self.num_channels = integer("num_channels", self.num_channels, 1)
+        if self.num_channels % self.num_groups:
             raise SettingError(
-                f"num_channels must be a multiple of num_groups; got {num_channels} and "
-                f"{num_groups}."
+                f"num_channels must be a multiple of num_groups; got {self.num_channels} and "
+                f"{self.num_groups}."
             )
-        self.eps, self.affine = eps, affine
-        self.weight, self.bias = _affine((num_channels,), affine, affine and bias, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape, (batch, channels, *rest)."""
         return group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
-
-    def extra_repr(self) -> str:
-        """Show the settings."""
-        return (
-            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
-            f"bias={self.bias is not None}"
-        )
 
 
 # --- Over the last dimensions -------------------------------------------------------------------
@@ -689,7 +676,7 @@ def _sizes(normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
     return tuple(integer("a size in normalized_shape", length, 1) for length in given)
 
 
-class LayerNorm(Module):
+class LayerNorm(_Normalization):
     """The last dimensions of each sample normalized together; see `mt_nn.functional.layer_norm`.
 
     Args:
@@ -704,34 +691,22 @@ class LayerNorm(Module):
         bias: shape `normalized_shape`, or None.
     """
 
-    def __init__(
-        self,
-        normalized_shape: int | Sequence[int],
-        eps: float = 1e-5,
-        elementwise_affine: bool = True,
-        bias: bool = True,
-        *,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        self.normalized_shape = shape = _sizes(normalized_shape)
-        self.eps, self.elementwise_affine = eps, elementwise_affine
-        affine = elementwise_affine
-        self.weight, self.bias = _affine(shape, affine, affine and bias, dtype)
+    normalized_shape: Any
+    eps: float = 1e-5
+    elementwise_affine: bool = True
+    bias: Any = True
+    _: KW_ONLY
+    dtype: Any = None
+
+    def _check(self) -> None:
+        self.normalized_shape = _sizes(self.normalized_shape)
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape, (*batch, *normalized_shape)."""
         return layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
-    def extra_repr(self) -> str:
-        """Show the settings."""
-        return (
-            f"{self.normalized_shape}, eps={self.eps}, "
-            f"elementwise_affine={self.elementwise_affine}, bias={self.bias is not None}"
-        )
 
-
-class RMSNorm(Module):
+class RMSNorm(_Normalization):
     """The last dimensions scaled to a mean square of 1; see `mt_nn.functional.rms_norm`.
 
     Args:
@@ -744,31 +719,19 @@ class RMSNorm(Module):
         weight: shape `normalized_shape`, or None.
     """
 
-    def __init__(
-        self,
-        normalized_shape: int | Sequence[int],
-        eps: float | None = None,
-        elementwise_affine: bool = True,
-        *,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        self.normalized_shape = shape = _sizes(normalized_shape)
-        self.eps, self.elementwise_affine = eps, elementwise_affine
-        self.weight, _ = _affine(shape, elementwise_affine, False, dtype)
+    shown = ("eps", "elementwise_affine")
+    normalized_shape: Any
+    eps: float | None = None
+    elementwise_affine: bool = True
+    _: KW_ONLY
+    dtype: Any = None
+
+    def _check(self) -> None:
+        self.normalized_shape = _sizes(self.normalized_shape)
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape, (*batch, *normalized_shape)."""
         return rms_norm(input, self.normalized_shape, self.weight, self.eps)
-
-    def extra_repr(self) -> str:
-        """Show the settings."""
-        return (
-            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
-        )
-
-
-# --- Over neighbouring channels -----------------------------------------------------------------
 
 
 class LocalResponseNorm(FunctionLayer):

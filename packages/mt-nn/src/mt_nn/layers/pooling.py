@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mt_nn.core.arguments import checked
 from mt_nn.core.extensions import extends
-from mt_nn.core.module import Module
 from mt_nn.core.pooling import MaxPool, _max_pool2d
 from mt_nn.core.settings import Sizes, integers
 from mt_nn.core.windows import as_batch, windows
@@ -288,19 +287,28 @@ def largest(input: Tensor, taps: list[Array]) -> tuple[Tensor, Tensor]:
 @fused("max_places")
 def _places(input: Tensor, taps: tuple[Array, ...]) -> Tensor:
     """Return the places of `largest`."""
-    dims = len(taps)
-    places: Array = np.zeros((), np.int64)
-    for dim, (length, seen) in enumerate(zip(input.shape[2:], taps, strict=True)):
-        shape = [1] * (2 * dims)
-        shape[dim], shape[dims + dim] = seen.shape
-        places = places * length + seen.reshape(shape)
-    counts, size = places.shape[:dims], math.prod(places.shape[dims:])
-    rows = places.reshape(math.prod(counts), size)
-    table = tensor(rows, backend=input.backend)
-    seen_by = input.flatten(2).index_select(2, table.flatten()).unflatten(2, rows.shape)
+    table = tensor(flattened(input.shape[2:], taps), backend=input.backend)
+    seen_by = input.flatten(2).index_select(2, table.flatten()).unflatten(2, table.shape)
     best = seen_by.argmax(3, keepdim=True)
-    found = gather_unchecked(table.expand(*best.shape[:3], size), 3, best)
-    return found.squeeze(3).unflatten(2, counts)
+    found = gather_unchecked(table.expand(*best.shape[:2], *table.shape), 3, best)
+    return found.squeeze(3).unflatten(2, tuple(len(seen) for seen in taps))
+
+
+def flattened(lengths: Sequence[int], taps: Sequence[Array]) -> Array:
+    """Return which elements of flattened inputs windows see, shape (*batch, windows, elements).
+
+    Args:
+        lengths: the sizes of an input.
+        taps: for each size, which elements windows see, shape (*batch, windows, taps).
+    """
+    places: Array = np.zeros((), np.int64)
+    for dim, (length, seen) in enumerate(zip(lengths, taps, strict=True)):
+        shape = [1] * (2 * len(taps))
+        shape[dim], shape[len(taps) + dim] = seen.shape[-2:]
+        places = places * length + seen.reshape(*seen.shape[:-2], *shape)
+    batch = taps[0].shape[:-2]
+    windows = math.prod(places.shape[len(batch) : len(batch) + len(taps)])
+    return places.reshape(*batch, windows, -1)
 
 
 # --- Layers ---------------------------------------------------------------------------------------
@@ -318,7 +326,7 @@ class MaxPool3d(MaxPool):
     function = staticmethod(max_pool3d)
 
 
-class AvgPool(FunctionLayer):
+class _AvgPool(FunctionLayer):
     """Base of the layers of mean pooling; the arguments are those of `avg_pool2d`."""
 
     shown = ("kernel_size", "stride", "padding")
@@ -327,37 +335,31 @@ class AvgPool(FunctionLayer):
     padding: Sizes = 0
     ceil_mode: bool = False
     count_include_pad: bool = True
-    divisor_override: int | None = None
 
     def _check(self) -> None:
         self.stride = self.kernel_size if self.stride is None else self.stride
 
 
-class AvgPool2d(AvgPool):
+class AvgPool2d(_AvgPool):
     """The mean of each window of images; see `mt_nn.functional.avg_pool2d`."""
 
     function = staticmethod(avg_pool2d)
+    divisor_override: int | None = None
 
 
-class AvgPool1d(FunctionLayer):
+class AvgPool1d(_AvgPool):
     """The mean of each window of signals; see `AvgPool2d`."""
 
     function = staticmethod(avg_pool1d)
-    shown = ("kernel_size", "stride", "padding")
-    kernel_size: Sizes
-    stride: Sizes | None = None
-    padding: Sizes = 0
-    ceil_mode: bool = False
-    count_include_pad: bool = True
 
     def _check(self) -> None:
+        super()._check()
         self.kernel_size = integers("kernel_size", self.kernel_size, 1, 1)
-        stride = self.kernel_size if self.stride is None else self.stride
-        self.stride = integers("stride", stride, 1, 1)
+        self.stride = integers("stride", self.stride, 1, 1)
         self.padding = integers("padding", self.padding, 1, 0)
 
 
-class AvgPool3d(AvgPool):
+class AvgPool3d(AvgPool2d):
     """The mean of each window of volumes; see `AvgPool2d`."""
 
     function = staticmethod(avg_pool3d)
@@ -475,29 +477,27 @@ def _chosen(output_size: Any, usual: tuple[int, ...], stride: tuple[int, ...]) -
 # --- Layers ---------------------------------------------------------------------------------------
 
 
-class _MaxUnpool(Module):
+class _MaxUnpool(FunctionLayer):
     """What the ways back share: the settings of the pooling."""
 
     dims: ClassVar[int]
-    function: ClassVar[Callable[..., Tensor]]
+    shown = ("kernel_size", "stride", "padding")
+    kernel_size: Sizes
+    stride: Sizes | None = None
+    padding: Sizes = 0
 
-    def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0) -> None:
-        super().__init__()
-        self.kernel_size = integers("kernel_size", kernel_size, self.dims, 1)
-        self.stride = integers("stride", kernel_size if stride is None else stride, self.dims, 1)
-        self.padding = integers("padding", padding, self.dims, 0)
+    def _check(self) -> None:
+        stride = self.kernel_size if self.stride is None else self.stride
+        self.kernel_size = integers("kernel_size", self.kernel_size, self.dims, 1)
+        self.stride = integers("stride", stride, self.dims, 1)
+        self.padding = integers("padding", self.padding, self.dims, 0)
 
     def forward(
         self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
     ) -> Tensor:
         """Return shape (batch, channels, *sizes), from what the pooling returned."""
-        return self.function(
-            input, indices, self.kernel_size, self.stride, self.padding, output_size
-        )
-
-    def extra_repr(self) -> str:
-        """Show the settings."""
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+        found: Tensor = super().forward(input, indices, output_size=output_size)
+        return found
 
 
 class MaxUnpool1d(_MaxUnpool):

@@ -4,9 +4,8 @@ The products of inputs and weights need no earlier step, and are made for all st
 the functions here begin with these. Each is defined by its steps, one after the other. Recorded
 operation by operation, sequences would spend most of their time on the records, so that there is a
 kernel for each kind of network, written with tensor operations and hence for every backend that has
-none of its own. Its gradient goes back through time with a few operations a step: slopes that
-depend on a step's own values are computed for all steps at once, and so is the gradient of the
-weights.
+none of its own. Its gradient goes back through time with a few operations a step: all steps are
+differentiated at once, as functions of the states before, and so is the gradient of the weights.
 
 The layers around them are in `mt_nn.layers.recurrent`.
 """
@@ -18,8 +17,19 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
 
 from mt_nn.core.linear import linear
-from mt_operators import OPERATORS
-from mt_tensor import Tensor, arange, cat, fuse, relu, stack, tanh, zeros_like
+from mt_tensor import (
+    Tensor,
+    arange,
+    cat,
+    enable_grad,
+    fuse,
+    ones_like,
+    relu,
+    stack,
+    tanh,
+    zeros_like,
+)
+from mt_tensor.autograd import grad
 from mt_tensor.extending import FUSED, FusedKernel, by_kernel, common_backend
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -119,7 +129,7 @@ def _operation(
             offered = arguments[0].backend.kernel(name) or kernel
             if offered is None:
                 return function(*arguments)
-            result = by_kernel(name, offered, *arguments, otherwise=kernel)
+            result = by_kernel(name, offered, *arguments, fallback=kernel)
             return result if split is None else split(result, *arguments)
 
         return cast("F", operation)
@@ -285,14 +295,30 @@ def lstm(
     Returns:
         Shapes (steps, batch, outputs) and (batch, width).
     """
-    states = []
+    arguments = (projected, hidden, cell, weight, shrink, lengths, backwards)
+    states, cells = _lstm_states(*arguments)
+    return states, cells[0 if backwards else -1]
+
+
+def _lstm_states(
+    projected: Tensor,
+    hidden: Tensor,
+    cell: Tensor,
+    weight: Tensor,
+    shrink: Tensor | None,
+    lengths: Tensor | None,
+    backwards: bool,
+) -> tuple[Tensor, Tensor]:
+    """Return what an LSTM shows and what it remembers after each step; see `lstm`."""
+    states, cells, turned = [], [], weight.T.contiguous()
     for now, goes_on in _in_order(backwards, projected, _going_on(projected, lengths)):
-        shown, remembered = lstm_step(now + hidden @ weight.T, cell)
+        shown, remembered = lstm_step(now + hidden @ turned, cell)
         if shrink is not None:
             shown = shown @ shrink.T
         hidden, cell = _kept(goes_on, shown, hidden), _kept(goes_on, remembered, cell)
         states.append(hidden)
-    return _stacked(states, backwards), cell
+        cells.append(cell)
+    return _stacked(states, backwards), _stacked(cells, backwards)
 
 
 def _going_on(projected: Tensor, lengths: Tensor | None) -> Tensor | None:
@@ -330,203 +356,126 @@ Saved = tuple[Any, ...]
 Gradients = Sequence[Tensor | None]
 
 
-class _RNNKernel(FusedKernel):
-    """A plain recurrent network."""
+class _PlainKernel(FusedKernel):
+    """A plain recurrent network, whose steps lead from one state to the next."""
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return all states, which say all that the gradient wants to know."""
+        """Return all states, which are all that the gradient reads."""
         states = FUSED["rnn"](*arguments)
         return states, (states,)
 
-    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
-        """Return the gradients of products, first state and weight."""
-        (states,) = saved
-        _, hidden, weight, lengths, backwards, is_relu = arguments
-        slopes = (states > 0).to(states.dtype) if is_relu else _slope("tanh", states)
-        goes_on, direct = _going_on(states, lengths), None
-        if goes_on is not None:
-            slopes, direct = slopes * goes_on, goes_on.logical_not().to(states.dtype)
-        _, of_hidden = _back_through_time(grad, slopes, direct, weight, backwards)
-        of_weight = _of_weight(slopes, _before(hidden, states, backwards))
-        return slopes, of_hidden, of_weight, None, None, None
+    def gradient(self, upstream: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
+        """Return the gradients of inputs, first state and weight."""
+        (states,), (projected, hidden, weight, lengths, backwards, is_relu) = saved, arguments
+        before = _before(hidden, states, backwards)
+        sums, first = _leaves(projected + linear(before, weight), before)
+        with enable_grad():
+            after = _kept(_going_on(projected, lengths), activated(sums, is_relu), first)
+        slopes, direct = _slopes(after, [sums, first])
+        _, of_hidden = _back_through_time(upstream, slopes, direct, weight, backwards)
+        return slopes, of_hidden, _of_weight(slopes, before), None, None, None
 
 
 class _GRUKernel(FusedKernel):
     """A GRU."""
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return all states, and for the gradient also gates and what reset acts on."""
-        projected, hidden, weight, bias, lengths, backwards = arguments
-        turned, width = weight.T.contiguous(), hidden.shape[-1]
-        kept: list[tuple[Tensor, ...]] = []
-        for now, goes_on in _in_order(backwards, projected, _going_on(projected, lengths)):
-            recurrent = hidden @ turned
-            if bias is not None:
-                recurrent.add_(bias)
-            factor = recurrent.narrow(-1, 2 * width, width)
-            gate = opened(now.narrow(-1, 0, 2 * width) + recurrent.narrow(-1, 0, 2 * width))
-            r, z = gate.chunk(2, -1)
-            new = tanh(now.narrow(-1, 2 * width, width) + r * factor)
-            hidden = _kept(goes_on, new + z * (hidden - new), hidden)
-            kept.append((hidden, gate, new, factor))
-        states, *others = (_stacked(list(each), backwards) for each in zip(*kept, strict=True))
-        return states, (states, *others)
+        """Return all states, which are all that the gradient reads."""
+        states = FUSED["gru"](*arguments)
+        return states, (states,)
 
-    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
-        """Return the gradients of products, first state, weight and bias."""
-        states, gates, n, factor = saved
-        _, hidden, weight, bias, lengths, backwards = arguments
+    def gradient(self, upstream: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
+        """Return the gradients of inputs, first state, weight and bias."""
+        (states,), (projected, hidden, weight, bias, lengths, backwards) = saved, arguments
         before = _before(hidden, states, backwards)
-        r, z = gates.chunk(2, -1)
-        by_new = _after_tanh(n, 1 - z)
-        slopes = cat(
-            [_after_sigmoid(r, by_new * factor), _after_sigmoid(z, before - n), by_new * r], -1
-        )
-        goes_on = _going_on(states, lengths)
-        if goes_on is not None:
-            slopes, by_new, z = slopes * goes_on, by_new * goes_on, _one_unless(goes_on, z)
-        of_states, of_hidden = _back_through_time(grad, slopes, z, weight, backwards)
+        (r, z, n), (hr, hz, hn) = projected.chunk(3, -1), linear(before, weight, bias).chunk(3, -1)
+        leaves = reset, update, input, recurrent, first = _leaves(r + hr, z + hz, n, hn, before)
+        with enable_grad():
+            after = mixed(update, new_state(reset, input, recurrent), first)
+            after = _kept(_going_on(projected, lengths), after, first)
+        by_reset, by_update, by_input, by_recurrent, direct = _slopes(after, leaves)
+        slopes = cat([by_reset, by_update, by_recurrent], -1)
+        of_states, of_hidden = _back_through_time(upstream, slopes, direct, weight, backwards)
         of_gates = slopes.narrow(-1, 0, 2 * hidden.shape[-1])
-        return (
-            cat([of_gates, of_states * by_new], -1),
-            of_hidden,
-            _of_weight(slopes, before),
-            None if bias is None else slopes.sum((0, 1)),
-            None,
-            None,
-        )
+        of_projected = cat([of_gates, of_states * by_input], -1)
+        of_bias = None if bias is None else slopes.sum((0, 1))
+        return of_projected, of_hidden, _of_weight(slopes, before), of_bias, None, None
 
 
 class _LSTMKernel(FusedKernel):
     """An LSTM."""
 
+    def fits(self, *arguments: Any) -> bool:
+        """Leave outputs of another width than the cell to the composition."""
+        return arguments[4] is None
+
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return all that is shown and the last memory; for the gradient all memories and gates.
+        """Return all states and the last cell; the gradient reads these and all cells."""
+        states, cells = _lstm_states(*arguments)
+        result = _in_a_row([states, cells[0 if arguments[-1] else -1]])
+        return result, (result, cells)
 
-        All gates of a step are one hyperbolic tangent: that of half of what becomes a sigmoid.
-        """
-        projected, hidden, cell, weight, shrink, lengths, backwards = arguments
-        one = projected.new_ones(cell.shape[-1])
-        scale = cat([one * 0.5, one * 0.5, one, one * 0.5])
-        gates, turned = projected * scale, (weight * scale.unsqueeze(1)).T.contiguous()
-        states, cells = [], []
-        per_step = (gates, *gates.chunk(4, -1), _going_on(projected, lengths))
-        for now, i, f, g, o, goes_on in _in_order(backwards, *per_step):
-            now.add_(hidden @ turned).tanh_()
-            remembered = _added_up(i, f, g, cell)
-            shown = _shown_of(o, remembered)
-            if shrink is not None:
-                shown = shown @ shrink.T
-            hidden, cell = _kept(goes_on, shown, hidden), _kept(goes_on, remembered, cell)
-            states.append(hidden)
-            cells.append(cell)
-        result = _in_a_row([_stacked(states, backwards), cell])
-        return result, (result, _stacked(cells, backwards), gates)
-
-    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
-        """Return the gradients of products, both first states and both weights."""
-        result, cells, gates = saved
-        _, hidden, cell, weight, shrink, lengths, backwards = arguments
-        sizes = [result.numel() - cell.numel(), cell.numel()]
-        of_states, of_cell = grad.split(sizes)
-        of_states, of_cell = of_states.view(len(gates), *hidden.shape), of_cell.view(*cell.shape)
-        states = result.split(sizes)[0].view(len(gates), *hidden.shape)
-        i, f, g, o = gates.chunk(4, -1)
-        i, f, o, c = _half_open(i), _half_open(f), _half_open(o), tanh(cells)
-        by_forget = _after_sigmoid(f, _before(cell, cells, backwards))
-        by_gates = [_after_sigmoid(i, g), by_forget, _after_tanh(g, i), _after_sigmoid(o, c)]
-        of_gates, slopes = cat(by_gates, -1), _after_tanh(c, o)  # of gates, so far, slopes
-        goes_on, direct = _going_on(states, lengths), None
-        if goes_on is not None:
-            of_gates, slopes, f = of_gates * goes_on, slopes * goes_on, _one_unless(goes_on, f)
-            direct = goes_on.logical_not().to(states.dtype)
-        of_hidden, of_shown = zeros_like(hidden), []
-        per_step = (of_states, slopes, of_gates, f, direct)
-        for given, slope, now, kept, passes in _in_order(not backwards, *per_step):
-            of_hidden = of_state = of_hidden + given
-            of_shown.append(of_state)
-            if shrink is not None:
-                of_hidden = of_hidden @ shrink
-            of_cell = of_cell + of_hidden * slope
-            now.mul_(cat([of_cell, of_cell, of_cell, of_hidden], -1))
-            of_hidden, of_cell = now @ weight, of_cell * kept
+    def gradient(self, upstream: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
+        """Return the gradients of inputs, first state, first cell and weight."""
+        (result, cells), (projected, hidden, cell, weight, _, lengths, backwards) = saved, arguments
+        states, _ = _states_and_memory(result, projected, hidden, cell)
+        of_states, of_cell = _states_and_memory(upstream, projected, hidden, cell)
+        before, goes_on = _before(hidden, states, backwards), _going_on(projected, lengths)
+        i, f, g, o = _leaves(*(projected + linear(before, weight)).chunk(4, -1))
+        first, first_cell, now = _leaves(before, _before(cell, cells, backwards), cells)
+        with enable_grad():
+            remembered = _kept(goes_on, next_cell(i, f, g, first_cell), first_cell)
+            seen = _kept(goes_on, shown(o, now), first)
+        *by_gates, kept = _slopes(remembered, [i, f, g, first_cell])
+        by_output, slopes, direct = _slopes(seen, [o, now, first])
+        of_gates, later = cat([*by_gates, by_output], -1), zeros_like(hidden)
+        per_step = (of_states, of_gates, slopes, kept, direct)
+        for given, gate, slope, keep, passes in _in_order(not backwards, *per_step):
+            total = given + later
+            of_cell = of_cell + total * slope
+            later = gate.mul_(cat([of_cell, of_cell, of_cell, total], -1)) @ weight
+            of_cell = of_cell * keep
             if passes is not None:
-                of_hidden = of_hidden + of_state * passes
-        of_shrink = None
-        if shrink is not None:
-            by_shown = o * c if goes_on is None else o * c * goes_on
-            of_shrink = _of_weight(_stacked(of_shown, not backwards), by_shown)
-        of_weight = _of_weight(of_gates, _before(hidden, states, backwards))
-        return of_gates, of_hidden, of_cell, of_weight, of_shrink, None, None
+                later = later + total * passes
+        return of_gates, later, of_cell, _of_weight(of_gates, before), None, None, None
 
 
-@fuse
-def _half_open(tangent: Tensor) -> Tensor:
-    """Return how far a gate is open, from the hyperbolic tangent of its half; see `opened`."""
-    return 0.5 + 0.5 * tangent
-
-
-@fuse
-def _added_up(input: Tensor, forget: Tensor, new: Tensor, cell: Tensor) -> Tensor:
-    """Return what an LSTM remembers, from the tangents of its gates."""
-    return _half_open(forget) * cell + _half_open(input) * new
-
-
-@fuse
-def _shown_of(output: Tensor, cell: Tensor) -> Tensor:
-    """Return what an LSTM shows of its memory, from the tangent of its gate."""
-    return _half_open(output) * tanh(cell)
-
-
-def _slope(name: str, value: Tensor) -> Tensor:
-    """Return the derivative of an operator whose row asks for nothing but its value."""
-    slope: Tensor = OPERATORS[name].partials[0](None, value)
-    return slope
-
-
-@fuse
-def _after_sigmoid(value: Tensor, factor: Tensor) -> Tensor:
-    """Return the slope of a sigmoid from its value, times a factor."""
-    return _slope("sigmoid", value) * factor
-
-
-@fuse
-def _after_tanh(value: Tensor, factor: Tensor) -> Tensor:
-    """Return the slope of a hyperbolic tangent from its value, times a factor."""
-    return _slope("tanh", value) * factor
-
-
-_KERNELS.update(rnn=_RNNKernel(), gru=_GRUKernel(), lstm=_LSTMKernel())
+_KERNELS.update(rnn=_PlainKernel(), gru=_GRUKernel(), lstm=_LSTMKernel())
 
 
 def _back_through_time(
-    grad: Tensor, slopes: Tensor, direct: Tensor | None, weight: Tensor, backwards: bool
+    upstream: Tensor, slopes: Tensor, direct: Tensor | None, weight: Tensor, backwards: bool
 ) -> tuple[Tensor, Tensor]:
     """Return the complete gradients of all states, and that of the first.
 
     Args:
-        grad: the gradients that come from outside, shape (steps, batch, width).
-        slopes: derivatives of each state by its products, shape (steps, batch, gates * width). In
-            place they become the gradients of the products.
-        direct: derivatives of each state by the one before directly, or None for zeros.
+        upstream: the gradients that come from outside, shape (steps, batch, width).
+        slopes: derivatives of each state with respect to its products, shape (steps, batch,
+            gates * width). In place they become the gradients of the products.
+        direct: derivatives of each state with respect to the one before, beside those by way of
+            the products; None for zeros.
         weight: what the state before is multiplied with, shape (gates * width, width).
         backwards: whether the first state is that before the last step.
     """
-    found = []
-    from_later = zeros_like(grad[0])
-    gates = slopes.shape[-1] // grad.shape[-1]
-    for from_outside, now, passes in _in_order(not backwards, grad, slopes, direct):
-        total = from_outside + from_later
-        found.append(total)
-        from_later = now.mul_(total if gates == 1 else cat([total] * gates, -1)) @ weight
+    totals, later = [], zeros_like(upstream[0])
+    gates = slopes.shape[-1] // upstream.shape[-1]
+    for given, now, passes in _in_order(not backwards, upstream, slopes, direct):
+        total = given + later
+        totals.append(total)
+        later = now.mul_(total if gates == 1 else cat([total] * gates, -1)) @ weight
         if passes is not None:
-            from_later = from_later + total * passes
-    return _stacked(found, not backwards), from_later
+            later = later + total * passes
+    return _stacked(totals, not backwards), later
 
 
-def _one_unless(goes_on: Tensor, values: Tensor) -> Tensor:
-    """Return values, and 1 for the sequences that do not have a step."""
-    return values.where(goes_on, 1.0)
+def _leaves(*tensors: Tensor) -> list[Tensor]:
+    """Return tensors with the same elements, to differentiate with respect to."""
+    return [tensor.detach().requires_grad_() for tensor in tensors]
+
+
+def _slopes(result: Tensor, leaves: Sequence[Tensor]) -> Sequence[Any]:
+    """Return the derivatives of each element with respect to those of leaves at its place."""
+    return grad(result, leaves, ones_like(result), allow_unused=True)
 
 
 def _before(first: Tensor, states: Tensor, backwards: bool) -> Tensor:

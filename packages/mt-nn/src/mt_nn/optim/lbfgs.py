@@ -11,7 +11,8 @@ from mt_nn.core.settings import integer
 from mt_nn.errors import SettingError
 from mt_nn.optim.checks import loaded_state, misfit
 from mt_nn.optim.formula import DeclaredOptimizer
-from mt_tensor import Tensor, cat, enable_grad, no_grad, zeros_like
+from mt_nn.utils.clipping import parameters_to_vector, vector_to_parameters
+from mt_tensor import Tensor, enable_grad, no_grad, zeros_like
 
 # --- How far to go along a direction --------------------------------------------------------------
 
@@ -245,7 +246,8 @@ class LBFGS(DeclaredOptimizer):
                 place = self._search(evaluate, start, state, group["max_eval"] - calls)
                 state["t"], loss, grad, _ = place
             else:
-                self._move(self._places(), direction, state["t"])
+                places = parameters_to_vector(self._parameters())
+                vector_to_parameters(places.add(direction, alpha=state["t"]), self._parameters())
             if number == group["max_iter"]:
                 break
             if not group["line_search_fn"]:
@@ -305,37 +307,23 @@ class LBFGS(DeclaredOptimizer):
         most: int,
     ) -> Place:
         """Go along the direction as far as a line search says, and return that place."""
-        direction, places = state["d"], [place.clone() for place in self._places()]
+        direction, parameters = state["d"], self._parameters()
+        places = parameters_to_vector(parameters)
 
         def look(length: float) -> Place:
-            self._move(places, direction, length)
+            vector_to_parameters(places.add(direction, alpha=length), parameters)
             loss, grad = evaluate()
             return Place(length, float(loss), grad, float(grad.dot(direction)))
 
         reach = float(direction.abs().max())
         found = strong_wolfe(look, start, state["t"], reach, 1e-9, most)
-        self._move(places, direction, found.length)
+        vector_to_parameters(places.add(direction, alpha=found.length), parameters)
         return found
-
-    def _places(self) -> list[Tensor]:
-        return [parameter.detach() for parameter in self._parameters()]
-
-    def _move(self, places: list[Tensor], direction: Tensor, length: float) -> None:
-        """Set the parameters to places moved along the direction."""
-        start = 0
-        for parameter, place in zip(self._parameters(), places, strict=True):
-            part = direction[start : start + parameter.numel()].view(*parameter.shape)
-            start += parameter.numel()
-            parameter.copy_(place.add(part, alpha=length))
 
     def _gradient(self) -> Tensor:
         """Return all gradients in a row; zero where there is none."""
-        return cat(
-            [
-                (zeros_like(p) if p.grad is None else p.grad.detach()).reshape(-1)
-                for p in self._parameters()
-            ]
-        )
+        parameters = self._parameters()
+        return parameters_to_vector(zeros_like(p) if p.grad is None else p.grad for p in parameters)
 
 
 @loaded_state.register

@@ -15,7 +15,7 @@ import numpy as np
 
 from mt_nn.core.parameter import Parameter
 from mt_nn.errors import RankError
-from mt_nn.parallel.group import Buffer, Group, Pending
+from mt_nn.parallel.group import Group, Pending
 from mt_tensor import DType, Tensor, float32, get_backend, zeros
 from mt_tensor.backends import TensorBackend
 from mt_tensor.extending import Array
@@ -31,10 +31,9 @@ def traveling(dtype: DType) -> DType:
 class Packed:
     """Room for tensors of one type, one after the other.
 
-    It is memory of the tensors' own backend if messages can be sent from there, else of the host.
+    It is memory of the host, from where messages are sent.
 
     Args:
-        group: the ranks.
         shapes: those of the tensors.
         dtype: the type in which they travel.
         backend: that of the tensors.
@@ -45,14 +44,14 @@ class Packed:
     """
 
     def __init__(
-        self, group: Group, shapes: Sequence[tuple[int, ...]], dtype: DType, backend: TensorBackend
+        self, shapes: Sequence[tuple[int, ...]], dtype: DType, backend: TensorBackend
     ) -> None:
         ends = np.cumsum([0, *map(math.prod, shapes)]).tolist()
         tensor = zeros(ends[-1], dtype=dtype, backend=backend)
-        if not group.reaches(backend) and not isinstance(tensor._tensor.storage, np.ndarray):
+        if not isinstance(tensor._tensor.storage, np.ndarray):
             tensor = tensor.to(get_backend("numpy"))
         self.tensor = tensor
-        self.buffer: Buffer = tensor if group.reaches(backend) else tensor.numpy()
+        self.buffer: Array = tensor.numpy()
         self._parts = [
             tensor[start:end].view(shape)
             for start, end, shape in zip(ends, ends[1:], shapes, strict=False)
@@ -79,41 +78,25 @@ def _copy(source: Tensor, target: Tensor) -> None:
     target._tensor.bump_version()
 
 
-class Broadcast:
-    """Gives all ranks the elements of the tensors of one rank, as often as it is called.
-
-    Args:
-        group: the ranks.
-        tensors: which; a message for each type.
-    """
-
-    def __init__(self, group: Group, tensors: Sequence[Tensor]) -> None:
-        self.tensors = tensors
-        self._group = group
-        alike: dict[tuple[DType, TensorBackend], list[Tensor]] = {}
-        for tensor in tensors:
-            alike.setdefault((traveling(tensor.dtype), tensor.backend), []).append(tensor)
-        self._messages = [
-            (Packed(group, [tensor.shape for tensor in some], *kind), some)
-            for kind, some in alike.items()
-        ]
-
-    def __call__(self, what: str, root: int = 0) -> None:
-        """Send the tensors of the rank `root`; `what` they are is for messages."""
-        for packed, tensors in self._messages:
-            if self._group.rank == root:
-                for place, tensor in enumerate(tensors):
-                    packed.put(place, tensor)
-            self._group.broadcast(packed.buffer, what, root)
-            if self._group.rank != root:
-                for place, tensor in enumerate(tensors):
-                    packed.take(place, tensor)
-
-
 def broadcast(group: Group, tensors: Iterable[Tensor], what: str, root: int = 0) -> None:
-    """Give all ranks the elements of the tensors of one rank, once."""
-    if group.size > 1:
-        Broadcast(group, [*tensors])(what, root)
+    """Give all ranks the elements of the tensors of one rank, `root`.
+
+    There is a message for each type; `what` the tensors are is for error messages.
+    """
+    if group.size == 1:
+        return
+    alike: dict[tuple[DType, TensorBackend], list[Tensor]] = {}
+    for tensor in tensors:
+        alike.setdefault((traveling(tensor.dtype), tensor.backend), []).append(tensor)
+    for kind, some in alike.items():
+        packed = Packed([tensor.shape for tensor in some], *kind)
+        if group.rank == root:
+            for place, tensor in enumerate(some):
+                packed.put(place, tensor)
+        group.broadcast(packed.buffer, what, root)
+        if group.rank != root:
+            for place, tensor in enumerate(some):
+                packed.take(place, tensor)
 
 
 # --- Averaging ------------------------------------------------------------------------------------
@@ -128,11 +111,11 @@ Named = tuple[str, Parameter]
 class _Bucket:
     """Gradients of some parameters, which are added up in one message."""
 
-    def __init__(self, group: Group, members: Sequence[Named]) -> None:
+    def __init__(self, members: Sequence[Named]) -> None:
         self.members = members
         first = members[0][1]
         shapes = [parameter.shape for _, parameter in members]
-        self.packed = Packed(group, shapes, traveling(first.dtype), first.backend)
+        self.packed = Packed(shapes, traveling(first.dtype), first.backend)
         self.missing = set(range(len(members)))
         self.sum: Pending | None = None
 
@@ -148,12 +131,13 @@ class Averaging:
 
     def __init__(self, group: Group, parameters: Sequence[Named], bucket_bytes: float) -> None:
         self._group = group
-        self._buckets = [_Bucket(group, each) for each in _divided(parameters, bucket_bytes)]
+        self._buckets = [_Bucket(each) for each in _divided(parameters, bucket_bytes)]
         self._places = {
             id(parameter): (bucket, place)
             for bucket in self._buckets
             for place, (_, parameter) in enumerate(bucket.members)
         }
+        self._parameters = [p for bucket in self._buckets for _, p in bucket.members]
         self._begun = 0  # how many buckets
         self._unused: Array | None = None  # of which parameters no gradient is expected here
         self.active = False
@@ -169,7 +153,9 @@ class Averaging:
         Raises:
             RankError: of the last result, some parameters have got a gradient and others have not.
         """
-        missing = self._missing_names()
+        missing = [
+            bucket.members[place][0] for bucket in self._buckets for place in sorted(bucket.missing)
+        ]
         if missing and len(missing) < len(self._places):
             self._forget()
             raise RankError(
@@ -181,36 +167,34 @@ class Averaging:
         self.active = True
         self._unused = None
         if unused is not None:
-            everybody = [id(p) for bucket in self._buckets for _, p in bucket.members]
-            self._unused = np.array([each in unused for each in everybody], np.int32)
-            for each in everybody:
-                if each in unused:
+            self._unused = np.array([id(each) in unused for each in self._parameters], np.int32)
+            for each in self._parameters:
+                if id(each) in unused:
                     self._note(each)
             self._go_on()
 
     def average(self) -> None:
         """Average the gradients that parameters have now; one that is missing counts as zeros."""
-        everybody = [p for bucket in self._buckets for _, p in bucket.members]
-        self.expect({id(p) for p in everybody if p.grad is None})
-        for parameter in everybody:
+        self.expect({id(p) for p in self._parameters if p.grad is None})
+        for parameter in self._parameters:
             if parameter.grad is not None:
-                self._note(id(parameter))
+                self._note(parameter)
         self._go_on()
         self.active = False
 
     def _arrived(self, parameter: Parameter) -> None:
         """Take the gradient of a parameter, which is complete."""
         if self.active:
-            self._note(id(parameter))
+            self._note(parameter)
             self._go_on()
 
-    def _note(self, which: int) -> None:
-        bucket, place = self._places[which]
-        name, parameter = bucket.members[place]
+    def _note(self, parameter: Parameter) -> None:
+        bucket, place = self._places[id(parameter)]
         if place not in bucket.missing:
             raise RankError(
-                f"{name} got a second gradient before all parameters had one: compute all but the "
-                "last within no_sync(), or differentiate the sum of the results."
+                f"{bucket.members[place][0]} got a second gradient before all parameters had one: "
+                "compute all but the last within no_sync(), or differentiate the sum of the "
+                "results."
             )
         bucket.missing.discard(place)
         bucket.packed.put(place, parameter.grad)
@@ -248,9 +232,8 @@ class Averaging:
         if self._unused is None:
             return set()
         self._group.sum(self._unused, "unused parameters")
-        everybody = [id(p) for bucket in self._buckets for _, p in bucket.members]
-        nowhere = self._unused == self._group.size
-        return {each for each, is_unused in zip(everybody, nowhere, strict=True) if is_unused}
+        nowhere = np.flatnonzero(self._unused == self._group.size)
+        return {id(self._parameters[number]) for number in nowhere}
 
     def _forget(self) -> None:
         """Be ready for the next gradients."""
@@ -258,11 +241,6 @@ class Averaging:
         for bucket in self._buckets:
             bucket.missing = set(range(len(bucket.members)))
             bucket.sum = None
-
-    def _missing_names(self) -> list[str]:
-        return [
-            bucket.members[place][0] for bucket in self._buckets for place in sorted(bucket.missing)
-        ]
 
 
 def _divided(parameters: Sequence[Named], bucket_bytes: float) -> list[list[Named]]:

@@ -13,7 +13,7 @@ from mt_nn.layers.normalization import BatchNorm, remember, scaled
 from mt_nn.parallel.averaging import Packed, traveling
 from mt_nn.parallel.group import Group
 from mt_nn.parallel.world import world
-from mt_tensor import Function, Tensor, cat, empty_like, tensor
+from mt_tensor import Function, Tensor, empty_like
 from mt_tensor.extending import wide
 
 
@@ -60,10 +60,10 @@ class SyncBatchNorm(BatchNorm):
             return self._normalized(input)
         group, x = self.process_group, wide(input)
         dims = (0, *range(2, x.ndim))
-        sums, count = _totals(x.sum(dims), x.numel() // self.num_features, group)
-        if count == 1:
+        counts = group.gather(x.numel() // self.num_features, "number of values")
+        if (count := sum(counts)) == 1:
             raise InputError("SyncBatchNorm in training needs more than one value of each channel.")
-        mean = sums.view(1, -1, *(1,) * (x.ndim - 2)) / max(count, 1)
+        mean = Sum.apply(x.sum(dims, keepdim=True), group) / max(count, 1)
         centered = x - mean
         variance = Sum.apply(centered.square().sum(dims, keepdim=True), group) / max(count, 1)
         normalized = (centered * (variance + self.eps).rsqrt()).to(input.dtype)
@@ -90,24 +90,6 @@ class SyncBatchNorm(BatchNorm):
         return module
 
 
-WHOLE = 2**12
-"""In how many counts a number that travels as a float is cut: float32 holds only 24 bits of it."""
-
-
-def _totals(sums: Tensor, count: int, group: Group) -> tuple[Tensor, int]:
-    """Return sums of channels and how many values they are of, both over all ranks.
-
-    Args:
-        sums: those of this rank, shape (channels,).
-        count: how many values there are of each here.
-        group: the ranks.
-    """
-    counted = tensor(divmod(count, WHOLE), dtype=sums.dtype, backend=sums.backend)
-    total = Sum.apply(cat([sums, counted]), group)
-    many, few = total[-2:].tolist()
-    return total[:-2], int(many) * WHOLE + int(few)
-
-
 class Sum(Function):
     """The sum of a tensor over all ranks. As all of them use it, so is its gradient."""
 
@@ -115,7 +97,7 @@ class Sum(Function):
     def forward(ctx: Any, x: Tensor, group: Group) -> Tensor:
         """Add up what all ranks give."""
         ctx.group = group
-        packed = Packed(group, [x.shape], traveling(x.dtype), x.backend)
+        packed = Packed([x.shape], traveling(x.dtype), x.backend)
         packed.put(0, x)
         group.sum(packed.buffer, "statistics of a batch")
         out = empty_like(x)

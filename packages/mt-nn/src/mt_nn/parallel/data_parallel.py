@@ -14,7 +14,7 @@ from typing import Any
 import mt_operators
 from mt_autodiff import topological_sort
 from mt_nn.core.module import Module
-from mt_nn.parallel.averaging import Averaging, Broadcast, broadcast
+from mt_nn.parallel.averaging import Averaging, broadcast
 from mt_nn.parallel.group import Group, agree
 from mt_nn.parallel.world import world
 from mt_nn.utils.settings import check
@@ -72,7 +72,6 @@ class DataParallel(Module):
         agree(self.process_group, "tensors of the model", _described(module))
         tensors = [*module.parameters(), *module.buffers()]
         broadcast(self.process_group, tensors, "model")
-        self._sent: Broadcast | None = None
         self._averaging = None
         if self.process_group.size > 1 and self._trained:
             self._averaging = Averaging(self.process_group, self._trained, bucket_cap_mb * 2**20)
@@ -114,13 +113,8 @@ class DataParallel(Module):
 
     def synchronize_buffers(self) -> None:
         """Let buffers be those of rank 0, in training mode, if that is wanted."""
-        if not self.broadcast_buffers or not self.training or self.process_group.size == 1:
-            return
-        buffers = [*self.module.buffers()]
-        known = [] if self._sent is None else self._sent.tensors
-        if self._sent is None or [*map(id, buffers)] != [*map(id, known)]:
-            self._sent = Broadcast(self.process_group, buffers)
-        self._sent("buffers")
+        if self.broadcast_buffers and self.training:
+            broadcast(self.process_group, self.module.buffers(), "buffers")
 
     def average_gradients(self) -> None:
         """Let the gradients that there are be their means over all ranks.

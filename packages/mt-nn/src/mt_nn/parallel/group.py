@@ -10,18 +10,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 from mt_nn.errors import RankError
-from mt_tensor import Tensor
-from mt_tensor.backends import TensorBackend
 from mt_tensor.extending import Array
 
 T = TypeVar("T")
-
-Buffer: TypeAlias = "Array | Tensor"
-"""What is sent: an array of the host, or a tensor of a backend that the group reaches. It is
-contiguous, and of the same shape and dtype on all ranks."""
 
 
 class Pending:
@@ -55,31 +49,31 @@ class Group:
     Attributes:
         rank: the number of this rank, from 0.
         size: how many there are.
-        waited: how many seconds this rank has waited for others.
     """
 
     rank = 0
     size = 1
-    waited = 0.0
 
-    def reaches(self, backend: TensorBackend) -> bool:
-        """Whether tensors of a backend can be sent although they lie in no array of the host."""
-        return False
+    @property
+    def waited(self) -> float:
+        """How many seconds this rank has waited for others."""
+        return 0.0
 
-    def start_sum(self, buffer: Buffer, what: str) -> Pending:
+    def start_sum(self, buffer: Array, what: str) -> Pending:
         """Begin to replace a buffer by its sum over all ranks.
 
         Args:
-            buffer: nobody may touch it before the sum is there.
+            buffer: contiguous, and of the same shape and dtype on all ranks; nobody may touch it
+                before the sum is there.
             what: what is added up, for messages.
         """
         return Pending()
 
-    def sum(self, buffer: Buffer, what: str) -> None:
+    def sum(self, buffer: Array, what: str) -> None:
         """Replace a buffer by its sum over all ranks; the arguments are those of `start_sum`."""
         self.start_sum(buffer, what).wait()
 
-    def broadcast(self, buffer: Buffer, what: str, root: int = 0) -> None:
+    def broadcast(self, buffer: Array, what: str, root: int = 0) -> None:
         """Replace a buffer by that of one rank, `root`; see `start_sum`."""
 
     def gather(self, value: T, what: str) -> list[T]:

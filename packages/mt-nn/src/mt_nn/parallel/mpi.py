@@ -1,20 +1,17 @@
 """The ranks that MPI has started, by mpi4py: to import this module is to start MPI.
 
-What is sent lies in host memory, unless a link is to take it from that of GPUs (`devices.py`). Each
-operation has a number, too, and the watch (`watch.py`) tells which rank keeps others waiting.
+What is sent lies in host memory. Each operation has a number, and `watch.py` limits how long a rank
+waits in one.
 """
 
 from __future__ import annotations
 
-import atexit
 import math
 import os
 import platform
 import socket
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,14 +19,14 @@ from mpi4py import MPI
 
 import mt_nn
 import mt_tensor
-from mt_nn.errors import RankError
-from mt_nn.parallel.devices import VARIABLE, DeviceLink, on_gpu, wanted_link, wanted_name
-from mt_nn.parallel.group import Buffer, Group, Pending, agree
-from mt_nn.parallel.watch import Watch, start_watcher, timeout_wanted
-from mt_tensor import Tensor
-from mt_tensor.backends import TensorBackend
+from mt_nn.parallel.group import Group, Pending, agree
+from mt_nn.parallel.watch import Watch, timeout_wanted
+from mt_tensor.extending import Array
 
 T = TypeVar("T")
+
+GRACE = 1.0
+"""How many seconds a rank that has waited in vain leaves the others, to report as well."""
 
 
 def all_ranks() -> Group:
@@ -44,87 +41,63 @@ class MPIGroup(Group):
         communicator: theirs, of mpi4py.
 
     Raises:
-        MissingPackageError: there is no link such as `MT_RANK_LINK` names.
-        RankError: the ranks run other versions of Python or NumPy, or of these packages, or send in
-            other ways; or one cannot reach the others.
-        SettingError: `MT_RANK_LINK` names none.
+        RankError: the ranks run other versions of Python or NumPy, or of these packages.
     """
 
     def __init__(self, communicator: Any) -> None:
         self._communicator = communicator
         self.rank, self.size = communicator.rank, communicator.size
-        timeout = timeout_wanted()
-        host = _common_host(communicator)
-        address = start_watcher(self.size, timeout, host) if self.rank == 0 else None
-        address = communicator.bcast(address)
-        try:
-            self._watch = Watch(self.rank, address, timeout)
-        except OSError as error:
-            raise RankError(
-                f"rank {self.rank} on {socket.gethostname()} cannot reach rank 0 at {address[0]}, "
-                f"port {address[1]} ({error.strerror or error})."
-            ) from error
-        atexit.register(self._watch.close)
+        self._watch = Watch(timeout_wanted(), self._waited_in_vain)
         self._report_errors()
-        self._link = wanted_link(communicator, MPI)
-        agree(self, "versions", [*_versions(), f"{VARIABLE}={wanted_name()}"])
+        agree(self, "versions", _versions())
 
-    def reaches(self, backend: TensorBackend) -> bool:
-        """Whether tensors of a backend can be sent although they lie in no array of the host."""
-        return self._link is not None and on_gpu(backend)
+    @property
+    def waited(self) -> float:
+        """How many seconds this rank has waited for others."""
+        return self._watch.waited
 
-    def start_sum(self, buffer: Buffer, what: str) -> Pending:
+    def start_sum(self, buffer: Array, what: str) -> Pending:
         """Begin to replace a buffer by its sum over all ranks."""
-        number = self._begin(buffer, what)
-        if isinstance(buffer, Tensor):
-            started = self._over_link().start_sum(buffer)
-        else:
-            request = self._communicator.Iallreduce(MPI.IN_PLACE, buffer)
-            started = Pending(request.Wait, request.Test)
+        name = self._begin(buffer, what)
+        request = self._communicator.Iallreduce(MPI.IN_PLACE, buffer)
 
         def finish() -> None:
-            with self._waiting(number):
-                started.wait()
+            with self._watch.waiting(name):
+                request.Wait()
 
-        return Pending(finish, started.progress)
+        return Pending(finish, request.Test)
 
-    def broadcast(self, buffer: Buffer, what: str, root: int = 0) -> None:
+    def broadcast(self, buffer: Array, what: str, root: int = 0) -> None:
         """Replace a buffer by that of one rank."""
-        with self._waiting(self._begin(buffer, what)):
-            if isinstance(buffer, Tensor):
-                self._over_link().start_broadcast(buffer, root).wait()
-            else:
-                self._communicator.Bcast(buffer, root)
+        with self._watch.waiting(self._begin(buffer, what)):
+            self._communicator.Bcast(buffer, root)
 
-    def _begin(self, buffer: Buffer, what: str) -> int:
-        """Return the number of an operation on a buffer, of which the watch has been told."""
+    def _begin(self, buffer: Array, what: str) -> str:
         return self._watch.begin(f"{what} ({math.prod(buffer.shape)} of {buffer.dtype.name})")
-
-    def _over_link(self) -> DeviceLink:
-        if self._link is None:
-            raise RankError("a tensor on a GPU was to be sent, but there is no link between GPUs.")
-        return self._link
 
     def gather(self, value: T, what: str) -> list[T]:
         """Return the values that all ranks have given, in order."""
-        with self._waiting(self._watch.begin(what)):
+        with self._watch.waiting(self._watch.begin(what)):
             values: list[T] = self._communicator.allgather(value)
         return values
 
-    @contextmanager
-    def _waiting(self, number: int) -> Iterator[None]:
-        """Let the watch know that this rank waits in an operation, and count the time."""
-        began = time.perf_counter()
-        with self._watch.waiting(number):
-            yield
-        self.waited += time.perf_counter() - began
-
     def raised(self, error: BaseException) -> None:
-        """Tell the watch, and end: an ordinary end would wait for ranks that wait for this one."""
+        """Report an error, and end all ranks: an ordinary end would wait for the others."""
+        text = " ".join(str(error).split())
+        kind = type(error).__name__
+        self._report(f"raised {f'{kind}: {text}' if text else kind} {self._watch.last}")
+        self._communicator.Abort(1)
+
+    def _waited_in_vain(self, problem: str) -> None:
+        self._report(f"{problem}. A rank that reports nothing, or another operation, is the cause")
+        time.sleep(GRACE)
+        self._communicator.Abort(1)
+
+    def _report(self, problem: str) -> None:
+        place = f"process {os.getpid()} on {socket.gethostname()}"
         sys.stdout.flush()
-        sys.stderr.flush()
-        self._watch.raised(error)
-        os._exit(1)
+        line = f"mt_nn.parallel: rank {self.rank} ({place}) {problem}. All ranks end."
+        print(line, file=sys.stderr, flush=True)
 
     def _report_errors(self) -> None:
         """Let an error that ends the program end the other ranks, too."""
@@ -135,12 +108,6 @@ class MPIGroup(Group):
             self.raised(error)
 
         sys.excepthook = report
-
-
-def _common_host(communicator: Any) -> str:
-    """Return a name of rank 0's host that all ranks know it by."""
-    hosts = communicator.allgather(socket.gethostname())
-    return "127.0.0.1" if len(set(hosts)) == 1 else hosts[0]
 
 
 def _versions() -> list[str]:

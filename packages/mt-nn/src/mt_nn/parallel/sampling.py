@@ -63,9 +63,7 @@ class DistributedSampler(Sampler):
         if self.shuffle:
             generator = Generator().manual_seed(self.seed + self.epoch)
             order = numbers_of(generator).permutation(len(order)).tolist()
-        total = self.num_samples * self.num_replicas
-        repeated = itertools.islice(itertools.cycle(order), total) if order else ()
-        return itertools.islice(repeated, self.rank, None, self.num_replicas)
+        return iter(_share(order, self.num_samples, self.num_replicas, self.rank))
 
     def __len__(self) -> int:
         """Return how many samples an epoch has for this rank."""
@@ -111,9 +109,8 @@ class SharedBatches(Sampler):
     def __iter__(self) -> Iterator[list[int]]:
         """Iterate over the shares of one epoch."""
         for batch in self.batch_sampler:
-            whole = -(-len(batch) // self.num_replicas) * self.num_replicas
-            repeated = itertools.islice(itertools.cycle(batch), whole)
-            yield list(itertools.islice(repeated, self.rank, None, self.num_replicas))
+            count = -(-len(batch) // self.num_replicas)
+            yield _share(batch, count, self.num_replicas, self.rank)
 
     def __len__(self) -> int:
         """Return how many batches an epoch has."""
@@ -157,3 +154,8 @@ def _place(num_replicas: int | None, rank: int | None) -> tuple[int, int]:
     if own >= size:
         raise SettingError(f"there is no rank {own} of {size}: ranks are counted from 0.")
     return size, own
+
+
+def _share(numbers: Sequence[int], count: int, size: int, rank: int) -> list[int]:
+    """Return a rank's `count` of some numbers, which are repeated from the first if too few."""
+    return list(itertools.islice(itertools.cycle(numbers), rank, count * size, size))

@@ -122,19 +122,12 @@ class Encoder:
                 "itself. If that is as it should be, allow more: with mt_nn.limits(depth=...)."
             )
         if kind is list or kind is tuple:
-            parts = [
-                part if type(part) in _PLAIN else self.encode(part, (*path, at))
-                for at, part in enumerate(value)
-            ]
+            parts = [self.encode(part, (*path, at)) for at, part in enumerate(value)]
             return parts if kind is list else {"tuple": parts}
         if kind is dict or kind is OrderedDict:
             _check_keys(value, path)
             entries = [
-                [
-                    key if type(key) is str else self.encode(key),
-                    part if type(part) in _PLAIN else self.encode(part, (*path, key)),
-                ]
-                for key, part in value.items()
+                [self.encode(key), self.encode(part, (*path, key))] for key, part in value.items()
             ]
             return {"dict" if kind is dict else "ordered": entries}
         methods = state_methods(value)
@@ -206,25 +199,22 @@ class Decoder:
         if depth > self._depth:
             raise ValueError("it is nested too deep")
         if type(encoded) is list:
-            return self._decode_all(encoded, depth + 1)
+            return [self.decode(part, depth + 1) for part in encoded]
         ((kind, content),) = encoded.items()
         if kind in ("dict", "ordered"):
             entries = self._decode_entries(content, depth + 1)
             return entries if kind == "dict" else OrderedDict(entries)
         if kind == "tuple":
-            return tuple(self._decode_all(content, depth + 1))
+            return tuple([self.decode(part, depth + 1) for part in content])
         return self._decode_single(kind, content)
-
-    def _decode_all(self, encoded: list[Any], depth: int) -> list[Any]:
-        return [part if type(part) in _KEYS else self.decode(part, depth) for part in encoded]
 
     def _decode_entries(self, encoded: list[list[Any]], depth: int) -> dict[Any, Any]:
         entries = {}
         for key, part in encoded:
-            name = key if type(key) in _KEYS else self.decode(key)
+            name = self.decode(key)
             if type(name) not in _KEYS:
                 raise TypeError(f"{name!r} is no key")
-            entries[name] = part if type(part) in _KEYS else self.decode(part, depth)
+            entries[name] = self.decode(part, depth)
         return entries
 
     def _decode_single(self, kind: str, content: Any) -> Any:

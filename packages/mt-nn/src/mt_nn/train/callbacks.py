@@ -11,7 +11,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
 from types import FrameType
 from typing import Any, Literal, TextIO
@@ -243,18 +244,13 @@ def _json(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-SHORTEST_BAR = 8
-"""How many letters wide a bar is at least, where that is possible."""
-
-
 class ProgressBar(Callback):
     """A bar for the batches of an epoch, drawn with rich, and a line for each epoch.
 
-    Beside the bar are the loss of the last batch, the metrics of the epoch so far, the samples a
-    second, and the time until the last epoch will end, if the next batches take as long as those
-    before, with validation and whatever else lies between them; a narrow terminal shows fewer of
-    these. Only a terminal or a notebook shows the bar; a file gets the lines alone. Without rich
-    there are the lines, and a first one that says so.
+    Beside the bar are the loss of the last batch, the samples a second, and the time until the last
+    epoch will end, if the next batches take as long as those before, with validation and whatever
+    else lies between them. Only a terminal or a notebook shows the bar; a file gets the lines
+    alone. Without rich there are the lines, and a first one that says so.
 
     Args:
         file: where to; the standard error output if None.
@@ -318,23 +314,18 @@ class ProgressBar(Callback):
         if self._progress is not None:
             self._batches += 1
             text = f"epoch {trainer.epoch + 1}  loss {trainer.history.losses[-1]:.4f}"
-            counted = f" {trainer.batches}/{trainer.batches} "
-            width = self._progress.console.width - len(text) - len(counted) - SHORTEST_BAR - 1
-            pace = _fitted(self._pace(trainer), width)
+            pace = self._pace(trainer)
             self._progress.update(self._task, completed=trainer.batch, description=text, pace=pace)
 
-    def _pace(self, trainer: Trainer) -> Iterator[str]:
-        """Yield how long it will take, how fast it goes, and what the epoch measures so far."""
+    def _pace(self, trainer: Trainer) -> str:
+        """Return how long it will take, and how fast it goes."""
         seconds = time.perf_counter() - self._began
-        if trainer.batches is not None:
-            batches = (trainer.epochs - trainer.epoch) * trainer.batches - trainer.batch
-            left = round(batches * seconds / self._batches)
-            hours, minutes = divmod(left // 60, 60)
-            yield f"{hours}:{minutes:02}:{left % 60:02} left"
-        yield f"{trainer.samples / seconds:,.0f} {self.samples}/s"
-        for name, value in trainer.measured().items():
-            if isinstance(value, float) and name != "loss":
-                yield f"{name} {value:.4g}"
+        speed = f"{trainer.samples / seconds:,.0f} {self.samples}/s"
+        if trainer.batches is None:
+            return speed
+        batches = (trainer.epochs - trainer.epoch) * trainer.batches - trainer.batch
+        left = timedelta(seconds=round(batches * seconds / self._batches))
+        return f"{left} left  {speed}"
 
     def on_epoch_end(self, trainer: Trainer) -> None:
         """Replace the bar by a line."""
@@ -348,12 +339,3 @@ class ProgressBar(Callback):
             if not self._progress.disable:  # rich before 14.3 would print an empty line
                 self._progress.stop()
             self._progress = None
-
-
-def _fitted(parts: Iterable[str], width: int) -> str:
-    """Return parts beside each other that fit a width together; the earlier come first."""
-    line = ""
-    for part in parts:
-        if len(line) + len(part) <= width:
-            line += f"{part}  "
-    return line.rstrip()

@@ -12,8 +12,9 @@ from collections.abc import Callable
 import numpy as np
 
 from mt_nn.core.lenet import LeNet
+from mt_nn.core.module import Module
 from mt_nn.functional import cross_entropy
-from mt_nn.optim import SGD, Adam, AdamW
+from mt_nn.optim import SGD, Adam, AdamW, Optimizer
 from mt_nn.train.networks import TransformerLanguageModel
 from mt_nn.utils import clip_grad_norm_
 from mt_tensor import Tensor, tensor
@@ -44,18 +45,8 @@ def gpt_6x384() -> Step:
 def _lenet(batch: int, optimized: Callable[[LeNet], SGD | Adam]) -> Step:
     rng = np.random.default_rng(0)
     model = LeNet(28, channels=(4, 8))
-    optimizer = optimized(model)
     images = tensor(rng.random((batch, 1, 28, 28), np.float32))
-    classes = tensor(rng.integers(0, 10, batch))
-
-    def step() -> Tensor:
-        optimizer.zero_grad()
-        loss = cross_entropy(model(images), classes)
-        loss.backward()
-        optimizer.step()
-        return loss
-
-    return step
+    return _step(model, optimized(model), images, tensor(rng.integers(0, 10, batch)))
 
 
 def _gpt(layers: int, width: int, heads: int, window: int, tokens: int = 65) -> Step:
@@ -63,13 +54,22 @@ def _gpt(layers: int, width: int, heads: int, window: int, tokens: int = 65) -> 
     model = TransformerLanguageModel(tokens, width, layers, heads, window)
     optimizer = AdamW(model.parameters(), lr=1e-3)
     texts = tensor(rng.integers(0, tokens, (window + 1, 16)))
-    seen, following = texts[:-1], texts[1:].reshape(-1)
+    return _step(model, optimizer, texts[:-1], texts[1:].reshape(-1), clip_norm=1.0)
 
+
+def _step(
+    model: Module,
+    optimizer: Optimizer,
+    inputs: Tensor,
+    target: Tensor,
+    clip_norm: float | None = None,
+) -> Step:
     def step() -> Tensor:
         optimizer.zero_grad()
-        loss = cross_entropy(model(seen), following)
+        loss = cross_entropy(model(inputs), target)
         loss.backward()
-        clip_grad_norm_(model.parameters(), 1.0)
+        if clip_norm is not None:
+            clip_grad_norm_(model.parameters(), clip_norm)
         optimizer.step()
         return loss
 

@@ -346,13 +346,6 @@ class Trainer:
             self.scheduler.step()
         self._notify("on_step_end")
 
-    def measured(self) -> dict[str, Any]:
-        """Return the mean loss of the running epoch so far, and its metrics, by name.
-
-        They are those of this rank's share.
-        """
-        return _computed(self._meters)
-
     def _of_all_ranks(self, meters: dict[str, Metric]) -> dict[str, Metric]:
         """Return metrics that have counted what they have on all ranks."""
         if self.group.size == 1:

@@ -1,8 +1,8 @@
-"""Differentiation: the partial derivatives of a graph, as graphs.
+"""Differentiation: compute the partial derivatives of a graph, as graphs.
 
-The gradient of an expression is the sum of those that it gets from its uses: the gradient of each
-use, times the partial derivative of that operator. This is the chain rule, applied from the output
-back to the arguments, as stage 1's `backpropagate` does with numbers.
+The gradient of an expression is a sum over its uses: the gradient of each use, times the partial
+derivative of that operator. This is the chain rule, applied from the output back to the arguments,
+as stage 1's `backpropagate` does with numbers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from mt_operators.core.tracing import Recorder
 def derivative(graph: Graph, argument: int) -> Graph:
     """Return the partial derivative of a graph with one output, with respect to one argument.
 
-    It is a graph of the same arguments and, last, of the output, as in a row of the table.
+    Its arguments are those of the graph, followed by the output, as in a row of the table.
     """
     recorder = Recorder("derivative", graph.arity + 1)
     values = evaluated(graph, recorder.arguments)
@@ -35,7 +35,7 @@ def derivative(graph: Graph, argument: int) -> Graph:
             varying.add(position)
     gradients: dict[int, Any] = {output: 1.0} if output in varying else {}
     for position, expression in reversed(list(enumerate(graph.expressions))):
-        row = OPERATORS.get(expression.operation)  # None also for `and` and `or`: only steps
+        row = OPERATORS.get(expression.operation)  # None also for `and` and `or`
         if row is None or position not in gradients:
             continue
         known = [values[i] for i in (*expression.operands, position)]
@@ -57,15 +57,15 @@ class Evaluation:
         )
 
     def __call__(self, *operands: Any) -> Any:
-        """Return its output, or a tuple of several."""
+        """Return the output, or a tuple of several."""
         results = evaluate(self.graph, operands)
         return tuple(results) if len(results) > 1 else results[0]
 
 
 def derived(name: str, parameters: Sequence[str], graph: Graph) -> Operator:
-    """Return a graph with one output as an operator, whose derivatives are found when needed.
+    """Return a graph with one output as an operator, whose derivatives are computed on demand.
 
-    Stage 2 uses it to differentiate gradients again, and for functions that it fuses.
+    Stage 2 uses it for higher derivatives, and for functions that it fuses.
     """
     partials = [_partial(graph, argument) for argument in range(graph.arity)]
     return Operator(name, Evaluation(name, parameters, graph), tuple(partials), result="real")

@@ -1,15 +1,15 @@
-"""Elementary functions, with which the operator table is written.
+"""Elementary functions, from which the operator table is built.
 
-On floats they compute, by IEEE 754: where `math.log(-1.0)`, `math.exp(1000.0)` and `1.0 / 0.0`
-raise, these functions return nan or an infinity, as NumPy, torch and the hardware do.
+On floats they follow IEEE 754: where `math.log(-1.0)`, `math.exp(1000.0)` and `1.0 / 0.0` raise,
+these functions return nan or an infinity, as NumPy, torch and the hardware do.
 
     >>> log(1.0), log(-1.0), exp(1000.0), div(1.0, 0.0)
     (0.0, nan, inf, inf)
 
 On any other type they dispatch to the value's method `__operator__`, as `+` dispatches to
-`__add__`: `exp(x)` is `x.__operator__("exp", (x,))`. So a function that is written with them also
-runs on types that later stages define: scalars that record what is computed, tensors, and symbols,
-which stand for unknown numbers.
+`__add__`: `exp(x)` is `x.__operator__("exp", (x,))`. So a function that uses them also runs on
+types of later stages: scalars that record computations, tensors, and symbols, which represent
+unknown numbers.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from typing import Any, TypeVar
 F = TypeVar("F", bound=Callable[..., Any])
 
 ELEMENTARY: dict[str, Callable[..., Any]] = {}
-"""Every elementary function by name. A compiler must know how to compute each of them."""
+"""Every elementary function by name. A backend must implement each of them."""
 
 ROUNDING = ("floor", "ceil", "trunc", "round")
-"""The elementary functions that round to an integer; integers pass through them unchanged."""
+"""The elementary functions that round to an integer; they return integers unchanged."""
 
 
 def dispatch(name: str, operands: tuple[Any, ...]) -> Any:
-    """Return the result of the first operand that has `__operator__`, or else NotImplemented."""
+    """Call `__operator__` of the first operand that has it, or return NotImplemented."""
     for operand in operands:
         if operand.__class__ is not float:
             method = getattr(operand, "__operator__", None)
@@ -40,9 +40,9 @@ def dispatch(name: str, operands: tuple[Any, ...]) -> Any:
 
 
 def dispatched(function: F) -> F:
-    """Decorate a function of floats to dispatch on every other type by `__operator__`.
+    """Decorate a function of floats to dispatch to `__operator__` on every other type.
 
-    The attribute `definition` keeps the plain function, which `tracing.py` runs on symbols.
+    The attribute `definition` is the undecorated function, which `tracing.py` runs on symbols.
     """
     name = function.__name__
 
@@ -56,7 +56,7 @@ def dispatched(function: F) -> F:
 
 
 def definition(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function under `dispatched`; an elementary or plain function is its own."""
+    """Return the function inside `dispatched`, or an elementary or plain function itself."""
     inner: Callable[..., Any] = getattr(function, "definition", function)
     return inner
 
@@ -64,7 +64,7 @@ def definition(function: Callable[..., Any]) -> Callable[..., Any]:
 def elementary(function: F) -> F:
     """Decorate a function as `dispatched`, and register it in `ELEMENTARY`."""
     call = ELEMENTARY[function.__name__] = dispatched(function)
-    call.definition = call  # type: ignore[attr-defined]  # it has no simpler parts
+    call.definition = call  # type: ignore[attr-defined]  # has no simpler definition
     return call
 
 
@@ -83,7 +83,7 @@ def from_math(
             return function(x)
         except ValueError:
             return poles.get(x, math.nan)
-        except OverflowError:  # the result, or an integer that is larger than every float
+        except OverflowError:  # the result, or an integer beyond the range of floats
             return total(as_float(x)) if isinstance(x, int) else math.inf
 
     total.__name__ = total.__qualname__ = function.__name__
@@ -92,7 +92,7 @@ def from_math(
 
 
 def as_float(x: float | int) -> float:
-    """Convert to float; an integer that is larger than every float becomes an infinity."""
+    """Convert to float; an integer beyond the range of floats becomes an infinity."""
     try:
         return float(x)
     except OverflowError:
@@ -102,7 +102,7 @@ def as_float(x: float | int) -> float:
 # --- Functions of one number ----------------------------------------------------------------------
 
 sqrt = from_math(math.sqrt, "Return the square root; nan below zero.")
-exp = from_math(math.exp, "Return e to the power x; infinity from about 709.8 on.")
+exp = from_math(math.exp, "Return e to the power x; infinity above about 709.8.")
 log = from_math(math.log, "Return the natural logarithm; -inf at 0, nan below.", {0.0: -math.inf})
 sin = from_math(math.sin, "Return the sine of an angle in radians; nan at the infinities.")
 cos = from_math(math.cos, "Return the cosine of an angle in radians; nan at the infinities.")
@@ -142,14 +142,14 @@ def div(x: float, y: float) -> float:
         return as_float(x) / as_float(y)
 
 
-MOST_BITS = 2**22
-"""An integer power with more bits than this is computed as a float: it would take minutes."""
+MAX_BITS = 2**22
+"""Integer powers with more bits are computed as floats, since they would take minutes."""
 
 
 @elementary
 def pow(x: float, y: float) -> float:
     """Return `x` to the power `y`; nan for a negative base with a fractional exponent."""
-    if isinstance(x, int) and isinstance(y, int) and 0 <= y * x.bit_length() < MOST_BITS:
+    if isinstance(x, int) and isinstance(y, int) and 0 <= y * x.bit_length() < MAX_BITS:
         return int(x**y)  # integers stay exact
     x, y = as_float(x), as_float(y)
     odd = y == y and not math.isinf(y) and math.fmod(y, 2.0) in (1.0, -1.0)

@@ -1,7 +1,7 @@
-"""The errors of stage 0, and the suggestion of a similar name, which every stage uses.
+"""The errors of stage 0, and suggestions of similar names, which all stages use.
 
-Each error says what was wrong, what was given and what to do, and derives from the built-in
-exception that fits, so that `except KeyError` and `except ValueError` keep working.
+Each error also derives from a builtin exception, so that `except KeyError` and
+`except ValueError` work as expected.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from collections.abc import Iterable
 
 
 class OperatorError(ValueError):
-    """Base of the errors raised about operators."""
+    """Base class of errors about operators."""
 
 
 class UnknownOperatorError(OperatorError, KeyError):
     """No operator has the given name."""
 
-    __str__ = Exception.__str__  # KeyError would show the message in quotes
+    __str__ = Exception.__str__  # KeyError would quote the message
 
 
 class OperatorExistsError(OperatorError):
@@ -28,11 +28,11 @@ class TracingError(OperatorError, TypeError):
 
 
 class ModuleError(RuntimeError, ValueError):
-    """Base of the errors raised about modules; torch raises one or the other for most."""
+    """Base class of errors about modules; torch raises one of its base classes for most."""
 
 
 class MemberError(ModuleError, TypeError):
-    """The value cannot become a member of a module."""
+    """A value cannot be a member of a module."""
 
 
 class MemberNameError(ModuleError, KeyError):
@@ -42,22 +42,22 @@ class MemberNameError(ModuleError, KeyError):
 
 
 class StateDictError(ModuleError):
-    """A state dictionary does not fit the module that should load it."""
+    """A state dictionary does not match the module that loads it."""
 
 
 def nearest(name: object, known: Iterable[str]) -> str:
     """Return `" Did you mean 'x'?"` for the most similar known name, or `""`."""
     if not isinstance(name, str):
         return ""
-    import difflib  # only when something went wrong
+    import difflib  # only needed for errors
 
     matches = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
     return f" Did you mean {matches[0]!r}?" if matches else ""
 
 
 def no_attribute(owner: object, name: str) -> AttributeError:
-    """Return the error for a missing attribute; a public one gets a suggestion."""
-    if hasattr(type(owner), name):  # a property, whose code failed with an AttributeError
-        return AttributeError(f"{type(owner).__name__}.{name} uses an attribute that is not there.")
+    """Return the error for a missing attribute, with a suggestion if the name is public."""
+    if hasattr(type(owner), name):  # a property that raised an AttributeError
+        return AttributeError(f"{type(owner).__name__}.{name} uses a missing attribute.")
     hint = "" if name.startswith("_") else nearest(name, dir(owner))
     return AttributeError(f"{type(owner).__name__} has no attribute {name!r}.{hint}")

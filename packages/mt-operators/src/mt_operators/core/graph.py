@@ -1,8 +1,7 @@
-"""The graph of a formula: its arguments, constants and operations, each expression once.
+"""The graph of a formula: its arguments, constants and operations, without duplicates.
 
-So far a function can only be run. A compiler must see which operations it applies in which order.
-This is the graph of `1.0 - x * x`, made by hand; `tracing.py`, the next file, makes it from the
-function.
+A compiler needs to know which operations a function applies, in which order. This is the graph of
+`1.0 - x * x`, built by hand; `tracing.py`, the next file, builds it from the function.
 
     >>> x, one = Expression("argument", number=0), Expression("constant", number=1.0)
     >>> square, difference = Expression("mul", (0, 0)), Expression("sub", (2, 1))
@@ -13,7 +12,7 @@ function.
     e3 = sub e2 e1
     return e3
 
-Code that compiles, differentiates or prints a formula goes through these expressions in order.
+Code that compiles, differentiates or prints a formula iterates over its expressions in order.
 """
 
 from __future__ import annotations
@@ -24,16 +23,16 @@ from dataclasses import dataclass, replace
 Number = bool | int | float
 
 ARITHMETIC = ("add", "sub", "mul", "neg", "abs")
-"""Operations of Python that return numbers."""
+"""Python operators that return numbers."""
 
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
-"""Operations of Python that return bools."""
+"""Python operators that return bools."""
 
 _SIGNS = {"add": "+", "sub": "-", "mul": "*", "and": "&", "or": "|"}
 _SIGNS |= {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 
 PYTHON = {"neg": "-{0}", **{name: f"{{0}} {sign} {{1}}" for name, sign in _SIGNS.items()}}
-"""How every compiler writes the operations that are Python's operators."""
+"""Format strings of the operations that are Python operators, for compilers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +42,9 @@ class Expression:
     Attributes:
         operation: `"argument"`, `"constant"`, `"and"` or `"or"` of bools, or the name of an
             operator of the table.
-        operands: the positions of its operands in the graph, all before its own.
-        number: the number of the argument, or the value of the constant.
-        is_bool: whether it is a bool. An argument counts as a number.
+        operands: the positions of its operands in the graph, which precede its own.
+        number: the index of the argument, or the value of the constant.
+        is_bool: whether it is a bool; arguments are numbers.
     """
 
     operation: str
@@ -56,11 +55,11 @@ class Expression:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """What a formula computes.
+    """The graph of a formula.
 
     Attributes:
         arity: the number of arguments, which are the first expressions.
-        expressions: in an order in which they can be evaluated.
+        expressions: the expressions, in an order of evaluation.
         outputs: the positions of the results.
     """
 
@@ -79,7 +78,7 @@ class Graph:
         return pruned(self.expressions, [self.outputs[output]], self.arity)
 
     def __str__(self) -> str:
-        """Show one expression a line."""
+        """Return one line per expression."""
         lines = []
         for position, expression in enumerate(self.expressions):
             match expression.operation:
@@ -94,14 +93,14 @@ class Graph:
 
 
 def pruned(expressions: Sequence[Expression], outputs: Sequence[int], arity: int) -> Graph:
-    """Return the graph of some outputs, without expressions that none of them needs."""
+    """Return the graph of some outputs, without unused expressions."""
     needed = set(range(arity))
-    waiting = list(outputs)
-    while waiting:
-        position = waiting.pop()
+    pending = list(outputs)
+    while pending:
+        position = pending.pop()
         if position not in needed:
             needed.add(position)
-            waiting.extend(expressions[position].operands)
+            pending.extend(expressions[position].operands)
     new = {old: position for position, old in enumerate(sorted(needed))}
     chosen = [
         replace(expressions[old], operands=tuple(new[i] for i in expressions[old].operands))

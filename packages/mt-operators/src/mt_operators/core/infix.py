@@ -1,8 +1,7 @@
-"""`Infix`: Python's operators for types that define `__operator__`.
+"""`Infix`: Python operators for types that define `__operator__`.
 
-With `elementary.py` this is all that a formula applies to a value: `x + 1` is
-`x.__operator__("add", (x, 1))`, by the names of the operator table. The scalars of stage 1 and the
-symbols of a compiler differ only in their `__operator__`.
+`x + 1` calls `x.__operator__("add", (x, 1))`, with the names of the operator table. The scalars of
+stage 1 and the symbols of a compiler differ only in their `__operator__`.
 """
 
 from __future__ import annotations
@@ -12,16 +11,16 @@ from typing import Any, Self
 
 
 class Infix:
-    """Base of types on which Python's operators are those of the operator table.
+    """Mixin that maps Python operators to the operators of the table.
 
-    Join bools with `&` and `|`; `and`, `or` and `if` need a known value.
+    Combine bools with `&` and `|`, since `and`, `or` and `if` need a known value.
     """
 
     __slots__ = ()
 
     @abstractmethod
     def __operator__(self, name: str, operands: tuple[Any, ...]) -> Self:
-        """Apply the operator called `name`; or return NotImplemented, for the other operand's."""
+        """Apply the operator `name`, or return NotImplemented to try the other operand."""
 
     def __add__(self, other: Any) -> Self:
         return self.__operator__("add", (self, other))
@@ -98,7 +97,7 @@ class Infix:
     def __ne__(self, other: object) -> Self:  # type: ignore[override]
         return self.__operator__("ne", (self, other))
 
-    __hash__ = object.__hash__  # as the key of a dict, a value equals only itself
+    __hash__ = object.__hash__  # by identity, although == returns another value
 
     def __and__(self, other: Any) -> Self:
         return self.__operator__("logical_and", (self, other))

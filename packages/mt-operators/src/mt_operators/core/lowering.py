@@ -1,7 +1,7 @@
-"""Lowering: compute a graph with functions of one's own, or rewrite it into operations one knows.
+"""Lowering: evaluate a graph with a backend's functions, or rewrite it into known operations.
 
-A backend knows some operators: at least the elementary ones. Its *lowering table* says by which
-function it computes each. Every other operator is computed by what it is written with.
+A backend implements some operators, at least the elementary ones. Its *lowering table* maps their
+names to functions. Every other operator is expanded into its definition.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mt_operators.core.table import OPERATORS
 from mt_operators.core.tracing import Recorder, graph_of
 
 Lowering = Mapping[str, Callable[..., Any]]
-"""A lowering table: functions by the names of operators."""
+"""A lowering table: a mapping from operator names to functions."""
 
 _PYTHON: Lowering = {
     **{name: getattr(operator, name) for name in PYTHON if name not in ("and", "or")},
@@ -27,14 +27,14 @@ _PYTHON: Lowering = {
     "or": operator.or_,
     "abs": abs,
 }
-"""The operations that are Python's operators."""
+"""The operations that are Python operators."""
 
 
 def evaluate(graph: Graph, operands: Sequence[Any], lowering: Lowering | None = None) -> list[Any]:
     """Return the outputs of a graph.
 
-    `lowering` has functions for the elementary operators, and perhaps for others; None takes those
-    of the table, which dispatch.
+    `lowering` has functions for the elementary operators, and optionally for others; None uses the
+    functions of the table, which dispatch.
     """
     values = evaluated(graph, operands, lowering)
     return [values[i] for i in graph.outputs]
@@ -56,7 +56,7 @@ def evaluated(graph: Graph, operands: Sequence[Any], lowering: Lowering | None =
 
 
 def apply(name: str, *operands: Any) -> Any:
-    """Apply an operator of the table, by the `__operator__` of an operand if one has it."""
+    """Apply an operator of the table, with the `__operator__` of an operand if one has it."""
     result = dispatch(name, operands)
     return OPERATORS[name].function(*operands) if result is NotImplemented else result
 
@@ -76,7 +76,7 @@ def _lowered(name: str, lowering: Lowering | None) -> Callable[..., Any]:
 
 
 def expanded(graph: Graph, atomic: Collection[str] = ()) -> Graph:
-    """Return the same graph in elementary operations, and in the operators named `atomic`."""
+    """Expand all operators of a graph except the elementary ones and those in `atomic`."""
     names = {*ELEMENTARY, *atomic}
     if all(not e.operands or e.operation in names | _PYTHON.keys() for e in graph.expressions):
         return graph
@@ -86,7 +86,7 @@ def expanded(graph: Graph, atomic: Collection[str] = ()) -> Graph:
 
 
 def lowered(formula: Formula, atomic: Collection[str] = ()) -> Graph:
-    """Return the graph of a formula in the operations that a compiler knows; see `expanded`."""
+    """Return the graph of a formula in operations that a compiler knows; see `expanded`."""
     if formula.name in atomic and is_value(formula):
         recorder = Recorder(formula.name, formula.arity)
         return recorder.graph([apply(formula.name, *recorder.arguments)])
@@ -94,6 +94,6 @@ def lowered(formula: Formula, atomic: Collection[str] = ()) -> Graph:
 
 
 def is_value(formula: Formula) -> bool:
-    """Whether a formula is the value of the operator of the table that has its name."""
+    """Return whether a formula is the value of the operator of its name in the table."""
     row = OPERATORS.get(formula.name)
     return row is not None and row.value is formula

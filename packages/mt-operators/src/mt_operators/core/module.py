@@ -1,6 +1,6 @@
 """`Module`: a tree of parameters, buffers and submodules, with torch's names and order.
 
-A module finds its members by intercepting assignments to its attributes.
+Assigning a member to an attribute registers it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from mt_operators.core.parameter import Buffer, Holder, Parameter
 
 
 class IncompatibleKeys(NamedTuple):
-    """The names on which a module and a state dictionary disagree."""
+    """The names that only a module or only a state dictionary has."""
 
     missing_keys: list[str]
     unexpected_keys: list[str]
@@ -30,7 +30,7 @@ class IncompatibleKeys(NamedTuple):
 class Module:
     """A node of a tree of modules.
 
-    Assigning a `Parameter`, a `Buffer` or a `Module` to an attribute makes it part of the tree:
+    Assigning a `Parameter`, a `Buffer` or a `Module` to an attribute adds it to the tree:
 
         >>> class Line(Module):
         ...     def __init__(self) -> None:
@@ -61,30 +61,30 @@ class Module:
     # --- Members as attributes ------------------------------------------------------------------
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set an attribute; members join the tree, and a buffer takes a new value.
+        """Set an attribute: register a member, or update the value of a buffer.
 
-        It is an error if a member would silently leave the tree, or a module contain itself.
+        Raise an error if that would silently remove a member, or if a module would contain itself.
         """
         if "_modules" not in self.__dict__:
             raise self._not_initialized(name)
-        held = self._member(name)
+        current = self._member(name)
         kind = next((kind for kind in _STORES if isinstance(value, kind)), None)
         if kind is not None:
             self._check_name(name)
-            if held is not None and not isinstance(held, kind):
-                raise self._kind_changes(name, held, value)
+            if current is not None and not isinstance(current, kind):
+                raise self._kind_changes(name, current, value)
             if isinstance(value, Module):
                 self._check_no_cycle(name, value)
             self.__dict__.pop(name, None)
             self.__dict__[_STORES[kind]][name] = value
-        elif isinstance(held, Buffer):
-            held.update(value)
-        elif held is not None and value is not None:
-            raise self._kind_changes(name, held, value)
+        elif isinstance(current, Buffer):
+            current.update(value)
+        elif current is not None and value is not None:
+            raise self._kind_changes(name, current, value)
         elif name in _STORES.values():
             raise self._bad_name(name, "which keeps its members there: choose another name")
         else:
-            if held is not None:
+            if current is not None:
                 delattr(self, name)
             object.__setattr__(self, name, value)
 
@@ -97,7 +97,7 @@ class Module:
         return None
 
     def __getattr__(self, name: str) -> Any:
-        """Return a member; Python calls this only if there is no plain attribute."""
+        """Return a member; Python calls this only if there is no ordinary attribute."""
         own = self.__dict__
         if "_modules" not in own:
             raise self._not_initialized(name)
@@ -120,15 +120,15 @@ class Module:
 
     def _check_name(self, name: object) -> None:
         if not isinstance(name, str) or not name or "." in name:
-            rule = "a name must be a string, must not be empty and must not contain a dot"
+            rule = "a name must be a non-empty string without dots"
             raise self._bad_name(name, rule)
         if name in _STORES.values() or any(name in vars(c) for c in type(self).__mro__):
             rule = "whose class has an attribute of that name: choose another name"
             raise self._bad_name(name, rule)
 
     def _check_no_cycle(self, name: str, module: Module) -> None:
-        for path, below in module.named_modules(prefix=name):
-            if below is self:
+        for path, descendant in module.named_modules(prefix=name):
+            if descendant is self:
                 raise MemberError(
                     f"{type(self).__name__}.{path} would be the {type(self).__name__} itself. Pass "
                     "it to forward(), or keep it in a tuple, which is not part of the tree."
@@ -140,8 +140,8 @@ class Module:
             f"{own}.{name} cannot be used yet: call super().__init__() first in {own}.__init__."
         )
 
-    def _kind_changes(self, name: str, held: Any, value: Any) -> MemberError:
-        kind = next(kind for kind in _STORES if isinstance(held, kind)).__name__
+    def _kind_changes(self, name: str, member: Any, value: Any) -> MemberError:
+        kind = next(kind for kind in _STORES if isinstance(member, kind)).__name__
         return MemberError(
             f"{type(self).__name__}.{name} is a {kind} and cannot become a {type(value).__name__}: "
             f"assign a {kind} or None, or delete it first."
@@ -153,13 +153,13 @@ class Module:
     # --- Members by name ------------------------------------------------------------------------
 
     def add_module(self, name: str, module: Module) -> None:
-        """Add a submodule; like the following methods, under any string without a dot."""
+        """Add a submodule under a name, which may be any string without dots."""
         if not isinstance(module, Module):
             raise _wrong_kind("add_module", "a Module", module)
         self._add(Module, name, module)
 
     def add_parameter(self, name: str, value: Any) -> Parameter:
-        """Add a `Parameter`, or a new one that holds `value`, and return it."""
+        """Add a `Parameter`, or a new one with this value, and return it."""
         if isinstance(value, (Buffer, Module)):
             raise _wrong_kind("add_parameter", "a Parameter or the value for one", value)
         parameter = value if isinstance(value, Parameter) else Parameter(value, name)
@@ -167,13 +167,13 @@ class Module:
         return parameter
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
-        """Add a parameter, or None where the module has none."""
+        """Add a parameter, or None for an absent one."""
         if param is not None and not isinstance(param, Parameter):
             raise _wrong_kind("register_parameter", "a Parameter or None", param)
         self._add(Parameter, name, param)
 
     def register_buffer(self, name: str, value: Any, persistent: bool = True) -> None:
-        """Add a `Buffer`, or a new one that holds `value`; the attribute is then its value.
+        """Add a `Buffer`, or a new one with this value; the attribute returns its value.
 
         >>> counter = Module()
         >>> counter.register_buffer("steps", 0)
@@ -188,30 +188,30 @@ class Module:
 
     def _add(self, kind: type, name: str, member: Parameter | Buffer | Module | None) -> None:
         self._check_name(name)
-        held = self._member(name)
-        if (held is not None and not isinstance(held, kind)) or self.__dict__.get(name) is not None:
+        own = self._member(name)
+        if (own is not None and not isinstance(own, kind)) or self.__dict__.get(name) is not None:
             raise self._bad_name(name, "which has an attribute of that name: delete it first")
         setattr(self, name, member)
 
-    # --- Walking the tree -----------------------------------------------------------------------
+    # --- Iteration over the tree ----------------------------------------------------------------
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        """Iterate over the direct submodules with their names, each once."""
+        """Iterate over the direct submodules with their names, without duplicates."""
         first: dict[int, tuple[str, Module]] = {}
         for name, module in self._modules.items():
             first.setdefault(id(module), (name, module))
         return iter(first.values())
 
     def children(self) -> Iterator[Module]:
-        """Iterate over the direct submodules, each once."""
+        """Iterate over the direct submodules, without duplicates."""
         return (module for _, module in self.named_children())
 
     def named_modules(
         self, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Module]]:
-        """Iterate over this module and all below it with their dotted names, parents first.
+        """Iterate over this module and its descendants with their dotted names, in preorder.
 
-        All names begin with `prefix`. Without `remove_duplicate` a shared module is listed under
+        All names start with `prefix`. Without `remove_duplicate`, a shared module appears under
         each of its names.
         """
         seen: set[int] = set()
@@ -226,28 +226,28 @@ class Module:
                 pending.append((_joined(path, name), child))
 
     def modules(self) -> Iterator[Module]:
-        """Iterate over this module and all below it, each once."""
+        """Iterate over this module and its descendants, without duplicates."""
         return (module for _, module in self.named_modules())
 
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
-        """Iterate over the parameters with their dotted names; without `recurse` only its own."""
+        """Iterate over the parameters with dotted names; without `recurse`, skip submodules."""
         return self._named_holders("_parameters", prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-        """Iterate over the parameters, each once."""
+        """Iterate over the parameters, without duplicates."""
         return (parameter for _, parameter in self.named_parameters(recurse=recurse))
 
     def named_buffers(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Any]]:
-        """Iterate over the values of the buffers that are not empty; see `named_parameters`."""
+        """Iterate over the values of buffers that are not None; see `named_parameters`."""
         named = self._named_holders("_buffers", prefix, recurse, remove_duplicate)
         return ((name, buffer.value) for name, buffer in named if buffer.value is not None)
 
     def buffers(self, recurse: bool = True) -> Iterator[Any]:
-        """Iterate over the values of the buffers, each once."""
+        """Iterate over the values of the buffers, without duplicates."""
         return (value for _, value in self.named_buffers(recurse=recurse))
 
     def _named_holders(
@@ -270,7 +270,7 @@ class Module:
         return self
 
     def train(self, mode: bool = True) -> Self:
-        """Set training mode in the whole tree and return self; submodules may override it."""
+        """Set the training mode of the whole tree and return self; submodules may override it."""
         if not isinstance(mode, bool):
             raise ModuleError(f"train() takes True or False; {mode!r} was given.")
         self.training = mode
@@ -279,22 +279,22 @@ class Module:
         return self
 
     def eval(self) -> Self:
-        """Set evaluation mode in the whole tree and return self."""
+        """Set the whole tree to evaluation mode and return self."""
         return self.train(False)
 
     # --- Saving and loading ---------------------------------------------------------------------
 
     def state_dict(self, prefix: str = "") -> dict[str, Any]:
-        """Return the values of all parameters and persistent buffers, by all dotted names."""
+        """Return the values of all parameters and persistent buffers by dotted name."""
         return {prefix + name: holder.state() for name, holder in self._saved_holders()}
 
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True
     ) -> IncompatibleKeys:
-        """Load copies of the values of a state dictionary. If any does not fit, nothing changes.
+        """Load copies of the values of a state dictionary, or none if one is invalid.
 
-        With `strict` the names must match exactly; otherwise the common ones are loaded. Return
-        the names missing in `state_dict`, and its names that the module does not have.
+        With `strict` the names must match exactly; otherwise only common ones are loaded. Return
+        the missing and the unexpected names.
         """
         own = dict(self._saved_holders())
         keys = _incompatible_keys(own, state_dict)
@@ -306,7 +306,7 @@ class Module:
                 "into the architecture it was saved from, or pass strict=False to load what fits."
             )
         fitting = {}
-        for name, holder in own.items():  # all are prepared before the first is changed
+        for name, holder in own.items():  # check all before changing the first
             if name in state_dict:
                 try:
                     fitting[name] = holder.fitting(state_dict[name])
@@ -317,7 +317,7 @@ class Module:
         return keys
 
     def _saved_holders(self) -> list[tuple[str, Holder]]:
-        """Return what is saved of the tree, with dotted names."""
+        """Return the saved members of the tree, with dotted names."""
         return [
             (_joined(path, name), holder)
             for path, module in self.named_modules(remove_duplicate=False)
@@ -325,14 +325,14 @@ class Module:
         ]
 
     def _own_saved(self) -> dict[str, Holder]:
-        """Return what is saved of this module itself, by name."""
+        """Return the saved members of this module by name, without submodules."""
         saved = {n: b for n, b in self._buffers.items() if b.persistent and b.value is not None}
         return {**self._parameters, **saved}
 
-    # --- Running and showing --------------------------------------------------------------------
+    # --- Calls and text -------------------------------------------------------------------------
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute the module's output. Every module defines its own."""
+        """Compute the module's output; defined by subclasses."""
         raise NotImplementedError(
             f"{type(self).__name__} defines no forward method, so it cannot be called."
         )
@@ -342,13 +342,13 @@ class Module:
         return self.forward(*args, **kwargs)
 
     def extra_repr(self) -> str:
-        """Return what `repr` shows in parentheses: by default the parameters and buffers."""
+        """Return the text in parentheses of `repr`: by default the parameters and buffers."""
         holders = {**self._parameters, **self._buffers}
         shown = {name: " ".join(_SHORT.repr(h.value).split()) for name, h in holders.items()}
         return ", ".join(f"{name}={value}" for name, value in shown.items())
 
     def __repr__(self) -> str:
-        """Show the tree, one module a line."""
+        """Return the tree as text, one line per module."""
         own = self.extra_repr()
         if not self._modules and "\n" not in own:
             return f"{type(self).__name__}({own})"
@@ -358,7 +358,7 @@ class Module:
 
 
 _STORES: dict[type, str] = {Parameter: "_parameters", Buffer: "_buffers", Module: "_modules"}
-"""The kinds of members, and the attribute in which a module keeps those of each."""
+"""The types of members, and the attributes that store them."""
 
 
 def _joined(path: str, name: str) -> str:

@@ -1,7 +1,7 @@
-"""What modules hold: parameters, which training changes, and buffers, which it leaves alone.
+"""Members of modules: parameters, which are trained, and buffers, which are not.
 
-Both hold a value of any type: a float here, a recorded scalar in stage 1, a tensor later. If the
-value has the methods `detach`, `clone`, `copy_` or `requires_grad_`, they are used.
+Both hold a value of any type: a float here, a Scalar in stage 1, a tensor later. If the value has
+the methods `detach`, `clone`, `copy_` or `requires_grad_`, they are used.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from mt_operators.core.errors import StateDictError
 
 
 class Holder:
-    """Base of `Parameter` and `Buffer`: a value that can be replaced, saved and loaded."""
+    """Base class of `Parameter` and `Buffer`: a value that can be updated, saved and loaded."""
 
     def __init__(self, value: Any) -> None:
         self.update(value)
 
     @property
     def value(self) -> Any:
-        """The value held."""
+        """The current value."""
         return self._value
 
     def update(self, value: Any) -> None:
@@ -29,15 +29,15 @@ class Holder:
         self._value = value
 
     def state(self) -> Any:
-        """Return the value for a state dictionary, detached from recorded computations."""
+        """Return the value for a state dictionary, detached from the computation graph."""
         value = self.value
         return value.detach() if hasattr(value, "detach") else value
 
     def fitting(self, saved: Any) -> Any:
-        """Return an independent copy of a saved value, which `load` then takes."""
+        """Return a checked copy of a saved value, for `load`."""
         value = self.value
         if _is_number(value) and not _is_number(saved):
-            raise StateDictError(f"{_described(saved)} was given where a number is held.")
+            raise StateDictError(f"{_described(saved)} was given for a number.")
         shape = getattr(value, "shape", None)
         if shape is not None and _shape(saved) != shape:
             raise StateDictError(
@@ -51,7 +51,7 @@ class Holder:
             raise StateDictError(f"{_described(saved)} cannot be copied: {error}.") from error
 
     def load(self, fitting: Any) -> None:
-        """Take a value that `fitting` returned: a Scalar or tensor is overwritten in place."""
+        """Load a result of `fitting`, overwriting a Scalar or tensor in place."""
         if not hasattr(self.value, "copy_"):
             self.update(fitting)
             return
@@ -63,7 +63,7 @@ class Holder:
 
 
 class Parameter(Holder):
-    """A value that training changes; a Scalar or tensor is set to require a gradient."""
+    """A trainable value; a Scalar or tensor is set to require grad."""
 
     def __init__(self, value: Any, name: str | None = None) -> None:
         self.name = name
@@ -74,14 +74,14 @@ class Parameter(Holder):
         super().update(value)
         if hasattr(value, "requires_grad_"):
             value.requires_grad_(True)
-            if self.name:  # for messages and pictures
+            if self.name:  # for messages and diagrams
                 value.name = self.name
 
 
 class Buffer(Holder):
-    """A value that belongs to a module's state but is not trained, such as a running mean.
+    """A value of a module's state that is not trained, such as a running mean.
 
-    It is part of the state dictionary if it is `persistent`, and not None.
+    The state dictionary includes it if it is `persistent` and not None.
     """
 
     def __init__(self, value: Any, persistent: bool = True) -> None:
@@ -90,7 +90,7 @@ class Buffer(Holder):
 
 
 def _is_number(value: Any) -> bool:
-    """Whether a value is a plain number or a Scalar, which has a gradient but no shape."""
+    """Return whether a value is a number or a Scalar, which has a gradient but no shape."""
     if hasattr(value, "requires_grad_"):
         return not hasattr(value, "shape")
     return isinstance(value, Real)

@@ -1,6 +1,6 @@
 """A row of the operator table: a function of numbers with its partial derivatives.
 
-Two rows, run. A partial derivative takes the arguments and the value, `out`.
+A partial derivative takes the arguments and the value, `out`. Two examples:
 
     >>> mul = Operator("mul", lambda x, y: x * y, (lambda x, y, out: y, lambda x, y, out: x))
     >>> mul.function(2.0, 3.0), mul.partials[0](2.0, 3.0, 6.0), mul.partials[1](2.0, 3.0, 6.0)
@@ -11,8 +11,8 @@ Two rows, run. A partial derivative takes the arguments and the value, `out`.
     >>> round(out, 6), round(row.partials[0](0.5, out), 6)
     (0.462117, 0.786448)
 
-The gradient of an argument is the *upstream gradient*, that of the final result with respect to the
-value, times the partial derivative: the chain rule.
+The gradient with respect to an argument is the *upstream gradient*, of the final result with
+respect to the value, times the partial derivative: the chain rule.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from typing import Any, Literal
 from mt_operators.core.elementary import where
 
 Function = Callable[..., Any]
-"""A function of numbers, written with arithmetic, comparisons, `&`, `|`, elementary functions, and
-without `if`, `and`, `or`, so that it also runs on symbols and on whole arrays."""
+"""A function of numbers that uses only arithmetic, comparisons, `&`, `|` and elementary functions,
+and not `if`, `and` or `or`, so that it also runs on symbols and arrays."""
 
 Result = Literal["number", "real", "bool", "integer"]
-"""What an operator returns: `number` keeps integers integers, `real` makes them floats, and
-`integer` takes and returns integers only."""
+"""The result of an operator: `number` keeps integers, `real` converts them to floats, and
+`integer` accepts and returns integers only."""
 
 Interval = tuple[float, float]
 EVERYWHERE: Interval = (-math.inf, math.inf)
 
 
 def zero(*_: Any) -> float:
-    """Partial derivative with respect to an argument that the value does not vary with."""
+    """Partial derivative with respect to an argument that does not affect the value."""
     return 0.0
 
 
 def one(*_: Any) -> float:
-    """Partial derivative with respect to an argument that is added as it is."""
+    """Partial derivative with respect to a summand."""
     return 1.0
 
 
@@ -56,15 +56,14 @@ class Operator:
     """One row of the operator table.
 
     Attributes:
-        name: the standard name, torch's where torch has the operator.
-        function: the value.
+        name: the standard name, torch's if torch has the operator.
+        function: computes the value.
         partials: for each argument the partial derivative, from the arguments and the value.
         domain: for each argument the interval outside of which the value is nan.
         result: see `Result`.
-        selects: whether the partial derivatives only say which argument the value comes from, as
-            those of `maximum` do. The gradient of the others is 0, also where 0 times the upstream
-            gradient is nan.
-        identity: the value that leaves the other argument unchanged: the sum of no numbers is 0.
+        selects: whether the value is a selected argument, as for `maximum`. Partial derivatives of
+            0 then give gradients of 0, even if the upstream gradient is infinite or nan.
+        identity: the identity element, such as 0 for `add`, or None.
         aliases: other names.
         note: one line of documentation.
     """
@@ -101,7 +100,7 @@ class Operator:
         return parameters_of(self.function)
 
     def vjp(self, upstream: Any, slope: Any) -> Any:
-        """Return the vector-Jacobian product, for numbers the upstream gradient times a slope."""
+        """Return the vector-Jacobian product: for numbers, the upstream gradient times a slope."""
         return where(slope == 0.0, 0.0, upstream * slope) if self.selects else upstream * slope
 
     @cached_property
@@ -110,9 +109,9 @@ class Operator:
         return Formula(self.name, self.arity, 1, self.function)
 
     def gradient(self, needed: tuple[bool, ...]) -> Formula:
-        """Return a formula of the gradients that are needed, computed in one pass over memory.
+        """Return a formula that computes the needed gradients in one pass over memory.
 
-        It takes the upstream gradient, the arguments and the value.
+        Its arguments are the upstream gradient, the arguments of the operator, and the value.
         """
         if needed not in self._gradients:
             partials = [p for p, need in zip(self.partials, needed, strict=True) if need]
@@ -135,14 +134,14 @@ class Operator:
 
 
 class Formula:
-    """A named function of numbers, such as a value or a gradient, which compilers take.
+    """A named function of numbers for compilers, such as a value or a gradient.
 
     Attributes:
-        name: for messages and the names of kernels.
+        name: a name for messages and kernels.
         arity: the number of arguments.
-        outputs: the number of results: one is returned bare, several as a tuple.
+        outputs: the number of results; several are returned as a tuple.
         function: the function.
-        cache: what later stages derive from the formula, such as its graph, by name.
+        cache: values that later stages derive from the formula, such as its graph, by name.
     """
 
     def __init__(
@@ -154,7 +153,7 @@ class Formula:
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
-        """The names of the arguments: those given, or those of the function."""
+        """The names of the arguments, by default those of the function."""
         names = self._names or parameters_of(self.function)
         return names if len(names) == self.arity else tuple(f"x{i}" for i in range(self.arity))
 
@@ -163,7 +162,7 @@ class Formula:
 
 
 def _unlike(name: str, taken: Sequence[str]) -> str:
-    """Return a name that is not taken: the gradient of a gradient has two upstream gradients."""
+    """Make a name unique: the gradient of a gradient has two upstream gradients."""
     while name in taken:
         name += "_"
     return name

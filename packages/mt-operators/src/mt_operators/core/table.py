@@ -1,14 +1,14 @@
-"""The operator table: the mathematics, written once.
+"""The operator table: scalar functions and their derivatives.
 
 Each row has a name, the value, and for each argument the partial derivative, from the arguments and
-the value, `out`. Every later stage applies these rows as they stand: to recorded scalars, tensors,
-compiled loops and GPU kernels. A new row is a new operator everywhere, with its gradient.
+the value, `out`. Every later stage uses these rows unchanged, for Scalars, tensors, compiled loops
+and GPU kernels. A new row is a new operator everywhere, with its gradient.
 
-Conventions. Outside its domain an operator is nan. At a kink the derivative is the mean of its two
-sides, 0 for `abs` at 0 and a half for each of two equal arguments of `maximum`. Where torch takes
-one side, so does the table: 0 for `relu`. Where a value jumps, the derivative is that of the steps,
-0. At nan that of `relu`, `maximum` and `minimum` is 1, so that the nan is seen in the gradient. Of
-two zeros `maximum` and `minimum` may return either.
+Conventions: outside its domain an operator returns nan. At a kink the derivative is the mean of its
+one-sided derivatives: 0 for `abs` at 0, and 1/2 for each of two equal arguments of `maximum`. Where
+torch uses one side, so does the table: 0 for `relu`. Step functions have derivative 0, also where
+they jump. The derivative of `relu`, `maximum` and `minimum` at nan is 1, so that nan propagates. Of
+0.0 and -0.0, `maximum` and `minimum` may return either.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from mt_operators.core.row import Function, Operator, one, parameters_of, zero
 # --- The container ------------------------------------------------------------------------------
 
 CHECKS: list[Callable[[Operator], None]] = []
-"""Called with each row that users add, to raise if it cannot work."""
+"""Functions that validate the rows that users add."""
 
 
 class OperatorTable(Mapping[str, Operator]):
@@ -50,7 +50,7 @@ class OperatorTable(Mapping[str, Operator]):
         self._reserved: list[Callable[[str], bool]] = []
 
     def __getitem__(self, name: str) -> Operator:
-        """Return the operator called `name`."""
+        """Return the operator `name`."""
         try:
             return self._rows[name]
         except KeyError:
@@ -59,7 +59,7 @@ class OperatorTable(Mapping[str, Operator]):
             ) from None
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return the operator called `name`, or a default without looking for similar names."""
+        """Return the operator `name`, or a default without searching for similar names."""
         return self._rows.get(name, default)
 
     def __contains__(self, name: object) -> bool:
@@ -73,7 +73,7 @@ class OperatorTable(Mapping[str, Operator]):
 
     @property
     def aliases(self) -> dict[str, str]:
-        """The other names of operators, each with the name in the table."""
+        """The aliases of operators, mapped to their names."""
         return {alias: row.name for row in self._rows.values() for alias in row.aliases}
 
     def add(
@@ -83,9 +83,9 @@ class OperatorTable(Mapping[str, Operator]):
 
         Args:
             name: see `Operator`.
-            function: the value.
+            function: computes the value.
             *partials: the partial derivatives.
-            check: whether to validate the row; the built-in rows are validated by their tests.
+            check: whether to validate the row; the tests validate the built-in rows.
             **facts: the other arguments of `Operator`.
         """
         row = Operator(name, function, partials, **facts)
@@ -108,7 +108,7 @@ class OperatorTable(Mapping[str, Operator]):
     ) -> None:
         """Call `install` with every operator of the table, now and whenever one is added.
 
-        So a type gets a method for every row. No row may be added whose name is `taken` there.
+        Types use it to define a method for every row. A row whose name is `taken` cannot be added.
         """
         for row in self._rows.values():
             install(row)
@@ -119,7 +119,7 @@ class OperatorTable(Mapping[str, Operator]):
 OPERATORS = OperatorTable()
 """The table of all operators."""
 
-# --- Short names for adding rows ------------------------------------------------------------------
+# --- Helpers for adding rows ----------------------------------------------------------------------
 
 FROM_0 = ((0.0, math.inf),)
 
@@ -128,7 +128,7 @@ define_real = partial(define, result="real")
 
 
 def define_steps(name: str, function: Function, **facts: Any) -> None:
-    """Add a row whose value only jumps, so that every derivative is 0."""
+    """Add a step function, whose derivatives are 0."""
     define(name, function, *[zero] * len(parameters_of(function)), selects=True, **facts)
 
 
@@ -167,10 +167,10 @@ define("square", lambda x: x * x, lambda x, out: 2.0 * x, note="x x")
 define(
     "pow",
     pow,
-    # x ** 0 is 1 for every x, so its derivative is 0: 1 replaces an x whose x ** -1 would be nan
-    # or overflow, also in float32.
+    # x ** 0 is 1 for every x, so its derivative is 0. Replace an x for which x ** -1 would be nan
+    # or overflow, also in float32, by 1.
     lambda x, y, out: y * pow(where(y == 0.0, where(abs(x) > 1e-37, x, 1.0), x), y - 1.0),
-    # 0 ** y does not vary with y >= 0 except at 0: log(1) replaces the infinite log(0).
+    # The derivative of 0 ** y is 0 for y >= 0: use log(1) instead of the infinite log(0).
     lambda x, y, out: out * log(where(x == 0.0, where(y >= 0.0, 1.0, x), x)),
     note="x to the power y; nan for x < 0 unless y is an integer",
 )
@@ -192,7 +192,7 @@ define_real("cos", cos, lambda x, out: -sin(x), note="cosine, x in radians")
 define_real("tanh", tanh, lambda x, out: 1.0 - out * out, note="hyperbolic tangent")
 
 
-@dispatched  # so it stays one operator, with its own derivative, in rows that are written with it
+@dispatched  # so that rows that use it record one operator, with its own derivative
 def sigmoid(x: float) -> float:
     """Return `1 / (1 + exp(-x))`."""
     decay = exp(-abs(x))  # at most 1, so that neither tail overflows
@@ -207,12 +207,12 @@ define_real(
     note="1 / (1 + exp(-x))",
 )
 
-# --- Kinks and choices --------------------------------------------------------------------------
+# --- Kinks and selection ------------------------------------------------------------------------
 
 
 @dispatched
 def sign(x: float) -> float:
-    """Return 1, 0 or -1 as `x` is positive, zero or negative; nan stays."""
+    """Return 1, 0 or -1 for positive, zero or negative `x`; nan for nan."""
     return where(x > 0.0, 1.0, where(x < 0.0, -1.0, abs(x)))  # abs: +0 for either zero
 
 
@@ -227,7 +227,7 @@ define_steps(
     "sign",
     sign,
     aliases=("sgn",),
-    note="1, 0 or -1 as x is positive, zero or negative; derivative 0",
+    note="1, 0 or -1 for positive, zero or negative x; derivative 0",
 )
 define(
     "relu",

@@ -1,7 +1,7 @@
-"""Tracing: run a function once on symbols, and keep the graph of what it computes.
+"""Tracing: run a function once on symbols, and record its graph.
 
-A symbol stands for an unknown number. An operator applied to it, through Python or through an
-elementary function, adds an expression to the graph, if it is new, and returns its symbol.
+A symbol represents an unknown number. Applying a Python operator or an elementary function to it
+adds an expression to the graph, unless the graph has it, and returns the symbol of the expression.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from mt_operators.core.infix import Infix
 from mt_operators.core.row import Formula
 
 LOGIC = {"logical_and": "and", "logical_or": "or"}
-"""The names that `&` and `|` of bools have in a graph."""
+"""The names of `&` and `|` of bools in a graph."""
 
 REWRITES: list[Callable[[str, Sequence[Symbol]], Symbol | None]] = []
-"""Rules that return a simpler symbol for an operation, of exactly the same value, or None."""
+"""Rules that return a simpler symbol of exactly the same value for an operation, or None."""
 
 
 def trace(name: str, function: Callable[..., Any], arity: int, outputs: int | None = None) -> Graph:
-    """Return the graph of what a function computes from its arguments.
+    """Trace a function and return its graph.
 
     Args:
-        name: the function's name in messages.
+        name: the function's name for messages.
         function: the function; if it is `dispatched`, its definition is traced.
         arity: the number of its arguments.
-        outputs: how many numbers it returns in a tuple; None if it returns one, bare.
+        outputs: the length of the tuple that it returns; None if it returns a single number.
     """
     recorder = Recorder(name, arity)
     returned = definition(function)(*recorder.arguments)
@@ -42,7 +42,7 @@ def trace(name: str, function: Callable[..., Any], arity: int, outputs: int | No
 
 
 def graph_of(formula: Formula) -> Graph:
-    """Return the graph of a formula, which is traced once; see `trace`."""
+    """Return the cached graph of a formula; see `trace`."""
     graph: Graph | None = formula.cache.get("graph")
     if graph is None:
         outputs = formula.outputs if formula.outputs > 1 else None
@@ -52,9 +52,9 @@ def graph_of(formula: Formula) -> Graph:
 
 
 def narrowed(formula: Formula, always: Iterable[int] = (0,)) -> tuple[Formula, tuple[int, ...]]:
-    """Return a formula that takes only the arguments that `formula` reads, and their indices.
+    """Remove unused arguments of a formula; return the new formula and the indices kept.
 
-    Those of `always` stay, for without an argument the number of elements would be unknown.
+    Arguments in `always` are kept, since a formula without arguments has no number of elements.
     """
     reads = tuple(sorted({*always, *graph_of(formula).reads}))
     indices = [reads.index(i) if i in reads else None for i in range(formula.arity)]
@@ -67,7 +67,7 @@ def narrowed(formula: Formula, always: Iterable[int] = (0,)) -> tuple[Formula, t
 
 
 class Recorder:
-    """The expressions of one tracing, each once and after its operands."""
+    """Record the expressions of a function that is traced, without duplicates."""
 
     def __init__(self, name: str, arity: int) -> None:
         self.name = name
@@ -76,7 +76,7 @@ class Recorder:
         self.arguments = [self.record("argument", number=i) for i in range(arity)]
 
     def graph(self, results: Sequence[Any]) -> Graph:
-        """Return the graph of some values that have been computed."""
+        """Return the graph with these results."""
         outputs = [self.symbol(result).position for result in results]
         return pruned(self.expressions, outputs, len(self.arguments))
 
@@ -87,8 +87,8 @@ class Recorder:
         number: Number = 0,
         is_bool: bool = False,
     ) -> Symbol:
-        """Return the symbol of an expression, which is added if it is new."""
-        # Equal numbers may differ: 0.0 and -0.0 do, and nan equals nothing.
+        """Add an expression if it is new, and return its symbol."""
+        # Distinguish 0.0 from -0.0, and recognize nan, which differs from itself.
         value = float.hex(number) if isinstance(number, float) else number
         positions = tuple([operand.position for operand in operands])
         key = (operation, positions, value)
@@ -100,11 +100,11 @@ class Recorder:
     def refuse(self, problem: str, fix: str) -> NoReturn:
         """Raise TracingError."""
         raise TracingError(
-            f"formula {self.name!r} {problem}, so that no kernel can be written for it; {fix}."
+            f"formula {self.name!r} {problem}, so that it cannot be compiled; {fix}."
         )
 
     def symbol(self, value: Any) -> Symbol:
-        """Return a value of the formula as a symbol."""
+        """Convert a value to a symbol."""
         if isinstance(value, Symbol):
             return value
         if not isinstance(value, Number):
@@ -116,12 +116,12 @@ class Recorder:
         return self.record("constant", number=value if large else float(value))
 
     def as_number(self, value: Any) -> Symbol:
-        """Return a value as a number: 1 for true and 0 for false."""
+        """Convert a value to a number: True to 1, and False to 0."""
         symbol = self.symbol(value)
         return self.choice(symbol, 1.0, 0.0) if symbol.expression.is_bool else symbol
 
     def as_bool(self, value: Any) -> Symbol:
-        """Return a value as a bool: whether it is not zero."""
+        """Convert a value to a bool: whether it is not zero."""
         symbol = self.symbol(value)
         return symbol if symbol.expression.is_bool else self.operation("ne", symbol, 0.0)
 
@@ -133,18 +133,18 @@ class Recorder:
         return self._simplified(name, symbols, is_bool=name in COMPARISONS)
 
     def logic(self, name: str, *values: Any) -> Symbol:
-        """Record `&` or `|` of bools, which arguments may be."""
+        """Record `&` or `|` of bools; arguments may be bools."""
         for value in values:
             symbol = self.symbol(value)
             if not symbol.expression.is_bool and symbol.position >= len(self.arguments):
                 self.refuse(
-                    f"joins numbers with {'&' if name == 'and' else '|'}",
-                    "join comparisons: (x != 0) & (y != 0)",
+                    f"combines numbers with {'&' if name == 'and' else '|'}",
+                    "combine comparisons: (x != 0) & (y != 0)",
                 )
         return self.record(name, [self.as_bool(value) for value in values], is_bool=True)
 
     def choice(self, condition: Any, if_true: Any, if_false: Any) -> Symbol:
-        """Record a choice between two numbers or two bools."""
+        """Record a selection between two numbers or two bools."""
         if not isinstance(condition, Symbol):
             return self.symbol(if_true if condition else if_false)
         sides = [self.symbol(if_true), self.symbol(if_false)]
@@ -171,7 +171,7 @@ def _refusal(problem: str, fix: str) -> Callable[..., Any]:
 
 
 class Symbol(Infix):
-    """An unknown number; operators applied to it are recorded."""
+    """An unknown number that records the operators applied to it."""
 
     __slots__ = ("position", "recorder")
 
@@ -184,7 +184,7 @@ class Symbol(Infix):
 
     @property
     def expression(self) -> Expression:
-        """Its expression in the graph."""
+        """The expression in the graph."""
         return self.recorder.expressions[self.position]
 
     def __operator__(self, name: str, operands: tuple[Any, ...]) -> Symbol:
@@ -202,19 +202,19 @@ class Symbol(Infix):
 
     __bool__ = _refusal(
         "branches on a value (if, and, or, not, a chained comparison)",
-        "choose with where(condition, if_true, if_false), and join conditions with & and |",
+        "use where(condition, if_true, if_false), and combine conditions with & and |",
     )
     __float__ = _refusal(
-        "asks for the value of a float, as the functions of math do",
+        "converts a value to float, as the functions of math do",
         "use the functions of mt_operators.functions",
     )
     __index__ = _refusal(
-        "asks for the value of an integer", "use arithmetic and elementary functions only"
+        "converts a value to an integer", "use arithmetic and elementary functions only"
     )
     _ambiguous = _refusal(
-        "uses an operator that does not mean the same on floats and in kernels (//, %, ~, ^, <<, "
-        ">>, round(), int(), ...)",
-        "call floor_divide(x, y) and the like of mt_operators.functions",
+        "uses an operator that differs between floats and kernels (//, %, ~, ^, <<, >>, round(), "
+        "int(), ...)",
+        "call floor_divide(x, y) and similar functions of mt_operators.functions",
     )
     __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _ambiguous
     __xor__ = __rxor__ = __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = _ambiguous

@@ -32,6 +32,10 @@ def _at_zero(x: float) -> float:
     return x
 
 
+def _at_first(x: float, _: float) -> float:
+    return x
+
+
 def _where_equal(x: float, y: float) -> float:
     return (x - y) / 2.0  # each of the two may move
 
@@ -154,9 +158,9 @@ def _tanh_weight(np: Any, x: Any) -> Any:
     return _sigmoid(np, 2.0 * math.sqrt(2.0 / math.pi) * (x * (1.0 + 0.044715 * (x * x))))
 
 
-def _left(np: Any, x: Any, value: Any) -> Any:
-    """Return x on the right, and `value` elsewhere."""
-    return np.where(x > 0.0, x, value)
+def _elu(np: Any, x: Any, alpha: Any, width: Any = 1.0) -> Any:
+    """Return x on the right, and alpha (exp(x / width) - 1) elsewhere."""
+    return np.where(x > 0.0, x, alpha * np.expm1(np.where(x > 0.0, 0.0, x) / width))
 
 
 @dataclass(frozen=True)
@@ -397,30 +401,16 @@ sample("hardtanh", lambda np, x, a, b: np.clip(x, a, b), WIDE, WIDE, WIDE, kink=
 sample("relu6", lambda np, x: np.clip(x, 0.0, 6.0), WIDE, kink=_at_kinks(0.0, 6.0))
 sample(
     "leaky_relu",
-    lambda np, x, slope: _left(np, x, slope * x),
+    lambda np, x, slope: np.where(x > 0.0, x, slope * x),
     WIDE,
     NARROW,
-    kink=lambda x, slope: x,
+    kink=_at_first,
 )
-sample(
-    "elu",
-    lambda np, x, alpha: _left(np, x, alpha * np.expm1(np.where(x > 0.0, 0.0, x))),
-    WIDE,
-    NARROW,
-    kink=lambda x, alpha: x,
-)
-sample(
-    "celu",
-    lambda np, x, alpha: _left(np, x, alpha * np.expm1(np.where(x > 0.0, 0.0, x) / alpha)),
-    WIDE,
-    POSITIVE,
-    kink=lambda x, alpha: x,
-)
+sample("elu", _elu, WIDE, NARROW, kink=_at_first)
+sample("celu", lambda np, x, alpha: _elu(np, x, alpha, alpha), WIDE, POSITIVE, kink=_at_first)
 sample(
     "selu",
-    lambda np, x: (
-        1.0507009873554805 * _left(np, x, 1.6732632423543772 * np.expm1(np.where(x > 0.0, 0.0, x)))
-    ),
+    lambda np, x: 1.0507009873554805 * _elu(np, x, 1.6732632423543772),
     WIDE,
     kink=_at_zero,
 )

@@ -17,6 +17,7 @@ from mt_tensor.checks import validate_call
 from mt_tensor.core.creation import tensor
 from mt_tensor.core.dtypes import Array, float64
 from mt_tensor.core.operands import require_tensors
+from mt_tensor.core.strides import Shape, size_of
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DTypeError
 
@@ -61,123 +62,93 @@ def gradcheck(
     """
     inputs = _checked_inputs("gradcheck", inputs)
     leaves = [x.detach().clone().requires_grad_(x.requires_grad) for x in inputs]
+    moved = [position for position, leaf in enumerate(leaves) if leaf.requires_grad]
     results = _floats(func(*leaves))
-    places = [_Place(func, leaves, which, eps) for which, x in enumerate(leaves) if x.requires_grad]
-    wrong = _wrong_at_once if fast_mode else _wrong_of_each
-    found = wrong(results, places, lambda a, b: np.isclose(a, b, rtol=rtol, atol=atol))
-    if found is not None:
-        raise GradientError(found)
+    weights = [_weights(x, fast_mode, float(number)) for number, x in enumerate(results)]
+    # The gradients come first, for the function may change in place what they read.
+    exact = [
+        [_gradients(result, [leaves[at] for at in moved], weight) for weight in each]
+        for result, each in zip(results, weights, strict=True)
+    ]
+    for which, position in enumerate(moved):
+        paces = _paces(leaves[position].shape, fast_mode, position)
+        changes = [_change(func, leaves, position, pace, eps) for pace in paces]
+        for number, result in enumerate(results):
+            by_gradient = _products([row[which] for row in exact[number]], paces)
+            by_difference = _products(weights[number], [change[number] for change in changes])
+            wrong = ~np.isclose(by_gradient, by_difference, rtol=rtol, atol=atol)
+            if wrong.any():
+                at = tuple(np.argwhere(wrong)[0])
+                found = f"{by_gradient[at]}, but the central difference is {by_difference[at]}"
+                if fast_mode:
+                    raise GradientError(
+                        f"along one direction the gradient by input {position} is {found}: without "
+                        "fast_mode you are told where."
+                    )
+                of, by = (
+                    tuple(map(int, np.unravel_index(place, shape)))
+                    for place, shape in zip(at, (result.shape, leaves[position].shape), strict=True)
+                )
+                raise GradientError(
+                    f"the gradient of result {number} at index {of} by input {position} at index "
+                    f"{by} is {found}; {int(wrong.sum())} of {wrong.size} differ."
+                )
     return True
 
 
-class _Place:
-    """One of the inputs of a function, and how the results change with it."""
-
-    def __init__(
-        self, func: Callable[..., Any], inputs: Sequence[Tensor], position: int, eps: float
-    ) -> None:
-        self.position, self.leaf = position, inputs[position]
-        self._func = func
-        self._inputs = inputs
-        self._eps = eps
-
-    def along(self, pace: Array) -> list[Array]:
-        """Return the central difference of each result, if each element moves at its pace."""
-        inputs = [x.detach() for x in self._inputs]
-        backend = inputs[self.position].backend
-        values: Array = np.array(inputs[self.position], dtype=np.float64)
-        sides = []
-        for step in (self._eps, -self._eps):
-            inputs[self.position] = tensor(values + step * pace, backend=backend)
-            results = _floats(self._func(*inputs))
-            sides.append([np.array(x.detach(), dtype=np.float64) for x in results])
-        return [(above - below) / (2 * self._eps) for above, below in zip(*sides, strict=True)]
+def _weights(result: Tensor, fast_mode: bool, phase: float) -> list[Array]:
+    """Return how the elements of a result are weighted: by a 1 for each, or at once."""
+    return [_upstream(result.shape, phase)] if fast_mode else _ones_in_turn(result.shape)
 
 
-def _wrong_of_each(
-    results: Sequence[Tensor], places: Sequence[_Place], close: Callable[..., Any]
-) -> str | None:
-    """Say where an element of a result changes otherwise with a leaf than its gradient says.
+def _paces(shape: Shape, fast_mode: bool, seed: int) -> list[Array]:
+    """Return how fast the elements of a leaf move: one after the other, or all at once.
 
-    The gradients come first, for the function may change in place what they read.
+    All move by between half a step and a whole one, up or down.
     """
-    leaves = [place.leaf for place in places]
-    exact = [_jacobians(result, leaves) for result in results]
-    for which, place in enumerate(places):
-        numeric = _differences(results, place)
-        for number, (result, matrix) in enumerate(zip(results, numeric, strict=True)):
-            wrong = ~close(exact[number][which], matrix)
-            if wrong.any():
-                at = tuple(int(i) for i in np.argwhere(wrong)[0])
-                of, by = at[: result.ndim], at[result.ndim :]
-                return (
-                    f"the gradient of result {number} at index {of} by input {place.position} "
-                    f"at index {by} is {exact[number][which][at]}, but the central difference is "
-                    f"{matrix[at]}; {int(wrong.sum())} of {wrong.size} differ."
-                )
-    return None
+    if not fast_mode:
+        return _ones_in_turn(shape)
+    rng = np.random.default_rng(seed)
+    return [np.asarray(rng.uniform(0.5, 1.0, shape) * rng.choice([-1.0, 1.0], shape))]
 
 
-def _differences(results: Sequence[Tensor], place: _Place) -> list[Array]:
-    """Return how each element of each result changes with a leaf: shapes (*result, *leaf)."""
-    shape = place.leaf.shape
-    matrices: list[Array] = [np.zeros(result.shape + shape) for result in results]
-    for index in np.ndindex(shape):
-        pace: Array = np.zeros(shape)
-        pace[index] = 1.0
-        for matrix, change in zip(matrices, place.along(pace), strict=True):
-            matrix[(..., *index)] = change
-    return matrices
+def _ones_in_turn(shape: Shape) -> list[Array]:
+    """Return zeros with a 1 in the place of each element."""
+    size = size_of(shape)
+    return list(np.eye(size).reshape(size, *shape))
 
 
-def _jacobians(result: Tensor, leaves: Sequence[Tensor]) -> list[Array]:
-    """Return the gradient of each element of a result by each leaf: shape (*result, *leaf).
+def _products(first: Sequence[Array], second: Sequence[Array]) -> Array:
+    """Return the sums of the products of each two arrays."""
+    products = [[float((a * b).sum()) for b in second] for a in first]
+    return np.array(products).reshape(len(first), len(second))
 
-    Each is asked for with a weight of 2, which a backward that is not proportional gives away.
+
+def _change(
+    func: Callable[..., Any], leaves: Sequence[Tensor], position: int, pace: Array, eps: float
+) -> list[Array]:
+    """Return the central difference of each result, if each element of a leaf moves at its pace."""
+    inputs = [x.detach() for x in leaves]
+    leaf = inputs[position]
+    values: Array = np.array(leaf, dtype=np.float64)
+    sides = []
+    for step in (eps, -eps):
+        inputs[position] = tensor(values + step * pace, leaf.dtype, leaf.backend)
+        results = _floats(func(*inputs))
+        sides.append([np.array(x.detach(), dtype=np.float64) for x in results])
+    return [(above - below) / (2 * eps) for above, below in zip(*sides, strict=True)]
+
+
+def _gradients(result: Tensor, leaves: Sequence[Tensor], weight: Array) -> list[Array]:
+    """Return the gradients of a weighted result, zeros where it does not depend on a leaf.
+
+    They are computed with twice the weight, which a backward that is not proportional gives away.
     """
-    matrices: list[Array] = [np.zeros(result.shape + leaf.shape) for leaf in leaves]
-    for index in np.ndindex(result.shape):
-        one: Array = np.zeros(result.shape)
-        one[index] = 2.0
-        rows = _gradients(result, leaves, tensor(one, backend=result.backend))
-        for matrix, row in zip(matrices, rows, strict=True):
-            matrix[index] = row / 2.0
-    return matrices
-
-
-def _wrong_at_once(
-    results: Sequence[Tensor], places: Sequence[_Place], close: Callable[..., Any]
-) -> str | None:
-    """Say where all results, weighted, change otherwise with a leaf than the gradients promise."""
-    leaves = [place.leaf for place in places]
-    weights = [_upstream(result, float(number)) for number, result in enumerate(results)]
-    exact = [
-        _gradients(result, leaves, weight) for result, weight in zip(results, weights, strict=True)
-    ]
-    for which, place in enumerate(places):
-        pace = _pace(place.leaf.shape, place.position)
-        promised = sum(float((gradients[which] * pace).sum()) for gradients in exact)
-        change = sum(
-            float((np.array(weight) * moved).sum())
-            for weight, moved in zip(weights, place.along(pace), strict=True)
-        )
-        if not close(promised, change):
-            return (
-                f"along one direction the gradient by input {place.position} is {promised}, but "
-                f"the central difference is {change}: without fast_mode you are told where."
-            )
-    return None
-
-
-def _gradients(result: Tensor, leaves: Sequence[Tensor], weight: Tensor) -> list[Array]:
-    """Return the gradients of a weighted result, zeros where it does not depend on a leaf."""
-    found: Sequence[Tensor | None] = [None] * len(leaves)
-    if result.requires_grad:
-        found = grad(result, leaves, weight, retain_graph=True, allow_unused=True)
-    return [
-        np.zeros(leaf.shape) if gradient is None else np.array(gradient.detach())
-        for leaf, gradient in zip(leaves, found, strict=True)
-    ]
+    if not result.requires_grad:
+        return [np.zeros(leaf.shape) for leaf in leaves]
+    twice = tensor(2.0 * weight, backend=result.backend)
+    found = grad(result, leaves, twice, retain_graph=True, materialize_grads=True)
+    return [np.array(gradient.detach()) / 2.0 for gradient in found if gradient is not None]
 
 
 def _floats(results: Any) -> list[Tensor]:
@@ -187,16 +158,9 @@ def _floats(results: Any) -> list[Tensor]:
     return [result for result in results if result.is_floating_point()]
 
 
-def _upstream(result: Tensor, phase: float) -> Tensor:
-    """Return weights for the elements of a result, in float64, of which no two are the same."""
-    angles = phase + np.arange(result.numel(), dtype=np.float64)
-    return tensor(np.cos(angles).reshape(result.shape), backend=result.backend)
-
-
-def _pace(shape: tuple[int, ...], seed: int) -> Array:
-    """Return how fast each element moves: by between half a step and a whole one, up or down."""
-    rng = np.random.default_rng(seed)
-    return np.asarray(rng.uniform(0.5, 1.0, shape) * rng.choice([-1.0, 1.0], shape))
+def _upstream(shape: Shape, phase: float) -> Array:
+    """Return weights for the elements of a result of which no two are the same."""
+    return np.asarray(np.cos(phase + np.arange(size_of(shape))).reshape(shape))
 
 
 @validate_call
@@ -225,7 +189,10 @@ def gradgradcheck(
     inputs = _checked_inputs("gradgradcheck", inputs)
     with no_grad():
         results = _floats(func(*(x.detach() for x in inputs)))
-    upstream = [_upstream(result, 2.0 + number) for number, result in enumerate(results)]
+    upstream = [
+        tensor(_upstream(result.shape, 2.0 + number), backend=result.backend)
+        for number, result in enumerate(results)
+    ]
 
     def gradients(*values: Tensor) -> list[Tensor]:
         arguments = [
@@ -261,15 +228,11 @@ def grad_central_difference(
         epsilon: how far the element is moved up and down.
         ind: the index of the element.
     """
-    sides = []
+    pace: Array = np.zeros(vals[arg].shape)
+    pace[ind] = 1.0
     with no_grad():
-        for step in (epsilon, -epsilon):
-            moved: Array = np.array(vals[arg].detach(), dtype=np.float64)
-            moved[ind] += step
-            changed = tensor(moved, dtype=vals[arg].dtype, backend=vals[arg].backend)
-            sides.append(f(*(changed if i == arg else x for i, x in enumerate(vals))))
-        change = (sides[0] - sides[1]).sum()  # of each element first, or small ones would be lost
-    return float(change.item()) / (2.0 * epsilon)
+        (change,) = _change(f, vals, arg, pace, epsilon)
+    return float(change.sum())
 
 
 def grad_check(f: Callable[..., Tensor], *vals: Tensor) -> None:

@@ -61,15 +61,7 @@ def grad(
     keep = create_graph if retain_graph is None else retain_graph
     check_flags(retain_graph=keep, create_graph=create_graph)
     check_flags(materialize_grads=materialize_grads, allow_unused=allow_unused)
-    outputs, inputs = _tensors("outputs", outputs), _tensors("inputs", inputs)
-    if not inputs:
-        raise DomainError("inputs of grad() name at least one tensor; there was none.")
-    for tensor in inputs:
-        if not tensor.requires_grad:
-            raise NoGradientError(
-                f"an input of shape {tensor.shape} does not require grad, so nothing was recorded "
-                "for it: call requires_grad_() on it before computing the outputs."
-            )
+    outputs, inputs = _tensors("outputs", outputs), _recorded("grad", inputs)
     found: dict[Any, Tensor] = {}
     wanted = {tensor.variable for tensor in inputs}
     weights = _weights("grad_outputs", grad_outputs, len(outputs))
@@ -164,30 +156,25 @@ def backward_to_inputs(
         create_graph: whether the gradients are recorded.
         inputs: one tensor or several.
     """
-    named = {x.variable: x for x in _tensors_to_differentiate(inputs)}
+    named = {x.variable: x for x in _recorded("backward", inputs)}
     with set_grad_enabled(create_graph):
         found = run_backward(derivatives, tensor.variable, start, retain_graph, (), named)
         for variable, total in found.items():
             named[variable]._store(total)
 
 
-def _tensors_to_differentiate(inputs: Any) -> tuple[Tensor, ...]:
-    """Return the tensors that `backward(inputs=...)` was given, one or several.
+def _recorded(name: str, inputs: Any) -> tuple[Tensor, ...]:
+    """Return the tensors that a function differentiates by, one or several.
 
     Raises:
         TypeError: one is no tensor.
         DomainError: there is none.
         NoGradientError: nothing was recorded for one of them.
     """
-    tensors = tuple(inputs) if isinstance(inputs, Sequence) else (inputs,)
+    tensors = _tensors("inputs", inputs)
     if not tensors:
-        raise DomainError("inputs of backward() name a tensor; None stands for all leaves.")
+        raise DomainError(f"inputs of {name}() name at least one tensor; there was none.")
     for tensor in tensors:
-        if not isinstance(tensor, Tensor):
-            raise TypeError(
-                "inputs must be a tensor or a sequence of tensors; "
-                f"{tensor!r} of type {type(tensor).__name__} was given."
-            )
         if not tensor.requires_grad:
             raise NoGradientError(
                 f"an input of shape {tensor.shape} does not require grad, so nothing was recorded "

@@ -11,7 +11,7 @@ from mt_tensor.core.host import no_warnings as no_warnings
 from mt_tensor.core.host import HostBackend as HostBackend, copied as copied
 from mt_tensor.core.layout import Layout as Layout, row_major as row_major
 from mt_tensor.core.tensor_data import (
-    MOST_DIMENSIONS as MOST_DIMENSIONS,
+    MAX_DIMENSIONS as MAX_DIMENSIONS,
     not_an_array as not_an_array,
 )
 
@@ -44,9 +44,8 @@ from mt_tensor.core.numpy_functions import (
     function_of as function_of,
 )
 from mt_tensor.core.numpy_backend import NumpyOps as NumpyOps
-from mt_tensor.core.numpy_backend import Running as Running
+from mt_tensor.core.numpy_backend import FormulaRunner as FormulaRunner
 from mt_tensor.core.plans import drop_plans as drop_plans
-from mt_tensor.special.erf import ERFC_FLOAT32 as ERFC_FLOAT32
 from mt_tensor.large_arrays.formulas import numpy_source as numpy_source
 
 # What the `numpy` backend makes its kernels for named operations of: parts of an array that stay in

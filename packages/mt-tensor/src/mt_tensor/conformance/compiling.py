@@ -1,8 +1,8 @@
-"""Random programs, compiled: a function that follows instructions, and the same from a program.
+"""Random functions, compared with their compiled and deferred execution.
 
-Instructions are those of `instructions.py`: views, new tensors, changes in place. The function
-returns what no later instruction takes, and some of the rest, so that what lies between may be
-fused, and its memory used again.
+A function follows instructions of `instructions.py`: views, new tensors, changes in place. It
+returns the tensors that no later instruction takes, and some of the others; the rest are
+intermediate results, which may be fused, and whose buffers may be reused.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from mt_tensor.conformance.programs import CHANGES, LARGEST, outcome
 from mt_tensor.core.dtypes import Array
 from mt_tensor.core.strides import overlaps
 from mt_tensor.errors import CompileError, InPlaceError
-from mt_tensor.programs import passes, reuse
+from mt_tensor.programs import fusion, memory_planning
 from mt_tensor.programs.compiling import Compiled
 
 EVERY = 4
-"""Of the tensors that later instructions take, one in so many is a result."""
+"""One of so many tensors that later instructions take is also a result."""
 
 
 @contextmanager
 def small_as_large() -> Iterator[None]:
-    """Let programs do with small tensors what they do with large ones."""
-    before = reuse.LEAST, passes.LEAST
-    reuse.LEAST = passes.LEAST = 1
+    """Optimize small tensors in the same way as large ones."""
+    before = memory_planning.LEAST, fusion.LEAST
+    memory_planning.LEAST = fusion.LEAST = 1
     try:
         yield
     finally:
-        reuse.LEAST, passes.LEAST = before
+        memory_planning.LEAST, fusion.LEAST = before
 
 
 @dataclass
@@ -43,8 +43,8 @@ class Function:
     """A function of tensors that follows instructions.
 
     Attributes:
-        steps: the instructions, which tensors each takes by their numbers, the other arguments,
-            and whether it is recorded.
+        steps: the instructions, each with the numbers of its tensors, the other arguments, and
+            whether a graph is recorded.
         taken: how often instructions take each tensor.
     """
 
@@ -52,7 +52,7 @@ class Function:
     taken: list[int] = field(default_factory=list)
 
     def __call__(self, *arguments: mt.Tensor) -> list[mt.Tensor]:
-        """Follow the instructions; return what is a result."""
+        """Follow the instructions, and return the results."""
         alive = list(arguments)
         for instruction, chosen, settings, recorded in self.steps:
             with nullcontext() if recorded else mt.no_grad():
@@ -67,7 +67,7 @@ class Function:
         ]
 
     def __str__(self) -> str:
-        """Show the instructions, a line each."""
+        """Return a line for each instruction."""
         return "\n".join(
             f"{instruction.name} of {chosen} with {settings}" + " under no_grad()" * (not recorded)
             for instruction, chosen, settings, recorded in self.steps
@@ -75,13 +75,12 @@ class Function:
 
 
 def check_lazy(draw: Draw) -> None:
-    """Compare a random function with the same in a block in which all is put off.
+    """Compare a random function with its deferred execution.
 
-    What an operation saves, and so may not be changed, is its own business: without kernels it may
-    be something else.
+    Operations may save other tensors without kernels, and so refuse other changes in place.
 
     Raises:
-        AssertionError: it does something else.
+        AssertionError: the two differ.
     """
     arrays = some_arrays(draw)
     function = drawn(draw, new_arguments(arrays))
@@ -92,18 +91,17 @@ def check_lazy(draw: Draw) -> None:
         if each and each[-1] is InPlaceError:
             del each[-1], other[len(each) :]
     if len(found) != len(wanted) or not all(map(same, found, wanted)):
-        raise AssertionError(f"{function}\n\nlazy:\n{found}\n\nas it is:\n{wanted}")
+        raise AssertionError(f"{function}\n\nlazy:\n{found}\n\neager:\n{wanted}")
 
 
 def check_program(draw: Draw) -> Compiled:
-    """Compare a random function with its program; return it, compiled.
+    """Compare a random function with its program; return the compiled function.
 
-    It is called with the same elements in another order, too, which the program was not written
-    down for.
+    It is also called with the elements in reverse order, which were not recorded.
 
     Raises:
-        CompileError: it does what no program can.
-        AssertionError: the program does something else.
+        CompileError: no program can do what the function does.
+        AssertionError: the two differ.
     """
     arrays = some_arrays(draw)
     function = drawn(draw, new_arguments(arrays))
@@ -113,13 +111,13 @@ def check_program(draw: Draw) -> Compiled:
         wanted, found = done(function, given), done(compiled, given)
         if len(found) != len(wanted) or not all(map(same, found, wanted)):
             raise AssertionError(
-                f"{function}\n\n{compiled.program}\n\ncompiled:\n{found}\n\nas it is:\n{wanted}"
+                f"{function}\n\n{compiled.program}\n\ncompiled:\n{found}\n\neager:\n{wanted}"
             )
     return compiled
 
 
 def drawn(draw: Draw, arguments: Sequence[mt.Tensor]) -> Function:
-    """Return a function of such tensors, of 4 to 16 instructions that they do not refuse."""
+    """Return a function of these tensors, of 4 to 16 instructions without errors."""
     function, alive = Function(taken=[0] * len(arguments)), list(arguments)
     left = draw.between(4, 16)
     while left:
@@ -147,9 +145,9 @@ def drawn(draw: Draw, arguments: Sequence[mt.Tensor]) -> Function:
 
 
 def done(function: Callable[..., Any], arrays: Sequence[Array]) -> list[Any]:
-    """Return what a call does: results, what has become of arguments, and their gradients.
+    """Return the outcome of a call: results, arguments afterwards, and their gradients.
 
-    Errors are what is done where there are some: by the call, or by the gradients.
+    If the call or the gradients raise an error, its type is the last item.
     """
     arguments = new_arguments(arrays)
     results = outcome(function, *arguments)
@@ -169,12 +167,12 @@ def done(function: Callable[..., Any], arrays: Sequence[Array]) -> list[Any]:
 
 
 def backwards(array: Array) -> Array:
-    """Return an array with its elements in the other order."""
+    """Return an array with its elements in reverse order."""
     return array.reshape(-1)[::-1].reshape(array.shape)
 
 
 def new_arguments(arrays: Sequence[Array]) -> list[mt.Tensor]:
-    """Return tensors of arrays; of those of floats all but the last want a gradient."""
+    """Return tensors of arrays; all of floats but the last require a gradient."""
     return [
         mt.tensor(each, requires_grad=each.dtype.kind == "f" and each is not arrays[-1])
         for each in arrays
@@ -192,7 +190,7 @@ def _elements(x: mt.Tensor) -> Array:
 
 
 def same(ours: Any, theirs: Any) -> bool:
-    """Whether two calls have done the same in one respect."""
+    """Whether two items of outcomes agree."""
     if not isinstance(theirs, np.ndarray):
         return ours is theirs
     alike = (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape)

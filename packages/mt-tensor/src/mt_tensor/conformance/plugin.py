@@ -16,18 +16,9 @@ import pytest
 if TYPE_CHECKING:
     from mt_tensor.backends import TensorBackend
 
-for _module in (
-    "kernels",
-    "test_bfloat16",
-    "test_elementwise",
-    "test_operations",
-    "test_primitives",
-    "test_exchange",
-    "test_programs",
-    "test_updates",
-):
-    pytest.register_assert_rewrite(f"mt_tensor.conformance.{_module}")
-
+for _file in Path(__file__).parent.glob("test_*.py"):
+    pytest.register_assert_rewrite(f"mt_tensor.conformance.{_file.stem}")
+pytest.register_assert_rewrite("mt_tensor.conformance.kernels")
 
 DEFAULT = "numpy"
 """The backend under test if none is asked for; it is always there."""
@@ -44,7 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--mt-report",
         metavar="FILE",
-        help="write there, as JSON, which operations passed (see mt_tensor.conformance.table)",
+        help="write there, as JSON, which operations passed",
     )
 
 

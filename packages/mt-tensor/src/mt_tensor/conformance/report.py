@@ -1,7 +1,7 @@
 """What the kit found out about a backend, operation by operation, as a file of JSON.
 
 `pytest --pyargs mt_tensor.conformance --mt-backend NAME --mt-report FILE` writes it, in one process
-or in several; `python -m mt_tensor.conformance.table FILE...` makes a table of such files.
+or in several.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,16 +12,16 @@ import mt_tensor as mt
 from mt_operators.testing.ids import sample_id
 from mt_tensor.backends import TensorBackend
 from mt_tensor.core.dtypes import Array
-from mt_tensor.testing import TENSOR_SPECS, TensorOpSpec, arguments
+from mt_tensor.testing import TENSOR_SPECS, BadCall, TensorOpSpec, arguments
 
-ROWS = [
-    pytest.param(row, id=sample_id(row.name, row.call)) for row in TENSOR_SPECS if not row.optional
-]
-SMOOTH = [
-    pytest.param(row, id=sample_id(row.name, row.call))
-    for row in TENSOR_SPECS
-    if row.differentiable
-]
+
+def parametrized(rows: Iterable[TensorOpSpec | BadCall]) -> list[Any]:
+    """Return rows as parameters of a test, whose ids are the code of their calls."""
+    return [pytest.param(row, id=sample_id(row.name, row.call)) for row in rows]
+
+
+ROWS = parametrized([row for row in TENSOR_SPECS if not row.optional])
+SMOOTH = parametrized([row for row in TENSOR_SPECS if row.differentiable])
 TOLERANCE: dict[str, Any] = {"rtol": 1e-5, "atol": 5e-6, "equal_nan": True}
 
 

@@ -174,23 +174,6 @@ def test_sums_have_more_digits_than_what_is_added(backend: TensorBackend) -> Non
     assert ones.view(2, 300).sum(1).tolist() == [300.0, 300.0]
 
 
-def test_promotion(backend: TensorBackend) -> None:
-    x = narrowed([1.0, 2.0], backend)
-    for other, wanted in (
-        ("float16", "float32"),
-        ("float32", "float32"),
-        ("float64", "float64"),
-        ("int64", "bfloat16"),
-        ("uint8", "bfloat16"),
-        ("bool", "bfloat16"),
-    ):
-        y = mt.ones(2, dtype=other, backend=backend)
-        for result in (x + y, y + x):
-            assert result.dtype.name == wanted
-            assert result.tolist() == [2.0, 3.0]
-    assert (x * 2).dtype is (x > 1).to("bfloat16").dtype is mt.bfloat16
-
-
 OPERATIONS: dict[str, Callable[[mt.Tensor], Any]] = {
     "softmax": lambda x: x.softmax(-1),
     "logsumexp": lambda x: x.logsumexp(1),

@@ -1,8 +1,7 @@
-"""Every operation of the sample table, run from a program: what `compile` makes of it is the same.
+"""Every operation of the sample table, and random functions, compiled.
 
-The first call of a compiled function is recorded, and the second one, on other elements, runs
-the program. Values, changes of arguments and gradients are those without it. So are those of random
-functions.
+The first call of a compiled function is recorded, and the second one, on other elements, is a
+replay. Values, changes of arguments and gradients are those of the original function.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ LOOKING = frozenset(
     repeat_interleave searchsorted unique unique_consecutive unravel_index
     """.split()  # noqa: SIM905 - a list would be a page long
 )
-"""Operations that look at elements on the host, on some backends and with some arguments: to know
-how large their result is, or which of two ways they go. They are refused, or run as they are."""
+"""Operations that read elements on the host, on some backends and with some arguments: for the size
+of their result, or the choice of an algorithm. They are refused, or have no program."""
 
 
 @pytest.mark.parametrize("spec", ROWS)

@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -25,45 +24,6 @@ def test_data_comes_and_goes_unchanged(backend: TensorBackend, dtype: str) -> No
             for twin in (pickle.loads(pickle.dumps(x)), copy.deepcopy(x), copy.copy(x)):
                 assert twin.backend is backend
                 assert twin.tolist() == layout.tolist()
-
-
-def test_rules_give_the_same_everywhere(backend: TensorBackend) -> None:
-    makers: tuple[Callable[[TensorBackend | str], mt.Tensor], ...] = (
-        lambda place: mt.full((2, 3), 1.5, backend=place),
-        lambda place: mt.arange(1, 9, 3, backend=place),
-        lambda place: mt.linspace(0, 1, 7, backend=place),
-        lambda place: mt.logspace(0, 1, 7, backend=place),
-        lambda place: mt.eye(2, 3, backend=place),
-        lambda place: mt.ones_like(mt.zeros(3, dtype="int8", backend=place)),
-    )
-    for make in makers:
-        here, there = make(backend), make("numpy")
-        assert here.backend is backend
-        assert here.dtype is there.dtype
-        assert here.tolist() == there.tolist()
-        assert repr(here) == repr(there)
-    assert mt.empty(2, 0, backend=backend).shape == (2, 0)
-
-
-def test_random_numbers_are_the_same_everywhere(backend: TensorBackend) -> None:
-    def draw(place: TensorBackend | str) -> list[mt.Tensor]:
-        random = mt.Generator().manual_seed(8)
-        weights = mt.rand(2, 5, generator=random, backend=place)
-        return [
-            weights,
-            mt.randint(9, (4,), generator=random, backend=place),
-            mt.normal(weights, 0.5, generator=random),
-            weights.bernoulli(generator=random),
-            weights.multinomial(3, generator=random),
-            mt.empty(3, 2, backend=place).T.uniform_(-1, 1, generator=random),
-            mt.empty(3, backend=place).normal_(generator=random),
-            mt.empty(3, dtype="bool", backend=place).bernoulli_(generator=random),
-        ]
-
-    for here, there in zip(draw(backend), draw("numpy"), strict=True):
-        assert here.backend is backend
-        assert here.dtype is there.dtype
-        assert here.tolist() == there.tolist()
 
 
 def test_elements_are_shared_or_refused(backend: TensorBackend) -> None:

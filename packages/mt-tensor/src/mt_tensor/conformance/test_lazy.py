@@ -1,4 +1,4 @@
-"""Every operation of the sample table where all is put off, and gradients of random functions."""
+"""Every operation of the sample table, and gradients of random functions, deferred."""
 
 from __future__ import annotations
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_operators.testing.ids import sample_id
 from mt_tensor.backends import TensorBackend
 from mt_tensor.conformance.kernels import assert_kernel_agrees
 from mt_tensor.conformance.layouts import LAYOUTS, contiguous
+from mt_tensor.conformance.rows import parametrized
 from mt_tensor.core.dtypes import Array
 from mt_tensor.core.named import FUSED
 from mt_tensor.errors import ExchangeError
@@ -21,16 +21,21 @@ from mt_tensor.testing import BAD_CALLS, PROMOTION, TENSOR_SPECS, BadCall, Tenso
 ELEMENT_TYPES = ["float16", "int64", "int32", "uint8", "bool"]
 """Those beside float32 and float64, in which everything is tested."""
 
+VIEWS = frozenset(
+    """
+    H T adjoint atleast_1d atleast_2d atleast_3d broadcast_to cartesian_prod chunk contiguous
+    diagonal dsplit einsum expand flatten getitem hsplit mH mT moveaxis movedim narrow permute ravel
+    reshape select split split_with_sizes squeeze squeeze_ swapaxes swapaxes_ swapdims swapdims_ t
+    t_ tensor_split transpose transpose_ unbind unflatten unfold unsqueeze unsqueeze_ view vsplit
+    """.split()  # noqa: SIM905 - a list would be a page long
+)
+"""Operations whose result may lie in the memory of an argument."""
+
 IN_TURN = list(LAYOUTS.values())
 
-ROWS = [pytest.param(row, id=sample_id(row.name, row.call)) for row in TENSOR_SPECS]
-SMOOTH = [
-    pytest.param(row, id=sample_id(row.name, row.call))
-    for row in TENSOR_SPECS
-    if row.differentiable
-]
-
-REFUSED = [pytest.param(bad, id=sample_id(bad.name, bad.call)) for bad in BAD_CALLS]
+ROWS = parametrized(TENSOR_SPECS)
+SMOOTH = parametrized([row for row in TENSOR_SPECS if row.differentiable])
+REFUSED = parametrized(BAD_CALLS)
 
 
 @pytest.fixture(autouse=True)
@@ -62,6 +67,10 @@ def test_operation_values(backend: TensorBackend, spec: TensorOpSpec) -> None:
                 )
                 for arg, array in zip(args, arrays, strict=True):
                     assert np.array_equal(arg, array), "an input was changed"
+                    if spec.name not in VIEWS:
+                        assert not backend.same_memory(
+                            result._tensor.storage, arg._tensor.storage
+                        ), "the result lies in the memory of an input"
 
 
 @pytest.mark.parametrize("spec", ROWS)

@@ -15,7 +15,6 @@ from mt_operators.core.elementary import where
 from mt_tensor.backends import TensorBackend
 from mt_tensor.conformance.layouts import LAYOUTS
 from mt_tensor.core.dtypes import Array
-from mt_tensor.errors import FusionError, InPlaceError, ShapeError
 
 TOLERANCE = {"float32": 1e-5, "float64": 1e-12, "float16": 4e-3}
 
@@ -163,9 +162,6 @@ def test_other_arguments_broadcast_and_are_converted(backend: TensorBackend) -> 
     assert x.tolist() == [[2, 4, 6]] * 2
     move(x, mt.ones(2, 1, backend=backend), row.float())
     assert x.tolist() == [[3, 6, 9]] * 2
-    for shape in ((2, 3), (1, 1), (2, 1)):
-        with pytest.raises(ShapeError, match="does not broadcast"):
-            move(mt.zeros(3, backend=backend), mt.ones(*shape, backend=backend), 1.0)
 
 
 def test_arguments_that_share_memory_are_read_before(backend: TensorBackend) -> None:
@@ -177,15 +173,3 @@ def test_arguments_that_share_memory_are_read_before(backend: TensorBackend) -> 
     assert y.tolist() == [1, 3, 5]
     follow(y, memory[:3], y)
     assert y.tolist() == [1, 3, 6]
-    with pytest.raises(InPlaceError, match="share memory"):
-        follow(memory[1:4], memory[:3], y)
-    with pytest.raises(InPlaceError, match="repeats elements"):
-        follow(memory[:1].expand(3), y, 1.0)
-
-
-def test_a_function_that_looks_at_elements_is_refused(backend: TensorBackend) -> None:
-    branching = mt.fuse_in_place("x")(lambda x: x if x > 0 else -x)
-    x = mt.tensor([1.0, -1.0], backend=backend)
-    with pytest.raises(FusionError, match="looks at an element"):
-        branching(x)
-    assert x.tolist() == [1, -1]

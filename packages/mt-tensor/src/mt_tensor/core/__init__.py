@@ -1,5 +1,5 @@
-"""The lesson of stage 2: tensors, their operations and gradients, and the two built-in backends.
+"""The core of stage 2: tensors, their operations and gradients, and the two built-in backends.
 
-The README lists these files in the order of reading. They import nothing of the package from
-outside this folder, and train a network with everything else deleted.
+The README lists these files in reading order. They import nothing from the rest of the package, and
+train a network when every other file of the package is deleted.
 """

@@ -1,8 +1,6 @@
-"""Checks of arguments: each here once, with one error and one wording.
+"""Argument checks that operations share: integers, sizes, dimensions, flags and dtypes.
 
-Users come in from here on. What they may say in several ways (sizes and dimensions) or wrongly
-(settings, dtypes) is checked by the same few functions in all operations; numbers are
-checked by `dtypes.as_number`.
+Numbers are checked by `dtypes.as_number`.
 """
 
 from __future__ import annotations
@@ -23,32 +21,34 @@ from mt_tensor.core.strides import Shape, is_integer, size_of
 from mt_tensor.core.tensor_data import not_an_array
 
 _INTEGERS = (int, np.integer)
-_NO_SHAPE = "a shape is made of non-negative integers"
+_SHAPE_RULE = "a shape is made of non-negative integers"
 
 
 def as_integer(name: str, value: Any, least: int | None = None) -> int:
-    """Return an integer (Python's, NumPy's or a tensor's) as Python's.
+    """Convert an integer of Python or NumPy, or an integer tensor of one element, to `int`.
 
     Raises:
-        TypeError: the value is no integer.
+        TypeError: the value is not an integer.
         DomainError: it is less than `least`.
     """
     if value.__class__ is not int:
         if not is_integer(value):
             raise TypeError(
-                f"{name} is an integer; {value!r} of type {type(value).__name__} was given."
+                f"{name} must be an integer; {value!r} of type {type(value).__name__} was given."
             )
         value = operator.index(value)
     if least is not None and value < least:
-        raise DomainError(f"{name} is an integer from {least} on; {value} was given.")
+        known = {0: "a non-negative integer", 1: "a positive integer"}
+        expected = known.get(least, f"an integer of at least {least}")
+        raise DomainError(f"{name} must be {expected}; {value} was given.")
     return value  # type: ignore[no-any-return]
 
 
 def as_integers(values: tuple[Any, ...], named: Any = None) -> tuple[int, ...]:
-    """Accept `f(2, 3)` as well as `f((2, 3))` and, by a name, `f(size=(2, 3))`.
+    """Return the sizes or dimensions given as `f(2, 3)`, `f((2, 3))` or `f(size=(2, 3))`.
 
     Raises:
-        TypeError: something is no integer, or sizes were given in both ways.
+        TypeError: a value is not an integer, or both positional and named values were given.
     """
     sizes = _unpacked(values, named)
     for value in sizes:
@@ -60,11 +60,11 @@ def as_integers(values: tuple[Any, ...], named: Any = None) -> tuple[int, ...]:
 
 
 def as_shape(given: tuple[Any, ...], named: Any = None) -> Shape:
-    """Return the shape that sizes make, given in one of the ways of `as_integers`.
+    """Return the shape given in one of the ways that `as_integers` accepts.
 
     Raises:
         ShapeError: a size is negative.
-        TypeError: a size is no integer, or they were given in both ways.
+        TypeError: a size is not an integer, or both positional and named sizes were given.
     """
     sizes = _unpacked(given, named)
     convert = False
@@ -72,21 +72,21 @@ def as_shape(given: tuple[Any, ...], named: Any = None) -> Shape:
         if size.__class__ is not int:
             convert = isinstance(size, _INTEGERS) and not isinstance(size, bool)
             if not convert:
-                raise TypeError(f"{_NO_SHAPE}; {sizes} was given.")
+                raise TypeError(f"{_SHAPE_RULE}; {sizes} was given.")
         if size < 0:
-            raise ShapeError(f"{_NO_SHAPE}; {sizes} was given.")
+            raise ShapeError(f"{_SHAPE_RULE}; {sizes} was given.")
     return tuple(map(int, sizes)) if convert else sizes
 
 
 def check_addressable(shape: Shape) -> None:
-    """Raise ShapeError if tensors of a shape would have more elements than memory has places."""
+    """Raise ShapeError if a tensor of this shape would exceed the address space."""
     size = size_of(shape) or size_of(size or 1 for size in shape)
     if size > sys.maxsize // 8:  # elements have up to eight bytes
         raise not_an_array(shape)
 
 
 def _unpacked(values: tuple[Any, ...], named: Any) -> tuple[Any, ...]:
-    """Return what was given one by one, as one sequence, or by a name."""
+    """Return positional arguments, the items of a single sequence, or a named argument."""
     if named is not None:
         if values:
             raise TypeError(f"sizes or dimensions were given twice: {values} and {named!r}.")
@@ -97,14 +97,14 @@ def _unpacked(values: tuple[Any, ...], named: Any) -> tuple[Any, ...]:
 
 
 def check_flags(**flags: Any) -> None:
-    """Raise TypeError unless all of these settings are True or False."""
+    """Raise TypeError unless all keyword arguments are bools."""
     for name, value in flags.items():
         if value.__class__ is not bool:
-            raise TypeError(f"{name} is True or False; {value!r} was given.")
+            raise TypeError(f"{name} must be True or False; {value!r} was given.")
 
 
 def check_floating(name: str, of: Any) -> None:
-    """Raise DTypeError unless the elements of a tensor, or of a type, are floating-point."""
+    """Raise DTypeError unless a tensor, layout or dtype is floating-point."""
     dtype: DType = getattr(of, "dtype", of)
     if not dtype.is_floating_point:
         raise DTypeError(
@@ -114,7 +114,7 @@ def check_floating(name: str, of: Any) -> None:
 
 
 def check_not_bool(name: str, of: Any, instead: str = "") -> None:
-    """Raise DTypeError if the elements of a tensor, or of a dtype, are bools."""
+    """Raise DTypeError if a tensor, layout or dtype is bool."""
     dtype: DType = getattr(of, "dtype", of)
     if dtype is bool_:
         raise DTypeError(
@@ -126,26 +126,26 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 NUMPY = {"axis": "dim", "keepdims": "keepdim"}
-"""NumPy's names of arguments, and torch's."""
+"""NumPy's names of arguments, mapped to torch's."""
 
 
 def numpy_names(function: Function) -> Function:
-    """Return a function that also accepts `axis` for `dim` and `keepdims` for `keepdim`.
+    """Decorate a function to also accept `axis` for `dim` and `keepdims` for `keepdim`.
 
     Raises:
-        TypeError: (the function returned) an argument is given by both of its names.
+        TypeError: (the decorated function) an argument was given under both names.
     """
     name, parameters = function.__name__, parameters_of(function)
 
     @functools.wraps(function)
-    def called(*args: Any, **settings: Any) -> Any:
+    def wrapper(*args: Any, **settings: Any) -> Any:
         if settings:
             settings = renamed(settings, name, parameters)
         if BLOCKS.count:
             return EXTENSIONS["call under autocast"](name, function, args, settings)
         return function(*args, **settings)
 
-    return cast("Function", called)
+    return cast("Function", wrapper)
 
 
 def parameters_of(function: Callable[..., Any]) -> tuple[str, ...]:
@@ -155,10 +155,10 @@ def parameters_of(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def renamed(settings: dict[str, Any], name: str, parameters: Container[str]) -> dict[str, Any]:
-    """Return keyword arguments of the function called `name` under torch's names.
+    """Rename keyword arguments of the function `name` from NumPy's names to torch's.
 
     Raises:
-        TypeError: one is given by both of its names.
+        TypeError: an argument was given under both names.
     """
     for other, own in NUMPY.items():
         if other in settings and own in parameters:

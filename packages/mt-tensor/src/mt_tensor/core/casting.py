@@ -1,7 +1,7 @@
-"""Arrays and numbers as another dtype, and as NumPy can compute with them.
+"""Convert arrays and numbers between dtypes, including bfloat16.
 
-NumPy lacks bfloat16: what computes with NumPy reads arrays by `to_float32`, and stores results by
-`cast_array` or `assign`. Arrays of other dtypes pass through.
+NumPy has no bfloat16. Code that computes with NumPy reads arrays through `to_float32`, and stores
+results with `cast_array` or `assign`. Arrays of other dtypes pass through unchanged.
 """
 
 from __future__ import annotations
@@ -15,32 +15,32 @@ from mt_tensor.core.dtypes import Array, DType, Number, as_dtype, bfloat16
 
 
 class Emulation(NamedTuple):
-    """How arrays of a dtype that NumPy lacks are converted to float32, and from any dtype."""
+    """Conversions between arrays of NumPy's dtypes and arrays of a dtype that NumPy lacks."""
 
     to_float32: Callable[[Array], Array]
     from_array: Callable[[Array], Array]
 
 
 EMULATED: dict[DType, Emulation] = {}
-"""The emulation of bfloat16, which `emulation/` adds."""
+"""The emulation of bfloat16, registered by `emulation/`."""
 
 
 def dtype_of(array: Array) -> DType:
-    """Return the DType of an array that a backend holds.
+    """Return the DType of a backend's array.
 
     Raises:
-        DTypeError: tensors have no such dtype.
+        DTypeError: there is no DType for this NumPy dtype.
     """
     return bfloat16 if array.dtype == bfloat16.numpy else as_dtype(array.dtype)
 
 
 def to_float32(array: Any) -> Any:
-    """Return an array of bfloat16, or an element, as float32; any other as it is."""
+    """Convert a bfloat16 array or element to float32; return any other unchanged."""
     return array if array.dtype != bfloat16.numpy else EMULATED[bfloat16].to_float32(array)
 
 
 def cast_array(array: Array, dtype: DType) -> Array:
-    """Return an array as one of another dtype: rounded once, or wrapped around."""
+    """Convert an array to a dtype: floats are rounded once, integers wrap around."""
     if array.dtype == dtype.numpy:
         return array
     if dtype is not bfloat16:
@@ -50,13 +50,13 @@ def cast_array(array: Array, dtype: DType) -> Array:
 
 
 def element(value: Number, dtype: DType) -> Any:
-    """Return a number as a value that an element of an array can be set to."""
+    """Convert a number to a value that can be stored in an array of this dtype."""
     number = dtype.convert(value)
     return cast_array(np.asarray(number), dtype) if dtype is bfloat16 else number
 
 
 def assign(target: Array, values: Array) -> None:
-    """Store numbers in an array, rounded or wrapped around; the shapes broadcast."""
+    """Store values in an array, rounding or wrapping around; the shapes broadcast."""
     if target.dtype is not values.dtype and bfloat16.numpy in (target.dtype, values.dtype):
         values = cast_array(values, dtype_of(target))
     np.copyto(target, values, casting="unsafe")

@@ -1,39 +1,41 @@
 """The backend contract: what tensors require of a backend.
 
 A backend holds data (`empty`, `from_host`, `to_host`) and implements six primitives over strided
-views (`TensorData`). All else is composed from these: with them a backend has every operation, with
-gradients, and passes `pytest --pyargs mt_tensor.conformance --mt-backend NAME`. The methods below
-the primitives work as they are; a backend may override them with faster ones. These calls are all
-that a backend sees of a program, so that recording them records the whole of it.
+views (`TensorData`). Every other operation is composed from these, so a backend that implements
+them has all operations, with gradients, and passes
+`pytest --pyargs mt_tensor.conformance --mt-backend NAME`. The methods below the primitives have
+default implementations, which a backend may override with faster ones. A program reaches a backend
+through these methods only, so recording their calls records the whole program.
 
-Where results go: `reduce`, `matmul` and `gather` return new contiguous views; `scatter` writes to a
-view. `elementwise` and `copy` do either, by their argument `out`: a `Layout` for new contiguous
-views of its shape and dtype, or the views to write to. A change in place is a formula whose output
-is one of its inputs.
+`reduce`, `matmul` and `gather` return new contiguous views; `scatter` writes to a view.
+`elementwise` and `copy` do either, depending on their argument `out`: a `Layout` requests new
+contiguous views of its shape and dtype; views are written to. An in-place operation is a formula
+with the same view as input and output.
 
-What a backend works with:
+The arguments of a backend:
 
-- A view has `shape`, `strides`, `offset` and `dtype`, and the `storage` that this backend made, of
+- A view has `shape`, `strides`, `offset` and `dtype`, and a `storage` created by this backend, of
   any class. `TensorData(storage, shape, dtype=dtype)` is a contiguous view of a whole storage;
   `view.indices()` iterates over indices, and `view.index(i)` is the position of an element.
-- A `Formula` has a `function` of Python's numbers (several `outputs` are a tuple), and a `graph`
-  for compilers. An `Operator` has a `function`, too, and may have an `identity`.
+- A `Formula` has a `function` of Python numbers, which returns a tuple for several `outputs`, and a
+  `graph` for compilers. An `Operator` also has a `function`, and may have an `identity`.
 
-What every primitive may rely on:
+Every primitive may assume:
 
 - All views belong to this backend, and stay inside their storage; indices are in range.
 - A view that is written to may be strided, but no two of its indices name the same position. It
   shares no memory with an input (see `same_memory`), unless it is the same view.
 - Any size may be zero, there may be any number of dimensions, strides may be zero or negative.
 
-Of several outputs, all results of an element are computed before the first is written: a formula
-that returns its inputs in another order exchanges them. The inputs of a formula, and the batches of
-a product, are not broadcast yet: `operands` and `factors` do that, by strides of 0.
+If a formula has several outputs, all results of an element are computed before the first is
+written, so a formula that returns its inputs in another order swaps them. The inputs of a formula,
+and the batch dimensions of a matrix product, are not broadcast yet: `operands` and `factors`
+broadcast them with strides of 0.
 
 Results are rounded to the dtype of the view that they are stored in. Division by zero and overflow
 follow IEEE 754 silently; integers wrap around (`DType.convert`). Nothing may trap: an integer
-divided by zero may become any number, as tensors refuse it before. Sums of float16 and bfloat16, in
-`reduce` and `matmul`, are added up in float32 at least, and rounded once.
+divided by zero may give any number, since tensors raise an error first. `reduce` and `matmul`
+accumulate float16 and bfloat16 in float32 or wider, and round once.
 """
 
 from __future__ import annotations
@@ -61,16 +63,16 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class PlannedRun(Protocol):
-    """A function that `elementwise` may return if it can choose a kernel once per signature."""
+    """An optional result type of `elementwise`: chooses a kernel once per signature."""
 
     def __call__(self, out: Any, *inputs: Any) -> Any:
         """Compute the formula; see `TensorBackend.elementwise`."""
 
     def plan(self, out: Layout, inputs: tuple[Layout, ...]) -> Callable[..., Any] | None:
-        """Return the function for one signature; None if there is no better one than this.
+        """Return a function specialized for one signature, or None to use this one.
 
         Args:
-            out: the layout of new views.
+            out: the layout of the new views.
             inputs: the layout of each input.
 
         Returns:
@@ -79,9 +81,9 @@ class PlannedRun(Protocol):
 
 
 def on_tape(method: Method) -> Method:
-    """Return a method of a backend whose calls an active tape sees (`mt_tensor/tape.py`).
+    """Wrap a backend's method so that an active tape intercepts its calls (`mt_tensor/tape.py`).
 
-    A tape belongs to a profiler, or to what records programs. Without one the method runs at once.
+    Profilers and program recorders use tapes. Without a tape the method runs directly.
     """
     name = method.__name__
 
@@ -100,18 +102,18 @@ def on_tape(method: Method) -> Method:
 
 
 class TensorBackend(ABC):
-    """One place where tensors live. There is one instance per name in a process.
+    """Base class of backends. There is one instance per name in a process.
 
     Attributes:
-        name: the name it is chosen by, which is also that of its entry point.
-        device: torch's name of the device of its elements: "cpu" for the memory of this machine.
+        name: the name that selects it, also the name of its entry point.
+        device: torch's name for the device that holds the elements: "cpu" for host memory.
     """
 
     name: str
     device: str = "cpu"
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Let the tape see the calls of what a backend implements; see `on_tape`."""
+        """Wrap the methods that a backend implements in `on_tape`."""
         super().__init_subclass__(**options)
         for name in ON_TAPE & vars(cls).keys():
             if isinstance(vars(cls)[name], FunctionType):
@@ -124,15 +126,15 @@ class TensorBackend(ABC):
         """Return a new contiguous view with arbitrary content.
 
         Raises:
-            DTypeError: the backend does not support this dtype; the message lists those it does.
+            DTypeError: the backend does not support this dtype; the message lists supported ones.
         """
 
     @abstractmethod
     def from_host(self, array: Array) -> TensorData:
         """Return a contiguous view with the elements of an array of any strides and byte order.
 
-        It may share the array's memory if that is writeable; else it copies. An array of bfloat16,
-        which NumPy lacks, has the dtype `bfloat16.numpy`: see `casting.py`.
+        The view may share the array's memory if it is writeable. A bfloat16 array has the dtype
+        `bfloat16.numpy`, since NumPy has no bfloat16: see `casting.py`.
 
         Raises:
             DTypeError: the backend does not support this dtype.
@@ -140,31 +142,31 @@ class TensorBackend(ABC):
 
     @abstractmethod
     def to_host(self, data: TensorData) -> Array:
-        """Return the elements of a view as an array of its shape; may share its memory.
+        """Return the elements of a view as an array of its shape, which may share its memory.
 
         Raises:
-            ShapeError: there are more dimensions than arrays can have.
+            ShapeError: there are more dimensions than NumPy arrays can have.
         """
 
     # --- The six primitives ---------------------------------------------------------------------
 
     @abstractmethod
     def elementwise(self, formula: Formula) -> Callable[..., Any]:
-        """Return the function `run(out, *inputs)`, a `PlannedRun` or a plain one.
+        """Return a function `run(out, *inputs)` that computes a formula elementwise.
 
         It is created once and called many times. For each index i of the results,
-        `results[:][i] = formula(*inputs[:][i])`.
+        `results[:][i] = formula(*inputs[:][i])`. It may be a `PlannedRun`.
 
         Args:
-            formula: what to compute. Its constants take the dtype of the computation; fractions
-                among integers are computed in float64, and converted at the end.
+            formula: what to compute. Its constants take the dtype of the computation; fractional
+                constants with integer views are computed in float64, and converted at the end.
 
         The arguments of `run`:
             out: the layout of new contiguous views, or `formula.outputs` views of one shape, each
                 of which may also be an input. Their dtype is that of the computation, or bool.
-            *inputs: `formula.arity` views, still to be broadcast to the shape of `out`, and
-                numbers. The views have one dtype, that of the computation, except that some may be
-                bool. Numbers among views of float16 or bfloat16 are not rounded to it: the formula
+            *inputs: `formula.arity` views and numbers. The views must be broadcast to the shape of
+                `out`. They have one dtype, that of the computation, except that some may be bool.
+                Numbers with float16 or bfloat16 views are not rounded to that dtype: the formula
                 is computed in float32, and its result rounded once.
 
         If `out` is a layout, `run` returns the new view, or a list of them for several outputs.
@@ -179,11 +181,11 @@ class TensorBackend(ABC):
         Args:
             operator: `add`, `mul`, `maximum`, `minimum`, `logical_and`, `logical_or`, or another
                 associative and commutative operator of two arguments.
-            source: a view, of bool for the logical operators. Where a reduced dimension has size 0
-                the result is `operator.identity`, which then is not None. Where there is an
-                identity, every fold begins with it: not even the sum of one element is -0.0.
-            dims: the dimensions, each once; for `()` each element is reduced alone.
-            keepdim: whether they stay, with size 1.
+            source: a view, bool for the logical operators. If a reduced dimension has size 0, the
+                result is `operator.identity`, which is not None then. Every fold starts with the
+                identity if there is one, so that even the sum of a single -0.0 is 0.0.
+            dims: the dimensions, without repetition; for `()` each element is reduced alone.
+            keepdim: whether to keep them, with size 1.
         """
 
     @abstractmethod
@@ -191,9 +193,9 @@ class TensorBackend(ABC):
         """Multiply matrices: `result[..., i, k] = sum over j of a[..., i, j] * b[..., j, k]`.
 
         Args:
-            a: shape (*batch, n, m); or (m,), a single row, whose dimension the result then lacks.
-            b: shape (*batch, m, k); or (m,), a single column, likewise. It is of the same dtype,
-                which is not bool. Batch dimensions are still to be broadcast.
+            a: shape (*batch, n, m); or (m,), a single row, whose dimension the result drops.
+            b: shape (*batch, m, k); or (m,), a single column, whose dimension the result drops. It
+                has the dtype of `a`, which is not bool. Batch dimensions must be broadcast.
 
         Returns:
             A view of shape (*batch, n, k); zero where m is 0.
@@ -205,9 +207,9 @@ class TensorBackend(ABC):
 
         Args:
             source: at least as long as `index` in every dimension but `dim`.
-            dim: the dimension that the indices count in.
-            index: dtype int64, values from 0 to `source.shape[dim] - 1`. Where strides are 0 in all
-                other dimensions, as in a lookup of rows, it names whole slices.
+            dim: the dimension that is indexed.
+            index: dtype int64, values from 0 to `source.shape[dim] - 1`. If its strides are 0 in
+                all other dimensions, as in a lookup of rows, it selects whole slices.
 
         Returns:
             A view of the shape of `index`.
@@ -226,27 +228,27 @@ class TensorBackend(ABC):
 
         Args:
             source: the shape of `index` and the dtype of `out`.
-            dim: the dimension that the indices count in.
+            dim: the dimension that is indexed.
             index: dtype int64, values from 0 to `out.shape[dim] - 1`, possibly with repetition.
             out: a view at least as long as `index` in every dimension but `dim`.
-            operator: `add`, `mul`, `maximum` or `minimum` combines an element of `out` with each
-                that is written to its place. With None they replace it; of several, any one may
-                remain.
+            operator: `add`, `mul`, `maximum` or `minimum` combines an element of `out` with all
+                values written to it. With None they replace it; if there are several, any one of
+                them may remain.
         """
 
     @abstractmethod
     def copy(self, source: TensorData, out: Layout | TensorData) -> TensorData:
-        """Copy a view, converting the dtype, to a view of the same shape or one of a new layout.
+        """Copy a view to a view of the same shape, or to a new one, converting the dtype.
 
-        A float becomes an integer by dropping its fraction, an integer wraps around, non-zero
-        becomes True. As integers, nan and floats out of range may become any number.
+        Conversion of floats to integers truncates, integers wrap around, and non-zero numbers
+        become True. The integer for nan, or for a float out of range, is unspecified.
         """
 
-    # --- What follows from the primitives -------------------------------------------------------
+    # --- Composed from the primitives -----------------------------------------------------------
 
     @on_tape
     def concatenate(self, parts: Sequence[TensorData], dim: int) -> TensorData:
-        """Return views of one dtype, whose shapes differ in `dim` only, one after the other."""
+        """Concatenate views of one dtype, whose shapes differ in `dim` only."""
         first = parts[0]
         size = sum(part.shape[dim] for part in parts)
         out = self.empty((*first.shape[:dim], size, *first.shape[dim + 1 :]), first.dtype)
@@ -265,21 +267,22 @@ class TensorBackend(ABC):
 
     @on_tape
     def random(self, numbers: np.random.Generator, shape: Shape, dtype: DType) -> TensorData:
-        """Return a new contiguous view of uniform random numbers from 0 to below 1.
+        """Return a new contiguous view of random numbers, uniform in [0, 1).
 
-        They are drawn on the host. A backend that draws them itself consumes the same part of the
-        sequence (`take_blocks` of `mt_tensor.backends.extending`), and gives the same numbers.
+        This implementation draws them on the host. A backend that draws them itself must consume
+        the same part of the sequence (`take_blocks` of `mt_tensor.backends.extending`), and return
+        the same numbers.
 
         Args:
-            numbers: NumPy's Philox, at the beginning of a block.
+            numbers: NumPy's Philox, at the start of a block.
             shape: the shape of the view.
-            dtype: a floating-point dtype. Numbers of 16 bits are those of float32, rounded down.
+            dtype: a floating-point dtype. 16-bit numbers are float32 numbers rounded down.
         """
         drawn: Array = np.asarray(
             numbers.random(shape, np.float64 if dtype is float64 else np.float32)
         )
         if dtype.is_narrow:
-            digits = 8 if dtype is bfloat16 else 11  # of a number
+            digits = 8 if dtype is bfloat16 else 11  # of the significand
             spacing: Any = np.float32(2.0**-digits)
             drawn = np.floor(drawn / spacing) * spacing
         return self.from_host(cast_array(drawn, dtype))
@@ -288,24 +291,24 @@ class TensorBackend(ABC):
     def checked_indices(
         self, index: TensorData, size: int, where: tuple[str, str], negative: bool = False
     ) -> TensorData:
-        """Return indices as int64, each from 0 to `size` - 1.
+        """Return indices as int64, each checked to be from 0 to `size` - 1.
 
-        They are read on the host, which waits for them. A backend that does not wait raises
-        `IndexingError` at the next `to_host` or `synchronize`, and until then replaces a wrong
-        index by any other.
+        This implementation reads them on the host. An asynchronous backend may raise
+        `IndexingError` at the next `to_host` or `synchronize` instead, and use any valid index in
+        place of an invalid one until then.
 
         Args:
             index: a view of integers.
             size: the number of elements that they index.
-            where: for the error: the operation, and what has so many elements.
-            negative: whether indices from `-size` on count from the end.
+            where: for the error message: the operation, and what the indices index.
+            negative: whether indices from `-size` to -1 count from the end.
 
         Raises:
             IndexingError: an index is out of range.
         """
         array = self.to_host(index)  # faster than a reduction by a backend
         unsigned = array.view(f"u{array.itemsize}")  # in which negative numbers are the largest
-        if array.size and unsigned.item(unsigned.argmax()) >= size:  # quicker than a reduction
+        if array.size and unsigned.item(unsigned.argmax()) >= size:  # faster than `max`
             low, high, least = int(array.min()), int(array.max()), -size if negative else 0
             if low < least or high >= size:
                 raise index_error(where, low if low < least else high, size)
@@ -315,7 +318,7 @@ class TensorBackend(ABC):
     # --- For backends that loop over elements ----------------------------------------------------
 
     def results(self, formula: Formula, out: Layout | Sequence[TensorData]) -> Sequence[TensorData]:
-        """Return the views that results of a formula are written to: `out`, or new ones."""
+        """Return the views to write the results of a formula to: `out`, or new ones."""
         if isinstance(out, Layout):
             return [self.empty(out.shape, out.dtype) for _ in range(formula.outputs)]
         return out
@@ -323,7 +326,7 @@ class TensorBackend(ABC):
     def operands(
         self, inputs: Sequence[TensorData | Number], out: Layout | Sequence[TensorData]
     ) -> list[TensorData]:
-        """Return all inputs as views of the shape of `out`; numbers become elements."""
+        """Return all inputs as views expanded to the shape of `out`; numbers become 0-D views."""
         layout = out if isinstance(out, Layout) else out[0].layout
         wide = computation_type(inputs, layout.dtype).computed  # numbers are not rounded to less
         return [
@@ -332,7 +335,7 @@ class TensorBackend(ABC):
         ]
 
     def factors(self, a: TensorData, b: TensorData) -> tuple[TensorData, TensorData, Shape]:
-        """Return the factors of a product as matrices of one batch shape, and its shape."""
+        """Return the factors of a product, expanded to one batch shape, and the result's shape."""
         left = a if a.ndim > 1 else a.like((1, *a.shape), (0, *a.strides), a.offset)
         right = b if b.ndim > 1 else b.like((*b.shape, 1), (*b.strides, 0), b.offset)
         batch = shape_broadcast(left.shape[:-2], right.shape[:-2])
@@ -340,7 +343,7 @@ class TensorBackend(ABC):
         return left, right, (*batch, *a.shape[:-1][-1:], *b.shape[1:][-1:])
 
     def target(self, out: Layout | TensorData) -> TensorData:
-        """Return the view that a copy is written to: `out`, or a new one."""
+        """Return the view to write a copy to: `out`, or a new one."""
         return self.empty(out.shape, out.dtype) if isinstance(out, Layout) else out
 
     # --- Optional -------------------------------------------------------------------------------
@@ -349,36 +352,36 @@ class TensorBackend(ABC):
     def kernel(self, name: str) -> Any:
         """Return this backend's kernel for a named operation, or None.
 
-        The default looks it up among those of `register_kernels`; `mt_tensor.extending.FusedKernel`
-        says what it may be.
+        The default looks it up among those registered with `register_kernels`. See
+        `mt_tensor.extending.FusedKernel`.
         """
         return registered_kernel(self.name, name)
 
     def same_memory(self, a: Any, b: Any) -> bool:
-        """Whether two storages share memory: the same one, or arrays over the same bytes."""
+        """Return whether two storages may share memory."""
         if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
             return np.may_share_memory(a, b)
         return a is b
 
     def shared_memory(self) -> Any:
-        """Return a `mt_tensor.backends.extending.SharedMemory` for elements outside NumPy arrays.
+        """Return an `mt_tensor.backends.extending.SharedMemory` for storages that are not arrays.
 
-        None if other libraries cannot reach them.
+        Return None if other libraries cannot access them.
         """
         return None
 
     def together(self) -> AbstractContextManager[None]:
-        """Return a block in which the backend may delay calls to batch them with later ones.
+        """Return a context in which the backend may batch calls instead of running each at once.
 
-        Results are the same, in program order. Optimizers update all parameters within one.
+        The results do not change. Optimizers update all parameters inside one context.
         """
         return nullcontext()
 
-    def synchronize(self) -> None:  # noqa: B027 - most backends have nothing to wait for
-        """Wait until all work given to this backend has been done."""
+    def synchronize(self) -> None:  # noqa: B027 - most backends are synchronous
+        """Wait for all pending work of this backend."""
 
     def __copy__(self) -> Self:
-        """Return the backend itself: tensors of one backend must share one instance."""
+        """Return the backend itself, since all tensors of a backend share one instance."""
         return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
@@ -392,11 +395,11 @@ ON_TAPE = {
     "empty", "from_host", "to_host", "elementwise", "reduce", "matmul", "gather", "scatter", "copy",
     "concatenate", "full", "random", "checked_indices", "kernel",
 }  # fmt: skip
-"""The methods that compute, hold or look up something for a program."""
+"""The methods whose calls a tape intercepts."""
 
 
 def index_error(where: tuple[str, str], index: int, size: int) -> IndexingError:
-    """Return the error for an index that `TensorBackend.checked_indices` finds out of range."""
+    """Return the error for an index out of range; see `TensorBackend.checked_indices`."""
     operation, what = where
     return IndexingError(
         f"{operation}: index {index} is out of range for {what} with {size} element(s)."
@@ -406,7 +409,8 @@ def index_error(where: tuple[str, str], index: int, size: int) -> IndexingError:
 def computation_type(inputs: Sequence[TensorData | Number], default: DType) -> DType:
     """Return the dtype that a formula of these inputs is computed in.
 
-    It is that of a view which is not bool, or bool if all are; `default` if there are only numbers.
+    That is the dtype of the first view that is not bool, bool if all views are bool, and `default`
+    if there are only numbers.
     """
     dtype = None
     for x in inputs:

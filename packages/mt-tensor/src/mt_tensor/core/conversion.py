@@ -1,7 +1,7 @@
-"""Copies, of the same dtype or another, and tensors as Python's numbers or NumPy's arrays.
+"""Copies, dtype conversion, and conversion to Python numbers and NumPy arrays.
 
-Here is the first `LinearFunction`: a copy, which gradients flow through. Most operations below
-convert their arguments with it. After it come the ways by which elements leave.
+`Cast` is the first `LinearFunction`. Most of the operations that follow convert their arguments
+with it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mt_tensor.core.tensor_data import TensorData
 
 
 class Cast(LinearFunction):
-    """A contiguous copy with another dtype, or the same."""
+    """Copy to a contiguous tensor of a given dtype."""
 
     @staticmethod
     def forward(x: Tensor, dtype: DType) -> TensorData:
@@ -33,10 +33,9 @@ class Cast(LinearFunction):
 
 
 def cast(x: Tensor, dtype: DType) -> Tensor:
-    """Return a tensor as another dtype; itself if it is of this dtype.
+    """Convert a tensor to a dtype; return the tensor itself if it has that dtype.
 
-    Gradients flow back to it, unless they would pass through elements that are no floating-point
-    numbers.
+    The gradient flows through a conversion between floating-point dtypes.
     """
     if x._tensor.layout.dtype is dtype:
         return x
@@ -44,7 +43,7 @@ def cast(x: Tensor, dtype: DType) -> Tensor:
 
 
 def clone(self: Tensor) -> Tensor:
-    """Return a contiguous copy that the gradient flows through."""
+    """Return a contiguous copy; the gradient flows through it."""
     return Cast.apply(self, self._tensor.layout.dtype)
 
 
@@ -57,7 +56,7 @@ def item(self: Tensor) -> Any:
     """Return the only element as a Python number.
 
     Raises:
-        ShapeError: there is not exactly one.
+        ShapeError: the tensor does not have exactly one element.
     """
     if self._tensor.size != 1:
         raise ShapeError(
@@ -76,14 +75,14 @@ def tolist(self: Tensor) -> Any:
 
 
 def _uploaded(self: Tensor, elements: Array, dtype: DType | None = None) -> Tensor:
-    """Return an array as a constant tensor on the same backend, by default of its own dtype."""
+    """Return a constant tensor on the backend of `self` from an array, converted to `dtype`."""
     if dtype is not None:
         elements = cast_array(elements, dtype)
     return Tensor._make(self.backend.from_host(elements), self.backend)
 
 
 def _numbers(self: Tensor) -> Array:
-    """Return the elements as an array that NumPy computes with: bfloat16 as float32."""
+    """Return the elements as a NumPy array; bfloat16 becomes float32."""
     array: Array = to_float32(self.backend.to_host(self._tensor))
     return array
 
@@ -93,11 +92,11 @@ def numpy(self: Tensor, *, force: bool = False) -> Array:
 
     Args:
         self: the tensor.
-        force: whether to leave out the history of a tensor that requires grad.
+        force: whether to allow tensors that require grad.
 
     Raises:
-        NoGradientError: the tensor records; use `x.detach().numpy()`.
-        DTypeError: the elements are of bfloat16, which NumPy has not.
+        NoGradientError: the tensor requires grad; use `x.detach().numpy()`.
+        DTypeError: the dtype is bfloat16, which NumPy does not have.
     """
     check_flags(force=force)
     if self.dtype is bfloat16:

@@ -1,8 +1,7 @@
-"""How users make tensors: of numbers, sequences and arrays, of zeros, and of random numbers.
+"""Create tensors: from numbers, sequences and arrays, filled with zeros, or random.
 
-So far tensors were made of other tensors. Here is how users make the first ones, and what all
-functions that do so have in common: which dtype a tensor has, on which backend it lives, and
-whether its gradient is wanted. The folder `creation/` has more such functions.
+All creation functions share the arguments that choose a dtype and a backend, and whether the tensor
+requires grad. The folder `creation/` has more of them.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ from mt_tensor.core.tensor_data import TensorData
 
 
 class Placement(TypedDict, total=False):
-    """The options of all functions that make tensors.
+    """The options of all functions that create tensors.
 
     Attributes:
         backend: a backend or its name; by default the current one.
         device: a device instead of a backend; see `mt_tensor.device`.
-        requires_grad: whether a gradient is wanted.
+        requires_grad: whether the tensor requires grad.
     """
 
     backend: Backend
@@ -47,9 +46,9 @@ def from_values(
     device: Device = None,
     own: TensorBackend | None = None,
 ) -> Tensor:
-    """Return a tensor of the elements of an array, converted; may share its memory.
+    """Return a tensor of the elements of an array, converted to `dtype`; may share its memory.
 
-    Its backend is chosen by `place`; the elements are on the backend `own` now, if on any.
+    The backend is chosen by `place`. `own` is the backend that the elements come from, if any.
     """
     if values.dtype != dtype.numpy:
         values = no_warnings().run(cast_array, values, dtype)
@@ -58,11 +57,11 @@ def from_values(
 
 
 def new_leaf(data: TensorData, backend: TensorBackend, requires_grad: bool) -> Tensor:
-    """Return a tensor of elements on a backend, a leaf that may require grad.
+    """Return a leaf tensor of these elements.
 
     Raises:
-        DTypeError: it is, but the elements are no floating-point numbers.
-        TypeError: `requires_grad` is no bool.
+        DTypeError: it requires grad, but its dtype is not floating-point.
+        TypeError: `requires_grad` is not a bool.
     """
     result = Tensor._make(data, backend)
     return result if requires_grad is False else result.requires_grad_(requires_grad)
@@ -80,22 +79,21 @@ def tensor(
     Args:
         data: a number, nested sequences of numbers, a NumPy array or scalar, or a tensor; arrays
             and tensors may stand in sequences, too.
-        dtype: the dtype; by default float32 for Python floats, int64 for integers, bool
-            for bools, the own one of an array or tensor, and what these promote to where
-            they are mixed.
-        backend: a backend or its name; by default a tensor's own, else the current one.
-        requires_grad: whether a gradient is wanted.
+        dtype: the dtype; by default the dtype of an array or tensor, the default dtype for
+            Python floats, int64 for integers, bool for bools, and the promoted dtype of a mixture.
+        backend: a backend or its name; by default the backend of `data`, else the current one.
+        requires_grad: whether the tensor requires grad.
         device: a device instead of a backend; see `mt_tensor.device`.
 
     Raises:
         ShapeError: the sequences are ragged.
-        DTypeError: an element is no number, or the dtype has no counterpart.
+        DTypeError: an element is not a number, or tensors have no such dtype.
     """
     backend_of_data = None
     if isinstance(data, Tensor):
         backend_of_data = data.backend
         values, own = np.array(data.backend.to_host(data._tensor)), data._tensor.layout.dtype
-    elif hasattr(type(data), "__array__"):  # an array, or what another library has for one
+    elif hasattr(type(data), "__array__"):  # an array, possibly of another library
         values = np.array(np.asarray(data))
         own = as_dtype(values.dtype)
     else:
@@ -106,7 +104,7 @@ def tensor(
 
 
 def of_numbers(data: Any, _: Any) -> tuple[Array, DType]:
-    """Return a number, or nested sequences of numbers, as an array, and their dtype."""
+    """Return the array and the dtype of a number or of nested sequences of numbers."""
     values = np.array(data)
     return values, get_default_dtype() if values.dtype.kind == "f" else as_dtype(values.dtype)
 
@@ -115,8 +113,8 @@ def new_shape(sizes: tuple[Any, ...], named: Any = None) -> Shape:
     """Return the shape of a new tensor; see `arguments.as_shape`.
 
     Raises:
-        ShapeError: a size is negative, or there would be too many elements.
-        TypeError: they were given in two ways.
+        ShapeError: a size is negative, or the shape has too many elements.
+        TypeError: both positional and named sizes were given.
     """
     shape = as_shape(sizes, named)
     check_addressable(shape)
@@ -124,7 +122,7 @@ def new_shape(sizes: tuple[Any, ...], named: Any = None) -> Shape:
 
 
 def dtype_or_default(dtype: Any) -> DType:
-    """Return a dtype, by default the default dtype."""
+    """Return `dtype` as a DType; None is the default dtype."""
     return get_default_dtype() if dtype is None else as_dtype(dtype)
 
 
@@ -136,9 +134,9 @@ def filled(
     requires_grad: bool = False,
     device: Device = None,
 ) -> Tensor:
-    """Return a tensor of a shape that has been checked, filled with a number that fits.
+    """Return a tensor filled with a number, or uninitialized if it is None.
 
-    None leaves the elements arbitrary.
+    The shape, and the range of the number, must have been checked.
     """
     chosen = place(backend, device)
     data = chosen.empty(shape, dtype) if value is None else chosen.full(shape, dtype, value)
@@ -146,12 +144,12 @@ def filled(
 
 
 def zeros(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[Placement]) -> Tensor:
-    """Return a tensor of zeros, by default of float32."""
+    """Return a tensor of zeros, by default of the default dtype."""
     return filled(new_shape(sizes, size), 0, dtype_or_default(dtype), **options)
 
 
 def unit(generator: Generator | None, shape: Shape, dtype: DType, backend: TensorBackend) -> Tensor:
-    """Return numbers from 0 to below 1: multiples of the spacing below 1, so none rounds to 1."""
+    """Return random numbers in [0, 1): multiples of the spacing below 1, so none rounds to 1."""
     with drawing(generator) as numbers:
         return Tensor._make(backend.random(numbers, shape, dtype), backend)
 
@@ -165,7 +163,7 @@ def rand(
     device: Device = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return random numbers, uniform from 0 (included) to 1 (excluded), by default of float32.
+    """Return random numbers, uniform in [0, 1), by default of the default dtype.
 
     Raises:
         ShapeError: a size is negative.

@@ -1,7 +1,7 @@
-"""What only tensors need to know of an operator, beside its row in the operator table.
+"""Dtype rules of operators: which dtypes they accept, and whether they have an in-place form.
 
-Most operators need no entry: they take every dtype. The rows beside the core have theirs in
-`pointwise/dtype_rules.py`. Register the rules of an operator of your own before you add its row.
+Operators without an entry accept every dtype. Rows outside the core have their rules in
+`pointwise/dtype_rules.py`. Register the rules of your own operator before you add its row.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from mt_operators import OPERATORS, Operator
 
 @dataclass(frozen=True)
 class DTypeRules:
-    """The dtype rules of an operator, and its form in place.
+    """The dtype rules of an operator, and whether it has an in-place form.
 
     Attributes:
-        takes_bool: whether it takes tensors of bool.
-        for_bool: the operator that is applied to tensors of bool instead of one of integers; or,
-            where bool is refused, the one that the message recommends.
-        takes_integers: whether it computes with integers; else they become floats.
-        closed: whether any two integers have an integer as result. If not, as for a quotient by 0,
+        takes_bool: whether it accepts bool tensors.
+        for_bool: the operator that replaces an integer operator on bool tensors; if bool is
+            not accepted, the operator that the error message recommends.
+        takes_integers: whether it computes with integers; else they are converted to floats.
+        closed: whether any two integers have an integer result. If not, as for division by 0,
             integers are checked first.
-        chooses: whether the first argument is a condition, of bool.
-        in_place: whether there is a form that stores the result in the first argument.
+        chooses: whether the first argument is a bool condition.
+        in_place: whether it has a form that stores the result in the first argument.
     """
 
     takes_bool: bool = True
@@ -45,13 +45,14 @@ DTYPE_RULES: dict[str, DTypeRules] = {
 }
 """The rules of operators, by name."""
 
-_USUAL = DTypeRules()
+_DEFAULT_RULES = DTypeRules()
 
 
 def dtype_rules_of(operator: Operator) -> DTypeRules:
     """Return the rules of an operator.
 
-    One that is not in the table, such as a fused function, has the usual ones, whatever its name.
+    Operators outside the table, such as fused functions, have the default rules, whatever their
+    name.
     """
     is_row = OPERATORS.get(operator.name) is operator
-    return DTYPE_RULES.get(operator.name, _USUAL) if is_row else _USUAL
+    return DTYPE_RULES.get(operator.name, _DEFAULT_RULES) if is_row else _DEFAULT_RULES

@@ -1,9 +1,9 @@
 """The dtypes of tensors, and type promotion.
 
-Names and rules are torch's. A floating-point dtype beats an integer dtype, which beats bool,
-whatever their sizes; within a category, the larger wins; a plain Python number only decides the
-category. float16 and bfloat16 together become float32. The unsigned dtypes beyond uint8 are not
-promoted with other integers: none holds both uint64 and int64.
+Names and rules are torch's. Floating-point dtypes take precedence over integers, and integers over
+bool, whatever their sizes; within a category, the larger dtype wins; a Python number only affects
+the category. float16 and bfloat16 promote to float32. uint16, uint32 and uint64 are not promoted
+with other integers, since no dtype holds both uint64 and int64.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     import numpy.typing as npt  # slow to import
 
 Array: TypeAlias = "npt.NDArray[Any]"
-"""An array of NumPy, of any dtype."""
+"""A NumPy array of any dtype."""
 
 Kind = Literal["bool", "integer", "float"]
 Number = bool | int | float
 
 
 class NumberLike:
-    """Base of numbers that a program computes anew at each run (`programs/`)."""
+    """Base of numbers that a compiled program recomputes at each run (`programs/`)."""
 
     __slots__ = ()
 
     def beside(self, tensor: Any) -> Any:
-        """Return the number as a tensor of the backend of another, and of its dtype."""
+        """Return the number as a tensor of the backend and dtype of `tensor`."""
         raise NotImplementedError
 
 
@@ -43,23 +43,23 @@ _KINDS: dict[str, Kind] = {
     "i": "integer",
     "u": "integer",
     "f": "float",
-    "V": "float",  # the bytes of bfloat16
+    "V": "float",  # bfloat16 is stored as raw bytes
 }
 
 
 class DType:
-    """The type of the elements of a tensor.
+    """The data type of the elements of a tensor.
 
     Attributes:
-        name: torch's name, "float32".
-        kind: its category, "bool", "integer" or "float".
-        numpy: the NumPy dtype; two bytes without meaning for bfloat16, which NumPy lacks.
+        name: torch's name, such as "float32".
+        kind: the category, "bool", "integer" or "float".
+        numpy: the NumPy dtype; two raw bytes for bfloat16, which NumPy does not have.
         itemsize: bytes per element.
-        computed: the dtype of computations: float32 for those of 16 bits, else this one.
-        is_narrow: whether that is another one.
-        is_floating_point: whether elements are floating-point numbers.
+        computed: the dtype of computations: float32 for float16 and bfloat16, else this dtype.
+        is_narrow: whether this is float16 or bfloat16.
+        is_floating_point: whether the dtype is floating-point.
         lowest, highest: the range of integers, 0 and 1 for bool; infinite for floats.
-        rank: the place of the category in promotion: 0, 1 or 2.
+        rank: the rank of the category in promotion: 0, 1 or 2.
     """
 
     __slots__ = (
@@ -84,21 +84,21 @@ class DType:
 
     @property
     def is_signed(self) -> bool:
-        """Whether elements may be negative."""
+        """Whether the dtype has negative numbers."""
         return self.kind == "float" or self.name.startswith("int")
 
     def convert(self, value: Number) -> Number:
-        """Convert a number: integers wrap around (nan and infinity as 0), floats stay unrounded."""
+        """Convert a number: integers wrap around (nan and infinity become 0), floats stay exact."""
         if self.kind == "bool":
             return value != 0
         if self.kind == "float":
             return float(value)
-        whole = int(value) if -math.inf < value < math.inf else 0
-        wrapped: int = (whole - self.lowest) % (1 << 8 * self.itemsize) + self.lowest
+        integer = int(value) if -math.inf < value < math.inf else 0
+        wrapped: int = (integer - self.lowest) % (1 << 8 * self.itemsize) + self.lowest
         return wrapped
 
     def checked(self, value: Any) -> Number:
-        """Convert a number that must be in range.
+        """Convert a number, checking its range.
 
         Raises:
             DTypeError: it is out of range.
@@ -115,11 +115,11 @@ class DType:
         return int(value)
 
     def __repr__(self) -> str:
-        """Show torch's name, in this package."""
+        """Return the qualified name, such as "mt_tensor.float32"."""
         return f"mt_tensor.{self.name}"
 
     def __reduce__(self) -> str:
-        """Pickle as the module-level constant, so that identity survives."""
+        """Pickle as a reference to the module-level constant, to keep its identity."""
         return "bool_" if self.name == "bool" else self.name
 
 
@@ -142,13 +142,13 @@ DTYPES: dict[str, DType] = {
 """All dtypes by name."""
 
 _UNPROMOTED = {uint16, uint32, uint64}
-"""Dtypes that are not promoted with other integers, nor with bool."""
+"""Dtypes that are not promoted with other integers or with bool."""
 
 _BY_NUMPY = {dtype.numpy: dtype for dtype in DTYPES.values() if dtype is not bfloat16}
 _NAMED: dict[Any, DType] = {**DTYPES, **_BY_NUMPY, float: float32}
 
 DEFAULT = [float32]
-"""The default dtype: of Python's floats, of new tensors, and of roots and quotients of integers."""
+"""The dtype of new tensors, of Python floats, and of real functions of integers such as `sqrt`."""
 
 
 def get_default_dtype() -> DType:
@@ -165,30 +165,31 @@ def as_dtype(value: Any) -> DType:
     if isinstance(value, DType):
         return value
     try:
-        if value is None:  # which NumPy takes for float64
+        if value is None:  # NumPy would return float64
             raise TypeError
         return _NAMED.get(value) or _BY_NUMPY[np.dtype(value).newbyteorder("=")]
     except (TypeError, ValueError, KeyError):
         raise DTypeError(
-            f"{value!r} is no dtype of tensors; choose one of {', '.join(DTYPES)}."
+            f"tensors have no dtype {value!r}; choose one of {', '.join(DTYPES)}."
         ) from None
 
 
 def plain(value: Any) -> Any:
-    """Return a scalar of NumPy as a Python number, and anything else as it is."""
+    """Convert a NumPy scalar to a Python number; return anything else unchanged."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def as_number(name: str, value: Any) -> Number:
-    """Return an argument that is a number of Python or NumPy as one of Python.
+    """Convert a Python or NumPy number to a Python number.
 
     Raises:
-        TypeError: it is something else.
+        TypeError: the value is not a number.
     """
     if isinstance(value, np.generic):
         value = value.item()
     if not isinstance(value, _ALL_NUMBERS):
-        raise TypeError(f"{name} is a number; {value!r} of type {type(value).__name__} was given.")
+        given = f"{value!r} of type {type(value).__name__}"
+        raise TypeError(f"{name} must be a number; {given} was given.")
     number: Number = value  # type: ignore[assignment]  # or a NumberLike
     return number
 
@@ -204,8 +205,8 @@ def promote_types(a: DType, b: DType) -> DType:
     """Return the smallest dtype of the higher category that holds both.
 
     Raises:
-        DTypeError: an argument is no dtype; or one of uint16, uint32 and uint64 meets another
-            integer dtype or bool.
+        DTypeError: an argument is not a dtype, or is uint16, uint32 or uint64 while the other is
+            another integer dtype or bool.
     """
     if a is b:
         return a
@@ -226,8 +227,8 @@ def result_type(*operands: Any) -> DType:
     """Return the dtype in which an operation on these operands is computed.
 
     Args:
-        *operands: tensors, or plain Python numbers. Tensors with dimensions decide first; a
-            0-dimensional tensor, and then a plain number, only counts if its category is higher.
+        *operands: tensors and Python numbers. Tensors with dimensions take precedence;
+            0-dimensional tensors, and then numbers, only count if their category is higher.
 
     Raises:
         DTypeError: operands that count have no common dtype; see `promote_types`.
@@ -238,7 +239,7 @@ def result_type(*operands: Any) -> DType:
             group, dtype = (0 if operand.shape else 1), operand.dtype
         else:
             if not isinstance(operand, _NUMBERS):
-                operand = as_number("an operand that is no tensor", operand)  # noqa: PLW2901
+                operand = as_number("an operand that is not a tensor", operand)  # noqa: PLW2901
             group, dtype = 2, type_of_number(operand)
         known = groups[group]
         groups[group] = dtype if known is None else promote_types(known, dtype)

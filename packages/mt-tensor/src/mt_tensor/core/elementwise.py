@@ -1,8 +1,8 @@
 """The operator table on tensors.
 
-Each row becomes an operation that promotes its arguments to one dtype, broadcasts them, and gives
-one formula to the backend: forward, the value; backward, all wanted gradients at once, as
-`elementwise_gradients.py` has it. Under `create_graph` each gradient is such an operation itself.
+Each row becomes an operation that promotes its arguments to one dtype, broadcasts them, and runs
+one formula on the backend: the value in the forward pass, and all needed gradients together in the
+backward pass (`elementwise_gradients.py`).
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from mt_tensor.core.tensor import Tensor
 _make = Tensor._make
 
 OPERANDS = (Tensor, bool, int, float)
-"""What an operator of tensors takes."""
+"""The types of operands that operators accept."""
 
 
 class SignaturePlans(Cache):
-    """What computes an operator, by the backend and the layouts of its arguments.
+    """Cached plans of an operator, keyed by the backend and the layouts of its arguments.
 
-    None stands for a signature whose arguments must be converted first, or checked at each call.
+    The value is None if the arguments must be converted first, or checked at each call.
     """
 
     def __init__(self, operation: ElementwiseOperation) -> None:
@@ -65,7 +65,7 @@ class SignaturePlans(Cache):
         operator, rules = self.operation.operator, self.operation.rules
         values = layouts[1:] if rules.chooses else layouts
         dtype = self.operation.dtype_of(values)
-        may_be_widened = operator.result == "real" or operator.arity > 2  # by `autocast`
+        may_be_widened = operator.result == "real" or operator.arity > 2  # under `autocast`
         if (
             any(layout.dtype is not dtype for layout in values)
             or (rules.chooses and layouts[0].dtype is not bool_)
@@ -78,14 +78,14 @@ class SignaturePlans(Cache):
 
 
 class ElementwiseOperation:
-    """One row of the operator table on tensors; called like a function.
+    """A row of the operator table as a callable operation on tensors.
 
     Attributes:
         operator: the row.
-        rules: what tensors need to know of it.
-        plans: how each backend computes its value.
-        planned: the functions for signatures that need nothing else.
-        record: enters results into the graph.
+        rules: its dtype rules.
+        plans: the plans of its value, for each backend and signature.
+        planned: plans for signatures that need no conversion or check.
+        record: records a result in the graph.
     """
 
     def __init__(self, operator: Operator) -> None:
@@ -100,10 +100,10 @@ class ElementwiseOperation:
         return dtype_rules_of(self.operator)
 
     def __call__(self, *args: Any) -> Tensor:
-        """Apply the operator to tensors and numbers, of which one at least is a tensor.
+        """Apply the operator to tensors and numbers, at least one of which is a tensor.
 
         Raises:
-            TypeError: something is neither.
+            TypeError: an argument is neither, or all are numbers.
             IndexingError: the shapes do not broadcast.
             DTypeError: the operator does not work on this dtype.
             BackendMismatchError: the tensors belong to different backends.
@@ -119,7 +119,7 @@ class ElementwiseOperation:
         args = tuple(map(plain, args))
         if not any(isinstance(arg, Tensor) for arg in args):
             require_tensors(operator.name, *args)
-        for value in args:  # an array is refused here, not promoted by chance
+        for value in args:  # reject arrays instead of promoting them silently
             if not isinstance(value, OPERANDS):
                 raise TypeError(
                     f"{operator.name} was given {value!r} of type {type(value).__name__}: "
@@ -139,14 +139,14 @@ class ElementwiseOperation:
         return self._run(self.plan(backend, layouts, dtype), operands)
 
     def _planned(self, args: tuple[Any, ...]) -> Tensor | None:
-        """Return the result for tensors, and numbers of their kind, whose signature has a plan."""
+        """Return the result if the arguments need no conversion or check, else None."""
         for model in args[1:] if self.rules.chooses else args:
             if isinstance(model, Tensor):
                 break
         else:
             return None
         backend, layouts = model.backend, []
-        exact = model._tensor.layout.dtype.kind == "integer"  # so that numbers must be in range
+        exact = model._tensor.layout.dtype.kind == "integer"  # numbers need a range check
         operands = []
         for arg in args:
             x = arg if arg.__class__ is Tensor else alike(arg, model)
@@ -158,7 +158,7 @@ class ElementwiseOperation:
         return None if run is None else self._run(run, operands)
 
     def dtype_of(self, values: Sequence[Any]) -> DType:
-        """Return the dtype that the operator computes tensors (or layouts) and numbers in."""
+        """Return the dtype of the computation for tensors (or layouts) and numbers."""
         dtype = result_type(*values)
         if self.operator.result == "integer" and dtype.is_floating_point:
             raise DTypeError(
@@ -169,13 +169,13 @@ class ElementwiseOperation:
         return dtype if dtype.is_floating_point or takes_integers else get_default_dtype()
 
     def plan(self, backend: Any, layouts: Sequence[Layout], dtype: DType) -> Callable[..., Any]:
-        """Return what computes the operator for arguments of these layouts."""
+        """Return the function that computes the operator for arguments of these layouts."""
         shape = functools.reduce(shape_broadcast, [layout.shape for layout in layouts])
         out = row_major(shape, bool_ if self.operator.result == "bool" else dtype)
         return self.plans[backend, out, *layouts]  # type: ignore[no-any-return]
 
     def _run(self, run: Callable[..., Any], operands: Sequence[Tensor]) -> Tensor:
-        """Return the result of a plan, and record it."""
+        """Run a plan, and record its result."""
         inputs = [x._tensor for x in operands]
         value = run(*inputs)
         result = _make(value, operands[0].backend)
@@ -184,7 +184,7 @@ class ElementwiseOperation:
         return result
 
     def _operands(self, args: tuple[Any, ...], dtype: DType, backend: Any) -> tuple[Tensor, ...]:
-        """Return all arguments as tensors of a dtype, but a condition as one of bool."""
+        """Convert all arguments to tensors of a dtype, and a condition to bool."""
         if self.rules.chooses:
             condition, *values = args
             if isinstance(condition, Tensor) and condition.dtype is not bool_:
@@ -204,7 +204,7 @@ class ElementwiseOperation:
 
 
 def check_on_bool(operator: Operator, dtype: DType) -> None:
-    """Raise DTypeError if an operator has no meaning on bools."""
+    """Raise DTypeError if an operator does not support bool."""
     rules = dtype_rules_of(operator)
     if dtype is bool_ and not rules.takes_bool:
         instead = rules.for_bool
@@ -214,15 +214,15 @@ def check_on_bool(operator: Operator, dtype: DType) -> None:
 def _as_tensor(value: Any, dtype: DType, backend: TensorBackend) -> Tensor:
     if isinstance(value, Tensor):
         return cast(value, dtype)
-    if isinstance(value, int) and abs(value) >> 63:  # smaller types wrap around, as in torch
+    if isinstance(value, int) and abs(value) >> 63:  # smaller integers wrap around, as in torch
         (uint64 if dtype is uint64 else int64).checked(value)
     return constant(backend, dtype, value)
 
 
 def alike(value: Any, other: Any) -> Tensor | None:
-    """Return a number as a tensor of the other operand's dtype, or None if that would change it.
+    """Convert a number to a tensor of another operand's dtype, or return None if that is inexact.
 
-    A tensor is returned as it is.
+    Tensors are returned unchanged.
     """
     kind = value.__class__
     if (kind is not float and kind is not int) or not isinstance(other, Tensor):
@@ -233,7 +233,7 @@ def alike(value: Any, other: Any) -> Tensor | None:
     if kind is float:
         fits = dtype.is_floating_point
     else:
-        fits = dtype is not bool_ and -(2**53) < value < 2**53  # else a float would be another
+        fits = dtype is not bool_ and -(2**53) < value < 2**53  # exact as a float
     if not fits or (dtype.is_narrow and not EXTENSIONS["is exact"](value, dtype)):
         return None
     key = (other.backend, dtype, value)
@@ -241,15 +241,15 @@ def alike(value: Any, other: Any) -> Tensor | None:
 
 
 def constant(backend: TensorBackend, dtype: DType, value: Number) -> Tensor:
-    """Return a number as a 0-dimensional tensor, which must not be changed: it may be shared."""
+    """Return a number as a 0-dimensional tensor, which is shared and must not be changed."""
     key = (backend, dtype, value)
     if value or math.copysign(1.0, value) > 0.0:
         return _CONSTANTS[key]  # type: ignore[no-any-return]
-    return _CONSTANTS.make(key)  # of -0.0, which equals 0.0, yet differs
+    return _CONSTANTS.make(key)  # -0.0, which equals 0.0 as a key
 
 
 class Constants(Cache):
-    """Numbers as tensors, by backend, dtype and value: the same tensor each time."""
+    """Cache of numbers as tensors, keyed by backend, dtype and value."""
 
     def make(self, key: tuple[TensorBackend, DType, Number]) -> Tensor:
         """Return a number as a 0-dimensional tensor."""
@@ -260,7 +260,7 @@ class Constants(Cache):
 
 
 UNCHANGED: Any = (0,)
-"""The version of all constants, which cannot be counted up; programs recognize them by it."""
+"""The version of all constants: a tuple, so that it cannot change; programs recognize it."""
 
 _CONSTANTS = Constants()
 
@@ -269,15 +269,15 @@ OPERATIONS: dict[str, ElementwiseOperation] = {}
 """The operation of each row, by its name."""
 
 
-def _enter(row: Operator) -> None:
+def _register(row: Operator) -> None:
     OPERATIONS[row.name] = ElementwiseOperation(row)
 
 
-OPERATORS.for_each(_enter)
+OPERATORS.for_each(_register)
 
 
 def elementwise(name: str, *args: Any) -> Tensor:
     """Apply the operator called `name`; see `ElementwiseOperation.__call__`."""
     if name not in OPERATIONS:
-        OPERATORS[name]  # raises, with the nearest name
+        OPERATORS[name]  # raises an error that suggests the nearest name
     return OPERATIONS[name](*args)

@@ -1,9 +1,9 @@
-"""How gradients flow through an operator of the table.
+"""Gradients of the operators of the table.
 
-A `Function` is written with its backward; an operator of the table has its partial derivatives, and
-so needs none. Those that are wanted become one formula, which the backend runs in one pass over the
-upstream gradient and what was saved. (Under `create_graph` each of them is an operation that is
-recorded in turn: `recording/higher.py`.)
+Operators need no handwritten backward: their rows hold the partial derivatives. The needed ones are
+combined into one formula, which the backend runs in one pass over the upstream gradient and the
+saved arguments. Under `create_graph` each gradient is a recorded operation instead
+(`recording/higher.py`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mt_operators.core.row import one
 from mt_operators.core.tracing import narrowed
 from mt_tensor.core.extensions import EXTENSIONS
 from mt_tensor.core.graph import Node
-from mt_tensor.core.graph import record as enter
+from mt_tensor.core.graph import record as add_to_graph
 from mt_tensor.core.plans import Plans
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
@@ -28,14 +28,14 @@ _layout_of = attrgetter("layout")
 
 
 class Gradients:
-    """How the gradients of an operator are computed, for one choice of arguments that want one.
+    """The gradient rule of an operator, for one combination of arguments that require grad.
 
     Attributes:
-        needs: for each argument, whether its gradient is wanted.
-        reads: which of the arguments and, last, the output the partial derivatives read. That of a
-            sum, for example, reads nothing: it is 1 everywhere.
-        read_of: returns these of a tuple of all; missing if there are none.
-        plans: how each backend computes the gradients; None if all partial derivatives are 1.
+        needs: for each argument, whether its gradient is needed.
+        reads: the positions, among the arguments and the output, of the values that the partial
+            derivatives read; empty for `add`, whose partial derivatives are 1.
+        read_of: selects these from a tuple of all values; unset if there are none.
+        plans: the plans of the gradients; None if all partial derivatives are 1.
     """
 
     def __init__(self, operator: Operator, needs: tuple[bool, ...]) -> None:
@@ -50,16 +50,15 @@ class Gradients:
             formula, reads = narrowed(operator.gradient(wanted))
             self.plans = Plans(formula)
             self.reads = tuple(i - 1 for i in reads[1:])  # the first is the upstream gradient
-        if self.reads:  # of one place, an itemgetter returns a tuple only for a slice
+        if self.reads:  # an itemgetter of one position returns a tuple only for a slice
             first, *others = self.reads
             places = self.reads if others else (slice(first, first + 1),)
             self.read_of: Callable[[tuple[Any, ...]], Sequence[TensorData]] = itemgetter(*places)
 
     def vjp(self, node: Node, inputs: Any, ctx: Any, grad: Tensor, needed: Any) -> Sequence[Tensor]:
-        """Return the gradients of the inputs, summed over what was broadcast; see `Rule`.
+        """Return the gradients of the inputs, summed over broadcast dimensions; see `Rule`.
 
-        All are computed in one pass over the upstream gradient and what was saved. Where the
-        partial derivative is 1, the gradient is the upstream gradient itself.
+        If a partial derivative is 1, the gradient is the upstream gradient itself.
         """
         if recording.get():
             computed = EXTENSIONS["recorded gradients"](self, node, inputs, ctx, grad)
@@ -80,7 +79,7 @@ class Gradients:
         for parent, passes in zip(inputs, self._passes):  # noqa: B905 - one for each
             gradient = grad if passes else next(others)
             if parent.shape != shape:
-                gradient = gradient.sum_to_size(parent.shape)  # which follows in sums.py
+                gradient = gradient.sum_to_size(parent.shape)  # defined in sums.py
             gradients.append(gradient)
         return gradients
 
@@ -88,42 +87,42 @@ class Gradients:
 def recorder(
     operator: Operator,
 ) -> Callable[[Sequence[Tensor], tuple[TensorData, ...], Tensor], None]:
-    """Return the function that enters results of an operator into the graph.
+    """Return the function that records results of an operator in the graph.
 
-    It caches the `Gradients` for each choice of arguments that require grad. A choice is a number
-    with a bit for each argument, the lowest for the last.
+    It caches one gradient rule per combination of arguments that require grad. A combination is a
+    bit mask; the last argument is the lowest bit.
     """
     name, arity = operator.name, operator.arity
-    of_choice: dict[int, Gradients] = {}
+    rules: dict[int, Gradients] = {}
 
-    def work_out(choice: int) -> Gradients:
-        needs = tuple([bit == "1" for bit in f"{choice:0{arity}b}"])
-        gradients = of_choice[choice] = Gradients(operator, needs)
-        return gradients
+    def create_rule(mask: int) -> Gradients:
+        needs = tuple([bit == "1" for bit in f"{mask:0{arity}b}"])
+        rule = rules[mask] = Gradients(operator, needs)
+        return rule
 
     def record(operands: Sequence[Tensor], known: tuple[TensorData, ...], result: Tensor) -> None:
         """Record how a result was computed, if an operand requires grad.
 
         Args:
             operands: all arguments.
-            known: their elements and, last, those of `result`.
+            known: the data of all arguments, followed by that of `result`.
             result: a floating-point tensor that is not in the graph yet.
         """
-        choice = 0
+        mask = 0
         parents = []
         for x in operands:
-            choice += choice
+            mask += mask
             wanted = x._requires_grad
-            if wanted and (wanted is True or x.requires_grad):  # of a view this updates `_node`
-                choice += 1
+            if wanted and (wanted is True or x.requires_grad):  # for a view, updates `_node`
+                mask += 1
                 parents.append(x._node or x)
         if not parents:
             return
         try:
-            gradients = of_choice[choice]
+            rule = rules[mask]
         except KeyError:
-            gradients = work_out(choice)
-        saved = gradients.read_of(known) if gradients.reads else ()
-        enter(result, gradients, name, parents, saved, saved)
+            rule = create_rule(mask)
+        saved = rule.read_of(known) if rule.reads else ()
+        add_to_graph(result, rule, name, parents, saved, saved)
 
     return record

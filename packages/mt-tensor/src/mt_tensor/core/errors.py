@@ -1,20 +1,20 @@
 """The errors of tensors and backends.
 
-All derive from `TensorError`, a `RuntimeError`, which torch raises for most mistakes. Where code
-written for torch or NumPy would catch another builtin exception (`ValueError`, `TypeError`,
-`IndexError`, `NotImplementedError`), the error derives from that as well. Operations also raise
-stage 1's errors of gradients, and Python's `TypeError` for an argument of a wrong type.
+All derive from `TensorError`, which is a `RuntimeError`, as most of torch's errors are. Errors for
+which torch or NumPy raise another builtin exception (`ValueError`, `TypeError`, `IndexError`,
+`NotImplementedError`) derive from that as well. Operations also raise the gradient errors of stage
+1, and `TypeError` for an argument of the wrong type.
 """
 
 from __future__ import annotations
 
 
 class TensorError(RuntimeError):
-    """Base of the errors raised by mt-tensor."""
+    """Base class of the errors of mt-tensor."""
 
 
 class ShapeError(TensorError, ValueError):
-    """Shapes that do not fit an operation, or each other."""
+    """A shape that is invalid for an operation, or shapes that do not match."""
 
 
 class IndexingError(TensorError, IndexError):
@@ -38,15 +38,15 @@ class InPlaceError(TensorError):
 
 
 class BackendError(TensorError):
-    """Base of the errors about backends."""
+    """Base class of backend errors."""
 
 
 class UnknownBackendError(BackendError, LookupError):
-    """A name under which no backend is installed or registered."""
+    """No backend of this name is installed or registered."""
 
 
 class BackendLoadError(BackendError, ImportError):
-    """An installed backend that is broken: importing or creating it failed."""
+    """Importing or creating an installed backend failed."""
 
 
 class BackendUnavailableError(BackendError):
@@ -54,7 +54,7 @@ class BackendUnavailableError(BackendError):
 
 
 class AmbiguousBackendError(BackendError, LookupError):
-    """A backend name that is built in, or claimed by two installed distributions."""
+    """A backend name that is built in, or provided by two installed distributions."""
 
 
 class BackendMismatchError(BackendError):

@@ -1,8 +1,8 @@
-"""Reading along one dimension by a tensor of indices, and its inverse.
+"""Gather: read along a dimension by a tensor of indices.
 
-Views cannot show elements in any order and any number of times. For that there are the contract's
-`gather` and, backward, `scatter`, which adds up the gradients of an element that was read several
-times. All indexing by tensors is made of these two.
+Views cannot repeat or reorder elements arbitrarily; the contract's `gather` can. Its gradient is a
+`scatter`, which adds up the gradients of an element that was read several times. All indexing by
+tensors is composed from these two.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ADD = OPERATORS["add"]
 
 
 class Gather(LinearFunction):
-    """Elements read along a dimension."""
+    """Read elements along a dimension."""
 
     saves_index = True
 
@@ -37,7 +37,7 @@ class Gather(LinearFunction):
 
 
 class Collect(LinearFunction):
-    """Elements added up along a dimension of a tensor that is 0 elsewhere; undoes `Gather`."""
+    """Add elements at indices along a dimension of a zero tensor; the adjoint of `Gather`."""
 
     saves_index = True
 
@@ -53,10 +53,10 @@ class Collect(LinearFunction):
 
 
 def checked_index(name: str, x: Tensor, dim: int, index: Tensor) -> tuple[int, Tensor]:
-    """Check an index for gather or scatter against the tensor it points into.
+    """Check the arguments of gather or scatter.
 
     Returns:
-        `dim`, counted from the front, and the index.
+        The normalized `dim` and the checked index.
     """
     require_tensors(name, x, index)
     common_backend(x, index)
@@ -71,13 +71,14 @@ def checked_index(name: str, x: Tensor, dim: int, index: Tensor) -> tuple[int, T
     ):
         raise ShapeError(
             f"{name}() along dimension {dim}: an index of shape {index.shape} does not fit a "
-            f"tensor of shape {x.shape}. It needs as many dimensions, none longer but {dim}."
+            f"tensor of shape {x.shape}. It must have as many dimensions, and may only be longer "
+            f"in dimension {dim}."
         )
     return dim, in_range(index, x.shape[dim], (f"{name}()", f"dimension {dim}"))
 
 
 def in_range(index: Tensor, size: int, where: tuple[str, str], negative: bool = False) -> Tensor:
-    """Return indices of which each is sure to be in range; see `TensorBackend.checked_indices`."""
+    """Return indices checked to be in range; see `TensorBackend.checked_indices`."""
     given = index._tensor
     checked = index.backend.checked_indices(given, size, where, negative)
     return index if checked is given else index._with(checked)
@@ -89,7 +90,7 @@ def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
 
     Raises:
         DTypeError: `index` is not int64.
-        ShapeError: `index` has other dimensions than `input`, or is too long in one.
+        ShapeError: `index` has another number of dimensions than `input`, or is too long in one.
         IndexingError: an index is out of range.
     """
     dim, index = checked_index("gather", input, dim, index)

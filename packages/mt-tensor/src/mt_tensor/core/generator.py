@@ -1,9 +1,9 @@
-"""Where random numbers come from: generators, one of which is the default.
+"""Random number generators, one of which is the default.
 
-They are *counter-based*: block n of a sequence is a function of the seed and n alone (Philox4x64-10
-of Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3, 2011). So a GPU whose threads each
+They are *counter-based*: block n of a sequence depends only on the seed and n (Philox4x64-10 of
+Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3, 2011). So a GPU whose threads each
 compute one block draws the same numbers as NumPy on the host. The state of a generator is its seed
-and the number of blocks that have been used; every function that draws begins with a new block.
+and the number of used blocks; every function that draws starts a new block.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ import numpy as np
 from mt_tensor.core.arguments import as_integer
 
 GENERATORS: WeakSet[Any] = WeakSet()
-"""All generators."""
+"""All living generators."""
 
 _drawing = threading.RLock()
-"""Held while a thread draws or sets a seed, since threads may share a generator."""
+"""Lock for drawing and seeding, since threads may share a generator."""
 
 
 class Generator:
     """A sequence of random numbers, for the argument `generator=`.
 
-    The system chooses its seed, unless `manual_seed` sets it.
+    Its seed comes from the operating system, unless `manual_seed` sets it.
     """
 
     def __init__(self) -> None:
@@ -39,24 +39,24 @@ class Generator:
 
     @property
     def numpy(self) -> np.random.Generator:
-        """NumPy's generator at the beginning of a block; threads that share it use `drawing`."""
+        """NumPy's generator at the start of a block; threads that share it must use `drawing`."""
         numbers = self._numbers
-        if numbers is None:  # created when it is first needed, since NumPy loads it slowly
+        if numbers is None:  # created on first use, since NumPy loads it slowly
             with _drawing:
                 if self._numbers is None:
                     self._numbers = np.random.Generator(np.random.Philox(self.initial_seed()))
                 numbers = self._numbers
         bits: Any = numbers.bit_generator
         with bits.lock:
-            bits.advance(0)  # drop what is left of the last block
+            bits.advance(0)  # drop the rest of the last block
         return numbers
 
     def manual_seed(self, seed: int) -> Self:
-        """Begin the sequence that belongs to `seed`, a non-negative integer, and return self.
+        """Restart the sequence with `seed`, a non-negative integer, and return self.
 
         Raises:
             DomainError: the seed is negative.
-            TypeError: the seed is no integer.
+            TypeError: the seed is not an integer.
         """
         with _drawing:
             self._seed = as_integer("a seed", seed, least=0)
@@ -64,12 +64,12 @@ class Generator:
         return self
 
     def seed(self) -> int:
-        """Begin a sequence at a seed that the system chooses, and return the seed."""
+        """Restart the sequence with a seed from the operating system, and return the seed."""
         self.manual_seed(int(np.random.SeedSequence().generate_state(1, np.uint64)[0]))
         return self.initial_seed()
 
     def initial_seed(self) -> int:
-        """Return the seed that the sequence began at."""
+        """Return the seed of the sequence."""
         with _drawing:
             return self.seed() if self._seed is None else self._seed
 
@@ -78,14 +78,14 @@ class Generator:
         return {"seed": self.initial_seed(), "blocks": used_blocks(self.numpy)}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        """Go to the position that `get_state` has returned."""
+        """Restore a position returned by `get_state`."""
         with _drawing:
             bits: Any = self.manual_seed(state["seed"]).numpy.bit_generator
             bits.advance(state["blocks"])
 
 
 def used_blocks(numbers: np.random.Generator) -> int:
-    """Return how many blocks of its sequence have been used."""
+    """Return the number of blocks of the sequence that have been used."""
     bits: Any = numbers.bit_generator
     counter: list[int] = bits.state["state"]["counter"].tolist()
     return sum(word << 64 * place for place, word in enumerate(counter))
@@ -104,7 +104,7 @@ def current_generator() -> Generator:
 
 @contextmanager
 def use_generator(generator: Generator) -> Iterator[Generator]:
-    """Replace the default generator inside a `with` block, in this thread or task only.
+    """Use another default generator inside a `with` block, in this thread or task only.
 
     >>> with use_generator(Generator()):
     ...     manual_seed(3) is default_generator
@@ -118,20 +118,20 @@ def use_generator(generator: Generator) -> Iterator[Generator]:
 
 
 def manual_seed(seed: int) -> Generator:
-    """Begin the default sequence of random numbers that belongs to `seed`; return its generator.
+    """Restart the default generator with `seed`, and return it.
 
     Raises:
         DomainError: the seed is negative.
-        TypeError: the seed is no integer.
+        TypeError: the seed is not an integer.
     """
     return current_generator().manual_seed(seed)
 
 
 def numbers_of(given: Generator | None) -> np.random.Generator:
-    """Return NumPy's generator of an argument `generator=`; None is the default generator.
+    """Return NumPy's generator for an argument `generator=`; None is the default generator.
 
     Raises:
-        TypeError: it is no Generator.
+        TypeError: the argument is not a Generator.
     """
     if given is None:
         return current_generator().numpy
@@ -141,10 +141,7 @@ def numbers_of(given: Generator | None) -> np.random.Generator:
 
 
 class drawing:  # noqa: N801 - used in a `with` statement
-    """NumPy's generator of an argument `generator=`, locked inside a `with` block.
-
-    So threads that share a generator draw what one thread would draw for all of them.
-    """
+    """Lock NumPy's generator for an argument `generator=` inside a `with` block."""
 
     __slots__ = ("given",)
 

@@ -1,10 +1,10 @@
-"""The recorded graph of tensors: nodes, and the edges that gradients flow along.
+"""The computation graph of tensors: nodes, and the edges that gradients flow along.
 
-From backends to differentiation: stage 1's `History` and `backpropagate` serve tensors as they are,
-and here is what the history of a tensor adds. Edges lead to nodes, not to tensors: a computed
-tensor is represented by its `Node`, and only a leaf by itself. So a result that no gradient reads
-is freed as soon as it is not used, and a tensor that is changed in place gets another node, while
-all that was computed from its old elements keeps the old one. Tensors follow in `tensor.py`.
+Tensors use stage 1's `backpropagate` unchanged; `Node` extends its `History`. Edges lead to nodes,
+not to tensors: a computed tensor is represented by its `Node`, and only a leaf by itself. So the
+elements of a result are freed as soon as neither the program nor a gradient needs them, and a
+tensor that is changed in place gets a new node, while results computed from its old elements keep
+the old one.
 """
 
 from __future__ import annotations
@@ -25,41 +25,40 @@ _new = object.__new__
 
 
 class Rule(Protocol):
-    """How gradients flow through an operation: its vector-Jacobian product."""
+    """The gradient rule of an operation: its vector-Jacobian product (VJP)."""
 
     def vjp(
         self, node: Any, inputs: Any, ctx: Any, grad: Any, needed: Container[Any] | None
     ) -> Sequence[Any]:
-        """Return the gradient of each input, in order; None where there is none.
+        """Return the gradient of each input, in order; None for an input without gradient.
 
         Args:
-            node: that of the result.
-            inputs: `node.inputs`, the arguments that require a gradient.
-            ctx: `node.ctx`, what the rule saved when the result was computed.
+            node: the node of the result.
+            inputs: `node.inputs`, the arguments that require grad.
+            ctx: `node.ctx`, the values saved in the forward pass.
             grad: the gradient of the result.
-            needed: the only inputs whose gradients are needed; None for all. A rule may compute
-                more.
+            needed: the inputs whose gradients are needed; None for all. A rule may compute more.
         """
 
 
 class Node(History):
-    """The history of a computed tensor, which stands for it in the graph (a stage 1 `Variable`).
+    """The history of a computed tensor, and its vertex in the graph (a stage 1 `Variable`).
 
     Attributes:
         last_fn: the operation's `Rule`; None once the graph has been freed.
-        ctx: what the rule saved.
-        inputs: the variable of each argument that requires a gradient: a Node, or a leaf.
-        saved: the elements that the rule will read, which must not be changed in place before.
-        version: the sum of their versions when they were saved.
-        name: the operation's name, for messages and pictures.
-        shape: that of the tensor, and so of its gradient.
+        ctx: the values that the rule saved.
+        inputs: for each argument that requires grad, its Node, or the tensor itself if a leaf.
+        saved: data that the rule reads, and that must not be changed in place until then.
+        version: the sum of the versions of `saved` when they were saved.
+        name: the operation's name, for messages and diagrams.
+        shape: the shape of the tensor, and so of its gradient.
         dtype: the tensor's dtype.
-        backend: where the tensor lives.
+        backend: the tensor's backend.
     """
 
     __slots__ = ("_watch", "backend", "dtype", "saved", "shape", "version")
 
-    _watch: Any  # hooks and `retain_grad`, None without: see `recording/hooks.py`
+    _watch: Any  # hooks and `retain_grad`, or None: see `recording/hooks.py`
     backend: TensorBackend
     ctx: Any
     dtype: DType
@@ -69,17 +68,17 @@ class Node(History):
     version: int
 
     parents = History.inputs  # type: ignore[misc]
-    """What the tensor was computed from: the slot itself under stage 1's name, and so no call."""
+    """Stage 1's name of `inputs`: the slot itself, which needs no call."""
 
     def is_constant(self) -> bool:
-        """Whether no gradient is wanted: one always is."""
+        """Return False: every node requires grad."""
         return False
 
     def completed(self, derivative: Any) -> Any:
-        """Return the gradient, or what hooks make of it; it will be read, and may be passed on.
+        """Return the complete gradient, after hooks; others may share it from now on.
 
-        It may come as a `Part` (`recording/parts.py`): the gradient of a view, which is not a
-        tensor of the whole yet, and has None as `_fresh`.
+        The argument may be a `Part` (`recording/parts.py`), the lazy gradient of a view, whose
+        `_fresh` is None.
         """
         if derivative._fresh is None:  # a Part
             derivative = derivative._whole()
@@ -89,7 +88,7 @@ class Node(History):
         return derivative
 
     def accumulate_derivative(self, derivative: Any) -> Any:
-        """Keep nothing, unless `grad` of the tensor is wanted though it is no leaf."""
+        """Store nothing, unless the tensor retains its gradient."""
         if self._watch is None and derivative._fresh is not None:
             derivative._fresh = False
             return derivative
@@ -105,8 +104,8 @@ class Node(History):
 
         Raises:
             GraphFreedError: the graph was freed by an earlier backward.
-            InPlaceError: what the gradient reads has been changed in place since.
-            GradientError: what the operation's backward returned does not fit its inputs.
+            InPlaceError: saved data has been changed in place.
+            GradientError: the operation's backward returned gradients that do not fit its inputs.
         """
         inputs, ctx, saved = self.inputs, self.ctx, self.saved
         rule = self.last_fn  # read last: a thread that frees the graph clears it first
@@ -130,7 +129,7 @@ class Node(History):
         return pairs
 
     def __repr__(self) -> str:
-        """Show the operation's name."""
+        """Return the operation's name in angle brackets."""
         return f"<{self.name}>"
 
 
@@ -143,7 +142,7 @@ def new_node(
     backend: TensorBackend,
     saved: Sequence[TensorData] = (),
 ) -> Node:
-    """Return a node of a result that has this layout; see `record`."""
+    """Return the node of a result with this layout; see `record`."""
     node = _new(Node)
     node.last_fn, node.name, node.inputs, node.ctx = rule, name, inputs, ctx
     node.saved = saved
@@ -164,15 +163,15 @@ def record(
     ctx: Any = (),
     saved: Sequence[TensorData] = (),
 ) -> None:
-    """Enter a result into the graph.
+    """Record a result in the graph.
 
     Args:
         result: a floating-point tensor that is not in the graph yet.
-        rule: how gradients flow through the operation.
+        rule: the gradient rule of the operation.
         name: the operation's name.
-        inputs: the variable of each argument that requires a gradient (`tensor.variable`).
-        ctx: what the rule wants to have.
-        saved: the elements that the rule will read.
+        inputs: the variable of each argument that requires grad (`tensor.variable`).
+        ctx: the values that the rule needs.
+        saved: the data that the rule reads.
     """
     layout, backend = result._tensor.layout, result.backend
     result._node = new_node(rule, name, inputs, ctx, layout, backend, saved)
@@ -180,7 +179,7 @@ def record(
 
 
 def version_of(saved: Iterable[TensorData]) -> int:
-    """Return how often elements among these were changed in place, all together."""
+    """Return the sum of the versions of saved data."""
     total = 0
     for data in saved:
         if data._version is not None:
@@ -189,8 +188,8 @@ def version_of(saved: Iterable[TensorData]) -> int:
 
 
 def changed_in_place(what: str) -> InPlaceError:
-    """Return the error for saved elements that are no longer what they were."""
+    """Return the error for saved data that has been changed in place."""
     return InPlaceError(
-        f"a tensor that {what} saved for its gradient has been changed in place since, so that the "
+        f"a tensor that {what} saved for its gradient has been changed in place, so that the "
         "gradient would be wrong: change a clone() of it, or call backward() first."
     )

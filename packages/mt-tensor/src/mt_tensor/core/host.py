@@ -1,7 +1,4 @@
-"""Backends whose elements live in the memory of this machine, as NumPy arrays.
-
-They hold data in the same way, and differ in their primitives.
-"""
+"""The base class of backends that store elements in host memory, as NumPy arrays."""
 
 from __future__ import annotations
 
@@ -21,35 +18,35 @@ _context = contextvars.copy_context()
 _context.run(np.seterr, all="ignore")
 
 no_warnings = _context.copy
-"""`no_warnings().run(function, ...)` calls a function without NumPy's floating-point warnings, in
-a twentieth of the time that `with np.errstate(all="ignore")` takes."""
+"""`no_warnings().run(function, ...)` calls a function without NumPy's floating-point warnings, with
+a twentieth of the overhead of `with np.errstate(all="ignore")`."""
 
 run_without_warnings = _context.run
-"""`run_without_warnings(function, ...)` takes less time still, in a context that all calls share.
-RuntimeError is raised while another call uses it: in another thread, or further out in this one."""
+"""`run_without_warnings(function, ...)` is faster still, since all calls share one context. It
+raises RuntimeError while another call is active, in another thread or an outer frame."""
 
-MOST_KEPT = 31 * 2**20
-"""Bytes of the largest block that is kept: glibc's limit is 32 MiB."""
+LARGEST_KEPT = 31 * 2**20
+"""Size in bytes of the largest freed block to keep; glibc's limit is 32 MiB."""
 
 
 @functools.cache
 def keep_freed_memory() -> None:
-    """Let the C library keep the memory of freed tensors for the next ones.
+    """Make the C library keep the memory of freed tensors for reuse.
 
-    glibc returns large blocks to the system, and the pages of new ones have to be cleared. It keeps
-    blocks up to the size of the largest that it has seen freed: one is freed here, never touched.
+    glibc returns large blocks to the system, and the system clears the pages of new ones. It keeps
+    blocks up to the size of the largest mapped block freed so far, so free one without touching it.
     """
-    np.empty(MOST_KEPT, np.uint8)
+    np.empty(LARGEST_KEPT, np.uint8)
 
 
 class HostBackend(TensorBackend):
-    """A storage is a writeable 1-D array; NumPy and tensors may share it."""
+    """A backend whose storages are writeable 1-D arrays, which NumPy and tensors may share."""
 
     def __init__(self) -> None:
         keep_freed_memory()
 
     def empty(self, shape: Shape, dtype: DType) -> TensorData:
-        """Return a new row of memory."""
+        """Allocate an array."""
         layout = row_major(shape, dtype)
         try:
             return TensorData.in_rows(np.empty(layout.size, dtype.numpy), layout)
@@ -57,14 +54,14 @@ class HostBackend(TensorBackend):
             raise not_an_array((layout.size,)) from error
 
     def from_host(self, array: Array) -> TensorData:
-        """Return a view of the array itself, or of a copy if tensors cannot use it."""
+        """Return a view of the array, or of a copy if it is not contiguous and writeable."""
         dtype = dtype_of(array)
-        shape, rows = array.shape, np.ascontiguousarray(array, dtype.numpy)  # of this byte order
+        shape, rows = array.shape, np.ascontiguousarray(array, dtype.numpy)  # in native byte order
         own = rows.reshape(shape) if rows.flags.behaved else rows.reshape(shape).copy()
         return TensorData.of(own, row_major(shape, dtype))
 
     def to_host(self, data: TensorData) -> Array:
-        """Return a view of the array, whose shape the caller may change."""
+        """Return a new view of the array, whose shape the caller may change."""
         return data.array.view()
 
     def full(self, shape: Shape, dtype: DType, value: Number) -> TensorData:
@@ -73,7 +70,7 @@ class HostBackend(TensorBackend):
             number = element(value, dtype) if dtype.rank < 2 or dtype is bfloat16 else value
             array = no_warnings().run(np.array, number, dtype.numpy)
             return TensorData.of(array, row_major(shape, dtype))
-        zero = value.__class__ is int and not value  # unlike 0.0 it has no sign
+        zero = value.__class__ is int and not value  # `np.zeros` cannot store -0.0
         try:
             array = (np.zeros if zero else np.empty)(shape, dtype.numpy)
         except ValueError as error:
@@ -84,7 +81,7 @@ class HostBackend(TensorBackend):
 
 
 def copied(source: TensorData, out: Layout) -> TensorData:
-    """Return NumPy's own copy of a view, converted."""
+    """Copy a view with NumPy, converting it."""
     array, dtype = source.array, out.dtype
     if source.layout.dtype is dtype:
         return TensorData.of(array.copy(), out)

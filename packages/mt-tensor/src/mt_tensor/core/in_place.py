@@ -1,7 +1,6 @@
-"""Overwriting the elements of tensors: a value, or the results of a function.
+"""Overwrite the elements of tensors in place, without recording.
 
-Nothing here is recorded: it is how parameters get their initial values, and how training changes
-them.
+Initializers and optimizers change parameters in this way.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ Function = Callable[..., Any]
 
 
 def overwrite(target: Tensor, value: Tensor) -> None:
-    """Store the elements of a tensor of the same backend, converted and broadcast."""
+    """Overwrite a tensor with another of the same backend, converted and broadcast."""
     own, data, backend = target._tensor, value._tensor, target.backend
     if backend.same_memory(own.storage, data.storage):
         data = backend.copy(data, data.layout.contiguous)
@@ -28,7 +27,7 @@ def overwrite(target: Tensor, value: Tensor) -> None:
 
 
 def fuse_in_place(*changed: str) -> Callable[[Function], Callable[..., None]]:
-    """Return a decorator for functions whose results replace the elements of some arguments.
+    """Decorate a function so that its results overwrite some of its arguments.
 
     The decorated function takes the same arguments and returns None. It is not recorded.
 
@@ -42,10 +41,10 @@ def fuse_in_place(*changed: str) -> Callable[[Function], Callable[..., None]]:
     (tensor([ 6., 10.]), tensor([2., 2.]))
 
     Args:
-        *changed: the names of the positional arguments that the results replace, in order: floating
-            tensors of one shape and dtype, or None, for which the function returns None. Other
-            positional arguments broadcast to them; numbers may replace tensors. Keyword arguments
-            are hashable settings, on which the function may branch.
+        *changed: the names of the positional arguments to overwrite, one per result in order. They
+            are floating-point tensors of one shape and dtype, or None, for which the function
+            returns None. Other positional arguments are tensors or numbers that broadcast to them.
+            Keyword arguments are hashable settings, on which the function may branch.
     """
 
     def decorate(function: Function) -> Callable[..., None]:

@@ -1,7 +1,7 @@
-"""Kernels of a backend for named operations (`mt_tensor.fused`), such as a convolution.
+"""A registry of kernels for named operations (`mt_tensor.fused`), such as convolution.
 
-A package that defines an operation may have a kernel of it for a backend that knows nothing of the
-operation. It names the module, which is imported at the first lookup of a kernel that is missing.
+A package may provide kernels for a backend of another package. It registers the name of a module,
+which is imported at the first lookup of a kernel that is not loaded.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import Any
 
 _kernels: defaultdict[str, dict[str, Any]] = defaultdict(dict)
 _modules: defaultdict[str, list[str]] = defaultdict(list)
-"""By the name of the backend: its kernels by operation, and modules that are not imported yet."""
+"""For each backend: its kernels by operation, and the modules that are not imported yet."""
 
 PACKAGES = {"mt_operators", "mt_autodiff", "mt_tensor"}
-"""The packages that operations and kernels come from."""
+"""The packages that define operations and kernels."""
 
 _importing = threading.RLock()
 
 
 def register_kernels(backend: str, module: str) -> None:
-    """Register a module whose `KERNELS` are a backend's kernels by the names of operations."""
+    """Register a module whose dictionary `KERNELS` maps names of operations to kernels."""
     _modules[backend].append(module)
     PACKAGES.add(module.partition(".")[0])
 

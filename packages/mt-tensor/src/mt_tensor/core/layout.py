@@ -1,9 +1,8 @@
 """Layouts: the dtype, shape, strides and offset of a view.
 
-Movement operations are arithmetic on layouts, and never reach a backend.
-A layout is immutable, and most tensors of a program have one of a few. They are cached, so that
-tensors of equal layout nearly always share one object: `is` is a quick test for equality, and
-shapes and dtypes are compared only if it fails.
+Movement operations are arithmetic on layouts, and never reach a backend. Layouts are immutable and
+cached, so that views of equal layout nearly always share one object: comparing them with `is` is
+fast, and shapes and dtypes are compared only if it fails.
 """
 
 from __future__ import annotations
@@ -21,24 +20,24 @@ from mt_tensor.core.strides import (
     strides_from_shape,
 )
 
-REMEMBERED = 4096
-"""How many layouts are cached: contiguous ones, and as many others."""
+CACHE_SIZE = 4096
+"""The number of cached layouts: this many contiguous ones, and as many others."""
 
 
 class Layout:
-    """Where the elements of a view lie.
+    """The memory layout of a view.
 
     Attributes:
-        dtype: the type of the elements.
+        dtype: the dtype of the elements.
         shape: the size of each dimension, as a plain tuple.
-        sizes: the shape as users get it, an `mt_tensor.Size`.
+        sizes: the shape as an `mt_tensor.Size`, for users.
         strides: for each dimension, the distance between neighbours; zero repeats an element.
-        strides_in_bytes: the same distances as NumPy counts them.
+        strides_in_bytes: the strides in bytes, as NumPy counts them.
         offset: the position of the element at index (0, 0, ...).
         size: the number of elements.
         row_major: whether the strides are those of `strides_from_shape`.
         repeats: whether all strides are 0, so that every index refers to the same element.
-        contiguous: the row-major layout of this shape and dtype from offset 0; often this one.
+        contiguous: the row-major layout of this shape and dtype at offset 0; possibly this layout.
     """
 
     __slots__ = (
@@ -49,9 +48,9 @@ class Layout:
     def __init__(
         self, dtype: DType, shape: Shape, strides: Strides | None = None, offset: int = 0
     ) -> None:
-        """Describe a view; without strides, a row-major one."""
+        """Create a layout; without strides, a row-major one."""
         self.dtype = dtype
-        self.shape = shape = tuple(shape)  # plain: items of a Size take longer to read
+        self.shape = shape = tuple(shape)  # items of a Size are slower to read
         self.sizes: Shape = EXTENSIONS.get("shape for users", tuple)(shape)
         self.strides = _row_major_strides(shape) if strides is None else strides
         self.strides_in_bytes = tuple([step * dtype.itemsize for step in self.strides])
@@ -62,7 +61,7 @@ class Layout:
         self.contiguous: Layout = self if self.row_major and not offset else row_major(shape, dtype)
 
     def is_contiguous(self) -> bool:
-        """Whether the elements lie in row-major order without gaps."""
+        """Return whether the elements are in row-major order without gaps."""
         if self.row_major:
             return True
         expected = 1
@@ -79,25 +78,25 @@ class Layout:
         return layout_of(self.dtype, shape, strides, offset)
 
     def permuted(self, order: tuple[int, ...]) -> Layout:
-        """Return the layout with the dimensions in another order.
+        """Permute the dimensions.
 
         Raises:
-            IndexingError: `order` does not name each dimension once.
+            IndexingError: `order` is not a permutation of the dimensions.
         """
         shape, strides = self.shape, self.strides
         if sorted(order) != list(range(len(shape))):
             raise IndexingError(
-                f"order {order} must name each of the {len(shape)} dimension(s) once."
+                f"order {order} is not a permutation of the {len(shape)} dimension(s)."
             )
         return self.like(
             tuple([shape[d] for d in order]), tuple([strides[d] for d in order]), self.offset
         )
 
     def expanded(self, shape: Shape) -> Layout:
-        """Return the layout stretched to `shape`: new dimensions and sizes of 1 get stride 0.
+        """Expand to `shape`: new dimensions and sizes of 1 get stride 0.
 
         Raises:
-            ShapeError: a size other than 1 would have to change.
+            ShapeError: a size other than 1 differs.
         """
         if shape == self.shape:
             return self
@@ -111,15 +110,15 @@ class Layout:
                 fits = False
         if not fits:
             raise ShapeError(
-                f"shape {self.shape} cannot be expanded to {shape}: only sizes of 1 stretch."
+                f"shape {self.shape} cannot be expanded to {shape}: only sizes of 1 can change."
             )
         return self.like(shape, tuple(strides), self.offset)
 
     def viewed(self, shape: Shape) -> Layout | None:
         """Return the layout of the same elements in another shape, or None if that needs a copy.
 
-        Runs of old and of new dimensions with the same number of elements are matched; the old
-        dimensions of a run must be evenly spaced in memory.
+        Groups of old and new dimensions with the same number of elements are matched; the old
+        dimensions of a group must be evenly spaced in memory.
         """
         if self.is_contiguous():
             return layout_of(self.dtype, shape, None, self.offset)
@@ -144,7 +143,7 @@ class Layout:
         return self.like(shape, tuple(reversed(strides)), self.offset)
 
     def sliced(self, starts: Shape, steps: tuple[int, ...], lengths: Shape) -> Layout:
-        """Return the layout of every `steps[d]`-th element from `starts[d]` on."""
+        """Slice: every `steps[d]`-th element from `starts[d]` on, `lengths[d]` of them."""
         offset = self.offset
         if 0 not in lengths:
             offset = index_to_position(starts, self.strides, self.offset)
@@ -152,16 +151,16 @@ class Layout:
         return self.like(lengths, strides, offset)
 
 
-_row_major_strides = functools.lru_cache(REMEMBERED)(strides_from_shape)
+_row_major_strides = functools.lru_cache(CACHE_SIZE)(strides_from_shape)
 
 
-@functools.lru_cache(REMEMBERED)
+@functools.lru_cache(CACHE_SIZE)
 def row_major(shape: Shape, dtype: DType) -> Layout:
-    """Return the layout of a whole storage: row-major, from offset 0."""
+    """Return the row-major layout at offset 0."""
     return Layout(dtype, shape)
 
 
-@functools.lru_cache(REMEMBERED)
+@functools.lru_cache(CACHE_SIZE)
 def layout_of(
     dtype: DType, shape: Shape, strides: Strides | None = None, offset: int = 0
 ) -> Layout:

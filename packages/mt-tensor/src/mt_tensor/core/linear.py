@@ -1,9 +1,9 @@
-"""`LinearFunction`: an operation whose derivative needs to know none of the elements.
+"""`LinearFunction`: an operation whose derivative does not depend on the elements.
 
-A linear function of one tensor has the same derivative everywhere: another linear function, from
-the gradient of the result to that of the argument. So, unlike a `Function`, it saves nothing but
-the settings that it was called with. Sums, copies and reading by an index are of this kind, and so
-is every `ViewFunction`, which gives another layout to the same elements and copies none.
+The derivative of a linear function is the same everywhere: another linear function, which maps the
+gradient of the result to the gradient of the argument. So, unlike a `Function`, it saves only the
+settings of its call. Sums, copies and gathers are linear, and so is every `ViewFunction`, which
+changes the layout and copies no element.
 """
 
 from __future__ import annotations
@@ -24,30 +24,30 @@ _make = Tensor._make
 
 
 class LinearFunction:
-    """A linear operation on one tensor, with its derivative. Subclass it, and call `apply`."""
+    """A linear operation on one tensor, with its gradient. Subclass it, and call `apply`."""
 
     saves_index = False
-    """Whether the first setting is a tensor of indices, which the gradient reads again."""
+    """Whether the first setting is an index tensor, which the gradient reads."""
 
     @staticmethod
     def forward(x: Tensor, *settings: Any) -> TensorData:
-        """Return the elements of the result, in new memory."""
+        """Return the data of the result, in new memory."""
         raise NotImplementedError
 
     @staticmethod
     def backward(grad: Tensor, source: Any, *settings: Any) -> Tensor:
-        """Return the gradient of the argument from that of the result.
+        """Return the gradient with respect to the argument.
 
         Args:
             grad: the gradient of the result.
-            source: the argument, or its node: what has its `shape` and `dtype`.
-            *settings: those of `apply`.
+            source: the argument or its node, for its `shape` and `dtype`.
+            *settings: the settings of `apply`.
         """
         raise NotImplementedError
 
     @classmethod
     def apply(cls, x: Any, *settings: Any) -> Tensor:
-        """Return the result of `x` and some settings, and record it."""
+        """Apply the operation to `x`, and record the result."""
         result = _make(cls.forward(x, *settings), x.backend)
         if x._requires_grad and recording.get():
             cls.record(x, settings, result)
@@ -55,8 +55,8 @@ class LinearFunction:
 
     @classmethod
     def record(cls, x: Tensor, settings: tuple[Any, ...], result: Tensor) -> None:
-        """Enter a result into the graph, if a gradient is wanted."""
-        if x._requires_grad is True or x.requires_grad:  # of a view this updates `_node`
+        """Record a result in the graph, if `x` requires grad."""
+        if x._requires_grad is True or x.requires_grad:  # for a view, updates `_node`
             saved = (settings[0]._tensor,) if cls.saves_index else ()
             record(result, cls, cls.__name__, (x._node or x,), settings, saved)
 
@@ -67,15 +67,16 @@ class LinearFunction:
 
 
 class ViewFunction(LinearFunction):
-    """Another view of the same elements: its forward is arithmetic on shape and strides.
+    """An operation that returns a view: its forward is arithmetic on shape and strides.
 
-    A view knows its base, the tensor whose memory it shows. A change in place of one shows in all
-    that share the memory, and so does its gradient (`recording/aliasing.py`).
+    A view refers to its base, the tensor whose memory it shares. An in-place change of one tensor
+    is visible in all tensors that share the memory, and so is its gradient
+    (`recording/aliasing.py`).
     """
 
     @staticmethod
     def layout(layout: Layout, *settings: Any) -> Layout:
-        """Return the layout of the view from that of the argument."""
+        """Return the layout of the view, given the layout of the argument."""
         raise NotImplementedError
 
     @classmethod
@@ -85,14 +86,14 @@ class ViewFunction(LinearFunction):
 
     @classmethod
     def apply(cls, x: Tensor, *settings: Any) -> Tensor:
-        """Return the view of `x` that some settings give, and record it."""
+        """Return the view of `x`, and record it."""
         data = x._tensor
         layout = cls.layout(data.layout, *settings)
         view = data.with_layout(layout)
         result = _make(view, x.backend)
         if layout.dtype.is_floating_point:
             result._base = x if x._base is None else x._base
-            result._seen = view._version[0]  # type: ignore[index]  # which views share
+            result._seen = view._version[0]  # type: ignore[index]  # not None for a view
             if recording.get():
                 wanted = x._requires_grad
                 if wanted:
@@ -104,13 +105,13 @@ class ViewFunction(LinearFunction):
     def gradient_of_whole(
         cls, inverse: type[LinearFunction], grad: Tensor, shape: Shape, *settings: Any
     ) -> Tensor:
-        """Return the gradient of the argument, of which the view shows each element once at most.
+        """Return the gradient of the argument of a view without repeated elements.
 
         Args:
-            inverse: the operation that puts the elements of the view into zeros of a shape.
+            inverse: the operation that stores the elements of the view in zeros of a given shape.
             grad: the gradient of the view.
-            shape: that of the argument.
-            *settings: those of the view.
+            shape: the shape of the argument.
+            *settings: the settings of the view.
         """
         if not recording.get() and "part of a gradient" in EXTENSIONS:
             return EXTENSIONS["part of a gradient"](grad, shape, cls, settings)  # type: ignore[no-any-return]
@@ -118,16 +119,16 @@ class ViewFunction(LinearFunction):
 
     @classmethod
     def part(cls, whole: TensorData, shape: Shape, *settings: Any) -> TensorData:
-        """Return the elements of a whole that the view shows, where its gradient belongs.
+        """Return the view of `whole` where a gradient of this shape belongs.
 
         Raises:
-            GradientError: the gradient has another `shape`, for that of the whole was changed in
-                place after the view had been taken.
+            GradientError: the view has another shape, because the shape of the tensor was changed
+                in place.
         """
         part = cls.view(whole, *settings)
         if part.shape != shape:
             raise GradientError(
                 f"a view has a gradient of shape {shape}, but shows {part.shape} of its tensor, "
-                f"which has shape {whole.shape} by now; change no shape in place before backward."
+                f"which now has shape {whole.shape}; change no shape in place before backward."
             )
         return part

@@ -1,7 +1,4 @@
-"""Matrix products, batched and broadcast.
-
-The contract's `matmul` forward, and two more products backward, which read the factors again.
-"""
+"""Matrix products with batch dimensions that broadcast, and their gradients."""
 
 from __future__ import annotations
 
@@ -21,11 +18,11 @@ from mt_tensor.core.tensor import Tensor
 
 
 class MatMul:
-    """How gradients flow through a product: each factor's is a product with the other factor."""
+    """The gradient rule of a product: each factor's gradient is a product with the other."""
 
     @staticmethod
     def record(a: Tensor, b: Tensor, result: Tensor) -> None:
-        """Enter a product into the graph, if a gradient is wanted."""
+        """Record a product in the graph, if a factor requires grad."""
         needs_a, needs_b = a.requires_grad, b.requires_grad
         if needs_a or needs_b:
             ctx = (a if needs_b else None, b if needs_a else None, a.shape, b.shape)
@@ -35,9 +32,9 @@ class MatMul:
 
     @classmethod
     def vjp(cls, _: Node, inputs: Any, ctx: Any, grad: Tensor, needed: Any) -> Sequence[Any]:
-        """Return the gradients of the factors that want one; see `Rule`."""
+        """Return the gradients of the factors that require grad; see `Rule`."""
         a, b, shape_a, shape_b = ctx
-        if needed is not None:  # what is None is not read
+        if needed is not None:  # `backward` skips the gradient if the other factor is None
             if a is not None and inputs[-1] not in needed:
                 a = None
             if b is not None and inputs[0] not in needed:
@@ -54,8 +51,8 @@ class MatMul:
 
         Args:
             grad: the gradient of the product.
-            a: the first factor; None if the gradient of the second is not wanted.
-            b: the second factor, likewise.
+            a: the first factor; None if the gradient of the second is not needed.
+            b: the second factor; None if the gradient of the first is not needed.
             shape_a: the shape of the first.
             shape_b: the shape of the second.
         """
@@ -103,7 +100,7 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
             f"matmul() needs at least one dimension on both sides; shapes {rows} and {columns} "
             "were given. Use * for a product with a number."
         )
-    inner = columns[-2:][0]  # of a vector its only size
+    inner = columns[-2:][0]  # for a vector its only size
     if rows[-1] != inner:
         raise ShapeError(
             f"matmul() cannot multiply shapes {rows} and {columns}: the inner sizes {rows[-1]} "

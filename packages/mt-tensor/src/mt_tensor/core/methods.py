@@ -1,8 +1,8 @@
-"""The methods of `Tensor` that the core defines, one line for each.
+"""A table of the methods of `Tensor` that the core defines.
 
-A method is a function whose first argument is the tensor; `attribute` makes a property of one.
-`register_methods` binds all of them to `Tensor` below. `mt_tensor/methods.py` continues this table
-with the methods that are defined beside the core.
+A method is a function whose first argument is the tensor; `attribute` turns one into a property.
+`register_methods` binds all of them to `Tensor`. `mt_tensor/methods.py` continues this table with
+the methods that are defined outside the core.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from mt_tensor.core import (
     windows,
 )
 from mt_tensor.core import matmul as products
-from mt_tensor.core.rows import on_the_left, on_the_right
+from mt_tensor.core.rows import operator_method, reflected_method
 from mt_tensor.core.tensor import Tensor
 
 Value = TypeVar("Value")
 
 
 class attribute(property, Generic[Value]):  # noqa: N801 - used like `property`
-    """A property whose value has the type that its function is annotated with."""
+    """A property whose type is the annotated return type of its function."""
 
     if TYPE_CHECKING:
 
@@ -77,22 +77,22 @@ class CoreMethods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
 
     # --- Python's operators -----------------------------------------------------------------------
 
-    __add__, __radd__ = on_the_left("add"), on_the_right("add")
-    __sub__, __rsub__ = on_the_left("sub"), on_the_right("sub")
-    __mul__, __rmul__ = on_the_left("mul"), on_the_right("mul")
-    __truediv__, __rtruediv__ = on_the_left("div"), on_the_right("div")
-    __pow__, __rpow__ = on_the_left("pow"), on_the_right("pow")
+    __add__, __radd__ = operator_method("add"), reflected_method("add")
+    __sub__, __rsub__ = operator_method("sub"), reflected_method("sub")
+    __mul__, __rmul__ = operator_method("mul"), reflected_method("mul")
+    __truediv__, __rtruediv__ = operator_method("div"), reflected_method("div")
+    __pow__, __rpow__ = operator_method("pow"), reflected_method("pow")
 
-    # A comparison has no reflected form: Python calls the opposite one, `x > 2.0` for `2.0 < x`.
-    __lt__ = on_the_left("lt")
-    __le__ = on_the_left("le")
-    __gt__ = on_the_left("gt")
-    __ge__ = on_the_left("ge")
-    __eq__ = on_the_left("eq")  # type: ignore[assignment]
-    __ne__ = on_the_left("ne")  # type: ignore[assignment]
+    # Comparisons have no reflected form: Python calls the opposite one, `x > 2.0` for `2.0 < x`.
+    __lt__ = operator_method("lt")
+    __le__ = operator_method("le")
+    __gt__ = operator_method("gt")
+    __ge__ = operator_method("ge")
+    __eq__ = operator_method("eq")  # type: ignore[assignment]
+    __ne__ = operator_method("ne")  # type: ignore[assignment]
 
-    __neg__ = on_the_left("neg")
-    __abs__ = on_the_left("abs")
+    __neg__ = operator_method("neg")
+    __abs__ = operator_method("abs")
     __matmul__ = products.__matmul__
 
     # --- The operator table -----------------------------------------------------------------------

@@ -1,8 +1,8 @@
-"""Named operations: compositions that a backend may have a faster kernel for.
+"""Named operations: compositions for which a backend may have a faster kernel.
 
-The composition, written with tensor operations, is the definition: it runs everywhere, and its
-derivatives follow. Under `@fused("name")` a call first looks up a kernel of that name on the
-backend of the first argument, and runs that if there is one. The conformance kits compare the two.
+The composition of tensor operations is the definition: it runs and is differentiable on every
+backend. With `@fused("name")`, a call first looks up a kernel of that name on the backend of the
+first argument, and runs it if there is one. The conformance kits compare the two.
 
     @fused("softmax")
     def softmax(x, dim): ...
@@ -25,24 +25,24 @@ FUSED: dict[str, Callable[..., Tensor]] = {}
 """The composition of every named operation."""
 
 GRADIENTS: dict[str, Callable[..., Sequence[Tensor | None]]] = {}
-"""The gradient of some of them, written with tensor operations; else that of the composition."""
+"""Explicit gradients of some of them; the others use the gradient of their composition."""
 
 
 def fused(
     name: str, gradient: Callable[..., Sequence[Tensor | None]] | None = None
 ) -> Callable[[Callable[P, Tensor]], Callable[P, Tensor]]:
-    """Declare the decorated function to be the composition of a named operation.
+    """Declare the decorated function as the composition of a named operation.
 
-    Its first argument must be a tensor. A kernel is a function with the same signature, recorded
-    as the composition would be; or it has a method `recorded(name, *arguments)`, which records the
-    result itself, as `mt_tensor.extending.FusedKernel` does.
+    Its first argument must be a tensor. A kernel is a function of the same signature that records
+    its result; or it has a method `recorded(name, *arguments)` that does, as
+    `mt_tensor.extending.FusedKernel` has.
 
     Args:
         name: the operation.
-        gradient: its gradient in tensor operations, for derivatives of higher order: called with
-            the gradient of the result, for each argument whether its own is wanted, and the
-            arguments; it returns one for each, None where there is none. By default the
-            composition is computed again and differentiated.
+        gradient: its gradient in tensor operations, for higher derivatives. It is called with the
+            gradient of the result, a tuple of bools that says which arguments need a gradient, and
+            the arguments; it returns one gradient or None per argument. By default the composition
+            is computed again and differentiated.
     """
 
     def decorate(composed: Callable[P, Tensor]) -> Callable[P, Tensor]:

@@ -1,7 +1,6 @@
-"""The `numpy` backend: each primitive by functions of NumPy, on whole arrays.
+"""The `numpy` backend: each primitive as NumPy functions on whole arrays.
 
-A formula runs on any views (`Running`), or by a plan for one signature, which leaves out all that
-the signature decides.
+A formula runs on any views (`FormulaRunner`), or with a plan specialized for one signature.
 """
 
 from __future__ import annotations
@@ -34,21 +33,15 @@ from mt_tensor.core.tensor_data import TensorData
 Function = Callable[..., Any]
 
 
-_array_of, _own_array_of = attrgetter("array"), attrgetter("_array")
-
-
+_get_array, _get_cached_array = attrgetter("array"), attrgetter("_array")
 _of = TensorData.of
-
-
 _new = object.__new__
-
-
-_BUSY = (RuntimeError, AttributeError)
-"""Another call uses the context of `run_without_warnings`, or a view has no array yet."""
+_RETRY = (RuntimeError, AttributeError)
+"""Raised if the context of `run_without_warnings` is in use, or a view has no cached array."""
 
 
 def new_view(result: Any, layout: Layout) -> TensorData:
-    """Return a function's result as a view, copied if its shape, dtype or order differs."""
+    """Return a function's result as a view, copied if its shape, dtype or memory order differs."""
     dtype, shape = layout.dtype.numpy, layout.shape
     if result.__class__ is not np.ndarray:  # NumPy's functions of 0-D arrays return scalars
         result = np.asarray(result)
@@ -61,21 +54,21 @@ def new_view(result: Any, layout: Layout) -> TensorData:
 
 
 def write(function: Function, out: Any, *arrays: Array) -> None:
-    """Write a function's result to the only view of a list."""
+    """Write a function's result to the only view in `out`."""
     function(*arrays, out=out[0].array, casting="unsafe")
 
 
 @functools.cache
 def on_arrays(formula: Formula, dtype: DType) -> Function:
-    """Return a formula, computed in a dtype, as a function of arrays with new results."""
+    """Compile a formula for a dtype to a function of arrays that returns new arrays."""
     function = numpy_function(formula, FUNCTIONS, dtype.computed.numpy)
     return SPECIAL_CASES["16 bits"](function) if dtype.is_narrow else function
 
 
-class Running:
-    """A formula, run by functions of NumPy; see `TensorBackend.elementwise`.
+class FormulaRunner:
+    """Run a formula with NumPy functions; see `TensorBackend.elementwise`.
 
-    `function` is the one function that computes it, called like a ufunc, if there is one.
+    `function` is the ufunc-like function that computes the whole formula, or None.
     """
 
     def __init__(self, formula: Formula) -> None:
@@ -83,14 +76,14 @@ class Running:
         self.function = function_of(formula, FUNCTIONS)
 
     def __call__(self, out: Any, *inputs: TensorData | Number) -> Any:
-        """Compute the formula for any views and numbers."""
+        """Compute the formula for views and numbers."""
         formula, function = self.formula, self.function
         new = out.__class__ is Layout
         update = SPECIAL_CASES.get("update")
         if not new and function is None and update and update(formula, out, inputs):
             return None
         dtype = computation_type(inputs, (out if new else out[0]).dtype)
-        wide = dtype.computed.numpy  # numbers are not rounded to less
+        wide = dtype.computed.numpy  # numbers are not rounded to 16 bits
         arrays = [x.array if isinstance(x, TensorData) else typed(x, wide) for x in inputs]
         if dtype is bfloat16:
             arrays = [to_float32(array) for array in arrays]
@@ -106,35 +99,35 @@ class Running:
         return views[0] if formula.outputs == 1 else views
 
     def plan(self, out: Layout, inputs: tuple[Layout, ...]) -> Function | None:
-        """Return the function for inputs of these layouts, if they have one dtype beside bool."""
+        """Return the function for inputs of these layouts, if they have one dtype besides bool."""
         dtypes = {layout.dtype for layout in inputs} - {bool_}
         if len(dtypes) > 1 or bfloat16 in dtypes:
             return None
         (dtype,) = dtypes or {bool_}
         function = self.function or on_arrays(self.formula, dtype)
-        usual = self.function and out.shape and not dtype.is_narrow and dtype is not bool_
-        if usual and out in inputs and all(x is out or not x.shape for x in inputs):
+        simple = self.function and out.shape and not dtype.is_narrow and dtype is not bool_
+        if simple and out in inputs and all(x is out or not x.shape for x in inputs):
             if len(inputs) == 1:
-                return _of_one(function, out)
+                return _unary_plan(function, out)
             if len(inputs) == 2:
-                return _of_two(function, out)
-        return _of_any(function, out, self.formula.outputs > 1)
+                return _binary_plan(function, out)
+        return _general_plan(function, out, self.formula.outputs > 1)
 
 
-running = functools.lru_cache(4096)(Running)
-"""Return the cached `Running` of a formula."""
+formula_runner = functools.lru_cache(4096)(FormulaRunner)
+"""Return the cached `FormulaRunner` of a formula."""
 
 
-def _of_any(function: Function, out: Layout, several: bool) -> Function:
+def _general_plan(function: Function, out: Layout, several: bool) -> Function:
     """Return the plan for views of any layouts."""
     shape, dtype = out.shape, out.dtype.numpy
-    in_order = len(shape) < 2  # of any result; else NumPy chooses the order by the inputs
+    in_order = len(shape) < 2  # else NumPy chooses the memory order by the inputs
 
     def run(*inputs: Any) -> Any:
         try:
-            results = run_without_warnings(function, *map(_own_array_of, inputs))
-        except _BUSY:
-            results = no_warnings().run(function, *map(_array_of, inputs))
+            results = run_without_warnings(function, *map(_get_cached_array, inputs))
+        except _RETRY:
+            results = no_warnings().run(function, *map(_get_array, inputs))
         views = []
         for result in results if several else (results,):
             if (
@@ -155,15 +148,15 @@ def _of_any(function: Function, out: Layout, several: bool) -> Function:
     return run
 
 
-def _of_one(function: Function, out: Layout) -> Function:
-    """Return the plan for a view of the layout of the result."""
+def _unary_plan(function: Function, out: Layout) -> Function:
+    """Return the plan for one view of the same layout as the result."""
 
     def run(x: Any) -> TensorData:
         try:
             array = run_without_warnings(function, x._array)
-        except _BUSY:
+        except _RETRY:
             array = no_warnings().run(function, x.array)
-        data = _new(TensorData)  # `TensorData.of` without the time of its call
+        data = _new(TensorData)  # `TensorData.of`, inlined for speed
         data._array = array
         data.layout = out
         data._storage = data._version = None
@@ -172,13 +165,13 @@ def _of_one(function: Function, out: Layout) -> Function:
     return run
 
 
-def _of_two(function: Function, out: Layout) -> Function:
-    """Return the plan for two views of the layout of the result, one of which may be 0-D."""
+def _binary_plan(function: Function, out: Layout) -> Function:
+    """Return the plan for two views of the same layout as the result; one of them may be 0-D."""
 
     def run(x: Any, y: Any) -> TensorData:
         try:
             array = run_without_warnings(function, x._array, y._array)
-        except _BUSY:
+        except _RETRY:
             array = no_warnings().run(function, x.array, y.array)
         data = _new(TensorData)
         data._array = array
@@ -197,22 +190,22 @@ _REDUCING: dict[Operator, Callable[..., Any]] = {
 
 
 def _positions(data: TensorData, dim: int, index: TensorData) -> Array:
-    """Return the position in the storage of each element that an index along `dim` refers to."""
-    own = np.indices(index.shape, sparse=True)  # of the index, in each dimension
-    others = (own[d] * stride for d, stride in enumerate(data.strides) if d != dim)
+    """Return the storage position of each element that an index along `dim` refers to."""
+    grid = np.indices(index.shape, sparse=True)
+    others = (grid[d] * stride for d, stride in enumerate(data.strides) if d != dim)
     positions: Array = index.array * data.strides[dim]
     positions += sum(others, data.offset)
     return positions
 
 
 class NumpyOps(HostBackend):
-    """Every primitive as NumPy calls on strided arrays."""
+    """The backend that computes with NumPy."""
 
     name = "numpy"
 
     def elementwise(self, formula: Formula) -> Callable[..., Any]:
-        """Run one function of NumPy, or the formula's source, on whole arrays or blocks of them."""
-        return running(formula)
+        """Run one NumPy function, or generated code, on whole arrays or blocks of them."""
+        return formula_runner(formula)
 
     def reduce(
         self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool = False
@@ -224,7 +217,7 @@ class NumpyOps(HostBackend):
         if fold is None:
             shape = folded_shape(source.shape, dims, keepdim)
             result = no_warnings().run(SPECIAL_CASES["reduce"], operator, source, shape, dims)
-        else:  # 16 bits are added up in float32
+        else:  # 16-bit floats are accumulated in float32
             array = source.array if dtype is not bfloat16 else to_float32(source.array)
             result = no_warnings().run(fold, array, dims, dtype.computed.numpy, None, keepdim)
             shape = result.shape
@@ -239,7 +232,7 @@ class NumpyOps(HostBackend):
         return new_view(result, row_major(result.shape, dtype))
 
     def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
-        """Take elements from the storage, or whole slices if the index names such."""
+        """Take elements from the storage, or whole slices where the index selects such."""
         layout = index.layout
         shape, start, step = layout.shape, layout.offset, layout.strides[dim]
         if not layout.size or layout.strides.count(0) + (step != 0) < len(shape):
@@ -274,7 +267,7 @@ class NumpyOps(HostBackend):
         positions, values = _positions(out, dim, index).reshape(-1), source.array.reshape(-1)
         if operator is None:
             out.storage[positions] = values
-        else:  # on one row, which is several times as fast
+        else:  # on a 1-D array, which is several times as fast
             no_warnings().run(UFUNCS[operator.name].at, out.storage, positions, values)
 
     def copy(self, source: TensorData, out: Layout | TensorData) -> TensorData:
@@ -290,5 +283,5 @@ class NumpyOps(HostBackend):
         return new_view(result, row_major(result.shape, parts[0].dtype))
 
     def kernel(self, name: str) -> Any:
-        """Return a kernel registered for "numpy"; subclasses with other names have them, too."""
+        """Return a kernel registered for "numpy", also in subclasses with other names."""
         return registered_kernel(NumpyOps.name, name)

@@ -1,13 +1,12 @@
-"""Operators and formulas as functions of whole NumPy arrays.
+"""Lower operators and formulas to functions of NumPy arrays.
 
-The `numpy` backend has no loops. An operator that NumPy has is one call. Any other formula is
-written as source code of such calls, from its graph (`mt_operators.core.graph`): the gradient of
-tanh, for example, as
+An operator that NumPy has is one call. Any other formula is lowered to Python source from its graph
+(`mt_operators.core.graph`): the gradient of tanh, for example, to
 
     def on_arrays(x0, x1, x2):
         return x0 * (1.0 - (x2 * x2))
 
-A value that is used once stays within its expression, so that NumPy can reuse its memory.
+A value that is used once is not assigned to a variable, so that NumPy can reuse its memory.
 """
 
 from __future__ import annotations
@@ -40,10 +39,10 @@ _NAMES = {
     "clamp_min": "maximum",
     "clamp_max": "minimum",
 }
-"""NumPy's name of an operator, where it is not the name in the table."""
+"""NumPy's names of operators, where they differ from the table's."""
 
 _DIFFERENT = {*ROUNDING, "lcm", "remainder", "sign", "signbit"}
-"""Operators whose ufunc lacks some dtypes, or gives another result."""
+"""Operators whose ufunc lacks some dtypes, or returns different results."""
 
 UFUNCS: dict[str, np.ufunc] = {
     name: ufunc
@@ -54,26 +53,25 @@ UFUNCS: dict[str, np.ufunc] = {
 """Operators that NumPy has as a ufunc."""
 
 LARGE = 2**19
-"""From so many elements on, the result of a step has left the processor's cache when the next step
-reads it."""
+"""The number of elements from which an intermediate result does not fit the processor's cache."""
 
 SPECIAL_CASES: dict[str, Callable[..., Any]] = {}
-"""Functions that the rest registers, for large arrays and for what NumPy cannot do:
+"""Functions registered from outside the core, for large arrays and for what NumPy lacks:
 
-- `in_blocks(function, *arrays)`: an elementwise function of arrays, a block at a time;
+- `in_blocks(function, *arrays)`: apply an elementwise function of arrays block by block;
 - `formula(graph, constant, namespace)`: add a function for large arrays to the namespace of a
-  generated one, which begins with the statement that is returned;
-- `update(formula, out, inputs)`: write results to views block by block, if they replace inputs;
-  return whether they have been written;
+  generated function, and return the first statement of the generated function;
+- `update(formula, out, inputs)`: update views in place block by block, if the formula allows it;
+  return whether it did;
 - `16 bits(function)`: return a function of arrays that computes every step in float32;
-- `reduce(operator, source, shape, dims)`: reduce with an operator that NumPy has no ufunc for.
+- `reduce(operator, source, shape, dims)`: reduce with an operator that has no ufunc.
 """
 
 
 def _rounding(ufunc: np.ufunc) -> Callable[..., Any]:
-    """Return a rounding ufunc that leaves integers as they are.
+    """Wrap a rounding ufunc so that it returns integers unchanged.
 
-    NumPy's would make them floats, which do not hold every integer beyond 2**53.
+    NumPy's ufuncs would convert them to floats, which lose precision beyond 2**53.
     """
 
     def rounded(x: Any, **options: Any) -> Any:
@@ -84,16 +82,16 @@ def _rounding(ufunc: np.ufunc) -> Callable[..., Any]:
 
 
 def _sign(x: Any, **options: Any) -> Any:
-    """Return the sign; bools, which the ufunc refuses, are read as 0 and 1."""
+    """Return the sign; bools, which the ufunc does not support, are read as 0 and 1."""
     x = np.asarray(x)
     return np.sign(x.view(np.uint8) if x.dtype == np.bool_ else x, **options)
 
 
 def _sigmoid(x: Any, out: Array | None = None, casting: Any = "same_kind") -> Any:
-    """Return `1 / (1 + exp(-x))`, called like a ufunc.
+    """Return `1 / (1 + exp(-x))`, with the options of a ufunc.
 
-    Where the exponential overflows the result is 0. float16 is computed in float32, so that its
-    subnormal results are not lost.
+    If the exponential overflows, the result is 0. float16 is computed in float32, to keep subnormal
+    results.
     """
     x = np.asarray(x)
     if out is None and x.size >= LARGE and "in_blocks" in SPECIAL_CASES:
@@ -116,19 +114,19 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "clamp": np.clip,
     "hardtanh": np.clip,
 }
-"""Operators that are one call on whole arrays, with the options of ufuncs; `special/` adds more."""
+"""Operators that are one call on arrays, with the options of ufuncs; `special/` adds more."""
 
 
 def function_of(
     formula: Formula, functions: Mapping[str, Callable[..., Any]]
 ) -> Callable[..., Any] | None:
-    """Return the one function that computes a formula from its arguments in order, or None.
+    """Return the single function that computes a formula from its arguments in order, or None.
 
-    There is one for most operators, and for a few gradients: that of `exp` is a product.
+    Most operators have one, and a few gradients: the gradient of `exp` is a product.
     """
     try:
         graph = lowered(formula, functions)
-    except TracingError:  # raised again when it is computed
+    except TracingError:  # raised again when the formula is computed
         return None
     step, inputs = graph.expressions[-1], tuple(range(graph.arity))
     only = len(graph.expressions) == graph.arity + 1 and graph.outputs == (graph.arity,)
@@ -136,7 +134,7 @@ def function_of(
 
 
 def typed(number: Number, dtype: np.dtype[Any]) -> Any:
-    """Return a number as an array, which NumPy takes in half the time of a Python number."""
+    """Convert a number to a 0-D array, which NumPy reads twice as fast as a Python number."""
     fraction = not math.isfinite(number) or number != int(number)
     exact = np.float64 if dtype.kind in "iu" and fraction else dtype
     return no_warnings().run(np.asarray(number).astype, exact)
@@ -145,33 +143,32 @@ def typed(number: Number, dtype: np.dtype[Any]) -> Any:
 # --- Any formula, as source code ----------------------------------------------------------------
 
 ATOMIC = ("sigmoid", "sign")
-"""Operators that have a function of arrays, though they could be composed."""
+"""Operators that are not lowered further, since there is a function of arrays for them."""
 
 
 _OPERATIONS = {**PYTHON, "div": "{0} / {1}"}
-"""Python's operators, which arrays have."""
+"""Operations that are written as Python operators."""
 
-
-_DEEPEST = 20
-"""How far expressions are nested before one of them gets a name."""
+_MAX_DEPTH = 20
+"""The depth at which a nested expression is assigned to a variable."""
 
 
 Write = Callable[[Graph, Expression, Sequence[str]], str]
-"""How to write an operation, given the text of its operands."""
+"""A function that renders an operation, given the text of its operands."""
 
 
 def numpy_function(
     formula: Formula, functions: Mapping[str, Callable[..., Any]], dtype: np.dtype[Any]
 ) -> Callable[..., Any]:
-    """Return a formula as a function of NumPy arrays, all of whose results are new.
+    """Compile a formula to a function of NumPy arrays that returns new arrays.
 
     Args:
         formula: what to compute.
-        functions: the elementary functions but `where`, and the operators of `ATOMIC`, on arrays.
-        dtype: the dtype of the computation, which the formula's constants take.
+        functions: array functions for `ATOMIC` and all elementary functions except `where`.
+        dtype: the dtype of the computation, and of the formula's constants.
 
     Raises:
-        TracingError: the formula branches on a value, or uses something that arrays do not have.
+        TracingError: the formula branches on a value, or uses an operation that arrays lack.
     """
     namespace: dict[str, Any] = {
         **functions,
@@ -195,7 +192,7 @@ def numpy_function(
 
 
 def _as_bool(condition: Any) -> Any:
-    """Return an argument that may be of bool, or of the dtype of the computation, as bool."""
+    """Convert an argument to bool, if it is not."""
     return condition if condition.dtype == np.bool_ else condition != 0
 
 
@@ -206,19 +203,19 @@ def written(
     opening: str = "",
     special: Mapping[str, Write] | None = None,
 ) -> str:
-    """Return the text of a formula as a function.
+    """Render a graph as the source of a Python function.
 
     Args:
-        graph: the formula.
+        graph: the graph of a formula.
         name: the name of the function.
-        constant: how a plain number is written.
+        constant: renders a number.
         opening: a statement before the computation.
-        special: operations that are written in another way.
+        special: renderers of operations that have no default form.
     """
     uses = Counter(at for expression in graph.expressions for at in expression.operands)
     uses.update(graph.outputs)
     texts: list[str] = []
-    operands: list[str] = []  # the same, in parentheses where they are needed as an operand
+    operands: list[str] = []  # the same, parenthesized for use as an operand
     depths: list[int] = []
     lines = [opening] if opening else []
     named = 0
@@ -239,7 +236,7 @@ def written(
             text, infix = _OPERATIONS[operation].format(*parts), True
         else:
             text = f"{operation}({', '.join(texts[at] for at in expression.operands)})"
-        if expression.operands and (uses[position] > 1 or depth > _DEEPEST):
+        if expression.operands and (uses[position] > 1 or depth > _MAX_DEPTH):
             lines.append(f"t{named} = {text}")
             text, depth, infix, named = f"t{named}", 0, False, named + 1
         texts.append(text)
@@ -255,13 +252,13 @@ def written(
 
 
 def _is_condition(graph: Graph, expression: Expression) -> bool:
-    """Whether a comparison reads an argument as a condition, `x != 0`."""
+    """Return whether a comparison is an argument used as a condition, `x != 0`."""
     left, right = expression.operands
     return graph.expressions[left].operation == "argument" and is_zero(graph, right)
 
 
 def is_zero(graph: Graph, at: int) -> bool:
-    """Whether an expression is the number 0, without a sign."""
+    """Return whether an expression is the constant 0, and not -0.0."""
     found = graph.expressions[at]
     zero = found.operation == "constant" and found.number == 0.0
     return zero and math.copysign(1.0, found.number) > 0.0

@@ -1,4 +1,4 @@
-"""The tensors that an operation is given: checks, and their elements."""
+"""Checks of the tensors that an operation receives."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def common_backend(*args: Any) -> TensorBackend | None:
         if isinstance(arg, Tensor):
             if backend is not None and arg.backend is not backend:
                 raise BackendMismatchError(
-                    f"tensors of backends {backend.name!r} and {arg.backend.name!r} meet in one "
-                    f"operation: move one of them, for example with x.to({backend.name!r})."
+                    f"an operation was given tensors of backends {backend.name!r} and "
+                    f"{arg.backend.name!r}: move one of them, as in x.to({backend.name!r})."
                 )
             backend = arg.backend
     return backend

@@ -1,11 +1,11 @@
-"""How each backend computes a formula, found out once per signature.
+"""Plan caches: how each backend computes a formula, planned once per signature.
 
-The signature of a call is its backend and the layouts of what it reads and writes. What a backend
-needs to find out about it, it finds out in `PlannedRun.plan` (`contract.py`); the result is kept
-here, with one cache for each formula, and is all that is looked up by the calls that follow.
+The signature of a call is its backend and the layouts of its inputs and results. A backend chooses
+a function for it in `PlannedRun.plan` (`contract.py`); later calls look the function up in a cache,
+one per formula.
 
-Caches are bounded: a program that meets more signatures than a cache holds plans some of them
-again. Whatever a plan depends on is in its key, or drops the plans when it changes (`drop_plans`).
+Caches are bounded. A plan must depend on its key only; if anything else that it depends on changes,
+call `drop_plans`.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from weakref import WeakValueDictionary
 
 from mt_operators import Formula
 
-MOST = 1024
-"""How many entries a cache holds; the next one empties it."""
+MAX_ENTRIES = 1024
+"""The number of entries of a cache; adding another one empties it first."""
 
 
 class Cache(dict[Any, Any]):
-    """A bounded dictionary that makes what it does not hold, and that `drop_plans` empties."""
+    """A bounded dictionary that creates missing values, and that `drop_plans` empties."""
 
     drops = 0
-    """How often all caches were emptied."""
+    """How often `drop_plans` was called."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -34,32 +34,32 @@ class Cache(dict[Any, Any]):
             _CACHES[id(self)] = self
 
     def make(self, key: Any) -> Any:
-        """Return the value for a key."""
+        """Create the value for a key."""
         raise NotImplementedError
 
     def __missing__(self, key: Any) -> Any:
-        """Make a value, and store it, unless plans were dropped meanwhile by another thread."""
+        """Create a value, and store it unless another thread dropped all plans meanwhile."""
         drops = Cache.drops
         value = self.make(key)
         with _LOCK:
             if Cache.drops == drops:
-                if len(self) >= MOST:
+                if len(self) >= MAX_ENTRIES:
                     self.clear()
                 self[key] = value
         return value
 
 
 class Plans(Cache):
-    """The functions that compute one formula; see `PlannedRun`.
+    """The cached functions that compute one formula; see `PlannedRun`.
 
-    A key is the backend, the layout of new results, and then the layout of each input:
+    A key is the backend, the layout of new results, and the layout of each input:
 
         run = plans[backend, out, x.layout, y.layout]
 
-    A backend alone leads to the function for any views, with which `change` writes to views.
+    With a backend alone as key, the function accepts any views; `change` writes to views with it.
 
     Attributes:
-        formula: what is computed.
+        formula: the formula.
     """
 
     def __init__(self, formula: Formula) -> None:
@@ -79,7 +79,7 @@ class Plans(Cache):
         """Write the results of the formula to views.
 
         Args:
-            backend: that of all views.
+            backend: the backend of all views.
             out: views, one for each result.
             *inputs: views and numbers.
         """
@@ -87,7 +87,7 @@ class Plans(Cache):
 
 
 def drop_plans() -> None:
-    """Forget all plans, since something has changed that they depend on and that no key names."""
+    """Clear all caches, after a change of state that plans depend on but their keys do not name."""
     with _LOCK:
         Cache.drops += 1
         for cache in list(_CACHES.values()):
@@ -96,4 +96,4 @@ def drop_plans() -> None:
 
 _CACHES: WeakValueDictionary[int, Cache] = WeakValueDictionary()
 _LOCK = threading.RLock()
-"""All caches, and the lock under which they change."""
+"""All caches, and the lock that guards changes of them."""

@@ -1,10 +1,11 @@
-"""Choosing a backend by its name.
+"""The backend registry: choose a backend by name.
 
-The choice, first that applies: an explicit `backend=` argument, `with use_backend("fast"):`, the
-environment variable `MT_BACKEND`, then `numpy`. Installing a package never changes results.
+The backend is chosen by the first of these that is given: an argument `backend=`, a block
+`with use_backend("fast"):`, the environment variable `MT_BACKEND`; the default is `numpy`.
+Installing a package never changes results.
 
-Backends of other packages are installed under the entry-point group `mt_tensor.backends`. Each is
-imported and created at its first use, so a broken one raises an error for its own users only.
+Other packages provide backends through the entry-point group `mt_tensor.backends`. Each is imported
+and created at its first use, so a broken backend raises an error only when it is chosen.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ VARIABLE = "MT_BACKEND"
 Factory = Callable[[], TensorBackend]
 
 FACTORIES: dict[str, Factory] = {"simple": SimpleOps, "numpy": NumpyOps}
-"""What creates the backends of this package, and those that `register_backend` adds."""
+"""Factories of the built-in backends, and of those that `register_backend` adds."""
 
 CREATED: dict[str, TensorBackend] = {}
-"""The backends that have been used, by name."""
+"""The backends created so far, by name."""
 
 _creating = threading.RLock()
 _chosen: contextvars.ContextVar[TensorBackend | None] = contextvars.ContextVar(
@@ -48,8 +49,8 @@ _chosen: contextvars.ContextVar[TensorBackend | None] = contextvars.ContextVar(
 
 @functools.cache
 def installed() -> dict[str, list[EntryPoint]]:
-    """Return the entry points of installed backends by name; one found twice counts once."""
-    from importlib.metadata import entry_points  # slow to import, and often not needed
+    """Return the entry points of installed backends by name, without duplicates."""
+    from importlib.metadata import entry_points  # slow to import, and seldom needed
 
     claims: defaultdict[str, dict[tuple[str, str], EntryPoint]] = defaultdict(dict)
     for entry in entry_points(group="mt_tensor.backends"):
@@ -64,8 +65,8 @@ def get_backend(name: str | TensorBackend | None = None) -> TensorBackend:
         name: a name; a backend, which is returned as it is; or None for the current backend.
 
     Raises:
-        UnknownBackendError: there is no such backend; the message lists those that there are.
-        AmbiguousBackendError: two distributions claim the name.
+        UnknownBackendError: there is no such backend; the message lists the known ones.
+        AmbiguousBackendError: two distributions provide this name.
         BackendLoadError: importing or creating it failed; the cause is attached.
         BackendUnavailableError: it cannot run on this machine; the message says why.
     """
@@ -79,7 +80,7 @@ def get_backend(name: str | TensorBackend | None = None) -> TensorBackend:
 
 
 def _created_once(name: str) -> TensorBackend:
-    """Create a backend, unless another thread has done so meanwhile."""
+    """Create a backend, unless another thread has created it meanwhile."""
     with _creating:
         if name not in CREATED:
             try:
@@ -93,7 +94,7 @@ def _created_once(name: str) -> TensorBackend:
 
 
 def _create(name: str) -> TensorBackend:
-    """Import and create a backend, and check that it is one. It is pickled by its name."""
+    """Import, create and check a backend, and make it picklable by name."""
     factory = FACTORIES.get(name)
     if factory is None:
         entries = installed().get(name, [])
@@ -102,7 +103,7 @@ def _create(name: str) -> TensorBackend:
         factory = entries[0].load()
     backend = factory()
     if not isinstance(backend, TensorBackend):
-        raise BackendLoadError(f"its factory returned {backend!r}, which is no TensorBackend")
+        raise BackendLoadError(f"its factory returned {backend!r}, which is not a TensorBackend")
     if getattr(backend, "name", None) != name:
         raise BackendLoadError(f"it calls itself {getattr(backend, 'name', None)!r}")
     copyreg.pickle(type(backend), lambda backend: (get_backend, (backend.name,)))
@@ -110,12 +111,12 @@ def _create(name: str) -> TensorBackend:
 
 
 def current_backend() -> TensorBackend:
-    """Return the backend of new tensors: see the order of choice above."""
+    """Return the backend of new tensors; see the module's docstring for the order of choice."""
     return _chosen.get() or get_backend(os.environ.get(VARIABLE) or DEFAULT)
 
 
 class use_backend(ContextDecorator):  # noqa: N801 - reads as a statement
-    """Make a backend the current one inside a `with` block or a decorated function.
+    """Set the current backend inside a `with` block or a decorated function.
 
     >>> with use_backend("simple"):
     ...     print(current_backend().name)
@@ -131,17 +132,17 @@ class use_backend(ContextDecorator):  # noqa: N801 - reads as a statement
         return use_backend(self._name)
 
     def __enter__(self) -> Self:
-        """Choose the backend; raises what `get_backend` raises."""
+        """Set the backend, raising the errors of `get_backend`."""
         self._tokens.append(_chosen.set(get_backend(self._name)))
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Return to the backend before."""
+        """Restore the previous backend."""
         undo(_chosen, self._tokens)
 
 
 class AnyDevice(Protocol):
-    """An `mt_tensor.device`: torch's word for where elements are."""
+    """The interface of `mt_tensor.device`."""
 
     type: str
     index: int | None
@@ -158,12 +159,12 @@ def place(backend: Backend, where: Device, own: TensorBackend | None = None) -> 
     """Return the backend that arguments `backend=` and `device=` choose.
 
     Args:
-        backend: the one argument.
-        where: the other one.
-        own: the backend of the elements now, which is the default; it may be on that device.
+        backend: the argument `backend=`.
+        where: the argument `device=`.
+        own: the backend that the elements come from, which is the default.
 
     Raises:
-        TypeError: both were given.
+        TypeError: both arguments were given.
         UnknownBackendError: there is no such backend or device.
     """
     if where is None:
@@ -171,7 +172,7 @@ def place(backend: Backend, where: Device, own: TensorBackend | None = None) -> 
             return own
         return get_backend(backend)
     if backend is not None:
-        raise TypeError(f"a place was given twice, as backend={backend!r} and device={where!r}.")
+        raise TypeError(f"give backend={backend!r} or device={where!r}, not both.")
     if "backend of a device" in EXTENSIONS:
         return EXTENSIONS["backend of a device"](where, own)  # type: ignore[no-any-return]
     return get_backend(where)  # type: ignore[arg-type]

@@ -1,13 +1,12 @@
-"""The operator table as functions, `mt.exp(x)`, and as Python's operators, `x + y`.
+"""The operator table as functions, `mt.exp(x)`, and as Python operators, `x + y`.
 
-One function is made for each row, when it enters the table, with torch's names for its arguments.
-It looks up the plan for the signature of its arguments, runs it, and records the result. Arguments
-without a plan (of several dtypes, or that must be checked at each call) go to the
-`ElementwiseOperation` of the row, as do those that are no tensors. Operations with more arguments
-than their row, `clamp` and `gelu` for example, have functions of their own, in files by subject.
+A function is created for each row when the row is added to the table, with torch's names for its
+arguments. It looks up the plan for the signature of its arguments, runs it, and records the result.
+Arguments without a plan (of different dtypes, not tensors, or to be checked at each call) go to the
+`ElementwiseOperation` of the row. Operations with more arguments than their row, such as `clamp`
+and `gelu`, have their own functions, in files by subject.
 
-With a number on the left, as in `2.0 * x`, Python calls the method of the tensor on the right.
-Arrays as operands are in `exchange/array_operands.py`.
+`exchange/array_operands.py` handles arrays as operands.
 """
 
 from __future__ import annotations
@@ -30,12 +29,14 @@ FUNCTIONS: dict[str, Callable[..., Tensor]] = {}
 """The function of each row, by its name and aliases."""
 
 
-def of_one(operation: ElementwiseOperation, general: Callable[..., Any]) -> Callable[..., Any]:
-    """Return an operation of one argument as a function.
+def unary_function(
+    operation: ElementwiseOperation, general: Callable[..., Any]
+) -> Callable[..., Any]:
+    """Return a function for an operation of one argument.
 
     Args:
-        operation: that of a row of the table.
-        general: what is called for arguments without a plan.
+        operation: the operation of a row.
+        general: the function to call for arguments without a plan.
     """
     planned, record = operation.planned, operation.record
     differentiable = operation.operator.result != "bool"
@@ -56,8 +57,10 @@ def of_one(operation: ElementwiseOperation, general: Callable[..., Any]) -> Call
     return function
 
 
-def of_two(operation: ElementwiseOperation, general: Callable[..., Any]) -> Callable[..., Any]:
-    """Return an operation of two arguments as a function; see `of_one`."""
+def binary_function(
+    operation: ElementwiseOperation, general: Callable[..., Any]
+) -> Callable[..., Any]:
+    """Return a function for an operation of two arguments; see `unary_function`."""
     planned, record = operation.planned, operation.record
     differentiable = operation.operator.result != "bool"
 
@@ -79,38 +82,41 @@ def of_two(operation: ElementwiseOperation, general: Callable[..., Any]) -> Call
     return function
 
 
-def shortened(power: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a power that computes the exponents in `SHORTER` by the rows named there."""
+def with_special_exponents(power: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a power function to compute the exponents in `SPECIAL_EXPONENTS` with other rows."""
 
     def function(input: Any, exponent: Any) -> Any:
         kind = exponent.__class__
-        if (kind is int or kind is float) and exponent in SHORTER and isinstance(input, Tensor):
+        is_number = kind is int or kind is float
+        if is_number and exponent in SPECIAL_EXPONENTS and isinstance(input, Tensor):
             dtype = input._tensor.layout.dtype
-            if dtype.is_floating_point and not dtype.is_narrow:  # which `autocast` may widen
-                return SHORTER[exponent](input)
+            if dtype.is_floating_point and not dtype.is_narrow:  # `autocast` may widen these
+                return SPECIAL_EXPONENTS[exponent](input)
         return power(input, exponent)
 
     return function
 
 
 def _install(operator: Operator) -> None:
-    """Make the function of a row."""
+    """Create the function of a row."""
     operation = OPERATIONS[operator.name]
 
     def function(*operands: Any) -> Tensor:
         return operation(*operands)
 
     if operator.arity <= 2:
-        function = (of_one if operator.arity == 1 else of_two)(operation, operation)
+        function = (unary_function if operator.arity == 1 else binary_function)(
+            operation, operation
+        )
     if operator.name == "pow":
-        function = shortened(function)
+        function = with_special_exponents(function)
     describe(function, operator)
     for name in (operator.name, *operator.aliases):
         FUNCTIONS[name] = function
 
 
 def describe(function: Callable[..., Any], operator: Operator, module: str = __name__) -> None:
-    """Set the name, module and documentation of a function that was made for a row."""
+    """Set the name, module and docstring of the function of a row."""
     function.__module__ = module
     function.__name__ = function.__qualname__ = operator.name
     function.__doc__ = f"Element by element: {operator.note}."
@@ -118,49 +124,51 @@ def describe(function: Callable[..., Any], operator: Operator, module: str = __n
 
 OPERATORS.for_each(_install)
 
-SHORTER: dict[float, Callable[[Tensor], Tensor]] = {
+SPECIAL_EXPONENTS: dict[float, Callable[[Tensor], Tensor]] = {
     2: FUNCTIONS["square"],
     3: lambda x: FUNCTIONS["mul"](FUNCTIONS["square"](x), x),
     0.5: FUNCTIONS["sqrt"],
     -0.5: FUNCTIONS["rsqrt"],
     -1: FUNCTIONS["inv"],
 }
-"""Exponents whose powers other rows compute, without the logarithm that any other takes."""
+"""Exponents whose powers other rows compute faster, without a logarithm."""
 
 
-# --- Python's operators, `x + y` and `2.0 * x` ---------------------------------------------------
+# --- Python operators, `x + y` and `2.0 * x` ----------------------------------------------------
 
 
-def _beside(name: str, x: Tensor, operator: Operator, other: Any) -> Any:
-    """Return the result of a tensor and what is neither tensor nor number, or NotImplemented."""
+def _other_operand(name: str, x: Tensor, operator: Operator, other: Any) -> Any:
+    """Return the result for an operand that is neither tensor nor number, or NotImplemented."""
     return EXTENSIONS[name](x, operator, other) if name in EXTENSIONS else NotImplemented
 
 
-def on_the_left(row: str) -> Callable[..., Tensor]:
-    """Return the method that Python calls on the left operand, or on the only one."""
+def operator_method(row: str) -> Callable[..., Tensor]:
+    """Return the method that Python calls on the left or only operand, such as `__add__`."""
     operation = OPERATIONS[row]
 
-    def otherwise(x: Tensor, *others: Any) -> Any:
+    def general(x: Tensor, *others: Any) -> Any:
         for other in others:
             if not isinstance(plain(other), OPERANDS):
-                return _beside("array on the right", x, operation.operator, other)
+                return _other_operand("array on the right", x, operation.operator, other)
         return operation(x, *others)
 
-    function = (of_one if operation.operator.arity == 1 else of_two)(operation, otherwise)
+    function = (unary_function if operation.operator.arity == 1 else binary_function)(
+        operation, general
+    )
     if row == "pow":
-        function = shortened(function)
+        function = with_special_exponents(function)
     describe(function, operation.operator)
     return function
 
 
-def on_the_right(row: str) -> Callable[[Tensor, Any], Tensor]:
-    """Return the method that Python calls on the right operand if the left one has none."""
+def reflected_method(row: str) -> Callable[[Tensor, Any], Tensor]:
+    """Return the method that Python calls on the right operand, such as `__radd__`."""
     function, operator = FUNCTIONS[row], OPERATORS[row]
 
     def reflected(self: Tensor, other: Any) -> Tensor:
         if isinstance(plain(other), OPERANDS):
             return function(other, self)
-        return _beside("array on the left", self, operator, other)  # type: ignore[no-any-return]
+        return _other_operand("array on the left", self, operator, other)  # type: ignore[no-any-return]
 
     return reflected
 
@@ -171,7 +179,7 @@ Signature = TypeVar("Signature", bound=Callable[..., Tensor])
 
 
 def _with(signature: Signature) -> Callable[[str], Signature]:  # noqa: ARG001
-    """Return what looks up the function of a row; type checkers know it by this signature."""
+    """Return a function that looks up the function of a row, typed with this signature."""
 
     def function_of(name: str) -> Signature:
         return cast("Signature", FUNCTIONS[name])

@@ -1,7 +1,6 @@
 """The `simple` backend: plain Python loops, the executable specification of the contract.
 
-Elements are Python numbers while they are computed with, and rounded or wrapped around to the dtype
-when they are stored.
+It computes with Python numbers, and rounds them or wraps them around when it stores them.
 """
 
 from __future__ import annotations
@@ -82,19 +81,19 @@ def _shift(index: Index, step: Index) -> tuple[int, ...]:
 
 
 def _along(index: Index, dim: int, position: int) -> tuple[int, ...]:
-    """Return `index` with another position in dimension `dim`."""
+    """Replace the position in dimension `dim` of an index."""
     return (*index[:dim], position, *index[dim + 1 :])
 
 
 class SimpleOps(HostBackend):
-    """Every primitive as a Python loop over NumPy memory."""
+    """The backend that computes with Python loops over NumPy memory."""
 
     name = "simple"
 
     def elementwise(self, formula: Formula) -> Callable[..., Any]:
-        """Run the formula's own Python function on each element.
+        """Run the formula's Python function on each element.
 
-        With one output of one or two inputs, that is `tensor_map` or `tensor_zip`.
+        With one output and one or two inputs, that is `tensor_map` or `tensor_zip`.
         """
 
         def run(out: Layout | Sequence[TensorData], *inputs: TensorData | Number) -> Any:
@@ -115,7 +114,7 @@ class SimpleOps(HostBackend):
     def reduce(
         self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool = False
     ) -> TensorData:
-        """Reduce with the operator's own Python function."""
+        """Reduce with the operator's Python function."""
         result = self.empty(folded_shape(source.shape, dims, keepdim), source.dtype)
         out = TensorData(result.storage, folded_shape(source.shape, dims, True), dtype=source.dtype)
         with np.errstate(all="ignore"):
@@ -137,7 +136,7 @@ class SimpleOps(HostBackend):
         return result
 
     def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
-        """Read each element from where its index points."""
+        """Read each element at its index."""
         out = self.empty(index.shape, source.dtype)
         for where in index.indices():
             out.set(where, source.get(_along(where, dim, int(index.get(where)))))
@@ -151,7 +150,7 @@ class SimpleOps(HostBackend):
         out: TensorData,
         operator: Operator | None = None,
     ) -> None:
-        """Write each element to where its index points."""
+        """Write each element at its index."""
         with np.errstate(all="ignore"):
             for where in index.indices():
                 target = _along(where, dim, int(index.get(where)))

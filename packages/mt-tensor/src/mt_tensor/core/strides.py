@@ -1,8 +1,8 @@
-"""Shapes, strides and positions: how many dimensions live in one row of memory.
+"""Arithmetic on shapes, strides and positions.
 
-The elements of a tensor lie in one row of memory, its storage; the one at `index` is at position
-`offset + sum(index[d] * strides[d])`. Transposing, slicing, broadcasting and flipping change shape,
-strides and offset, and copy no element. Here is that arithmetic, on tuples of integers.
+The elements of a tensor are stored in one-dimensional memory, its storage; the element at `index`
+is at position `offset + sum(index[d] * strides[d])`. Transposing, slicing, broadcasting and
+flipping only change shape, strides and offset, and copy no element.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def size_of(shape: Iterable[int]) -> int:
 
 
 def strides_from_shape(shape: Sequence[int]) -> Strides:
-    """Return the strides of a contiguous (row-major) layout: the last dimension moves fastest.
+    """Return the strides of a contiguous (row-major) layout: the last dimension varies fastest.
 
     >>> strides_from_shape((2, 3, 4))
     (12, 4, 1)
@@ -39,7 +39,7 @@ def strides_from_shape(shape: Sequence[int]) -> Strides:
 
 
 def index_to_position(index: Index, strides: Strides, offset: int = 0) -> int:
-    """Return where in the storage the element at `index` lies.
+    """Return the position in the storage of the element at `index`.
 
     >>> index_to_position((1, 2), (3, 1))
     5
@@ -53,7 +53,7 @@ def index_to_position(index: Index, strides: Strides, offset: int = 0) -> int:
 def shape_broadcast(first: Sequence[int], second: Sequence[int]) -> Shape:
     """Return the shape that two shapes broadcast to.
 
-    Shapes are aligned at their last dimension; a missing dimension or a size of 1 stretches.
+    Shapes are aligned at their last dimension; missing dimensions and sizes of 1 are expanded.
 
     >>> shape_broadcast((5, 1), (3,))
     (5, 3)
@@ -71,15 +71,15 @@ def shape_broadcast(first: Sequence[int], second: Sequence[int]) -> Shape:
             result[d] = size
         elif size not in (result[d], 1):
             raise IndexingError(
-                f"shapes {tuple(first)} and {tuple(second)} do not broadcast: {first[d - ndim]} "
-                f"and {second[d - ndim]} meet in dimension {d - ndim}. Sizes must be equal, or "
-                "one of them 1."
+                f"shapes {tuple(first)} and {tuple(second)} do not broadcast: sizes "
+                f"{first[d - ndim]} and {second[d - ndim]} in dimension {d - ndim} must be equal, "
+                "or one of them 1."
             )
     return tuple(result)
 
 
 def folded_shape(shape: Shape, dims: Sequence[int], keepdim: bool) -> Shape:
-    """Return the shape after a reduction over `dims`, which stay with size 1 or are dropped.
+    """Return the shape after a reduction over `dims`, which are kept with size 1 or dropped.
 
     >>> folded_shape((2, 3, 4), (0, 2), True)
     (1, 3, 1)
@@ -90,7 +90,7 @@ def folded_shape(shape: Shape, dims: Sequence[int], keepdim: bool) -> Shape:
 
 
 def is_integer(value: Any) -> bool:
-    """Whether a value is an integer, as are arrays of one; bools are not."""
+    """Return whether a value is an integer or an integer array of one element, and not a bool."""
     if isinstance(value, bool):
         return False
     try:
@@ -101,16 +101,16 @@ def is_integer(value: Any) -> bool:
 
 
 def normalize_dim(dim: int, ndim: int) -> int:
-    """Return `dim` counted from the front.
+    """Convert a dimension, possibly negative, to one counted from the front.
 
     Raises:
-        IndexingError: a tensor of `ndim` dimensions has no such dimension.
+        IndexingError: the dimension is out of range for `ndim` dimensions.
         TypeError: it is not an integer.
     """
     if dim.__class__ is int and -ndim <= dim < ndim:
         return dim if dim >= 0 else dim + ndim
     if not is_integer(dim):
-        raise TypeError(f"a dimension is an integer; {dim!r} was given.")
+        raise TypeError(f"a dimension must be an integer; {dim!r} was given.")
     dim = operator.index(dim)
     limit = max(ndim, 1)  # as in torch, a 0-dimensional tensor has dimensions 0 and -1
     if not -limit <= dim < limit:
@@ -122,11 +122,11 @@ def normalize_dim(dim: int, ndim: int) -> int:
 
 
 def normalize_dims(dims: int | Iterable[int] | None, ndim: int) -> tuple[int, ...]:
-    """Return dimensions counted from the front; all of them for None.
+    """Convert dimensions to ones counted from the front; None means all of them.
 
     Raises:
-        IndexingError: a dimension does not exist or is named twice.
-        TypeError: one is not an integer.
+        IndexingError: a dimension is out of range or repeated.
+        TypeError: a dimension is not an integer.
     """
     if dims is None:
         return tuple(range(ndim))
@@ -136,15 +136,15 @@ def normalize_dims(dims: int | Iterable[int] | None, ndim: int) -> tuple[int, ..
     named = tuple(dims) if isinstance(dims, Iterable) else (dims,)
     normal = tuple(normalize_dim(dim, ndim) for dim in named)
     if len(set(normal)) != len(normal):
-        raise IndexingError(f"dimensions {named} name a dimension twice.")
+        raise IndexingError(f"dimensions {named} are not distinct.")
     return normal if ndim else ()
 
 
 def overlaps(shape: Shape, strides: Strides) -> bool:
-    """Whether two indices of a view may name the same element.
+    """Return whether two indices of a view may refer to the same element.
 
-    Sorted by stride, each dimension must step over all that the smaller ones span. Views made by
-    slicing and permuting do; expanded dimensions and overlapping windows do not.
+    In order of increasing strides, each stride must exceed the span of the dimensions before it.
+    That holds for slices and permutations, but not for expanded dimensions or overlapping windows.
     """
     span = 0
     for stride, size in sorted(zip(map(abs, strides), shape, strict=True)):

@@ -1,9 +1,8 @@
 """Basic indexing: `x[...]` by integers, slices, None and Ellipsis.
 
-Such a key only changes shape, strides and offset, and so gives a view, as the operations of
-`views.py` do. A key that holds anything else (masks, lists, tensors of integers) names
-elements one by one, which `gather` reads: advanced indexing (`indexing/subscripts.py`), which also
-stores into `x[...]`.
+Such a key only changes shape, strides and offset, so the result is a view. Keys with masks, lists
+or integer tensors are advanced indexing, which uses `gather`: see `indexing/subscripts.py`, which
+also implements assignment to `x[...]`.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _ARE_BASIC = {int, slice, NoneType, EllipsisType}.issuperset
 
 
 class Select(ViewFunction):
-    """The view that integers, slices and None give: an entry for each of the first dimensions."""
+    """Index the leading dimensions with integers, slices and None; the result is a view."""
 
     @staticmethod
     def layout(layout: Layout, entries: Sequence[Any]) -> Layout:
@@ -53,7 +52,7 @@ class Select(ViewFunction):
             dim += 1
         shape += sizes[dim:]
         if 0 in shape:
-            offset = layout.offset  # there is no element, but an offset must lie in the storage
+            offset = layout.offset  # no elements, but the offset must stay inside the storage
         return layout.like(tuple(shape), (*strides, *steps[dim:]), offset)
 
     @staticmethod
@@ -62,7 +61,7 @@ class Select(ViewFunction):
 
 
 class Unselect(LinearFunction):
-    """The elements where `Select` reads them, in a tensor of `value` elsewhere; undoes it."""
+    """Store elements where `Select` reads them, in a tensor filled with `value`; its adjoint."""
 
     @staticmethod
     def forward(x: Tensor, shape: Shape, entries: Sequence[Any], value: Number = 0) -> TensorData:
@@ -76,17 +75,17 @@ class Unselect(LinearFunction):
 
 
 def _range_of(entry: slice, size: int) -> tuple[int, int, int]:
-    """Return where a slice starts, its step and its length."""
+    """Return the start, step and length of a slice."""
     try:
         start, stop, step = entry.indices(size)
-    except (TypeError, ValueError) as error:  # the latter of a step of 0
+    except (TypeError, ValueError) as error:  # ValueError: the step is 0
         kind = TypeError if isinstance(error, TypeError) else DomainError
         raise kind(f"{entry} cannot slice a tensor: {error}.") from None
     return start, step, len(range(start, stop, step))
 
 
 def _from_zero(entry: Any, dim: int, size: int) -> int:
-    """Return an integer of the key, counted from the front."""
+    """Convert an integer of a key, possibly negative, to one counted from the front."""
     if not isinstance(entry, int | np.integer):
         raise IndexingError(
             f"a tensor cannot be indexed by {entry!r} of type {type(entry).__name__}: use "
@@ -100,15 +99,15 @@ def _from_zero(entry: Any, dim: int, size: int) -> int:
 
 
 def in_full(entries: Sequence[Any], used: int, ndim: int) -> list[Any]:
-    """Return the entries of a key, and a slice of everything for each dimension it does not name.
+    """Complete the entries of a key with full slices for the remaining dimensions.
 
     Args:
-        entries: as they stand in the brackets.
-        used: how many dimensions they name.
-        ndim: how many dimensions there are.
+        entries: the entries in the brackets.
+        used: the number of dimensions that they index.
+        ndim: the number of dimensions of the tensor.
 
     Raises:
-        IndexingError: there are fewer, or more than one entry is Ellipsis.
+        IndexingError: there are too many entries, or more than one is Ellipsis.
     """
     if used > ndim:
         raise IndexingError(f"{used} indices were given for a tensor of {ndim} dimension(s).")
@@ -121,7 +120,7 @@ def in_full(entries: Sequence[Any], used: int, ndim: int) -> list[Any]:
 
 
 def basic_view(x: Tensor, key: Any) -> Tensor | None:
-    """Return the view that a key of integers, slices, None and Ellipsis gives; None of another."""
+    """Return the view for a key of integers, slices, None and Ellipsis, or None for other keys."""
     entries: Sequence[Any] = key if isinstance(key, tuple) else (key,)
     if not _ARE_BASIC(map(type, entries)):
         return None
@@ -132,14 +131,14 @@ def basic_view(x: Tensor, key: Any) -> Tensor | None:
 
 
 def __getitem__(self: Tensor, key: Any) -> Tensor:
-    """Return the elements that a key names.
+    """Return the elements selected by a key.
 
-    Integers, slices with any step (negative ones too), None and Ellipsis give a view. With masks of
-    any rank and tensors (or lists, or arrays) of integers the result is a copy.
+    The result is a view for integers, slices (negative steps included), None and Ellipsis. With
+    masks of any rank, or tensors, lists or arrays of integers, it is a copy.
 
     Raises:
-        IndexingError: too many indices, one out of range or of another kind, a mask of another
-            shape than what it masks, or index tensors that do not broadcast.
+        IndexingError: there are too many indices, one is out of range or of another type, the shape
+            of a mask does not match, or index tensors do not broadcast.
     """
     view = basic_view(self, key)
     return self._advanced_index(key) if view is None else view

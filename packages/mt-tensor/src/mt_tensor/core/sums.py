@@ -1,8 +1,7 @@
 """Reductions: sums and means over dimensions.
 
-Forward, a sum is the contract's `reduce`. Backward, every summand gets the gradient of the sum: it
-is repeated along the reduced dimensions, which is a view, like those of `views.py`. Other
-reductions are made alike, in `reductions/`.
+The forward pass of a sum is the contract's `reduce`. The backward pass repeats the gradient along
+the reduced dimensions, as a view. Other reductions are in `reductions/`.
 """
 
 from __future__ import annotations
@@ -21,44 +20,43 @@ from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.strides import Shape, normalize_dims, size_of
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
-from mt_tensor.core.views import remember
+from mt_tensor.core.views import cache_layouts
 
 Dims = int | Sequence[int] | None
 _ADD = OPERATORS["add"]
 
 
-# --- What reductions have in common -------------------------------------------------------------
+# --- Shared helpers -----------------------------------------------------------------------------
 
 
 def fold(name: str, x: Tensor, dims: tuple[int, ...], keepdim: bool = True) -> Tensor:
-    """Reduce `dims` of a tensor with the operator called `name`; nothing is recorded."""
+    """Reduce `dims` of a tensor with the operator `name`, without recording."""
     return x._with(x.backend.reduce(OPERATORS[name], x._tensor, dims, keepdim))
 
 
 def named_dims(dim: Any, ndim: int, keepdim: Any) -> tuple[int, ...]:
-    """Return the dimensions meant, counted from the front: all of them for None.
+    """Return normalized dimensions, all of them for None, and check `keepdim`.
 
     Raises:
-        IndexingError: a dimension does not exist, or is named twice.
-        TypeError: a dimension is no integer, or `keepdim`, which every reduction takes beside them,
-            is no bool.
+        IndexingError: a dimension is out of range or repeated.
+        TypeError: a dimension is not an integer, or `keepdim` is not a bool.
     """
-    if keepdim.__class__ is not bool:  # checked here, since a call takes longer
+    if keepdim.__class__ is not bool:  # avoid the call in the usual case
         check_flags(keepdim=keepdim)
-    if isinstance(dim, (str, Tensor)):  # both can be iterated over; neither is a sequence here
+    if isinstance(dim, (str, Tensor)):  # iterable, but not sequences of dimensions
         dim = (dim,)
     return normalize_dims(dim, ndim)
 
 
 def reduced_dims(dim: Any, ndim: int, keepdim: bool) -> tuple[int, ...]:
-    """Return the dimensions to reduce: as `named_dims`, but all of them for (), as in torch."""
+    """Return the dimensions to reduce: like `named_dims`, but all for `()` too, as in torch."""
     if dim is None and keepdim.__class__ is bool:
         return tuple(range(ndim))
     return named_dims(dim, ndim, keepdim) or tuple(range(ndim))
 
 
 def in_summed_dtype(x: Tensor, dtype: Any) -> Tensor:
-    """Return the tensor in the dtype it is summed in: by default int64 for integers and bools."""
+    """Convert a tensor to the dtype of its sum: by default int64 for integers and bools."""
     if dtype is not None:
         return cast(x, as_dtype(dtype))
     return x if x._tensor.layout.dtype.is_floating_point else cast(x, int64)
@@ -68,7 +66,7 @@ def in_summed_dtype(x: Tensor, dtype: Any) -> Tensor:
 
 
 class Sum(LinearFunction):
-    """Sum over dimensions, which stay with size 1 or are left out."""
+    """Sum over dimensions, which are kept with size 1 or dropped."""
 
     @staticmethod
     def forward(x: Tensor, dims: tuple[int, ...], keepdim: bool) -> TensorData:
@@ -80,7 +78,7 @@ class Sum(LinearFunction):
 
 
 class Mean(LinearFunction):
-    """Sum over dimensions, divided by how many elements were added up."""
+    """Sum over dimensions, divided by the number of summands."""
 
     @staticmethod
     def forward(x: Tensor, dims: tuple[int, ...], keepdim: bool) -> TensorData:
@@ -94,15 +92,15 @@ class Mean(LinearFunction):
 
 
 def _count(shape: Shape, dims: tuple[int, ...]) -> int:
-    """Return how many elements are added up in each sum."""
+    """Return the number of summands of each sum."""
     return size_of([shape[d] for d in dims])
 
 
 class Repeat(ViewFunction):
-    """The same elements over again along dimensions that a sum has reduced; undoes `Sum`."""
+    """Repeat elements along dimensions that a sum has reduced; the adjoint of `Sum`."""
 
     @staticmethod
-    @remember
+    @cache_layouts
     def layout(layout: Layout, shape: Shape, dims: tuple[int, ...], keepdim: bool) -> Layout:
         if len(dims) == len(shape):  # the sum of everything
             return layout.like(shape, (0,) * len(shape), layout.offset)
@@ -126,13 +124,13 @@ def sum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = 
     """Return the sum over dimensions.
 
     Args:
-        input: a tensor; integers and bools are added up as int64.
+        input: a tensor; integers and bools are summed as int64.
         dim: one dimension or several; None and () for all.
-        keepdim: whether they stay, with size 1.
+        keepdim: whether to keep the dimensions, with size 1.
         dtype: the dtype to convert to first.
 
     Raises:
-        IndexingError: a dimension does not exist or is named twice.
+        IndexingError: a dimension is out of range or repeated.
     """
     require_tensors("sum", input)
     dims = reduced_dims(dim, len(input._tensor.shape), keepdim)
@@ -144,26 +142,26 @@ def sum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = 
 
 @numpy_names
 def mean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """Return the sum over dimensions divided by the number of elements; nan of none.
+    """Return the mean over dimensions; nan if they have no elements.
 
-    Arguments are those of `sum`.
+    The arguments are those of `sum`.
 
     Raises:
-        DTypeError: the elements, once converted, are no floating-point numbers.
-        IndexingError: a dimension does not exist or is named twice.
+        DTypeError: the dtype of the result is not floating-point.
+        IndexingError: a dimension is out of range or repeated.
     """
     require_tensors("mean", input)
     target = input.dtype if dtype is None else as_dtype(dtype)
     check_floating("mean", target)
-    # In float32 for float16, which might not hold the elements themselves.
+    # float16 is summed in float32: the sum might overflow although the mean does not.
     x = cast(input, target.computed)
     return cast(Mean.apply(x, reduced_dims(dim, x.ndim, keepdim), keepdim), target)
 
 
 def sum_to_size(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
-    """Return a tensor of `shape`: the sum over what broadcasting that shape to this one repeats.
+    """Return a tensor of `shape`: the sum over the dimensions in which it broadcasts to this one.
 
-    It is the derivative of broadcasting: each element gets the gradients of all its repetitions.
+    It is the adjoint of broadcasting: each element gets the gradients of all its repetitions.
 
     Raises:
         ShapeError: a tensor of `shape` does not broadcast to this one.
@@ -174,6 +172,6 @@ def sum_to_size(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
     new = self.ndim - len(shape)
     aligned = zip(shape, self.shape[max(new, 0) :], strict=False)
     if new < 0 or any(size not in (1, own) for size, own in aligned):
-        raise ShapeError(f"shape {shape} does not broadcast to {self.shape}, so no sum leads back.")
+        raise ShapeError(f"cannot sum {self.shape} to {shape}, which does not broadcast to it.")
     dims = [d for d in range(self.ndim) if d < new or shape[d - new] != self.shape[d]]
     return (sum(self, dims, True) if dims else self).view(*shape)

@@ -1,11 +1,11 @@
-"""`Tensor`: elements on a backend, and a place in a recorded computation.
+"""The class `Tensor`.
 
-All above comes together here. A Tensor holds a `TensorData` (storage, shape and strides) and the
-backend that the storage belongs to. It is a `Variable` of stage 1, and is differentiated by stage
-1's `backpropagate`, unchanged. Its names, arguments and rules are torch's.
+A Tensor holds a `TensorData` (storage, shape and strides) and the backend of the storage. It is a
+`Variable` of stage 1, and stage 1's `backpropagate` differentiates it unchanged. Names, arguments
+and rules are torch's.
 
-The class says what a tensor is. What can be done with it are operations: functions in the files
-that follow, which import `Tensor` from here; `methods.py` lists those that are its methods.
+Operations are functions in the files that follow, which import `Tensor`; `methods.py` lists those
+that are its methods.
 """
 
 from __future__ import annotations
@@ -38,34 +38,34 @@ else:
 
 _new = object.__new__
 _ADD = Plans(OPERATORS["add"].value)
-_accumulating = threading.RLock()  # held by the thread that adds to a `grad`
+_accumulating = threading.RLock()  # held while a thread adds to a `grad`
 
 VIEW = 2
-"""The value of `_requires_grad` for a view: "perhaps".
+"""The value of `_requires_grad` for a view: "undetermined".
 
-The memory that it shows may be changed in place later, by something that is recorded, so whether
-the view requires grad is found out when it is needed. A `ViewFunction` (`linear.py`) sets it.
+A recorded operation may still change its memory in place, so whether the view requires grad is
+determined when it is needed. A `ViewFunction` (`linear.py`) sets it.
 """
 
 CUSTOM_VIEW = 3
-"""The value for a result of a `Function` of users that shares the memory of an argument.
+"""The value for a result of a user's `Function` that shares the memory of an argument.
 
-Only the Function knows its gradient, so recording or differentiating it after a change in place is
+Only the Function knows its gradient, so recording or differentiating it after an in-place change is
 an error.
 """
 
 
 class Tensor(Methods):
-    """A multi-dimensional array of one dtype; make one with `mt_tensor.tensor(...)`.
+    """A multi-dimensional array of one dtype; create one with `mt_tensor.tensor(...)`.
 
-    As in torch, `Tensor(2, 3)` is of the default dtype, has this shape and arbitrary elements, and
+    As in torch, `Tensor(2, 3)` is an uninitialized tensor of this shape and the default dtype, and
     `Tensor([2, 3])` has these elements.
 
     Attributes:
-        backend: where the elements live and operations run.
-        requires_grad: whether a gradient with respect to this tensor is wanted.
+        backend: the backend that holds the elements and runs operations.
+        requires_grad: whether `backward` computes the gradient with respect to this tensor.
         grad: the gradient that `backward` has accumulated, a tensor of the same shape, or None.
-        name: what to call it in messages, or None.
+        name: a name for messages, or None.
     """
 
     __slots__ = (
@@ -82,12 +82,12 @@ class Tensor(Methods):
         "name",
     )
 
-    _base: Tensor | None  # the tensor that this one is a view of
-    _fresh: bool  # whether it is a gradient that nothing else holds, so that a leaf may keep it
+    _base: Tensor | None  # the tensor of which this is a view
+    _fresh: bool  # whether it is a gradient that nothing else refers to, so that `grad` may be it
     _grad: Tensor | None
     _node: Node | None
     _requires_grad: bool | int  # or VIEW, CUSTOM_VIEW, which count as true: see `requires_grad`
-    _seen: int  # of a view: the version of its memory that `_node` belongs to
+    _seen: int  # for a view, the version of its memory that `_node` belongs to
     _tensor: TensorData
     _watch: Any  # hooks on its gradient, or None: see `recording/hooks.py`
     backend: TensorBackend
@@ -100,7 +100,7 @@ class Tensor(Methods):
 
     @staticmethod
     def _make(data: TensorData, backend: TensorBackend) -> Tensor:
-        """Return a tensor of these elements that does not require grad, unchecked."""
+        """Return a tensor of these elements that does not require grad, without checks."""
         result: Tensor = _new(Tensor)
         result._tensor = data
         result.backend = backend
@@ -109,22 +109,22 @@ class Tensor(Methods):
         return result
 
     def _become(self, other: Tensor) -> None:
-        """Take over the elements of another tensor, as a leaf."""
+        """Become a leaf with the elements of another tensor."""
         self._tensor = other._tensor
         self.backend = other.backend
         self._node = self._base = self._grad = self._watch = self.name = None
         self._requires_grad = self._fresh = False
 
     def _with(self, data: TensorData) -> Tensor:
-        """Return such a tensor on the backend of this one."""
+        """Return a tensor of these elements on the backend of this one, without grad."""
         return Tensor._make(data, self.backend)
 
     def _full(self, shape: Shape, value: Number, dtype: DType | None = None) -> Tensor:
-        """Return such a tensor, filled with a number, by default of this one's dtype."""
+        """Return a tensor filled with a number, on the backend and by default of this dtype."""
         data = self.backend.full(shape, self.dtype if dtype is None else dtype, value)
         return Tensor._make(data, self.backend)
 
-    # --- What it is -----------------------------------------------------------------------------
+    # --- Properties -----------------------------------------------------------------------------
 
     @property
     def shape(self) -> Shape:
@@ -146,21 +146,21 @@ class Tensor(Methods):
         return self._tensor.layout.size
 
     def is_contiguous(self) -> bool:
-        """Whether the elements lie in row-major order without gaps."""
+        """Return whether the elements are in row-major order without gaps."""
         return self._tensor.is_contiguous()
 
     def is_floating_point(self) -> bool:
-        """Whether the elements are floating-point numbers."""
+        """Return whether the dtype is floating-point."""
         return self._tensor.layout.dtype.is_floating_point
 
-    # --- Its place in the recorded graph --------------------------------------------------------
+    # --- The computation graph ------------------------------------------------------------------
 
     @property
     def history(self) -> Node | None:
-        """How the tensor was computed: its node in the recorded graph; None for a leaf.
+        """The tensor's node in the computation graph; None for a leaf.
 
-        What was computed from a view before its memory was changed keeps the old node; the view
-        gets a new one.
+        After an in-place change of its memory, a view gets a new node; results computed from it
+        before keep the old one.
         """
         is_view = self._requires_grad > 1
         if is_view and self._seen != self._tensor.version and "refresh a view" in EXTENSIONS:
@@ -169,7 +169,7 @@ class Tensor(Methods):
 
     @property
     def is_leaf(self) -> bool:
-        """Whether nothing recorded produced this tensor."""
+        """Whether this tensor is not the result of a recorded operation."""
         return self.history is None
 
     @property
@@ -178,35 +178,35 @@ class Tensor(Methods):
         node = self.history
         return self if node is None else node
 
-    # --- As a leaf of the graph: what backpropagation calls (stage 1's Variable) ----------------
+    # --- Stage 1's Variable: the methods of a leaf that backpropagation calls --------------------
 
     unique_id = property(id, doc="A number that no other living tensor has.")
 
     parents: tuple[()] = ()
-    """What this leaf was computed from: nothing."""
+    """The variables that this leaf was computed from: none."""
 
     def is_constant(self) -> bool:
-        """Whether no gradient is wanted with respect to this tensor."""
+        """Return whether this tensor does not require grad."""
         wanted = self._requires_grad
         return not (self.requires_grad if wanted > 1 else wanted)
 
     def completed(self, derivative: Any) -> Any:
-        """Return the gradient, or what hooks make of it.
+        """Return the complete gradient, after hooks.
 
         Raises:
-            GradientError: it has another shape, for the tensor's was changed in place since.
+            GradientError: it has another shape, since the tensor's shape was changed in place.
         """
         if derivative._fresh is None:  # a `Part`: see `Node.completed`
             derivative = derivative._whole()
         if derivative._tensor.layout.shape != self._tensor.layout.shape:
             raise GradientError(
-                f"a tensor that was of shape {derivative.shape} when it was used has shape "
-                f"{self.shape} by now; change no shape in place before backward."
+                f"a tensor that had shape {derivative.shape} when it was used now has shape "
+                f"{self.shape}; change no shape in place before backward."
             )
         return derivative if self._watch is None else self._watch.completed(self, derivative)
 
     def accumulate_derivative(self, derivative: Any) -> Any:
-        """Add to `grad`, unless that has been switched off since; return what was added.
+        """Add the gradient to `grad`, if the tensor requires grad, and return the gradient.
 
         Raises:
             GradientError: see `completed`.
@@ -222,14 +222,14 @@ class Tensor(Methods):
         return derivative
 
     def _store(self, derivative: Any) -> None:
-        """Add to `grad`, and call the hooks that wait for it."""
+        """Add to `grad`, and call the hooks that run afterwards."""
         if self._watch is None:
             self.add_to_grad(derivative)
         else:
             self._watch.accumulate(self, derivative)
 
     def add_to_grad(self, derivative: Tensor) -> None:
-        """Add a gradient to what is stored: of a leaf in its memory, unless that is recorded."""
+        """Add a gradient to `grad`; for a leaf in place, unless the addition is recorded."""
         with _accumulating:
             grad = self._grad
             if grad is not None:
@@ -242,7 +242,7 @@ class Tensor(Methods):
             elif derivative._fresh:
                 derivative._fresh = False
                 self._grad = derivative
-            else:  # a copy, for the gradient may share its memory with that of another leaf
+            else:  # copy, since the gradient may share its memory with that of another leaf
                 data, backend = derivative._tensor, self.backend
                 self._grad = Tensor._make(backend.copy(data, data.layout.contiguous), backend)
 
@@ -253,14 +253,14 @@ class Tensor(Methods):
         return ()
 
     def is_freed(self) -> bool:
-        """Whether the graph behind it has been freed: a leaf has none."""
+        """Return False: a leaf has no graph that could be freed."""
         return False
 
     # --- Gradients ------------------------------------------------------------------------------
 
     @property
     def requires_grad(self) -> bool:
-        """Whether a gradient with respect to this tensor is wanted."""
+        """Whether `backward` computes the gradient with respect to this tensor."""
         wanted = self._requires_grad
         return self.history is not None if wanted > 1 else bool(wanted)
 
@@ -289,12 +289,12 @@ class Tensor(Methods):
         self._grad = None
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Set whether a gradient is wanted, and return self.
+        """Set `requires_grad`, and return self.
 
         Raises:
-            DTypeError: the elements are no floating-point numbers.
-            NoGradientError: recording is to stop at a tensor that was computed.
-            TypeError: `requires_grad` is no bool.
+            DTypeError: the dtype is not floating-point.
+            NoGradientError: the value is False, and the tensor is not a leaf.
+            TypeError: `requires_grad` is not a bool.
         """
         check_flags(requires_grad=requires_grad)
         if requires_grad and not self.dtype.is_floating_point:
@@ -306,9 +306,9 @@ class Tensor(Methods):
                 "requires_grad_(False) only applies to leaves; use detach() on a tensor that was "
                 "computed."
             )
-        if requires_grad != self.requires_grad:  # else a view stays one
+        if requires_grad != self.requires_grad:  # else a view remains a view
             self._requires_grad = requires_grad
-            self._base = None  # a leaf of its own from now on
+            self._base = None  # a leaf, and no longer a view
         return self
 
     def backward(
@@ -321,17 +321,17 @@ class Tensor(Methods):
         """Add the gradient of this tensor to `grad` of every leaf that it was computed from.
 
         Args:
-            gradient: the weight of each element; may be left out for a tensor of one element.
-            retain_graph: whether the graph can be differentiated again.
-            create_graph: whether the gradients are recorded, to be differentiated in turn.
-            inputs: the only tensors, one or several, whose `grad` is added to; they may be no
-                leaves. None for all leaves.
+            gradient: the upstream gradient; may be omitted for a tensor of one element.
+            retain_graph: whether to keep the graph for another backward pass; by default the value
+                of `create_graph`.
+            create_graph: whether to record the gradients, for higher derivatives.
+            inputs: the tensors whose `grad` to add to, leaves or not; None for all leaves.
 
         Raises:
             NoGradientError: nothing was recorded, or `gradient` is missing.
             ShapeError: `gradient` has another shape.
             GraphFreedError: an earlier call freed the graph.
-            TypeError: `retain_graph` or `create_graph` is no bool.
+            TypeError: `retain_graph` or `create_graph` is not a bool.
         """
         keep = create_graph if retain_graph is None else retain_graph
         if (keep.__class__, create_graph.__class__) != (bool, bool):
@@ -347,7 +347,7 @@ class Tensor(Methods):
         EXTENSIONS["backward to inputs"](self, start, keep, create_graph, inputs)
 
     def starting_gradient(self, gradient: Tensor | None) -> Tensor:
-        """Return what a backward from this tensor starts with: `gradient`, or 1 if it is None.
+        """Return the initial gradient of a backward pass: `gradient`, or 1 if it is None.
 
         Raises:
             NoGradientError: nothing was recorded, or `gradient` is missing.
@@ -365,19 +365,20 @@ class Tensor(Methods):
                 return one
             if layout.size != 1:
                 raise NoGradientError(
-                    f"backward() of a tensor of shape {self.shape} needs the weight of each "
-                    "element: reduce it first, as in x.sum().backward(), or pass gradient=."
+                    f"backward() of a tensor of shape {self.shape} needs gradient=, one value per "
+                    "element: pass it, or reduce the tensor first, as in x.sum().backward()."
                 )
             return one.expand(self.shape)
         if not isinstance(gradient, Tensor):
             raise TypeError(
-                f"a gradient is a tensor; {gradient!r} of type {type(gradient).__name__} was given."
+                f"gradient must be a tensor; {gradient!r} of type {type(gradient).__name__} was "
+                "given."
             )
         if gradient.shape != self.shape:
             raise ShapeError(
                 f"gradient has shape {gradient.shape}; it must have the tensor's, {self.shape}."
             )
-        gradient._fresh = False  # the caller has it
+        gradient._fresh = False  # the caller refers to it
         return gradient._cast(self.dtype)
 
     def detach(self) -> Tensor:
@@ -386,17 +387,17 @@ class Tensor(Methods):
 
 
 def _add_in_place(grad: Tensor, derivative: Tensor) -> None:
-    """Add a tensor of the same shape and dtype to a gradient, in its memory.
+    """Add a tensor of the same shape and dtype to a gradient in place.
 
     Raises:
-        InPlaceError: the gradient repeats elements, as `ones(1).expand(3)` does.
+        InPlaceError: the gradient has repeated elements, as in `ones(1).expand(3)`.
     """
     data, added, backend = grad._tensor, derivative._tensor, grad.backend
     layout = data.layout
     if not layout.row_major and overlaps(layout.shape, layout.strides):
         raise InPlaceError(
             f"grad has shape {layout.shape} and strides {layout.strides}, which repeat elements: "
-            "no gradient can be added to it. Assign a clone() of it."
+            "it cannot be changed in place. Assign a clone() of it."
         )
     if backend.same_memory(data.storage, added.storage):
         added = backend.copy(added, added.layout.contiguous)

@@ -1,7 +1,7 @@
-"""`TensorData`: a storage with shape, strides and offset, the view that backends work on.
+"""`TensorData`: a view of a storage, with shape, strides and offset.
 
-The storage is a row of elements that a backend made and alone understands. Several views may share
-one. Movement operations are arithmetic on shapes and strides, and never reach a backend.
+The storage is one-dimensional memory whose class is chosen by the backend. Several views may share
+a storage. Movement operations are arithmetic on shapes and strides, and never reach a backend.
 """
 
 from __future__ import annotations
@@ -34,29 +34,29 @@ _new = object.__new__
 
 
 class TensorData(StorageMethods):
-    """Storage with shape, strides and offset.
+    """A view of a storage, with shape, strides and offset.
 
-    Backends make one of a storage and a dtype. By hand, give it a list of numbers, which are stored
-    as float64, or a 1-D array:
+    Backends pass a storage and a dtype. Without a dtype, the storage is a 1-D array, or a list of
+    numbers, which are stored as float64:
 
     >>> TensorData([1, 2, 3, 4, 5, 6], (2, 3)).get((1, 0))
     4.0
 
     Attributes:
-        storage: the backend's row of elements.
-        layout: where the elements lie in it, and their dtype.
-        dtype, shape, strides, offset, size: those of the layout.
+        storage: the backend's memory.
+        layout: the layout of the elements in it, and their dtype.
+        dtype, shape, strides, offset, size: the properties of the layout.
         version: how often the storage has been changed in place, through any view of it.
         array: the elements as a NumPy array over the same memory, if the storage is one.
     """
 
     __slots__ = ("_array", "_storage", "_version", "layout")
 
-    # `array` and `storage` are made from each other when first needed. Until then `_array` is
-    # missing, or `_storage` is None.
+    # `array` and `storage` are created from each other on first use. Until then `_array` is unset,
+    # or `_storage` is None.
     _array: Array
     _storage: Any
-    _version: list[int] | None  # shared by all views; None: never changed, and the only view
+    _version: list[int] | None  # shared by all views; None for a single view never changed
     layout: Layout
 
     def __init__(
@@ -68,7 +68,7 @@ class TensorData(StorageMethods):
         *,
         dtype: DType | None = None,
     ) -> None:
-        if dtype is None:  # by hand
+        if dtype is None:  # not created by a backend
             shape, strides = tuple(shape), None if strides is None else tuple(strides)
             storage, dtype = EXTENSIONS["storage by hand"](storage, shape, strides, offset)
         self._storage = storage
@@ -77,7 +77,7 @@ class TensorData(StorageMethods):
 
     @staticmethod
     def of(array: Array, layout: Layout) -> TensorData:
-        """Return a view of a whole contiguous array of this layout."""
+        """Return a view of a contiguous array with this layout."""
         data = _new(TensorData)
         data._array = array
         data.layout = layout
@@ -86,7 +86,7 @@ class TensorData(StorageMethods):
 
     @staticmethod
     def in_rows(storage: Any, layout: Layout) -> TensorData:
-        """Return a view of a whole storage of this contiguous layout."""
+        """Return a view of a whole storage with this contiguous layout."""
         data = _new(TensorData)
         data._storage = storage
         data.layout = layout
@@ -96,14 +96,14 @@ class TensorData(StorageMethods):
     @property
     def array(self) -> Array:
         """The elements as a strided NumPy array over the same memory."""
-        array = getattr(self, "_array", None)  # in half the time of catching an error
+        array = getattr(self, "_array", None)  # twice as fast as catching an error
         if array is None:
             self._array = array = as_array(self._storage, self.layout)
         return array
 
     @property
     def storage(self) -> Any:
-        """The backend's row of elements."""
+        """The backend's memory."""
         storage = self._storage
         if storage is None:
             array = self._array
@@ -140,14 +140,14 @@ class TensorData(StorageMethods):
         return self.with_layout(layout_of(self.layout.dtype, shape, strides, offset))
 
     def with_layout(self, layout: Layout) -> TensorData:
-        """Return another view of the same storage with a layout."""
+        """Return another view of the same storage, with this layout."""
         view = _new(TensorData)
         storage = self._storage
         view._storage = self.storage if storage is None else storage
         view.layout = layout
         if self._version is None:
             first = [0]
-            if self._version is None:  # again: another thread may have made one
+            if self._version is None:  # check again: another thread may have set it
                 self._version = first
         view._version = self._version
         return view
@@ -158,7 +158,7 @@ class TensorData(StorageMethods):
         return 0 if self._version is None else self._version[0]
 
     def bump_version(self) -> None:
-        """Count one more change of the storage in place."""
+        """Count an in-place change of the storage."""
         if self._version is None:
             self._version = [0]
         self._version[0] += 1
@@ -169,10 +169,10 @@ class TensorData(StorageMethods):
         return len(self.shape)
 
     def is_contiguous(self) -> bool:
-        """Whether the elements lie in row-major order without gaps."""
+        """Return whether the elements are in row-major order without gaps."""
         return self.layout.is_contiguous()
 
-    # --- Single elements, where the storage can be indexed --------------------------------------
+    # --- Single elements, for storages that can be indexed --------------------------------------
 
     def indices(self) -> Iterator[builtins.tuple[int, ...]]:
         """Iterate over all indices, in row-major order."""
@@ -188,7 +188,7 @@ class TensorData(StorageMethods):
             index = (index,)
         shape = self.layout.shape
         inside = len(index) == len(shape)
-        for i, size in zip(index, shape):  # noqa: B905 - of one length, if `inside`
+        for i, size in zip(index, shape):  # noqa: B905 - of equal length, if `inside`
             inside = inside and 0 <= i < size
         if not inside:
             raise IndexingError(f"index {tuple(index)} is outside a tensor of shape {shape}.")
@@ -203,14 +203,14 @@ class TensorData(StorageMethods):
         """Store a number at `index`, rounded or wrapped around to the dtype."""
         self.storage[self.index(index)] = element(value, self.layout.dtype)
 
-    # --- Movement: other views of the same storage, whose layouts `layout.py` computes ---------
+    # --- Movement: other views of the same storage ----------------------------------------------
 
     def permute(self, *order: int) -> TensorData:
         """Return a view with the dimensions in another order."""
         return self.with_layout(self.layout.permuted(order))
 
     def expand(self, shape: Shape) -> TensorData:
-        """Return a view stretched to `shape`: new dimensions and sizes of 1 repeat by stride 0."""
+        """Return a view expanded to `shape`: new dimensions and sizes of 1 get stride 0."""
         return self if shape == self.layout.shape else self.with_layout(self.layout.expanded(shape))
 
     def view(self, shape: Shape) -> TensorData | None:
@@ -223,15 +223,15 @@ class TensorData(StorageMethods):
         return self.with_layout(self.layout.sliced(starts, steps, lengths))
 
 
-MOST_DIMENSIONS = 64
-"""How many dimensions a NumPy array may have; tensors may have more."""
+MAX_DIMENSIONS = 64
+"""The largest number of dimensions of a NumPy array; tensors may have more."""
 
 
 def as_array(row: Array, layout: Layout) -> Array:
-    """Return a view as an array over the memory of `row`, the elements of its storage.
+    """Return a view as an array over the memory of `row`, a 1-D array.
 
     Raises:
-        ShapeError: there are more dimensions or elements than arrays can have.
+        ShapeError: there are more dimensions or elements than NumPy arrays can have.
     """
     shape, dtype = layout.shape, layout.dtype.numpy
     try:
@@ -244,10 +244,10 @@ def as_array(row: Array, layout: Layout) -> Array:
 
 
 def not_an_array(shape: Shape) -> ShapeError:
-    """Return the error for a shape that is beyond NumPy."""
-    if len(shape) <= MOST_DIMENSIONS:
+    """Return the error for a shape that NumPy arrays cannot have."""
+    if len(shape) <= MAX_DIMENSIONS:
         return ShapeError(f"shape {shape} has more elements than this machine can address.")
     return ShapeError(
-        f"a tensor of {len(shape)} dimensions was given to NumPy, whose arrays have at most "
-        f"{MOST_DIMENSIONS}: merge some of them first, for example with flatten()."
+        f"a tensor of {len(shape)} dimensions cannot be converted to a NumPy array, which has at "
+        f"most {MAX_DIMENSIONS}: merge some of them first, for example with flatten()."
     )

@@ -1,8 +1,7 @@
-"""Movement: other views of the same storage, and their inverses.
+"""Movement: operations that return another view of the same storage.
 
-Operations of the table compute each element by itself. These compute none. Forward, each is a
-`ViewFunction`, arithmetic on a layout; backward, each is undone by another of them, or by the sum
-over what was repeated.
+Each is a `ViewFunction`: its forward pass is arithmetic on a layout, and its gradient is another
+movement operation, or a sum over repeated elements.
 """
 
 from __future__ import annotations
@@ -19,15 +18,15 @@ from mt_tensor.core.linear import ViewFunction
 from mt_tensor.core.strides import Shape, normalize_dim, normalize_dims, size_of
 from mt_tensor.core.tensor import Tensor
 
-remember = functools.lru_cache(1024)
-"""Decorates functions of layouts, which most programs call with a few."""
+cache_layouts = functools.lru_cache(1024)
+"""A decorator for functions of layouts, since most programs use few different ones."""
 
 
 class Permute(ViewFunction):
-    """Dimensions in another order."""
+    """Permute the dimensions."""
 
     @staticmethod
-    @remember
+    @cache_layouts
     def layout(layout: Layout, order: tuple[int, ...]) -> Layout:
         return layout.permuted(order)
 
@@ -37,10 +36,10 @@ class Permute(ViewFunction):
 
 
 class View(ViewFunction):
-    """The same elements in another shape."""
+    """View the same elements in another shape."""
 
     @staticmethod
-    @remember
+    @cache_layouts
     def layout(layout: Layout, shape: Shape) -> Layout:
         view = layout.viewed(shape)
         if view is None:
@@ -56,20 +55,20 @@ class View(ViewFunction):
 
 
 class Expand(ViewFunction):
-    """Sizes of 1 repeated, and new dimensions in front."""
+    """Expand sizes of 1, and add dimensions in front."""
 
     @staticmethod
-    @remember
+    @cache_layouts
     def layout(layout: Layout, shape: Shape) -> Layout:
         return layout.expanded(shape)
 
     @staticmethod
     def backward(grad: Tensor, source: Any, _: Shape) -> Tensor:
-        return grad.sum_to_size(source.shape)  # which follows in sums.py
+        return grad.sum_to_size(source.shape)  # defined in sums.py
 
 
 def reshaped(x: Tensor, shape: Shape) -> Tensor:
-    """Return the same elements in a shape that holds as many, copying only if it must be."""
+    """Reshape to a shape of equal size, copying only if necessary."""
     if not x.is_contiguous() and x._tensor.layout.viewed(shape) is None:
         x = x.contiguous()
     return View.apply(x, shape)
@@ -81,10 +80,10 @@ def squeeze_dims(x: Any, dims: tuple[int, ...]) -> Tensor:
 
 
 def resolve_shape(shape: Shape, size: int) -> Shape:
-    """Return `shape` with -1 replaced by what makes it hold `size` elements.
+    """Replace -1 in `shape` by the size that gives `size` elements in total.
 
     Raises:
-        ShapeError: no number does, or more than one size is negative.
+        ShapeError: there is no such size, or more than one size is negative.
     """
     if shape == (-1,):
         return (size,)
@@ -94,21 +93,21 @@ def resolve_shape(shape: Shape, size: int) -> Shape:
     if shape.count(-1) == 1 and known > 0 and size % known == 0 and min(shape) == -1:
         return tuple([size // known if each == -1 else each for each in shape])
     raise ShapeError(
-        f"{size} element(s) do not fit shape {shape}: its sizes must multiply to that number; a "
-        "single -1 stands for what is missing."
+        f"cannot reshape {size} element(s) to {shape}: the product of the sizes must be {size}; "
+        "one size may be -1, and is inferred."
     )
 
 
 def view(self: Tensor, *shape: Any, size: Any = None, dtype: DType | None = None) -> Tensor:
     """Return the same elements in another shape, sharing memory; one size may be -1.
 
-    `x.view(dtype)` shows the same memory as elements of another type, bit for bit
+    `x.view(dtype)` reinterprets the bits of the same memory as another dtype
     (`movement/bits.py`).
 
     Raises:
-        ShapeError: the number of elements differs, or the strides would need a copy.
-        DTypeError: bools are to be made of other elements.
-        TypeError: a shape and a type are given.
+        ShapeError: the number of elements differs, or the strides would require a copy.
+        DTypeError: another dtype cannot be reinterpreted as bool.
+        TypeError: both a shape and a dtype were given.
     """
     if dtype is not None or (shape and shape[0].__class__ is DType):
         return self._reinterpreted(*shape, size=size, dtype=dtype)
@@ -116,7 +115,7 @@ def view(self: Tensor, *shape: Any, size: Any = None, dtype: DType | None = None
 
 
 def reshape(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
-    """Return the same elements in another shape, copying only if it must be.
+    """Return the same elements in another shape, copying only if necessary.
 
     Raises:
         ShapeError: the number of elements differs.
@@ -131,7 +130,7 @@ def permute(self: Tensor, *order: Any, dims: Any = None) -> Tensor:
 
 
 def transpose(self: Tensor, dim0: int, dim1: int) -> Tensor:
-    """Return a view with two dimensions exchanged."""
+    """Return a view with two dimensions swapped."""
     order = list(range(self.ndim))
     first, second = normalize_dim(dim0, self.ndim), normalize_dim(dim1, self.ndim)
     if self.ndim:
@@ -145,12 +144,12 @@ def T(self: Tensor) -> Tensor:  # noqa: N802 - torch's name
 
 
 def mT(self: Tensor) -> Tensor:  # noqa: N802 - torch's name
-    """The view with the last two dimensions exchanged."""
+    """The view with the last two dimensions swapped."""
     return self.transpose(-2, -1)
 
 
 def expand(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
-    """Return a view in which sizes of 1 are repeated; -1 keeps a size."""
+    """Return a view in which sizes of 1 are expanded; -1 keeps a size."""
     sizes = as_integers(shape, size)
     if -1 in sizes:
         new = len(sizes) - self.ndim
@@ -158,13 +157,13 @@ def expand(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
             self.shape[d - new] if size == -1 and d >= new else size for d, size in enumerate(sizes)
         )
     if min(sizes, default=0) < 0:
-        raise ShapeError(f"expand() was given {sizes} for shape {self.shape}.")
+        raise ShapeError(f"expand() cannot expand shape {self.shape} to {sizes}.")
     return Expand.apply(self, sizes)
 
 
 @numpy_names
 def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
-    """Drop dimensions of size 1: all of them, or those named that are."""
+    """Drop dimensions of size 1: all of them, or those among `dim`."""
     normal = normalize_dims(dim, self.ndim)
     return squeeze_dims(self, tuple([d for d in normal if self.shape[d] == 1]))
 

@@ -1,4 +1,4 @@
-"""Overlapping windows along a dimension, as a view, and their sum, its inverse."""
+"""Sliding windows along a dimension, as a view, and their adjoint, which sums windows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ADD = Plans(OPERATORS["add"].value)
 
 
 class Unfold(ViewFunction):
-    """Windows along a dimension, which may overlap; the window is a new last dimension."""
+    """View sliding windows along a dimension as a new last dimension; they may overlap."""
 
     @staticmethod
     def layout(layout: Layout, dim: int, size: int, step: int) -> Layout:
@@ -38,7 +38,7 @@ class Unfold(ViewFunction):
 
 
 class Fold(LinearFunction):
-    """Windows added up at the positions that `Unfold` reads them from; undoes it."""
+    """Add up windows at the positions where `Unfold` reads them; its adjoint."""
 
     @staticmethod
     def forward(x: Tensor, dim: int, size: int, step: int) -> TensorData:
@@ -56,7 +56,7 @@ class Fold(LinearFunction):
 
 
 def _zeros_like(data: TensorData, shape: Shape, backend: TensorBackend) -> TensorData:
-    """Return zeros of a shape, in the order in memory of the first dimensions of a view."""
+    """Return zeros of a shape, with the memory order of the first dimensions of a view."""
     order = sorted(range(len(shape)), key=lambda d: -abs(data.strides[d]))
     zeros = backend.full(tuple([shape[d] for d in order]), data.dtype, 0)
     return zeros.permute(*[order.index(d) for d in range(len(shape))])
@@ -66,7 +66,7 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """Return windows of `size` elements, `step` apart, as a new last dimension.
 
     Raises:
-        IndexingError: there is no such dimension.
+        IndexingError: the dimension is out of range.
         ShapeError: the window is longer than the dimension, or `step` is not positive.
     """
     if not self.ndim:

@@ -62,12 +62,11 @@ def arange(
     first, bound = one_number("start", 0 if start is None else start), one_number("end", end)
     each = one_number("step", step)
     exact = isinstance(first, int) and isinstance(bound, int) and isinstance(each, int)
-    if not (exact or all(map(math.isfinite, (first, bound, each)))):
-        raise ShapeError(f"arange() cannot reach {end} from {start} in steps of {step}.")
+    finite = exact or all(map(math.isfinite, (first, bound, each)))
     if dtype is None:
         dtype = int64 if exact else get_default_dtype()
     kind = _numeric("arange", dtype)
-    sequence = _sequence(first, bound, each, kind)
+    sequence = _sequence(first, bound, each, kind) if finite else None
     if sequence is None:
         raise ShapeError(f"arange() cannot reach {end} from {start} in steps of {step}.")
     home = place(backend, device)
@@ -176,13 +175,7 @@ def eye(n: int, m: int | None = None, dtype: Any = None, **options: Unpack[Place
 
 
 def tril_indices(
-    row: int,
-    col: int,
-    offset: int = 0,
-    *,
-    dtype: Any = None,
-    backend: Backend = None,
-    device: Device = None,
+    row: int, col: int, offset: int = 0, *, dtype: Any = None, **options: Unpack[Placement]
 ) -> Tensor:
     """Return where the elements of a matrix on and below a diagonal are: rows, then columns.
 
@@ -191,8 +184,7 @@ def tril_indices(
         col: how many columns.
         offset: how far to the right of the main diagonal; negative below it.
         dtype: the element type, by default int64.
-        backend: a backend or its name; by default the current one.
-        device: a device instead of a backend; see `mt_tensor.device`.
+        **options: `backend` or `device`; see `Placement`.
 
     Returns:
         Shape (2, n), row by row; its two rows index such a matrix.
@@ -202,21 +194,15 @@ def tril_indices(
         DTypeError: the element type is neither int32 nor int64.
     """
     indices = _triangle(np.tril_indices, row, col, offset)
-    return from_values(indices, _index_type("tril_indices", dtype), backend, device=device)
+    return from_values(indices, _index_type("tril_indices", dtype), **options)
 
 
 def triu_indices(
-    row: int,
-    col: int,
-    offset: int = 0,
-    *,
-    dtype: Any = None,
-    backend: Backend = None,
-    device: Device = None,
+    row: int, col: int, offset: int = 0, *, dtype: Any = None, **options: Unpack[Placement]
 ) -> Tensor:
     """Return where the elements on and above a diagonal are; see `tril_indices`."""
     indices = _triangle(np.triu_indices, row, col, offset)
-    return from_values(indices, _index_type("triu_indices", dtype), backend, device=device)
+    return from_values(indices, _index_type("triu_indices", dtype), **options)
 
 
 def _triangle(find: Any, row: int, col: int, offset: int) -> Array:

@@ -8,19 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mt_tensor.core.dtypes import (
-    DType,
-    bfloat16,
-    bool_,
-    float16,
-    float32,
-    float64,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
-)
+from mt_tensor.core import dtypes
+from mt_tensor.core.dtypes import DType
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.creation.from_numbers import of_sizes_or_data
 
@@ -34,13 +23,13 @@ def _maker(name: str, dtype: DType) -> Callable[..., Tensor]:
     return make
 
 
-BFloat16Tensor = _maker("BFloat16Tensor", bfloat16)
-BoolTensor = _maker("BoolTensor", bool_)
-ByteTensor = _maker("ByteTensor", uint8)
-CharTensor = _maker("CharTensor", int8)
-DoubleTensor = _maker("DoubleTensor", float64)
-FloatTensor = _maker("FloatTensor", float32)
-HalfTensor = _maker("HalfTensor", float16)
-IntTensor = _maker("IntTensor", int32)
-LongTensor = _maker("LongTensor", int64)
-ShortTensor = _maker("ShortTensor", int16)
+BFloat16Tensor = _maker("BFloat16Tensor", dtypes.bfloat16)
+BoolTensor = _maker("BoolTensor", dtypes.bool_)
+ByteTensor = _maker("ByteTensor", dtypes.uint8)
+CharTensor = _maker("CharTensor", dtypes.int8)
+DoubleTensor = _maker("DoubleTensor", dtypes.float64)
+FloatTensor = _maker("FloatTensor", dtypes.float32)
+HalfTensor = _maker("HalfTensor", dtypes.float16)
+IntTensor = _maker("IntTensor", dtypes.int32)
+LongTensor = _maker("LongTensor", dtypes.int64)
+ShortTensor = _maker("ShortTensor", dtypes.int16)

@@ -8,7 +8,7 @@ from mt_autodiff.core.errors import GraphTooLargeError
 from mt_autodiff.drawing.expression import SYMBOLS, on_one_line
 from mt_autodiff.drawing.svg import Node as Box
 from mt_autodiff.drawing.svg import Svg, render
-from mt_tensor.programs.program import Instruction, Memory, Program, View
+from mt_tensor.programs.program import Buffer, Instruction, Opaque, Program, View, views_of
 
 LONGEST = 24
 """How many characters of the name of a call a box shows: passes over memory have long ones."""
@@ -61,8 +61,8 @@ class _Graph:
         count = len(program.instructions)
         self.boxes: list[Any] = [None] * (count + 1)
         self.inputs: list[list[int]] = [[] for _ in self.boxes]
-        self._writers: dict[Any, int] = {}  # by memory
-        self._boxes: dict[int, int] = {}  # by what a call leaves for another
+        self._writers: dict[Buffer, int] = {}
+        self._producers: dict[Opaque, int] = {}
         unread = set(range(1, count + 1))
         for position, call in enumerate(program.instructions):
             place = count - position
@@ -70,41 +70,33 @@ class _Graph:
             self.inputs[place] = self._read(call)
             unread -= set(self.inputs[place])
             for view in (*call.makes, *call.changes):
-                self._writers[view.memory] = place
-            for mark in _leaves(call.results):
-                self._boxes[id(mark)] = place
-        changed = [view.memory for call in program.instructions for view in call.changes]
-        before = [memory for memory in changed if not memory.made]
-        shown = dict.fromkeys([view.memory for view in program.kept] + before)
-        left = [self._place(memory) for memory in shown]
+                self._writers[view.buffer] = place
+            self._producers.update(dict.fromkeys(call.produced, place))
+        changed = [view.buffer for call in program.instructions for view in call.changes]
+        before = [buffer for buffer in changed if not buffer.allocated]
+        shown = dict.fromkeys([view.buffer for view in views_of(program.outputs)] + before)
+        left = [self._place(buffer) for buffer in shown]
         self.inputs[0] = list(dict.fromkeys([*left, *sorted(unread)]))
-        names = [f"{memory.name}: {_shape(View(memory, memory.layout))}" for memory in shown]
+        names = [f"{buffer.name}: {_shape(buffer.view)}" for buffer in shown]
         self.boxes[0] = Box("operation result", "left", names or ["nothing"], program.name)
 
     def _read(self, call: Instruction) -> list[int]:
         """Return the boxes of what a call reads."""
         written = call.arguments[0] if call.formula is not None else []
         views = [view for view in call.reads if not (isinstance(written, list) and view in written)]
-        places = [self._place(view.memory) for view in views]
-        places += [self._boxes[id(box)] for box in call.boxes if id(box) in self._boxes]
+        places = [self._place(view.buffer) for view in views]
+        places += [self._producers[each] for each in call.consumed if each in self._producers]
         return list(dict.fromkeys(places))
 
-    def _place(self, memory: Memory) -> int:
-        """Return the box of who wrote a memory last, or of the memory if it was there before."""
-        if memory not in self._writers:
-            self._writers[memory] = len(self.boxes)
-            kind = "input" if memory.is_before else "constant"
-            view = View(memory, memory.layout)
-            self.boxes.append(Box(kind, "", [f"{memory.name}: {_shape(view)}"], _facts(view)))
+    def _place(self, buffer: Buffer) -> int:
+        """Return the box of the last writer of a buffer, or of the buffer if there is none."""
+        if buffer not in self._writers:
+            self._writers[buffer] = len(self.boxes)
+            kind = "input" if buffer.origin == "x" else "constant"
+            lines = [f"{buffer.name}: {_shape(buffer.view)}"]
+            self.boxes.append(Box(kind, "", lines, _facts(buffer.view)))
             self.inputs.append([])
-        return self._writers[memory]
-
-
-def _leaves(value: Any) -> list[Any]:
-    """Return what lies in results that are tuples and lists."""
-    if isinstance(value, (tuple, list)):
-        return [leaf for each in value for leaf in _leaves(each)]
-    return [value]
+        return self._writers[buffer]
 
 
 def _box(call: Instruction) -> Box:
@@ -112,7 +104,7 @@ def _box(call: Instruction) -> Box:
     views = call.makes or call.changes
     name = on_one_line(call.name)
     short = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
-    lines = [f"{view.memory.name}: {_shape(view)}" for view in views] or [""]
+    lines = [f"{view.buffer.name}: {_shape(view)}" for view in views] or [""]
     facts = "\n".join([*map(_facts, views), f"{call.bytes} bytes read and written"])
     operations = "" if call.operations is None else f"\n{call.operations} operations on numbers"
     return Box("operation", SYMBOLS.get(name, short), lines, f"{call}\n{facts}{operations}")
@@ -123,4 +115,4 @@ def _shape(view: View) -> str:
 
 
 def _facts(view: View) -> str:
-    return f"{view.memory.name}: {view.layout.dtype.name}, shape {view.layout.shape}"
+    return f"{view.buffer.name}: {view.layout.dtype.name}, shape {view.layout.shape}"

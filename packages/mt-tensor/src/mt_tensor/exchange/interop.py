@@ -55,11 +55,6 @@ def __contains__(self: Tensor, element: Any) -> bool:
     return bool((self == element).any().item())
 
 
-def itemsize(self: Tensor) -> int:
-    """The number of bytes of one element."""
-    return self.dtype.itemsize
-
-
 def element_size(self: Tensor) -> int:
     """Return the number of bytes of one element."""
     return self.dtype.itemsize

@@ -202,14 +202,14 @@ def _notes(x: Tensor) -> list[str]:
     return notes
 
 
-def tensor_text(x: Tensor) -> str:
-    """Return the text that shows a tensor."""
+def __repr__(self: Tensor) -> str:
+    """Show the elements as torch does."""
     prefix = "tensor("
     indent = len(prefix)
-    array = x._numbers()
+    array = self._numbers()
     text = prefix + (_elements(array, indent) if array.size else "[]")
     column = len(text) - text.rfind("\n") + 1
-    for note in _notes(x):
+    for note in _notes(self):
         if column + len(note) + 2 > _current()["linewidth"]:
             text += ",\n" + " " * indent + note
             column = indent + len(note)
@@ -217,11 +217,6 @@ def tensor_text(x: Tensor) -> str:
             text += ", " + note
             column += len(note) + 2
     return text + ")"
-
-
-def __repr__(self: Tensor) -> str:
-    """Show the elements as torch does."""
-    return tensor_text(self)
 
 
 def __format__(self: Tensor, spec: str) -> str:

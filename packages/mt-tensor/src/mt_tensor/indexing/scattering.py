@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from mt_autodiff import GradientError, is_grad_enabled
-from mt_operators import OPERATORS
+from mt_operators import OPERATORS, Operator
 from mt_tensor.checks import check_choice, validate_call
 from mt_tensor.core.arguments import as_integer
 from mt_tensor.core.dtypes import DType, Number, bool_, int64, uint8
@@ -30,9 +30,7 @@ class ScatterAdd(Function):
     def forward(ctx: Any, x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
         ctx.dim = dim
         ctx.save_for_backward(index)
-        out = x.clone()
-        x.backend.scatter(source._tensor, dim, index._tensor, out._tensor, ADD)
-        return out
+        return _combined(ADD, x, dim, index, source)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -47,9 +45,7 @@ class Scatter(Function):
     def forward(ctx: Any, x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
         ctx.dim = dim
         ctx.save_for_backward(index)
-        out = x.clone()
-        x.backend.scatter(source._tensor, dim, index._tensor, out._tensor)
-        return out
+        return _combined(None, x, dim, index, source)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -65,7 +61,7 @@ class ScatterExtreme(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, dim: int, index: Tensor, source: Tensor, name: str) -> Tensor:
         ctx.dim = dim
-        out = _combined(name, x, dim, index, source)
+        out = _combined(OPERATORS[name], x, dim, index, source)
         ctx.save_for_backward(x, index, source, out.detach())
         return out
 
@@ -90,7 +86,7 @@ class ScatterProduct(Function):
     def forward(ctx: Any, x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
         ctx.dim = dim
         ctx.save_for_backward(x, index, source)
-        return _combined("mul", x, dim, index, source)
+        return _combined(OPERATORS["mul"], x, dim, index, source)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -115,10 +111,12 @@ class ScatterProduct(Function):
         return others(x, x_zero, zeros, product), None, None, of_source
 
 
-def _combined(name: str, x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
-    """Return a copy of `x` combined with the source by the operator called `name`."""
+def _combined(
+    operator: Operator | None, x: Tensor, dim: int, index: Tensor, source: Tensor
+) -> Tensor:
+    """Return a copy of `x` combined with the source by an operator, or replaced by it."""
     out = x.clone()
-    x.backend.scatter(source._tensor, dim, index._tensor, out._tensor, OPERATORS[name])
+    x.backend.scatter(source._tensor, dim, index._tensor, out._tensor, operator)
     return out
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from mt_tensor.core.tensor import Tensor
+from mt_tensor.core.views import squeeze_dims
+from mt_tensor.indexing.slices import gather_unchecked
 
 
 class ValuesAndIndices(NamedTuple):
@@ -12,3 +14,9 @@ class ValuesAndIndices(NamedTuple):
 
     values: Tensor
     indices: Tensor
+
+
+def selected(x: Tensor, dim: int, index: Tensor, keepdim: bool = True) -> ValuesAndIndices:
+    """Return the elements of `x` at valid indices along `dim`, which is dropped unless it stays."""
+    found = ValuesAndIndices(gather_unchecked(x, dim, index), index)
+    return found if keepdim else ValuesAndIndices(*[squeeze_dims(each, (dim,)) for each in found])

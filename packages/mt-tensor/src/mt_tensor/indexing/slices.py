@@ -10,7 +10,7 @@ import numpy as np
 from mt_tensor.backends.devices import HOST
 from mt_tensor.checks import validate_call
 from mt_tensor.core.gathering import Collect, Gather, in_range
-from mt_tensor.core.layout import REMEMBERED, Layout, layout_of
+from mt_tensor.core.layout import CACHE_SIZE, Layout, layout_of
 from mt_tensor.core.linear import LinearFunction
 from mt_tensor.core.operands import common_backend
 from mt_tensor.core.strides import Shape, normalize_dim
@@ -54,7 +54,7 @@ def _spread(index: TensorData, dim: int, shape: Shape) -> TensorData:
     return index.with_layout(_spread_layout(index.layout, dim, shape))
 
 
-@functools.lru_cache(REMEMBERED)
+@functools.lru_cache(CACHE_SIZE)
 def _spread_layout(index: Layout, dim: int, shape: Shape) -> Layout:
     before, after = shape[:dim], shape[dim + 1 :]
     strides = (*(0,) * len(before), *index.strides, *(0,) * len(after))

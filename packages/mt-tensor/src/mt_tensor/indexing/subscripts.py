@@ -7,6 +7,7 @@ together, and name one element each of the dimensions they stand for.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from types import EllipsisType
 from typing import Any, TypeAlias
@@ -154,13 +155,6 @@ def _neighbours(x: Tensor, picks: list[Pick]) -> tuple[Tensor, int]:
     return x.permute(*dims, *(d for d in range(x.ndim) if d not in dims)), 0
 
 
-def _common_shape(picks: list[Pick]) -> Shape:
-    shape: Shape = ()
-    for _, indices in picks:
-        shape = shape_broadcast(shape, indices.shape)
-    return shape
-
-
 def _offsets(picks: list[Pick], strides: tuple[int, ...]) -> Tensor:
     """Return, broadcast together, each index times the stride of its dimension, added up."""
     terms = [
@@ -189,7 +183,7 @@ def _store(x: Tensor, picks: list[Pick], value: Tensor) -> None:
     if len(picks) == 1:
         _store_slices(x.detach(), *picks[0], value)
         return
-    indexed = _common_shape(picks)
+    indexed = functools.reduce(shape_broadcast, [index.shape for _, index in picks])
     x, first = _neighbours(x.detach(), picks)
     end = first + len(picks)
     before, after = x.shape[:first], x.shape[end:]

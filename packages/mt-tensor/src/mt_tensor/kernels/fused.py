@@ -1,4 +1,4 @@
-"""Kernels of named operations that have a gradient of their own, and how they are recorded."""
+"""Fused kernels: a backend's own forward and backward of a named operation."""
 
 from __future__ import annotations
 
@@ -14,100 +14,100 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.recording.functions import elements_of, fitting
 
 Needs = Sequence[bool]
-"""For each argument, whether its gradient is wanted."""
+"""Whether the gradient of each argument is required."""
 
 Saved = tuple[Any, ...]
-"""What the gradient of a kernel reads beside the arguments."""
+"""The values that a kernel saves for its gradient, besides the arguments."""
 
 Gradients = Sequence[Tensor | None]
-"""For each argument its gradient, or None."""
+"""The gradient of each argument, or None."""
 
 
 class FusedKernel:
-    """A backend's own version of a named operation: its value, and the gradient of its tensors.
+    """A backend's implementation of a named operation: `value` and `gradient`.
 
-    Both compute with the elements and record nothing. A gradient that is to be differentiated in
-    turn comes from the composed form instead.
+    Neither of them records a graph. Where the gradient is differentiated in turn, it is computed
+    by the composition instead.
     """
 
     reads: Collection[int] | None = None
-    """The arguments whose elements `gradient` reads, by position; None for all.
+    """The positions of the arguments whose elements `gradient` reads; None for all.
 
     The others may be changed in place before backward.
     """
 
     def fits(self, *arguments: Any) -> bool:
-        """Whether the kernel can do this case; the composed form does the others."""
+        """Whether the kernel supports these arguments; for others the composition runs."""
         return True
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
-        """Return the result, a new tensor, and what `gradient` will want to know beside arguments.
+        """Return the result, a new tensor, and the values to save for `gradient`.
 
         Args:
-            needs: for each argument, whether its gradient will be wanted.
-            *arguments: those of the composed form.
+            needs: whether the gradient of each argument will be required.
+            *arguments: the arguments of the composition.
         """
         raise NotImplementedError
 
     def gradient(
         self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
     ) -> Sequence[Any]:
-        """Return the gradient for each argument; None where there is none, or none is wanted.
+        """Return the gradient of each argument; None where it is zero or not required.
 
-        Each is a new tensor in memory of its own, which becomes `grad` of a leaf as it is; or the
-        upstream gradient itself.
+        Each is a tensor in memory of its own, which may become `grad` of a leaf without a copy; or
+        the upstream gradient itself.
 
         Args:
             grad: the gradient of the result.
-            saved: what `value` returned beside the result.
-            needs: what `value` was given, or True in fewer places.
-            *arguments: those that `value` was called with.
+            saved: the saved values that `value` returned.
+            needs: those of `value`, or True in fewer places.
+            *arguments: the arguments of `value`.
         """
         raise NotImplementedError
 
     def recorded(self, name: str, *arguments: Any) -> Tensor:
-        """Return the result of the operation called `name`, recorded if a gradient is wanted.
+        """Run the operation called `name`; record it if a gradient is required.
 
-        Cases that do not fit the kernel are composed.
+        For arguments that the kernel does not support, the composition runs.
         """
         if not self.fits(*arguments):
             return FUSED[name](*arguments)
         result: Tensor
+        if not recording.get():
+            result = self.value((False,) * len(arguments), *arguments)[0]
+            return result
         wanted = []
-        enabled = recording.get()
         for x in arguments:
-            wants = enabled and isinstance(x, Tensor) and x._requires_grad
+            wants = isinstance(x, Tensor) and x._requires_grad
             wanted.append(wants is True or bool(wants and x.requires_grad))
         needs = tuple(wanted)
-        if True not in needs:
-            result = self.value(needs, *arguments)[0]
-            return result
         recording.set(False)
         try:
             result, saved = self.value(needs, *arguments)
         finally:
             recording.set(True)
-        inputs, read, version = [], [], 0
-        for place, x in enumerate(arguments):
-            if isinstance(x, Tensor):
-                data = x._tensor
-                if data._version is not None:
-                    version += data._version[0]
-                if needs[place]:
-                    inputs.append(x._node or x)
-                if self.reads is None or place in self.reads:
-                    read.append(data)
-        if saved:  # the result itself would lead back to what is saved here, and be freed late
-            saved = tuple([value.detach() if value is result else value for value in saved])
-            read += elements_of(saved)
-        record(result, self, name, inputs, (arguments, saved, needs, version), read)
+        if True in needs:
+            inputs, read, version = [], [], 0
+            for place, x in enumerate(arguments):
+                if isinstance(x, Tensor):
+                    data = x._tensor
+                    if data._version is not None:
+                        version += data._version[0]
+                    if needs[place]:
+                        inputs.append(x._node or x)
+                    if self.reads is None or place in self.reads:
+                        read.append(data)
+            if saved:  # with the result itself, there would be a reference cycle
+                saved = tuple([value.detach() if value is result else value for value in saved])
+                read += elements_of(saved)
+            record(result, self, name, inputs, (arguments, saved, needs, version), read)
         return result
 
     def vjp(self, node: Node, inputs: Any, ctx: Any, grad: Tensor, needed: Any) -> list[Any]:
-        """Return the gradients of the inputs by `gradient`, or recorded; see `Rule`.
+        """Return the gradients of the inputs; see `Rule`.
 
         Raises:
-            GradientError: what `gradient` returned does not fit the arguments.
+            GradientError: a gradient does not fit its argument.
             InPlaceError: gradients are recorded, and an argument has been changed in place.
         """
         arguments, saved, requires, version = ctx
@@ -133,7 +133,7 @@ class FusedKernel:
 
 
 def _own(name: str, gradient: Any, parent: Any, grad: Tensor) -> Tensor:
-    """Return a gradient that fits its input, marked as new memory if it is that."""
+    """Return a gradient of the shape of its input, marked as new if it has memory of its own."""
     fits: Tensor = fitting(gradient, parent, name)
     fits._fresh = fits is not grad and fits._tensor._version is None
     return fits
@@ -143,20 +143,20 @@ Kernel: TypeAlias = Callable[..., Any] | FusedKernel
 
 
 def by_kernel(
-    name: str, kernel: Kernel, *arguments: Any, otherwise: FusedKernel | None = None
+    name: str, kernel: Kernel, *arguments: Any, fallback: FusedKernel | None = None
 ) -> Tensor:
-    """Return the result of a named operation by a kernel, recorded if a gradient is wanted.
+    """Run a named operation by a kernel; record it if a gradient is required.
 
     Args:
         name: the operation.
-        kernel: a kernel for it.
-        *arguments: those of the composition, in order.
-        otherwise: the kernel for the cases that do not fit `kernel`. Cases that fit neither are
-            composed.
+        kernel: the kernel.
+        *arguments: the arguments of the composition, in order.
+        fallback: the kernel for arguments that `kernel` does not support. For arguments that
+            neither supports, the composition runs.
     """
     if isinstance(kernel, FusedKernel):
-        if otherwise is not None and not kernel.fits(*arguments):
-            kernel = otherwise
+        if fallback is not None and not kernel.fits(*arguments):
+            kernel = fallback
         return kernel.recorded(name, *arguments)
     result: Tensor = kernel(*arguments)
     return result
@@ -165,9 +165,9 @@ def by_kernel(
 def _gradient_of_composition(
     composed: Callable[..., Tensor], grad: Tensor, needs: Sequence[bool], *arguments: Any
 ) -> list[Tensor | None]:
-    """Return the gradient for each argument, recorded as a function of them and of `grad`."""
+    """Return the gradient of each argument, recorded as a function of the arguments and `grad`."""
     result = composed(*arguments)
-    places: dict[Any, int] = {}  # of a tensor that is given twice, the first
+    places: dict[Any, int] = {}  # the first one, if a tensor is given twice
     for place, (argument, needed) in enumerate(zip(arguments, needs, strict=True)):
         if needed:
             places.setdefault(argument.variable, place)

@@ -12,24 +12,28 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.core.dtypes import Array
+from mt_tensor.core.numpy_functions import SPECIAL_CASES
+
+MANY = 2048
+"""From so many elements on, a choice takes more time in NumPy's `where` than in several calls."""
 
 _BITS = {width: np.dtype(f"i{width}") for width in (1, 2, 4, 8)}
 """The integers by their number of bytes."""
 
 
-def choose(condition: Any, x: Any, y: Any) -> Any:
+def choose(condition: Array, x: Array, y: Array) -> Array:
     """Return `x` where the condition holds, else `y`, as arrays that are broadcast."""
-    if x.dtype != y.dtype:
+    if condition.size < MANY or x.dtype != y.dtype:
         return np.where(condition, x, y)
     bits = _BITS[x.dtype.itemsize]
-    other = y.view(bits)
-    return (((x.view(bits) ^ other) & _mask(condition, bits)) ^ other).view(x.dtype)
-
-
-def keep(condition: Any, x: Any) -> Any:
-    """Return `x` where the condition holds, else 0, as arrays that are broadcast."""
-    bits = _BITS[x.dtype.itemsize]
-    return (x.view(bits) & _mask(condition, bits)).view(x.dtype)
+    first, second, mask = x.view(bits), y.view(bits), _mask(condition, bits)
+    if not y.ndim and second == 0:
+        chosen = first & mask
+    elif not x.ndim and first == 0:
+        chosen = second & ~mask
+    else:
+        chosen = ((first ^ second) & mask) ^ second
+    return chosen.view(x.dtype)
 
 
 def split(condition: Any, x: Any) -> tuple[Any, Any]:
@@ -44,3 +48,12 @@ def _mask(condition: Any, bits: np.dtype[Any]) -> Array:
     """Return integers that are all ones where the condition holds, else zero."""
     mask: Array = np.negative(condition.view(np.int8)).astype(bits)
     return mask
+
+
+def choosing_bits(_: Any, __: Any, namespace: dict[str, Any]) -> str:
+    """Let the code of a formula choose by `choose`; no statement is added."""
+    namespace["where"] = choose
+    return ""
+
+
+SPECIAL_CASES["formula"] = choosing_bits

@@ -77,9 +77,13 @@ _NOT_FOUND = "the iteration did not come to an end"
 
 def _by_differences(x: Tensor, values: Tensor) -> Tensor:
     """Return `x[i, j] / (values[j] - values[i])`, and 0 where x is 0: on the diagonal."""
+    return _quotient(x, values.unsqueeze(-2) - values.unsqueeze(-1))
+
+
+def _quotient(x: Tensor, y: Tensor) -> Tensor:
+    """Return `x / y`, and 0 where x is 0, as where no gradient comes from vectors."""
     zero = x == 0
-    steps = values.unsqueeze(-2) - values.unsqueeze(-1)
-    return elementwise("where", zero, 0.0, x / elementwise("where", zero, 1.0, steps))
+    return elementwise("where", zero, 0.0, x / elementwise("where", zero, 1.0, y))
 
 
 def _off_diagonal(x: Tensor) -> Tensor:
@@ -108,22 +112,6 @@ class EigenvectorsOfSymmetric(Function):
         return vectors @ (by_values.diag_embed() + turning) @ vectors.mT, None
 
 
-class EigenvaluesOfSymmetric(Function):
-    """Eigenvalues, which have a gradient also where several are equal."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, uplo: str) -> Tensor:
-        ctx.uplo = uplo
-        ctx.save_for_backward(x)
-        return lapack(_NOT_FOUND, lambda a: np.linalg.eigvalsh(a, "L" if uplo == "L" else "U"), x)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        (x,) = ctx.saved_tensors
-        vectors = _unpacked(EigenvectorsOfSymmetric.apply(x, ctx.uplo))[1]
-        return vectors * grad.unsqueeze(-2) @ vectors.mT, None
-
-
 def _unpacked(packed: Tensor) -> tuple[Tensor, Tensor]:
     return packed.select(-2, 0), packed.narrow(-2, 1, packed.shape[-2] - 1)
 
@@ -149,8 +137,11 @@ def eigh(A: Tensor, UPLO: str = "L") -> Eigen:  # noqa: N803 - torch's names
 
 @validate_call
 def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:  # noqa: N803
-    """Return the eigenvalues of symmetric matrices in ascending order; see `eigh`."""
-    return EigenvaluesOfSymmetric.apply(A, _checked("eigvalsh", A, UPLO))
+    """Return the eigenvalues of symmetric matrices in ascending order; see `eigh`.
+
+    They have a gradient also where several are equal.
+    """
+    return _unpacked(EigenvectorsOfSymmetric.apply(A, _checked("eigvalsh", A, UPLO)))[0]
 
 
 def _checked(name: str, x: Tensor, uplo: str) -> str:
@@ -195,30 +186,15 @@ class SingularVectors(Function):
         inner = left * s.unsqueeze(-2) + s.unsqueeze(-1) * right + by_s.diag_embed()
         out = u @ inner @ v.mT
         if rows > s.shape[-1]:  # what leaves the space of the columns
-            out = out + (by_u - u @ (u.mT @ by_u)) / s.unsqueeze(-2) @ v.mT
+            out = out + _quotient(by_u - u @ (u.mT @ by_u), s.unsqueeze(-2)) @ v.mT
         if x.shape[-1] > s.shape[-1]:
-            out = out + u @ ((by_v - v @ (v.mT @ by_v)) / s.unsqueeze(-2)).mT
+            out = out + u @ _quotient(by_v - v @ (v.mT @ by_v), s.unsqueeze(-2)).mT
         return out
 
 
 def _parts(packed: Tensor, rows: int) -> tuple[Tensor, Tensor, Tensor]:
     rest = packed.shape[-2] - rows - 1
     return packed.narrow(-2, 0, rows), packed.select(-2, rows), packed.narrow(-2, rows + 1, rest)
-
-
-class SingularValues(Function):
-    """Singular values, which have a gradient also where several are equal."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor) -> Tensor:
-        ctx.save_for_backward(x)
-        return lapack(_NOT_FOUND, lambda a: np.linalg.svd(finite(a), compute_uv=False), x)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        (x,) = ctx.saved_tensors
-        u, _, v = _parts(SingularVectors.apply(x), x.shape[-2])
-        return u * grad.unsqueeze(-2) @ v.mT
 
 
 @validate_call
@@ -248,9 +224,12 @@ def svd(A: Tensor, full_matrices: bool = True) -> Singular:  # noqa: N803
 
 @validate_call
 def svdvals(A: Tensor) -> Tensor:  # noqa: N803
-    """Return the singular values of matrices, falling; see `svd`."""
+    """Return the singular values of matrices, falling; see `svd`.
+
+    They have a gradient also where several are equal.
+    """
     check_matrices("svdvals", A, square=False)
-    return SingularValues.apply(A)
+    return _parts(SingularVectors.apply(A), A.shape[-2])[1]
 
 
 def _refuse_gradient(what: str, instead: str, x: Tensor) -> None:

@@ -10,13 +10,12 @@ from mt_tensor.checks import check_choice, validate_call
 from mt_tensor.core.arguments import check_floating
 from mt_tensor.core.dtypes import as_number
 from mt_tensor.core.strides import is_integer, normalize_dims
+from mt_tensor.core.sums import Dims
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import ShapeError
 from mt_tensor.linalg.factors import svdvals
 from mt_tensor.reductions import norms
 from mt_tensor.reductions.sums import wide
-
-Dims = int | Sequence[int] | None
 
 
 @validate_call

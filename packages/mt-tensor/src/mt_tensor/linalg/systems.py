@@ -221,13 +221,13 @@ class Determinant(Function):
         (x,) = ctx.saved_tensors
         value = Determinant.apply(x)
         if not (value == 0).any():
-            return _at_matrices(grad * value) * Inverse.apply(x).mT
+            return (grad * value)[..., None, None] * Inverse.apply(x).mT
         if is_grad_enabled():
             raise GradientError(
                 "det() has no second derivative here where a matrix is singular: call backward() "
                 "without create_graph."
             )
-        return _at_matrices(grad) * lapack("no singular values were found", _cofactors, x)
+        return grad[..., None, None] * lapack("no singular values were found", _cofactors, x)
 
 
 def _cofactors(x: Array) -> Array:
@@ -238,11 +238,6 @@ def _cofactors(x: Array) -> Array:
     others = np.stack([np.delete(s, i, -1).prod(-1) for i in range(s.shape[-1])], -1)
     turns = np.linalg.det(u) * np.linalg.det(vh)
     return np.asarray(turns[..., None, None] * ((u * others[..., None, :]) @ vh))
-
-
-def _at_matrices(x: Tensor) -> Tensor:
-    """Return numbers, one for each matrix, in a shape that broadcasts with the matrices."""
-    return x.unsqueeze(-1).unsqueeze(-1)
 
 
 class LogAbsDet(Function):
@@ -256,7 +251,7 @@ class LogAbsDet(Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         (x,) = ctx.saved_tensors
-        return _at_matrices(grad) * Inverse.apply(x).mT
+        return grad[..., None, None] * Inverse.apply(x).mT
 
 
 @validate_call

@@ -69,15 +69,10 @@ def _other_layout(layout: Layout, dtype: DType) -> Layout:
             f"{what} must follow each other along a last dimension; shape {shape} and strides "
             f"{strides} were given. Copy them in order first, as in x.contiguous()."
         )
-    if new < old:
-        times = old // new
-        steps = tuple([stride * times for stride in strides[:-1]])
-        return layout_of(dtype, (*shape[:-1], shape[-1] * times), (*steps, 1), offset * times)
-    times = new // old
-    if any(number % times for number in (shape[-1], offset, *strides[:-1])):
+    if any(number * old % new for number in (shape[-1], offset, *strides[:-1])):
         raise ShapeError(
-            f"{what} must come in groups of {times}; shape {shape}, strides {strides} and offset "
-            f"{offset} were given."
+            f"{what} must come in groups of {new // old}; shape {shape}, strides {strides} and "
+            f"offset {offset} were given."
         )
-    steps = tuple([stride // times for stride in strides[:-1]])
-    return layout_of(dtype, (*shape[:-1], shape[-1] // times), (*steps, 1), offset // times)
+    steps = tuple([stride * old // new for stride in strides[:-1]])
+    return layout_of(dtype, (*shape[:-1], shape[-1] * old // new), (*steps, 1), offset * old // new)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from mt_tensor.checks import validate_call
-from mt_tensor.core.dtypes import Number
 from mt_tensor.core.tensor import Tensor
 
 
@@ -14,12 +13,6 @@ from mt_tensor.core.tensor import Tensor
 def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
     """Return the same elements in another shape, copying only if it must be."""
     return input.reshape(shape)
-
-
-@validate_call
-def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Merge the dimensions from `start_dim` to `end_dim` into one."""
-    return input.flatten(start_dim, end_dim)
 
 
 @validate_call
@@ -59,12 +52,6 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
 
 
 @validate_call
-def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
-    """Return a view of `length` elements from `start` on along `dim`."""
-    return input.narrow(dim, start, length)
-
-
-@validate_call
 def flip(input: Tensor, dims: Any) -> Tensor:
     """Return a copy with the order of elements reversed in some dimensions."""
     return input.flip(dims=dims)
@@ -80,9 +67,3 @@ def clone(input: Tensor) -> Tensor:
 def detach(input: Tensor) -> Tensor:
     """Return a view of the same elements that is not part of the graph."""
     return input.detach()
-
-
-@validate_call
-def masked_fill(input: Tensor, mask: Tensor, value: Number | Tensor) -> Tensor:
-    """Return a copy in which the elements under the mask are `value`."""
-    return input.masked_fill(mask, value)

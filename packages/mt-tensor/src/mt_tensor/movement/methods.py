@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mt_tensor.checks import validate_call
 from mt_tensor.core.arguments import as_integers
 from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.strides import normalize_dim, size_of
@@ -61,15 +62,16 @@ def broadcast_to(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
     return self.expand(*shape, size=size)
 
 
-def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Merge the dimensions from `start_dim` to `end_dim` into one; return self if it is one."""
-    start, end = normalize_dim(start_dim, self.ndim), normalize_dim(end_dim, self.ndim)
+@validate_call
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """Merge the dimensions from `start_dim` to `end_dim` into one; return `input` if it is one."""
+    start, end = normalize_dim(start_dim, input.ndim), normalize_dim(end_dim, input.ndim)
     if start > end:
         raise ShapeError(f"flatten() from dimension {start_dim} to {end_dim} runs backwards.")
-    if start == end and self.ndim:
-        return self
-    merged = size_of(self.shape[start : end + 1])
-    return reshaped(self, (*self.shape[:start], merged, *self.shape[end + 1 :]))
+    if start == end and input.ndim:
+        return input
+    merged = size_of(input.shape[start : end + 1])
+    return reshaped(input, (*input.shape[:start], merged, *input.shape[end + 1 :]))
 
 
 def expand_as(self: Tensor, other: Tensor) -> Tensor:

@@ -12,6 +12,7 @@ from mt_tensor.core.subscripts import Select
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.views import resolve_shape
 from mt_tensor.errors import ShapeError
+from mt_tensor.movement.turning import check_dimensions
 
 
 def split(
@@ -145,10 +146,7 @@ def _even_split(
     name: str, input: Tensor, indices_or_sections: int | Sequence[int], dim: int, least: int
 ) -> tuple[Tensor, ...]:
     """Split a tensor of so many dimensions at least; into sections only if they are even."""
-    if input.ndim < least:
-        raise ShapeError(
-            f"{name}() needs at least {least} dimension(s); shape {input.shape} was given."
-        )
+    check_dimensions(name, least, input)
     if not isinstance(indices_or_sections, Sequence):
         count = as_integer("indices_or_sections", indices_or_sections, least=1)
         if input.shape[dim] % count:

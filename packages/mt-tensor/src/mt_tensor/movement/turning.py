@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mt_tensor.checks import existing_dim, validate_call
-from mt_tensor.core.arguments import as_integer, as_integers, numpy_names
+from mt_tensor.core.arguments import as_integer, as_integers
 from mt_tensor.core.strides import normalize_dim, normalize_dims
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import IndexingError, ShapeError
@@ -13,7 +13,7 @@ from mt_tensor.movement.apart import apart
 from mt_tensor.movement.diagonals import OnDiagonal, diag
 
 
-def _at_least(name: str, ndim: int, input: Tensor) -> None:
+def check_dimensions(name: str, ndim: int, input: Tensor) -> None:
     """Raise unless something is a tensor of at least so many dimensions."""
     if input.ndim < ndim:
         raise ShapeError(
@@ -43,27 +43,27 @@ def adjoint(input: Tensor) -> Tensor:
     Raises:
         ShapeError: there are fewer than two dimensions.
     """
-    _at_least("adjoint", 2, input)
+    check_dimensions("adjoint", 2, input)
     return input.mT
 
 
-@numpy_names
-def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
+@validate_call
+def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """Return a view of `length` elements along `dim`; `start` may count from the end.
 
     Raises:
         IndexingError: it would reach beyond the tensor.
     """
-    d = existing_dim("narrow", dim, self.shape)
+    d = existing_dim("narrow", dim, input.shape)
     start, length = as_integer("start", start), as_integer("length", length)
-    if -self.shape[d] <= start < 0:
-        start += self.shape[d]
-    if start < 0 or length < 0 or start + length > self.shape[d]:
+    if -input.shape[d] <= start < 0:
+        start += input.shape[d]
+    if start < 0 or length < 0 or start + length > input.shape[d]:
         raise IndexingError(
             f"narrow() of {length} element(s) from {start} on does not lie in dimension "
-            f"{dim} with {self.shape[d]}."
+            f"{dim} with {input.shape[d]}."
         )
-    return self[(slice(None),) * d + (slice(start, start + length),)]
+    return input[(slice(None),) * d + (slice(start, start + length),)]
 
 
 @validate_call
@@ -98,7 +98,7 @@ def fliplr(input: Tensor) -> Tensor:
     Raises:
         ShapeError: there are fewer than two dimensions.
     """
-    _at_least("fliplr", 2, input)
+    check_dimensions("fliplr", 2, input)
     return input.flip(1)
 
 
@@ -109,7 +109,7 @@ def flipud(input: Tensor) -> Tensor:
     Raises:
         ShapeError: there are no dimensions.
     """
-    _at_least("flipud", 1, input)
+    check_dimensions("flipud", 1, input)
     return input.flip(0)
 
 
@@ -126,7 +126,7 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
         ShapeError: there are fewer than two dimensions, or `dims` does not name two.
         IndexingError: a dimension does not exist, or is named twice.
     """
-    _at_least("rot90", 2, input)
+    check_dimensions("rot90", 2, input)
     k, named = as_integer("k", k), as_integers((dims,))
     if len(named) != 2:
         raise ShapeError(f"rot90() turns in the plane of two dimensions; {named} was given.")

@@ -7,6 +7,7 @@ compared on the host, and so is all that is in its memory anyway, where NumPy ta
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,17 +27,15 @@ from mt_tensor.movement.joining import cat
 from mt_tensor.order.sorting import sort
 
 
-def _results(input: Tensor, found: list[Any]) -> Any:
-    """Return values, and what else is asked for, as tensors: one bare, several as a tuple.
-
-    None stands for what is not asked for.
-    """
-    values, *others = found
-    tensors = (
-        input._uploaded(values, input.dtype),
-        *(input._uploaded(x) for x in others if x is not None),
-    )
-    return tensors if len(tensors) > 1 else tensors[0]
+def _results(input: Tensor, found: Sequence[Any], return_inverse: bool, return_counts: bool) -> Any:
+    """Return values, and what else is wanted of inverse and counts; several tensors in a tuple."""
+    values, inverse, counts = found
+    tensors = [input._uploaded(values, input.dtype)]
+    if return_inverse:
+        tensors.append(input._uploaded(inverse))
+    if return_counts:
+        tensors.append(input._uploaded(counts))
+    return tuple(tensors) if len(tensors) > 1 else tensors[0]
 
 
 def _is_elsewhere(x: Tensor) -> bool:
@@ -102,9 +101,7 @@ def unique(
         array, return_inverse=True, return_counts=True, axis=axis, equal_nan=False
     )
     inverse = inverse.reshape(input.shape if axis is None else -1)
-    return _results(
-        input, [values, inverse if return_inverse else None, counts if return_counts else None]
-    )
+    return _results(input, (values, inverse, counts), return_inverse, return_counts)
 
 
 def unique_consecutive(
@@ -132,9 +129,7 @@ def unique_consecutive(
     inverse = np.repeat(np.arange(len(begins)), counts)
     if dim is None:
         inverse = inverse.reshape(input.shape)
-    return _results(
-        input, [values, inverse if return_inverse else None, counts if return_counts else None]
-    )
+    return _results(input, (values, inverse, counts), return_inverse, return_counts)
 
 
 @validate_call

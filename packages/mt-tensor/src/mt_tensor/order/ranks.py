@@ -52,8 +52,8 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Val
     ordered = sort(input, dim)
     if not input.ndim:
         return ordered
-    values, indices = (x.narrow(dim, k - 1, 1) for x in ordered)
-    return ValuesAndIndices(*(x if keepdim else x.squeeze(dim) for x in (values, indices)))
+    found = ValuesAndIndices(*[x.narrow(dim, k - 1, 1) for x in ordered])
+    return found if keepdim else ValuesAndIndices(*[x.squeeze(dim) for x in found])
 
 
 # --- Quantiles ----------------------------------------------------------------------------------

@@ -18,8 +18,7 @@ from mt_tensor.core.named import fused
 from mt_tensor.core.strides import normalize_dim
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DTypeError
-from mt_tensor.indexing.selection import ValuesAndIndices
-from mt_tensor.indexing.slices import gather_unchecked
+from mt_tensor.indexing.selection import ValuesAndIndices, selected
 from mt_tensor.movement.joining import preceded, shifted
 from mt_tensor.order.host import accumulator, on_host
 from mt_tensor.recording.functions import Function
@@ -251,8 +250,7 @@ def cummax(input: Tensor, dim: int) -> ValuesAndIndices:
         IndexingError: there is no such dimension.
     """
     dim = normalize_dim(dim, input.ndim)
-    index = _places_of_largest(input.detach(), dim)
-    return ValuesAndIndices(gather_unchecked(input, dim, index), index)
+    return selected(input, dim, _places_of_largest(input.detach(), dim))
 
 
 @validate_call
@@ -265,5 +263,4 @@ def cummin(input: Tensor, dim: int) -> ValuesAndIndices:
         IndexingError: there is no such dimension.
     """
     dim = normalize_dim(dim, input.ndim)
-    index = _places_of_smallest(input.detach(), dim)
-    return ValuesAndIndices(gather_unchecked(input, dim, index), index)
+    return selected(input, dim, _places_of_smallest(input.detach(), dim))

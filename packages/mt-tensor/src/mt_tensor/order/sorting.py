@@ -19,7 +19,7 @@ from mt_tensor.core.named import fused
 from mt_tensor.core.strides import normalize_dim
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DTypeError, ShapeError
-from mt_tensor.indexing.selection import ValuesAndIndices
+from mt_tensor.indexing.selection import ValuesAndIndices, selected
 from mt_tensor.indexing.slices import gather_unchecked
 from mt_tensor.order.host import on_host
 from mt_tensor.reductions.extremes import SharedByEqual
@@ -31,9 +31,7 @@ def _order(x: Tensor, dim: int, descending: bool) -> Tensor:
     """Return the indices that sort along `dim`; equal elements keep their order, nan is largest."""
 
     def ascending(values: Array) -> Array:
-        if values.ndim <= 32:  # in more NumPy does not sort
-            return np.argsort(values, dim, kind="stable")
-        rows = np.moveaxis(values, dim, -1)
+        rows = np.moveaxis(values, dim, -1)  # of more than 32 dimensions NumPy sorts no array
         shape = math.prod(rows.shape[:-1]), rows.shape[-1]
         order = np.argsort(rows.reshape(shape), -1, kind="stable")
         return np.moveaxis(order.reshape(rows.shape), -1, dim)
@@ -62,8 +60,7 @@ def sort(
     """
     check_flags(descending=descending, stable=stable is not None and stable)
     dim = normalize_dim(dim, input.ndim)
-    index = _order(input, dim, descending)
-    return ValuesAndIndices(gather_unchecked(input, dim, index), index)
+    return selected(input, dim, _order(input, dim, descending))
 
 
 @validate_call
@@ -115,7 +112,7 @@ def topk(
     index = _order(input, dim, largest)
     if input.ndim:
         index = index.narrow(dim, 0, k).contiguous()
-    return ValuesAndIndices(gather_unchecked(input, dim, index), index)
+    return selected(input, dim, index)
 
 
 @validate_call
@@ -181,10 +178,7 @@ def _median_along(
     else:
         middle = elementwise("where", missing > 0, size - 1, (size - 1) // 2)
     index = gather_unchecked(order, dim, middle)
-    values = gather_unchecked(x, dim, index)
-    if keepdim:
-        return ValuesAndIndices(values, index)
-    return ValuesAndIndices(values.squeeze(dim), index.squeeze(dim))
+    return selected(x, dim, index, keepdim)
 
 
 @validate_call
@@ -217,7 +211,4 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesAndIndice
         return np.broadcast_to(length.argmax(dim, keepdims=True), values.shape)
 
     index = gather_unchecked(order, dim, on_host(ends, ordered, dtype=int64).narrow(dim, 0, 1))
-    values = gather_unchecked(input, dim, index)
-    if keepdim:
-        return ValuesAndIndices(values, index)
-    return ValuesAndIndices(values.squeeze(dim), index.squeeze(dim))
+    return selected(input, dim, index, keepdim)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mt_tensor.checks import validate_call
 from mt_tensor.core.dtypes import DType, Number
 from mt_tensor.core.elementwise import elementwise
 from mt_tensor.core.operands import require_tensors
@@ -17,7 +18,8 @@ def where(self: Tensor, condition: Tensor, other: Any) -> Tensor:
     return elementwise("where", condition, self, other)
 
 
-def masked_fill(self: Tensor, mask: Tensor, value: Number | Tensor) -> Tensor:
+@validate_call
+def masked_fill(input: Tensor, mask: Tensor, value: Number | Tensor) -> Tensor:
     """Return a copy in which the elements under the mask are `value`, a number or a 0-D tensor.
 
     Raises:
@@ -25,9 +27,8 @@ def masked_fill(self: Tensor, mask: Tensor, value: Number | Tensor) -> Tensor:
         ShapeError: `value` is a tensor with dimensions.
         TypeError: the mask is no tensor, or `value` no number.
     """
-    require_tensors("masked_fill", mask)
-    filling = single("masked_fill", value, self.dtype)
-    return elementwise("where", mask, filling, self).to(self.dtype)
+    filling = single("masked_fill", value, input.dtype)
+    return elementwise("where", mask, filling, input).to(input.dtype)
 
 
 def single(name: str, value: Any, dtype: DType) -> Number | Tensor:

@@ -34,13 +34,7 @@ TensorT = TypeVar("TensorT", bound=Tensor)
 
 
 def _same_view(a: TensorData, b: TensorData) -> bool:
-    return (
-        a.shape == b.shape
-        and a.strides == b.strides
-        and a.offset == b.offset
-        and a.dtype is b.dtype
-        and a.storage is b.storage
-    )
+    return a.layout is b.layout and a.storage is b.storage
 
 
 def _check_in_place(self: Tensor, *others: Any) -> bool:

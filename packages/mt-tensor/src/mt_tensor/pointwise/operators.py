@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from mt_tensor.core.rows import on_the_left, on_the_right
+from mt_tensor.core.rows import operator_method, reflected_method
 
-__floordiv__, __rfloordiv__ = on_the_left("floor_divide"), on_the_right("floor_divide")
-__mod__, __rmod__ = on_the_left("remainder"), on_the_right("remainder")
-__and__, __rand__ = on_the_left("bitwise_and"), on_the_right("bitwise_and")
-__or__, __ror__ = on_the_left("bitwise_or"), on_the_right("bitwise_or")
-__xor__, __rxor__ = on_the_left("bitwise_xor"), on_the_right("bitwise_xor")
-__lshift__, __rlshift__ = on_the_left("bitwise_left_shift"), on_the_right("bitwise_left_shift")
-__rshift__, __rrshift__ = on_the_left("bitwise_right_shift"), on_the_right("bitwise_right_shift")
-__invert__ = on_the_left("bitwise_not")
+__floordiv__, __rfloordiv__ = operator_method("floor_divide"), reflected_method("floor_divide")
+__mod__, __rmod__ = operator_method("remainder"), reflected_method("remainder")
+__and__, __rand__ = operator_method("bitwise_and"), reflected_method("bitwise_and")
+__or__, __ror__ = operator_method("bitwise_or"), reflected_method("bitwise_or")
+__xor__, __rxor__ = operator_method("bitwise_xor"), reflected_method("bitwise_xor")
+__lshift__, __rlshift__ = (
+    operator_method("bitwise_left_shift"),
+    reflected_method("bitwise_left_shift"),
+)
+__rshift__, __rrshift__ = (
+    operator_method("bitwise_right_shift"),
+    reflected_method("bitwise_right_shift"),
+)
+__invert__ = operator_method("bitwise_not")

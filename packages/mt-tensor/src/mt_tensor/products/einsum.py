@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, SupportsIndex
+from typing import Any, NamedTuple, SupportsIndex
 
 from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.tensor import Tensor
@@ -18,12 +18,11 @@ from mt_tensor.errors import EquationError
 from mt_tensor.products.contraction import Label, Labels, contract, promoted
 
 
-class _Equation:
+class _Equation(NamedTuple):
     """What was written: for each operand, and the output if it was given, labels and `...`."""
 
-    def __init__(self, inputs: list[Labels], output: Labels | None) -> None:
-        self.inputs = inputs
-        self.output = output
+    inputs: list[Labels]
+    output: Labels | None
 
 
 def _letters(text: str, equation: str) -> Labels:

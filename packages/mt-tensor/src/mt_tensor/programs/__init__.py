@@ -1,11 +1,18 @@
-"""`compile` and `lazy`: a function's calls of backends as a program, which is run again and again.
+"""`compile` and `lazy`: record the backend calls of a function, optimize them, and replay them.
 
-In the order of reading: what a program is (`program.py`), the tape that records one
-(`recorder.py`; tapes are in `tape.py`), the numbers of optimizers that are its inputs
-(`numbers.py`), the state that a function reaches (`snapshot.py`) and changes (`effects.py`), the
-guards that compare it (`guards.py`), making a program shorter (`planning.py`, `passes.py`,
-`reuse.py`), a program as a function of Python (`source.py`), its gradients (`gradients.py`), and
-`compile`, which records programs (`capture.py`, `replay.py`), chooses among them (`compiling.py`)
-and compares them with the function (`checking.py`). `lazy.py` records calls without running them.
-What users call is in `functions.py`.
+Reading order:
+
+- `program.py`: instructions, their operands, and programs.
+- `recorder.py`: the tape that records a program (tapes are in `tape.py`), with `buffers.py` and
+  `recorded_kernels.py`.
+- `symbolic_numbers.py`: hyperparameters and counters of optimizers as inputs of a program.
+- `snapshot.py`, `tensor_paths.py`: the state that a function can reach, and code that loads it.
+- `guards.py`, `effects.py`: checks of that state before a replay, and its updates after one.
+- `optimization.py`, `fusion.py`, `memory_planning.py`: the optimizing passes.
+- `code_writer.py`: a program as generated Python code.
+- `gradients.py`: the backward programs of a compiled function.
+- `capture.py`, `replay.py`: record one call, and replay it.
+- `arguments.py`, `compiling.py`, `checking.py`: the cache of programs, and `compile(check=n)`.
+- `lazy.py`: deferred execution with the same programs.
+- `functions.py`: the public functions.
 """

@@ -1,4 +1,4 @@
-"""What a compiled function is called with, and what must be the same for a program to be run."""
+"""The arguments of a compiled function, and the key under which its programs are cached."""
 
 from __future__ import annotations
 
@@ -14,29 +14,25 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.mixed_precision.precision import asked
 from mt_tensor.products.precision import get_float32_matmul_precision
+from mt_tensor.programs.buffers import alias_group
 from mt_tensor.programs.pytree import leaves_in, structure_of
 from mt_tensor.programs.snapshot import CONSTANT
-from mt_tensor.programs.storages import group_of
 
 
 class Arguments:
     """The arguments of a call.
 
     Attributes:
-        args, kwargs: as they were given.
-        leaves: all that is in them, in order.
-        data: for each leaf the elements, if it is a tensor.
-        groups: of the memory of each tensor.
-        key: what must be the same for a program to be run: structure, shapes, types and modes.
+        args, kwargs: the arguments.
+        leaves: the values in nested containers, in order.
+        data: the leaves, with their `TensorData` in place of tensors.
+        groups: the alias group of each tensor.
+        key: equal for calls that may run the same program: structure, layouts, values and modes.
     """
 
     __slots__ = ("args", "data", "groups", "key", "kwargs", "leaves")
 
-    def __init__(
-        self,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> None:
+    def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.args = args
         self.kwargs = kwargs
         self.leaves = list(leaves_in((args, kwargs) if kwargs else args))
@@ -45,53 +41,50 @@ class Arguments:
         key: list[Any] = []
         ids: list[int] = []
         for leaf in self.leaves:
+            data = leaf
             if isinstance(leaf, Tensor):
                 data = leaf._tensor
-                layout = data.layout
+                layout: Any = data.layout
                 wanted = leaf.requires_grad
                 if layout.contiguous is not layout and not wanted:
                     data = _from_offset_zero(data)
                     layout = data.layout
-                self.data.append(data)
-                self.groups.append(group_of(data.storage))
-                known = layout if layout.contiguous is layout else _facts(layout)
+                self.groups.append(alias_group(data.storage))
+                if layout.contiguous is not layout:  # only contiguous layouts are always shared
+                    layout = (layout.dtype, layout.shape, layout.strides, layout.offset)
                 history = leaf._node is None, leaf._grad is None
-                key.append((known, leaf.backend, leaf.name, wanted, *history))
+                key.append((layout, leaf.backend, leaf.name, wanted, *history))
                 ids.append(id(leaf))
             elif type(leaf) is float:
-                self.data.append(leaf)
-                key.append(leaf.hex())  # in which nan is equal, and 0.0 is not -0.0
+                key.append(leaf.hex())  # nan is equal to itself, and 0.0 is not -0.0
             elif isinstance(leaf, CONSTANT):
-                self.data.append(leaf)
-                hashable = repr(leaf) if isinstance(leaf, slice) else leaf
-                key.append((type(leaf), hashable))
+                key.append((type(leaf), repr(leaf) if isinstance(leaf, slice) else leaf))
             else:
-                self.data.append(leaf)
-                key.append(id(leaf))  # which stays its own: see `others`
-        several = len(self.groups) > 1
+                key.append(id(leaf))  # a program keeps it alive: see `objects`
+            self.data.append(data)
+        aliases = None
+        if len(ids) > 1:
+            aliases = tuple(map(self.groups.index, self.groups)), tuple(map(ids.index, ids))
         seen: dict[int, int] = {}
         self.key = (
             tuple(key),
             tuple([structure_of(each, seen) for each in args]),
             structure_of(kwargs, seen) if kwargs else None,
-            (tuple(map(self.groups.index, self.groups)), tuple(map(ids.index, ids)))
-            if several
-            else None,
+            aliases,
             recording.get(),
-            _precision() if BLOCKS.count else None,
+            _autocast_dtypes() if BLOCKS.count else None,
             get_default_dtype(),
             current_backend(),
             get_float32_matmul_precision(),
         )
 
-    def without_elements(self) -> Arguments:
-        """Return these arguments without tensors, which would keep their memory."""
+    def release(self) -> None:
+        """Drop the tensors, which keep memory alive; keys can still be compared."""
         self.args, self.kwargs, self.data = (), {}, []
-        self.leaves = [None if isinstance(leaf, Tensor) else leaf for leaf in self.leaves]
-        return self
+        self.leaves = [leaf for leaf in self.leaves if not isinstance(leaf, Tensor)]
 
     def difference(self, other: Arguments) -> str:
-        """Return how other arguments differ from these; nothing if they are of one program."""
+        """Return why the arguments of another call need another program; nothing if they do not."""
         if self.key == other.key:
             return ""
         for position, (a, b) in enumerate(zip(self.key[0], other.key[0], strict=False)):
@@ -101,32 +94,27 @@ class Arguments:
         return "arguments have another structure, or a mode differs"
 
     @property
-    def others(self) -> list[Any]:
-        """What is known by its identity, and kept alive by a program so that no other has it."""
+    def objects(self) -> list[Any]:
+        """The leaves that are compared by identity; a program keeps them alive."""
         return [x for x in self.leaves if not isinstance(x, (Tensor, *CONSTANT))]
 
 
-def _facts(layout: Any) -> Any:
-    return layout.dtype, layout.shape, layout.strides, layout.offset
-
-
-def _precision() -> Any:
+def _autocast_dtypes() -> Any:
     return tuple(
         (device, None if each is None else each.dtype) for device, each in asked.get().items()
     )
 
 
 def _from_offset_zero(data: TensorData) -> TensorData:
-    """Return a view of an array as one of the part of the array that begins where the view does.
+    """Return a view of an array as one of the slice of the array that begins with the view.
 
-    So a program does not depend on which part, such as which batch of a dataset, is given.
+    A program then does not depend on the offset, such as that of a batch in a dataset.
     """
     layout = data.layout
     if not layout.offset or min(layout.strides) < 0 or not isinstance(data.storage, np.ndarray):
         return data
-    part = data.with_layout(layout.like(layout.shape, layout.strides, 0))  # of one version
-    last = sum(
-        stride * (size - 1) for size, stride in zip(layout.shape, layout.strides, strict=True)
-    )
-    part._storage = data.storage[layout.offset : layout.offset + last + 1]
+    part = data.with_layout(layout.like(layout.shape, layout.strides, 0))  # of the same version
+    sizes = zip(layout.shape, layout.strides, strict=True)
+    last = layout.offset + sum(stride * (size - 1) for size, stride in sizes)
+    part._storage = data.storage[layout.offset : last + 1]
     return part

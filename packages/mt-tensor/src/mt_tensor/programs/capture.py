@@ -14,155 +14,136 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileError
 from mt_tensor.mixed_precision.precision import asked
 from mt_tensor.programs.arguments import Arguments
-from mt_tensor.programs.effects import Reason
-from mt_tensor.programs.gradients import behind_boundary, record_gradients
-from mt_tensor.programs.locations import Locations
-from mt_tensor.programs.numbers import Numbers
-from mt_tensor.programs.pytree import Copies, map_leaves
+from mt_tensor.programs.gradients import placeholder_of, record_gradients
+from mt_tensor.programs.pytree import Copies, leaves_in, map_leaves, structure_of
 from mt_tensor.programs.recorder import Recorder
-from mt_tensor.programs.replay import Replay, replay_of
-from mt_tensor.programs.snapshot import Snapshot, opaque_in, variables_of
-from mt_tensor.programs.source import Source
+from mt_tensor.programs.replay import Replay, build_replay
+from mt_tensor.programs.replay_writer import NotReplayable, ReplayWriter
+from mt_tensor.programs.snapshot import MISSING, Snapshot, free_variables, incomparable_in
+from mt_tensor.programs.symbolic_numbers import SymbolicNumbers
 
 
 class Capture:
     """One call of a function while its program is recorded.
 
-    An exception leaves what the function has done until then, as without a program.
+    After an exception, the side effects of the function remain, as without a program.
 
     Attributes:
-        snapshot: what lay around the function before.
-        replay: the program, which can be run again.
-        reason: why there is none; empty if there is one.
+        snapshot: the state before the call.
+        replay: the replay; None if there is none.
+        reason: why there is none.
 
     Raises:
-        CompileError: the function is given, or names, something that a program cannot compare.
+        CompileError: an argument or a variable of the function cannot be compared.
     """
 
-    def __init__(self, function: Callable[..., Any], moving: set[Any], given: Arguments) -> None:
+    def __init__(self, function: Callable[..., Any], rebound: set[Any], given: Arguments) -> None:
         self.function = function
-        self.moving = moving
+        self.rebound = rebound
         self.given = given
         self.name = getattr(function, "__name__", type(function).__name__)
         self.replay: Replay | None = None
         self.reason = ""
-        others = given.others
-        for each in others:
-            if isinstance(each, np.ndarray):
-                raise CompileError(
-                    f"{self.name} was given an array of NumPy, whose elements a program would have "
-                    "for ever: give it a tensor, as from_numpy() makes it."
-                )
-        self._check_known("is given", given.leaves)
-        for variable, value in variables_of(function):
-            self._check_known(f"reads {variable!r},", value)
+        if any(isinstance(each, np.ndarray) for each in given.objects):
+            raise CompileError(
+                f"{self.name} was given a NumPy array, and a program would repeat its elements for "
+                "ever: pass a tensor, as from_numpy() makes it."
+            )
+        self._check_comparable("is given", given.leaves)
+        for name, slot in free_variables(function):
+            value = slot.get()
+            if value is not MISSING:
+                self._check_comparable(f"reads {name!r},", value)
         tensors = [each for each in given.leaves if isinstance(each, Tensor)]
-        self.snapshot = Snapshot([function, *others, *tensors])
+        self.snapshot = Snapshot([function, *given.objects, *tensors])
 
-    def _check_known(self, how: str, value: Any) -> None:
-        """Raise CompileError if there is something that a program cannot compare."""
-        found = opaque_in(value)
+    def _check_comparable(self, how: str, value: Any) -> None:
+        found = incomparable_in(value)
         if found is not None:
             raise CompileError(
                 f"{self.name} {how} an object of type {type(found).__name__}. A program could not "
-                "tell whether that is as it was: pass tensors, plain values or containers of these."
+                "tell whether it has changed: pass tensors, plain values or containers of these."
             )
 
     def run(self) -> Any:
         """Run the function, record its program, and return its result.
 
         Raises:
-            CompileError: it did what no program can.
+            CompileError: no program can do what the function did.
         """
-        taken = self._placeholders()
-        recorder = Recorder(self.name, Numbers(self.snapshot))
-        leaves = iter(taken)
+        placeholders = list(map(self._placeholder, self.given.leaves, self.given.data))
+        recorder = Recorder(self.name, SymbolicNumbers(self.snapshot))
+        leaves = iter(placeholders)
         copies: Copies = {}
-        whole = (self.given.args, self.given.kwargs)
-        args, kwargs = map_leaves(whole, lambda _: next(leaves), copies)
-        before = {key: _items(copy) for key, (_, copy) in copies.items()}
-        pairs = list(zip(taken, self.given.leaves, strict=True))
-        own = {id(inside): leaf for inside, leaf in pairs if isinstance(leaf, Tensor)}
-        own |= {id(copy): original for original, copy in copies.values()}
-        began, others = current_generator().get_state(), _states_of_others()
+        inputs = map_leaves((self.given.args, self.given.kwargs), lambda _: next(leaves), copies)
+        structure, before = structure_of(inputs), list(leaves_in(inputs))
+        states = current_generator().get_state(), _states_of_other_generators()
         uncached = {
             device: None if each is None else replace(each, kept=None)
             for device, each in asked.get().items()
         }
-        unkept = asked.set(uncached)  # so that the program converts for `autocast`, too
+        cached = asked.set(uncached)  # so that the conversions of autocast are recorded, too
         try:
             with recorder:
-                result = self.function(*args, **kwargs)
+                result = self.function(*inputs[0], **inputs[1])
         finally:
-            asked.reset(unkept)
-            changed = [
-                key for key, (_, copy) in copies.items() if not _alike(_items(copy), before[key])
-            ]
-            for key in changed:
-                original, copy = copies[key]
-                items = map_leaves(_items(copy), lambda x: own.get(id(x), x))
-                original.clear()
-                (original.update if isinstance(original, dict) else original.extend)(items)
-        self._check_randomness(recorder, began, others)
-        locations = Locations(Source(), self.snapshot, self.moving, pairs)
+            asked.reset(cached)
+            after = list(leaves_in(inputs))
+            changed = structure_of(inputs) != structure or any(
+                a is not b for a, b in zip(before, after, strict=True)
+            )
+            given = dict(zip(map(id, placeholders), self.given.leaves, strict=True))
+            originals = {id(copy): (copy, original) for original, copy in copies.values()}
+
+            def restore(value: Any) -> Any:
+                return map_leaves(value, lambda x: given.get(id(x), x), originals)
+
+            if changed:
+                for original, copy in copies.values():
+                    if isinstance(original, dict):
+                        items = {restore(key): restore(item) for key, item in copy.items()}
+                        original.clear()
+                        original.update(items)
+                    else:
+                        original[:] = map(restore, copy)
+        self._check_randomness(recorder, *states)
+        code = ReplayWriter(recorder, self.snapshot, self.given, placeholders, self.rebound)
         try:
             if changed:
-                raise Reason("it changes a list or dictionary that it is given")
-            gradients = record_gradients(self.name, taken, result, recorder, locations)
-            self.replay = replay_of(self.name, self.given, result, recorder, locations, gradients)
-        except Reason as reason:
+                raise NotReplayable("it changes a list or dictionary that it is given")
+            gradients = record_gradients(code, placeholders, result)
+            self.replay = build_replay(code, result, gradients)
+        except NotReplayable as reason:
             self.reason = str(reason)
         finally:
-            recorder.storages.close()
-        return map_leaves(result, lambda value: own.get(id(value), value))
+            recorder.buffers.close()
+        return restore(result)
 
-    def _placeholders(self) -> list[Any]:
-        """Return for each argument what the function is given in its place."""
-        taken: list[Any] = []
-        for leaf, data in zip(self.given.leaves, self.given.data, strict=True):
-            if isinstance(leaf, Tensor) and leaf.requires_grad and leaf._node is not None:
-                taken.append(behind_boundary(leaf))
-            elif isinstance(leaf, Tensor) and data is not leaf._tensor:
-                taken.append(Tensor._make(data, leaf.backend))
-            else:
-                taken.append(leaf)
-        return taken
+    def _placeholder(self, leaf: Any, data: Any) -> Any:
+        """Return what the function is given in place of an argument."""
+        if not isinstance(leaf, Tensor):
+            return leaf
+        if leaf.requires_grad and leaf._node is not None:
+            return placeholder_of(leaf)
+        return leaf if data is leaf._tensor else Tensor._make(data, leaf.backend)
 
     def _check_randomness(self, recorder: Recorder, before: Any, others: Any) -> None:
         state = current_generator().get_state()
-        began = state["seed"] != before["seed"]
-        if began or state["blocks"] - before["blocks"] != recorder.drawn:
+        what = ""
+        if state["seed"] != before["seed"]:
+            what = "begins a sequence of random numbers anew"
+        elif state["blocks"] - before["blocks"] != recorder.drawn:
+            what = "draws integers, orders or choices, which are drawn on the host"
+        elif _states_of_other_generators() != others:
+            what = "draws random numbers from Python or NumPy"
+        if what:
             raise CompileError(
-                f"{self.name} "
-                + (
-                    "begins a sequence of random numbers anew"
-                    if began
-                    else "draws integers, orders or choices, which come from the host"
-                )
-                + ": a program would have the same ones for ever. Do so before, and pass a tensor."
-            )
-        if _states_of_others() != others:
-            raise CompileError(
-                f"{self.name} draws random numbers of Python or NumPy: a program would have the "
-                "same ones for ever. Draw them before, or with functions of mt_tensor."
+                f"{self.name} {what}: a program would repeat them for ever. Do that before the "
+                "call, and pass a tensor."
             )
 
 
-def _items(container: Any) -> Any:
-    """Return a copy of a list or dictionary."""
-    return type(container)(container)
-
-
-def _alike(now: Any, before: Any) -> bool:
-    """Whether copies of a list or dictionary hold the same items in the same order."""
-    if len(now) != len(before) or (isinstance(now, dict) and list(now) != list(before)):
-        return False
-    if isinstance(now, dict):
-        now, before = now.values(), before.values()
-    return all(a is b for a, b in zip(now, before, strict=True))
-
-
-def _states_of_others() -> Any:
-    """Return the positions in the random sequences of Python and of NumPy."""
-    name, keys, *rest = np.random.get_state()  # noqa: NPY002 - that is what is looked at
+def _states_of_other_generators() -> Any:
+    """Return the states of the global generators of Python and NumPy."""
+    name, keys, *rest = np.random.get_state()  # noqa: NPY002 - the global one is meant
     return random.getstate(), name, np.asarray(keys).tolist(), rest

@@ -1,155 +1,104 @@
-"""What a function has left changed, and how a program leaves the same.
+"""The side effects of a function, and the code that repeats them.
 
-A program puts new tensors in the places that the function put some: gradients in parameters, states
-in dictionaries. What it cannot do again, such as adding to a list, is a reason to run the function
-as it is.
+A replay assigns new tensors to the slots to which the function assigned some: gradients of
+parameters, items of dictionaries. A function with other side effects, such as an append to a list,
+has no program.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.programs.locations import Locations
-from mt_tensor.programs.numbers import Numbers
-from mt_tensor.programs.program import TensorView, View
+from mt_tensor.programs.program import View
 from mt_tensor.programs.pytree import leaves_in
-from mt_tensor.programs.recorder import Recorder
-from mt_tensor.programs.snapshot import Place, same, slots_of
-
-Text = Callable[[], str]
-"""Returns the text of something, once all memory has a name."""
-
-
-class Reason(Exception):  # noqa: N818 - it never reaches users
-    """Why a program cannot leave what a function has left."""
+from mt_tensor.programs.replay_writer import NotReplayable, ReplayWriter
+from mt_tensor.programs.snapshot import Slot, same, slots_of
 
 
 class Effects:
-    """What is to be put where, at the end of a run.
+    """The assignments at the end of a replay.
 
     Attributes:
-        kept: the views of memory that somebody has afterwards.
-        stores: what is put where: the text of an object and an attribute or key, and of the value.
-        names: the names of new tensors that have one, by their identity.
-        cleared: the tensors whose gradients are replaced, so that the old ones can be freed first.
+        outputs: the views of new tensors that are assigned.
+        replaced: the slots of gradients that were there before, and are replaced.
     """
 
-    def __init__(self, locations: Locations, recorder: Recorder) -> None:
-        self.locations = locations
-        self.recorder = recorder
-        self.kept: list[View] = []
-        self.stores: list[tuple[Text, str, Text]] = []
-        self.names: dict[int, str] = {}
-        self.cleared: list[Text] = []
-
-    def find(self, numbers: Numbers) -> None:
-        """Note all changes but those of numbers that vary.
+    def __init__(self, code: ReplayWriter) -> None:
+        """Find all side effects.
 
         Raises:
-            Reason: a program could not make one of them.
+            NotReplayable: a replay could not repeat one of them.
         """
-        snapshot = self.locations.snapshot
-        for place, before, now in snapshot.changed():
-            if place.id not in numbers.taken:
-                self._place(place, before, now)
-        grown = snapshot.grown()
-        if grown is not None:
-            raise Reason(f"a {type(grown).__name__} gets other items")
+        self.code = code
+        self.outputs: list[View] = []
+        self.replaced: list[Slot] = []
+        snapshot, numbers = code.snapshot, code.recorder.numbers
+        updates = numbers.updates()
+        if updates is None:
+            raise NotReplayable("it changes a number of an optimizer outside of its steps")
+        self._stores: list[tuple[Slot, Any]] = updates
+        for slot, before, now in snapshot.changed():
+            if slot.id not in numbers.inputs:
+                self._assigned(slot, before, now)
+        container = snapshot.resized()
+        if container is not None:
+            kind = type(container).__name__
+            raise NotReplayable(f"it changes the length or the keys of a {kind}")
         for tensor, slots in snapshot.tensors.values():
             self._tensor(tensor, slots)
 
     def write(self) -> None:
-        """Write the stores: first all that is put, for it may lie where something is put.
-
-        They are released then: each refers to these effects, so that only the garbage collector
-        would free the gradients in them.
-        """
-        source = self.locations.source
+        """Write the assignments, after all values: these may depend on slots that change."""
         lines = []
-        for number, (owner, target, value) in enumerate(self.stores):
-            source.lines.append(f"o{number}, s{number} = {owner()}, {value()}")
-            lines.append(f"o{number}{target} = s{number}")
-        source.lines += lines
-        self.stores.clear()
+        for number, (slot, value) in enumerate(self._stores):
+            holder, stored = self.code.holder(slot), self.code.expression(value)
+            self.code.lines.append(f"o{number}, s{number} = {holder}, {stored}")
+            lines.append(f"o{number}{self.code.accessor(slot)} = s{number}")
+        self.code.lines += lines
+        self._stores.clear()  # which refer to the gradients of this call
 
-    # --- Places ---------------------------------------------------------------------------------
+    def _store(self, slot: Slot, value: Any) -> None:
+        self.outputs += [each.view for each in self.code.new_tensors(value)]
+        self._stores.append((slot, value))
 
-    def _place(self, place: Place, before: Any, now: Any) -> None:
-        if (isinstance(before, Tensor) or isinstance(now, tuple)) and alike(before, now):
-            if not self.locations.is_moving(place):
-                self.locations.moved.add(place.id)
-                raise Reason("tensors are put in a place that others had")
+    def _assigned(self, slot: Slot, before: Any, now: Any) -> None:
+        """Note that a slot holds another value."""
+        code = self.code
+        if (isinstance(before, Tensor) or isinstance(now, tuple)) and same_structure(before, now):
+            if not code.is_rebound(slot):
+                code.rebound.add(slot.id)
+                raise NotReplayable(f"it replaces the tensors in {slot}")
         elif not isinstance(now, Tensor) and not (isinstance(before, Tensor) and now is None):
-            raise Reason(f"what is in {place} is changed")
+            raise NotReplayable(f"it changes the value of {slot}")
         for leaf in leaves_in(now):
-            new = isinstance(leaf, Tensor) and not self.locations.knows(leaf)
+            new = isinstance(leaf, Tensor) and not code.existed(leaf)
             if new and (leaf._node is not None or leaf._requires_grad):
-                raise Reason(f"a tensor with a history is put in {place}: detach() it")
-        self._store(place.holder, place, self._value(now))
-
-    def _store(self, holder: Any, place: Place, value: Text) -> None:
-        source = self.locations.source
-        text = source.place(place)
-        owner = source.constant(holder, "c")
-        self.stores.append((lambda: owner, text[len(owner) :], value))
-
-    def _value(self, value: Any) -> Text:
-        """Return the text of a tensor, of a tuple of some, or of a constant."""
-        locations, source = self.locations, self.locations.source
-        if isinstance(value, Tensor):
-            if locations.knows(value):
-                return lambda: locations.tensor(value)
-            tensor_view = TensorView(self.recorder.view(value._tensor), value.backend)
-            self.kept.append(tensor_view.view)
-            return lambda: self.named(value, tensor_view)
-        if not isinstance(value, tuple):
-            return lambda: source.text(value)
-        parts = [self._value(each) for each in value]
-        kind = source.constant(type(value)) if hasattr(value, "_fields") else ""
-
-        def text() -> str:
-            inner = ", ".join(part() for part in parts)
-            return f"{kind}({inner}{',' if parts and not kind else ''})"
-
-        return text
-
-    def named(self, tensor: Tensor, tensor_view: TensorView) -> str:
-        """Return the name of a new tensor, which may be put in several places, and returned."""
-        name = self.names.get(id(tensor))
-        if name is None:
-            name = self.names[id(tensor)] = f"w{len(self.names)}"
-            source = self.locations.source
-            source.lines.append(f"{name} = {source.tensor(tensor_view, fresh=True)}")
-        return name
-
-    # --- Tensors --------------------------------------------------------------------------------
+                raise NotReplayable(f"it assigns a tensor with a graph to {slot}: detach() it")
+        self._store(slot, now)
 
     def _tensor(self, tensor: Tensor, slots: tuple[Any, ...]) -> None:
         """Note what has become of the elements and the gradient of a tensor."""
-        locations, source = self.locations, self.locations.source
         data, grad, *rest = slots_of(tensor)
         if not all(a is b for a, b in zip(rest, slots[2:], strict=True)):
-            raise Reason("the history of a tensor is changed")
-        owner: Text = lambda: locations.tensor(tensor)  # noqa: E731 - as the others
+            raise NotReplayable("it changes the graph of a tensor that existed before")
         if data is not slots[0]:
-            view = self.recorder.view(data)
-            self.kept.append(view)
-            self.stores.append((owner, "._tensor", lambda: source.view(view)))
-        if grad is slots[1]:
-            return
-        if grad is not None and grad._node is not None:
-            raise Reason("a gradient with a history is left")
-        if slots[1] is not None:
-            self.cleared.append(owner)
-        self.stores.append((owner, "._grad", self._value(grad)))
+            view = self.code.recorder.view(data)
+            self.outputs.append(view)
+            self._stores.append((Slot(tensor, "_tensor", False), view))
+        if grad is not slots[1]:
+            if grad is not None and grad._node is not None:
+                raise NotReplayable("it leaves a gradient with a graph")
+            slot = Slot(tensor, "_grad", False)
+            self._store(slot, grad)
+            if slots[1] is not None:
+                self.replaced.append(slot)
 
 
-def alike(a: Any, b: Any) -> bool:
-    """Whether two values are tensors, or tuples with tensors in the same places."""
+def same_structure(a: Any, b: Any) -> bool:
+    """Whether two values are tensors, or equal but for the tensors in them."""
     if isinstance(a, Tensor) or isinstance(b, Tensor):
         return isinstance(a, Tensor) and isinstance(b, Tensor)
     if isinstance(a, tuple) and type(a) is type(b) and len(a) == len(b):
-        return all(map(alike, a, b))
+        return all(map(same_structure, a, b))
     return same(a, b)

@@ -1,7 +1,7 @@
 """`compile`, `lazy` and `realize`, as users call them.
 
-What makes and runs programs is imported when one of them is first called: these are 20 modules, a
-sixth of the time that `import mt_tensor` would take.
+The other modules are imported at the first call: they are 20, and would take a sixth of the time
+of `import mt_tensor`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def compile(*, check: int = 0) -> Callable[[Callable[..., Any]], Compiled]: ...
 
 
 def compile(function: Callable[..., Any] | None = None, *, check: int = 0) -> Any:
-    """Return a function that does the same from a program, after a first call.
+    """Compile a function: record its first call as a program, and replay that.
 
     >>> import mt_tensor as mt
     >>> @mt.compile
@@ -33,32 +33,31 @@ def compile(function: Callable[..., Any] | None = None, *, check: int = 0) -> An
     ...     return ((x - y) ** 2).sum().sqrt()
     >>> distance(mt.tensor([3.0, 0.0]), mt.tensor([0.0, 4.0]))
     tensor(5.)
-    >>> distance(mt.tensor([6.0, 0.0]), mt.tensor([0.0, 8.0]))  # from the program
+    >>> distance(mt.tensor([6.0, 0.0]), mt.tensor([0.0, 8.0]))  # a replay
     tensor(10.)
 
-    A program depends on the arguments, the variables of the function, and what these lead to:
-    tensors of the same shapes, equal plain values, the same functions, modules and other objects,
-    which it keeps alive. Everything else that Python does happens only while the program is
-    recorded, as in JAX: prints, files, clocks and environment variables; classes are constants.
+    A program depends on the arguments, on the variables of the function, and on what these lead
+    to: tensors of the same layouts, equal plain values, the same functions, modules and other
+    objects, which it keeps alive. Everything else that Python does happens only while the program
+    is recorded, as in JAX: prints, files, clocks and environment variables. Classes are constants.
 
-    The function may do what steps of training do: change tensors in place, call `backward()`, put
-    gradients into parameters, call an optimizer, draw random numbers. It may be differentiated,
-    once. Tensors in arguments, also in lists, tuples and dictionaries, may be others at each call;
-    other shapes, dtypes, numbers and settings make another program, of which 16 are kept. The
-    numbers of optimizers (rates, counts of steps) are inputs. See `Compiled`.
+    The function may do what training steps do: change tensors in place, call `backward()`, assign
+    gradients to parameters, call an optimizer, draw random numbers. It can be differentiated, once.
+    Tensors in arguments, also in lists, tuples and dictionaries, may differ at each call; other
+    shapes, dtypes, numbers and settings need another program, and the 16 latest are kept. The
+    numbers of optimizers (rates, step counts) are inputs of a program. See `Compiled`.
 
     Args:
-        function: takes and returns tensors, numbers and the like. It may be a method or a module.
+        function: a function of tensors, numbers and the like; it may be a method or a module.
             Without one, `compile(check=...)` is a decorator.
-        check: how often the function is run beside its program, from the same state, and what both
-            return and leave is compared: at every so many runs, 0 for never.
+        check: every how many replays the function also runs, from the same state, and results and
+            side effects of the two are compared; 0 for never.
 
     Raises:
-        CompileError: on a call, if the function looks at elements on the host, or takes something
-            from elsewhere that a program would have for ever (NumPy's arrays, Python's random
-            numbers), or is given, or names as a variable, an object that cannot be compared
-            (iterators, weak references, context variables). What the function has done until then
-            has been done.
+        CompileError: on a call, if the function reads elements on the host, or uses something that
+            a program would repeat for ever (NumPy arrays, Python's random numbers), or if an
+            argument or a variable is an object that cannot be compared (iterators, weak references,
+            context variables). The side effects of the function until then remain.
     """
     from mt_tensor.programs.compiling import Compiled
 
@@ -68,7 +67,7 @@ def compile(function: Callable[..., Any] | None = None, *, check: int = 0) -> An
 
 
 def lazy() -> Lazy:
-    """Return a block in which nothing is computed before it is asked for.
+    """Return a block in which elements are computed only when they are needed.
 
     >>> import mt_tensor as mt
     >>> with mt.lazy() as block:
@@ -78,17 +77,17 @@ def lazy() -> Lazy:
     ...     computed = len(block.programs)
     ...     z.realize()
     tensor(1267.8501)
-    >>> computed, len(block.programs)  # a pass over memory, and the sum
+    >>> computed, len(block.programs)  # one fused operation, and the sum
     (0, 1)
 
-    Elements are asked for where Python sees them (`print`, `item`, `numpy`, `if x > 0`), where
-    something is changed in place, and by `x.realize()`. At the end of the block all is computed
-    that somebody still has. Operations are composed of the primitives of the contract here, without
-    the kernels of a backend. What `compile` makes runs as the function that it is. Gradients are
-    recorded as ever, and are promises, too.
+    Elements are needed where Python reads them (`print`, `item`, `numpy`, `if x > 0`), where a
+    tensor is changed in place, and by `x.realize()`. The end of the block computes all that is
+    still reachable. Operations are compositions of the primitives of the contract here, without
+    the kernels of a backend. Compiled functions run as the original function. Gradients are
+    recorded as usual, and are deferred, too.
 
-    Other threads compute at once. Arrays of NumPy that tensors share memory with are read when
-    that is computed: do not change them meanwhile.
+    Other threads compute at once. NumPy arrays that share memory with tensors are read when
+    elements are computed: do not change them meanwhile.
     """
     from mt_tensor.programs.lazy import Lazy
 
@@ -96,6 +95,6 @@ def lazy() -> Lazy:
 
 
 def realize(self: Tensor) -> Tensor:
-    """Compute the elements if they are still to come, as in `lazy`; return the tensor."""
+    """Compute the elements of a tensor if they are deferred, as in `lazy`; return the tensor."""
     _ = self._tensor.storage
     return self

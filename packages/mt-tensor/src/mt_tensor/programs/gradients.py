@@ -1,11 +1,12 @@
-"""Gradients of what a program has returned: a second program, from gradients to gradients.
+"""Gradients of a compiled function: a second program for each result that requires a gradient.
 
-If a result wants a gradient, the backward of each result is recorded right after the function.
-It reads what the forward has saved, which the first program then returns beside its results.
+The backward pass of each result is recorded right after the function. It reads buffers of the
+forward program, which therefore returns them beside its results.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mt_autodiff import AutodiffError, GradientError, GraphFreedError, derivatives
@@ -15,19 +16,19 @@ from mt_tensor.core.layout import row_major
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import CompileError, TensorError
-from mt_tensor.programs.effects import Reason
-from mt_tensor.programs.locations import Locations
-from mt_tensor.programs.planning import planned
-from mt_tensor.programs.program import Box, Memory, Program, View
+from mt_tensor.programs.arguments import Arguments
+from mt_tensor.programs.code_writer import CodeWriter
+from mt_tensor.programs.optimization import optimize
+from mt_tensor.programs.program import Opaque, Program, View, views_of
 from mt_tensor.programs.pytree import leaves_in
 from mt_tensor.programs.recorder import Recorder
-from mt_tensor.programs.source import Source
+from mt_tensor.programs.replay_writer import NotReplayable, ReplayWriter
 from mt_tensor.recording.functions import elements_of
 from mt_tensor.tape import capturing
 
 
 class ProgramRule:
-    """How gradients flow through a program: another program computes them; see `Rule`."""
+    """The gradient of a program, which another program computes; see `Rule`."""
 
     def __init__(self, run: Any) -> None:
         self.run = run
@@ -36,199 +37,166 @@ class ProgramRule:
         """Return the gradients of the inputs.
 
         Raises:
-            GraphFreedError: a backward within the program has freed the graph.
+            GraphFreedError: a backward within the function has freed the graph.
             GradientError: the gradient is to be differentiated in turn.
         """
         if self.run is None:
             raise node.freed()
         if recording.get():
             raise GradientError(
-                f"the gradient of {node.name!r}, which is compiled, is not recorded: compile the "
-                "function that differentiates it twice."
+                f"the gradient of {node.name!r}, which is compiled, cannot be differentiated: "
+                "compile the function that differentiates twice."
             )
         data = grad._tensor
         if data.layout.contiguous is not data.layout:
             data = node.backend.copy(data, data.layout.contiguous)
-        gradients: list[Any] = self.run([data, *ctx], None)[0]
+        gradients: list[Any] = self.run([data, *ctx], None)
         return gradients
 
 
 class BoundaryRule:
-    """How gradients leave a program towards what an argument was computed from; see `Rule`."""
+    """The gradient of a placeholder, which passes it on to the argument; see `Rule`."""
 
     def vjp(self, node: Node, inputs: Any, ctx: Any, grad: Tensor, needed: Any) -> list[Any]:
         """Return the gradient itself.
 
         Raises:
-            CompileError: the function that is captured calls `backward()` itself.
+            CompileError: the function that is recorded calls `backward()` itself.
         """
         recorder = capturing()
         if isinstance(recorder, Recorder):
             raise CompileError(
-                f"backward() in {recorder.name} goes on to what an argument was computed from, "
-                "which no program knows: pass detach() of it, or compile what computes it, too."
+                f"backward() in {recorder.name} would continue into what an argument was computed "
+                "from, which is outside of the program: pass detach() of it, or compile that, too."
             )
         return [grad]
 
 
-def behind_boundary(x: Tensor) -> Tensor:
-    """Return an argument that was computed before, for a function that is recorded."""
-    inside = Tensor._make(x._tensor, x.backend)
-    record(inside, BoundaryRule(), "argument", (x.variable,))
-    return inside
+def placeholder_of(x: Tensor) -> Tensor:
+    """Return a tensor for a function that is recorded, in place of an argument that has a graph."""
+    placeholder = Tensor._make(x._tensor, x.backend)
+    record(placeholder, BoundaryRule(), "argument", (x.variable,))
+    return placeholder
 
 
 class Gradients:
-    """Programs of the gradients of results.
+    """The gradient programs of the results of a function.
 
     Attributes:
-        saved: views and boxes of the forward that they read.
-        programs: for the position of a result, the function that runs its gradient; None if the
-            graph was freed.
+        name: the name of the function.
+        inputs: the tensors to differentiate with respect to, with their positions among the
+            arguments; None for other leaves.
+        saved: the views and opaque values of the forward program that gradients read.
+        runs: the function that runs the gradient of each result, by the position of the result;
+            None if the graph was freed.
     """
 
-    def __init__(self, name: str, inputs: list[Any], positions: list[int | None]) -> None:
+    def __init__(self, name: str, inputs: dict[Any, int | None]) -> None:
         self.name = name
         self.inputs = inputs
-        self.positions = positions
         self.saved: list[Any] = []
-        self.programs: dict[int, Any] = {}
+        self.runs: dict[int, Any] = {}
 
-    def connect(self, results: list[Any], parts: list[Any], given: Any) -> None:
-        """Enter results into the graph."""
-        for at, run in self.programs.items():
-            inputs = [
-                tensor if position is None else given.leaves[position].variable
-                for tensor, position in zip(self.inputs, self.positions, strict=True)
-            ]
-            record(results[at], ProgramRule(run), self.name, inputs, parts, _elements(parts))
+    def connect(self, results: list[Any], saved: list[Any], given: Arguments) -> None:
+        """Add results of a replay to the graph."""
+        inputs = [
+            tensor if position is None else given.leaves[position].variable
+            for tensor, position in self.inputs.items()
+        ]
+        for at, run in self.runs.items():
+            record(results[at], ProgramRule(run), self.name, inputs, saved, _elements(saved))
 
 
-def _elements(parts: list[Any]) -> list[TensorData]:
-    """Return the elements in what was saved, also what a kernel has saved for its gradient."""
-    found = elements_of(parts)
-    for part in parts:
-        if isinstance(part, tuple):  # of `FusedKernel.value`; a detached tensor shares its version
-            found += elements_of([x.detach() if isinstance(x, Tensor) else x for x in part])
+def _elements(saved: list[Any]) -> list[TensorData]:
+    """Return the elements in saved values, including those that a kernel has saved."""
+    found = elements_of(saved)
+    for value in saved:
+        if isinstance(value, tuple):  # of `FusedKernel.value`; a detached tensor shares its version
+            found += elements_of([x.detach() if isinstance(x, Tensor) else x for x in value])
     return found
 
 
-def record_gradients(
-    name: str, taken: list[Any], result: Any, recorder: Recorder, locations: Locations
-) -> Gradients | None:
-    """Write the gradients of results down; return None if none is wanted.
+def record_gradients(code: ReplayWriter, placeholders: list[Any], result: Any) -> Gradients | None:
+    """Record the gradients of the results of a function; return None if none is required.
 
     Args:
-        name: the function's.
-        taken: what it was given.
+        code: the code of the replay.
+        placeholders: the arguments of the function.
         result: what it returned.
-        recorder: what it asked of backends.
-        locations: where tensors are that were there before.
 
     Raises:
-        Reason: one of them cannot be computed, which the caller need not want to.
+        NotReplayable: a gradient cannot be computed, which may not matter to the caller.
     """
     results = [
         (at, leaf)
         for at, leaf in enumerate(leaves_in(result))
         if isinstance(leaf, Tensor)
-        and leaf.requires_grad  # which brings a view up to date with what has become of its base
+        and leaf.requires_grad  # which also updates a view after a change of its base
         and leaf._node is not None
-        and not locations.knows(leaf)
+        and not code.existed(leaf)
     ]
     if not results:
         return None
-    wanted: dict[Any, int | None] = {}
-    for placeholder in taken:
+    inputs: dict[Any, int | None] = {}
+    for placeholder in placeholders:
         if isinstance(placeholder, Tensor) and placeholder.requires_grad:
-            wanted[placeholder.variable] = locations.positions[id(placeholder)]
-    for tensor, slots in locations.snapshot.tensors.values():
-        if slots[2] and slots[3] is None and tensor not in wanted:
-            wanted[tensor] = None
-    variables = list(wanted)
-    gradients = Gradients(name, variables, list(wanted.values()))
-    saved: dict[Any, Any] = {}
-    recorded = []
+            inputs[placeholder.variable] = code.positions[id(placeholder)]
+    for tensor, (_, _, wanted, node, *_) in code.snapshot.tensors.values():
+        if wanted and node is None:
+            inputs.setdefault(tensor)
+    gradients = Gradients(code.recorder.name, inputs)
+    programs = {}
     for at, leaf in results:
         try:
-            recorded.append((at, *_one(recorder, leaf, dict.fromkeys(variables), name)))
-        except GraphFreedError:  # by a backward() within
-            gradients.programs[at] = None
+            programs[at] = _backward(code.recorder, leaf, list(inputs))
+        except GraphFreedError:  # by a backward() in the function
+            gradients.runs[at] = None
         except CompileError:
             raise
         except (AutodiffError, TensorError) as error:
-            raise Reason(f"the gradient of what it returns cannot be computed: {error}") from error
-    for _, program, boxes, seed in recorded:
-        saved |= {id(view.memory): view for view in _read(program, seed)}
-        saved |= {id(box): box for box in boxes}
-    gradients.saved = list(saved.values())
-    for at, program, _, seed in recorded:
-        gradients.programs[at] = _function(program, seed, gradients.saved)
+            reason = f"the gradient of a result cannot be computed: {error}"
+            raise NotReplayable(reason) from error
+    read = [each for program, seed in programs.values() for each in program.inputs if each != seed]
+    gradients.saved = list(dict.fromkeys(read))
+    for at, (program, seed) in programs.items():
+        gradients.runs[at] = _compiled(program, [seed, *gradients.saved])
     return gradients
 
 
-def _one(
-    recorder: Recorder, result: Tensor, places: dict[Any, Any], name: str
-) -> tuple[Program, list[Box], Memory]:
-    """Write the gradient of one result down; return the program, and what it reads."""
+def _backward(recorder: Recorder, result: Tensor, inputs: Sequence[Any]) -> tuple[Program, View]:
+    """Record the backward pass of a result; return the program, and its upstream gradient."""
     backend = result.backend
     ones = backend.full(result.shape, result.dtype, 1)
     ones = backend.copy(ones, row_major(ones.shape, ones.dtype))
-    own = Recorder(f"gradient of {name}", recorder.numbers)
-    own.storages = recorder.storages
-    seed = own.storages.memory(ones, False)
+    own = Recorder(f"gradient of {recorder.name}", recorder.numbers)
+    own.buffers = recorder.buffers
+    seed = own.view(ones)
+    places = dict.fromkeys(inputs)
     before = recording.set(False)
     try:
         with own:
             found = derivatives(result.variable, Tensor._make(ones, backend), True, places)
-            found = {leaf: share for leaf, share in found.items() if leaf in places}
-            shares = [
-                None if share is None else (share._whole() if share._fresh is None else share)
-                for share in map(found.get, places)
-            ]
-            shares = [
-                share if share is None or share.dtype is leaf.dtype else share.to(leaf.dtype)
-                for leaf, share in zip(places, shares, strict=True)
-            ]
+            gradients: list[Any] = []
+            for tensor in inputs:
+                gradient = found.get(tensor)
+                if gradient is not None and gradient._fresh is None:
+                    gradient = gradient._whole()
+                if gradient is not None and gradient.dtype is not tensor.dtype:
+                    gradient = gradient.to(tensor.dtype)
+                gradients.append(gradient)
     finally:
         recording.reset(before)
-    marks = [None if share is None else own.marked(share) for share in shares]
-    kept = [mark.view for mark in marks if mark is not None]
-    program = Program(own.name, own.instructions, marks, kept)
-    makes = {id(mark) for each in program.instructions for mark in _boxes_in(each.results)}
-    boxes = [box for each in program.instructions for box in each.boxes if id(box) not in makes]
-    return program, boxes, seed
+    results = own.as_operands(gradients)
+    return Program(own.name, own.instructions, results, views_of(results)), seed
 
 
-def _read(program: Program, seed: Memory) -> list[View]:
-    """Return views of what a gradient reads of the forward."""
-    calls = program.instructions
-    made = {id(view.memory) for each in calls for view in each.makes}
-    read = {view.memory for each in calls for view in (*each.reads, *each.changes)} - {seed}
-    return [View(memory, memory.layout) for memory in read if id(memory) not in made]
-
-
-def _boxes_in(value: Any) -> list[Box]:
-    if isinstance(value, Box):
-        return [value]
-    if isinstance(value, (tuple, list)):
-        return [box for each in value for box in _boxes_in(each)]
-    return []
-
-
-def _function(program: Program, seed: Memory, saved: list[Any]) -> Any:
-    """Return the function that runs a gradient, of the seed's elements and what was saved."""
-    planned(program)
-    source = Source()
-    source.load(seed, "a[0]")
-    for at, each in enumerate(saved, 1):
-        if isinstance(each, View):
-            source.load(each.memory, f"a[{at}]")
-        else:
-            source._boxes[id(each)] = f"a[{at}]"
-    source.calls(program)
-    texts = [
-        "None" if mark is None else source.tensor(mark, fresh=True) for mark in program.results
-    ]
-    source.lines.append(f"return [{', '.join(texts)}], None")
-    return source.function()
+def _compiled(program: Program, inputs: Sequence[View | Opaque]) -> Any:
+    """Return the function that runs a program, of a list of its inputs."""
+    optimize(program)
+    code = CodeWriter()
+    for at, each in enumerate(inputs):
+        code.assign(each, f"a[{at}]")
+    code.instructions(program)
+    gradients = ["None" if each is None else code.new_tensor(each) for each in program.results]
+    code.lines.append(f"return [{', '.join(gradients)}]")
+    return code.function()

@@ -1,103 +1,81 @@
-"""The guards of a program: conditions on the state that it was recorded with."""
+"""The guards of a program: it is valid while the state is what it was when it was recorded."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.programs.locations import Locations
-from mt_tensor.programs.numbers import Numbers
-from mt_tensor.programs.snapshot import Place
+from mt_tensor.programs.replay_writer import ReplayWriter
+from mt_tensor.programs.snapshot import Slot
 
 
-def add_guards(
-    locations: Locations,
-    numbers: Numbers,
-) -> None:
-    """Write all guards, and take the numbers that vary from their places.
-
-    Args:
-        locations: where tensors lie.
-        numbers: the numbers that are inputs.
-    """
-    source, snapshot = locations.source, locations.snapshot
+def add_guards(code: ReplayWriter) -> None:
+    """Write all guards, and load the numbers of optimizers."""
+    snapshot, numbers = code.snapshot, code.recorder.numbers
     for holder, copy in snapshot.holders:
-        text = source.constant(holder, "c")
-        source.guard(f"len({text}) == {len(copy)}")
+        name = code.constant(holder, "c")
+        code.guard(f"len({name}) == {len(copy)}")
         if isinstance(holder, dict) and len(copy) > 1 and id(holder) not in snapshot.namespaces:
-            source.guard(f"same_items({text}, {source.constant(list(copy))})")
+            code.guard(f"same_items({name}, {code.constant(list(copy))})")
     for holder, items in snapshot.rows:
-        text = source.constant(holder, "c") + (".values()" if isinstance(holder, dict) else "")
-        source.guard(f"same_items({text}, {source.constant(items)})")
-    for place, value in snapshot.places:
-        if place.id not in numbers.taken:
-            _ask_place(locations, place, value)
+        values = code.constant(holder, "c") + (".values()" if isinstance(holder, dict) else "")
+        code.guard(f"same_items({values}, {code.constant(items)})")
+    for slot, value in snapshot.slots:
+        if slot.id not in numbers.inputs:
+            _guard_slot(code, slot, value)
     count = itertools.count(1)
-    for place, value in numbers.taken.values():
-        _take_numbers(locations, place, value, count)
-    for question, answer in dict.fromkeys(numbers.guards):
-        source.guard(f"{question} is {answer}")
+    for slot, value in numbers.inputs.values():
+        place, parts = code.slot(slot), [("", value)]
+        if isinstance(value, tuple):
+            code.guard(f"type({place}) is tuple and len({place}) == {len(value)}")
+            parts = [(f"[{at}]", each) for at, each in enumerate(value)]
+        for index, each in parts:
+            name = f"n{next(count)}"
+            code.guards.append(f"{name} = {place}{index}")
+            code.guard(f"type({name}) is {type(each).__name__}")
+    for condition, result in dict.fromkeys(numbers.guards):
+        code.guard(f"{condition} is {result}")
     for tensor, slots in snapshot.tensors.values():
-        if locations.is_fixed(tensor):
-            _ask_tensor(locations, tensor, slots)
+        if code.is_fixed(tensor):
+            _guard_tensor(code, tensor, slots)
 
 
-def _ask_place(locations: Locations, place: Place, value: Any) -> None:
-    """Ask for what lies in a place."""
-    source, moves = locations.source, locations.is_moving(place)
-    if isinstance(place.holder, tuple) and not moves:
-        return  # it never changes, and is asked for itself
-    text = locations.place(place)
+def _guard_slot(code: ReplayWriter, slot: Slot, value: Any) -> None:
+    """Require that a slot has the same value, or tensors of the same layout if it is rebound."""
+    is_rebound = code.is_rebound(slot)
+    if isinstance(slot.holder, tuple) and not is_rebound:
+        return  # the tuple itself is compared
+    place = code.slot(slot)
     if isinstance(value, Tensor):
-        if id(value) in locations.moving:
-            _ask_like(locations, text, value)
+        if id(value) in code.slots:
+            (data, _, wanted, *_) = code.snapshot.tensors[id(value)][1]
+            layout, backend = code.constant(data.layout), code.constant(value.backend)
+            code.guard(
+                f"{place}._tensor.layout is {layout} and {place}.backend is {backend} "
+                f"and {place}._requires_grad == {wanted!r} and {place}._node is None"
+            )
         else:
-            source.guard_same(text, value, False)
-    elif isinstance(value, tuple) and moves:
-        kind = source.constant(type(value))
-        source.guard(f"type({text}) is {kind} and len({text}) == {len(value)}")
+            code.guard_same(place, value, False)
+    elif isinstance(value, tuple) and is_rebound:
+        kind = code.constant(type(value))
+        code.guard(f"type({place}) is {kind} and len({place}) == {len(value)}")
     elif isinstance(value, np.ndarray):
-        source.guard_array(text, value)
+        code.guard_array(place, value)
     else:
-        source.guard_same(text, value, True)
+        code.guard_same(place, value, True)
 
 
-def _take_numbers(locations: Locations, place: Place, value: Any, count: Iterator[int]) -> None:
-    """Take the numbers in a place, which are of the types that they had."""
-    source, text = locations.source, locations.place(place)
-    parts = [(text, value)]
-    if isinstance(value, tuple):
-        source.guard(f"type({text}) is tuple and len({text}) == {len(value)}")
-        parts = [(f"{text}[{at}]", each) for at, each in enumerate(value)]
-    for part, each in parts:
-        name = f"n{next(count)}"
-        source.guards.append(f"{name} = {part}")
-        source.guard(f"type({name}) is {type(each).__name__}")
-
-
-def _ask_like(locations: Locations, text: str, tensor: Tensor) -> None:
-    """Ask for another tensor of the same kind."""
-    source = locations.source
-    (data, _, wanted, *_) = locations.snapshot.tensors[id(tensor)][1]
-    layout, backend = source.constant(data.layout), source.constant(tensor.backend)
-    source.guard(
-        f"{text}._tensor.layout is {layout} and {text}.backend is {backend} "
-        f"and {text}._requires_grad == {wanted!r} and {text}._node is None"
-    )
-
-
-def _ask_tensor(locations: Locations, tensor: Tensor, slots: tuple[Any, ...]) -> None:
-    """Ask whether a tensor has the memory, and the part in gradients, that it had."""
-    source, text = locations.source, locations.tensor(tensor)
-    data, grad, wanted, node, _, watch, name = slots
-    source.guard_same(f"{text}._tensor", data, False)
-    source.guard(f"{text}._requires_grad == {wanted!r} and {text}.name == {name!r}")
+def _guard_tensor(code: ReplayWriter, tensor: Tensor, slots: tuple[Any, ...]) -> None:
+    """Require that a tensor has the same memory, name and autograd state."""
+    name = code.tensor(tensor)
+    data, grad, wanted, node, _, watch, label = slots
+    code.guard_same(f"{name}._tensor", data, False)
+    code.guard(f"{name}._requires_grad == {wanted!r} and {name}.name == {label!r}")
     if wanted:
-        source.guard(f"{text}._grad {'is' if grad is None else 'is not'} None")
-        source.guard_same(f"{text}._watch", watch, False)
+        code.guard(f"{name}._grad {'is' if grad is None else 'is not'} None")
+        code.guard_same(f"{name}._watch", watch, False)
     if node is None:
-        source.guard(f"{text}._node is None")
+        code.guard(f"{name}._node is None")

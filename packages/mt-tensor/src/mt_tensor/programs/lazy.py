@@ -1,8 +1,8 @@
-"""Computing nothing before somebody asks: `with lazy():`.
+"""Deferred execution: `with lazy():`.
 
-Each call of a primitive is recorded instead of run, and its result is a promise: a view whose
-elements are still to come. Whoever asks for them has the calls behind them run as one program, with
-what nobody can ask for any more left out, and neighbouring operations made one pass over memory.
+Each call of a primitive is recorded instead of run, and its result is a view whose elements are
+computed later. When elements are needed, the calls that they depend on run as one optimized
+program, without those whose results have become unreachable.
 """
 
 from __future__ import annotations
@@ -11,28 +11,30 @@ import itertools
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 from mt_autodiff.core.mode import recording
 from mt_tensor.core.layout import Layout, row_major
 from mt_tensor.core.strides import folded_shape
-from mt_tensor.core.tensor_data import TensorData, as_array
-from mt_tensor.programs.planning import planned
-from mt_tensor.programs.program import Instruction, Memory, Program, View
-from mt_tensor.programs.source import Source
-from mt_tensor.programs.storages import group_of, key_of
+from mt_tensor.core.tensor_data import TensorData
+from mt_tensor.programs.buffers import alias_group, storage_key
+from mt_tensor.programs.code_writer import CodeWriter
+from mt_tensor.programs.optimization import eliminate_dead_code, optimize
+from mt_tensor.programs.program import Buffer, Instruction, Program, View
+from mt_tensor.programs.pytree import map_leaves
 from mt_tensor.tape import Call, Tape, active_tapes, capturing
 
 MOST = 16
-"""Programs that are kept to look at, the last ones."""
+"""The number of programs that a block keeps for inspection, the latest ones."""
 
 
 class Lazy(Tape):
-    """A block in which nothing is computed before it is asked for.
+    """A block in which nothing is computed before its elements are needed.
 
     Attributes:
-        programs: what has been computed, the last programs.
+        programs: the latest programs that have run.
     """
 
     captures = True
@@ -41,29 +43,29 @@ class Lazy(Tape):
         super().__init__()
         self.programs: deque[Program] = deque(maxlen=MOST)
         self._pending: list[Instruction] = []
-        self._promises: dict[Memory, weakref.ref[Promise]] = {}
-        self._before: dict[Any, Memory] = {}
-        self._alone = threading.RLock()
+        self._lazy: dict[Buffer, weakref.ref[LazyBuffer]] = {}
+        self._inputs: dict[Any, Buffer] = {}
+        self._lock = threading.RLock()
         self._count = itertools.count()
 
     def __enter__(self) -> Self:
-        """Begin to record instead of computing, unless another tape does so already."""
+        """Begin to defer calls, unless another tape captures them already."""
         return self if capturing() is not None else super().__enter__()
 
     def __exit__(self, *error: object) -> None:
-        """Compute what is still referenced, and go on as ever."""
+        """Compute what is still reachable, and stop deferring."""
         if self in active_tapes():
             super().__exit__(*error)
             self.compute()
 
-    def whole(
+    def as_single_call(
         self, function: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]
     ) -> Any:
-        """Run a function that looks at elements on the host, which are computed then."""
+        """Run a function that reads elements on the host, which computes them."""
         return function(*arguments, **options)
 
     def handle(self, call: Call) -> Any:
-        """Record a call that returns new memory; compute what is pending before a change."""
+        """Record a call that allocates its result; compute everything pending before a change."""
         name, arguments = call.name, call.arguments
         if name == "kernel":
             return None  # the layout of its result is not known without running it
@@ -71,10 +73,10 @@ class Lazy(Tape):
         if call.formula is not None or name == "copy":
             if isinstance(out, Layout):
                 count = 1 if call.formula is None else call.formula.outputs
-                made = self._promised(call, [out] * count)
-                return made[0] if count == 1 else made
-        elif name in SHOWN:
-            return self._promised(call, [SHOWN[name](*arguments, **call.options)])[0]
+                results = self._defer(call, [out] * count)
+                return results[0] if count == 1 else results
+        elif name in RESULT_LAYOUTS:
+            return self._defer(call, [RESULT_LAYOUTS[name](*arguments, **call.options)])[0]
         elif name != "scatter":
             return call.run()
         self.compute()
@@ -82,193 +84,168 @@ class Lazy(Tape):
 
     # --- Recording ------------------------------------------------------------------------------
 
-    def _promised(self, call: Call, layouts: Sequence[Layout]) -> list[TensorData]:
-        """Record a call, and return its results, which are still to come."""
-        promises = []
+    def _defer(self, call: Call, layouts: Sequence[Layout]) -> list[TensorData]:
+        """Record a call, and return its results, whose elements are computed later."""
+        results: list[TensorData] = []
+        views = []
         for layout in layouts:
-            place = TensorData.in_rows(None, layout)
-            memory = Memory(place, object(), True, f"m{next(self._count)}")
-            promise = Promise(self, memory)
-            self._promises[memory] = weakref.ref(promise)
-            promises.append(promise)
-        views = [View(each.memory, each.memory.layout) for each in promises]
-        self._pending.append(
-            Instruction(
-                call.name,
-                call.backend,
-                call.function,
-                tuple(map(self._marked, call.arguments)),
-                {key: self._marked(each) for key, each in call.options.items()},
-                views if len(views) > 1 else views[0],
-                formula=call.formula,
-            )
+            data = TensorData.in_rows(None, layout)
+            buffer = Buffer(data, object(), "m", next(self._count))
+            lazy = LazyBuffer(self, buffer)
+            self._lazy[buffer] = weakref.ref(lazy)
+            results.append(LazyData(lazy, layout))
+            views.append(buffer.view)
+        arguments, options = map_leaves((call.arguments, dict(call.options)), self._as_operand)
+        made = views if len(views) > 1 else views[0]
+        instruction = Instruction(
+            call.name, call.backend, call.function, arguments, options, made, formula=call.formula
         )
-        return [Promised(each, each.memory.layout) for each in promises]
+        self._pending.append(instruction)
+        return results
 
-    def _marked(self, value: Any) -> Any:
-        """Return an argument with marks for views."""
-        if isinstance(value, TensorData):
-            return View(self._memory(value), value.layout)
-        return list(map(self._marked, value)) if isinstance(value, list) else value
-
-    def _memory(self, data: TensorData) -> Memory:
-        if isinstance(data, Promised) and data.promise.lazy is self and data.promise.data is None:
-            return data.promise.memory
-        key = key_of(data.storage)
-        if key not in self._before:
-            name = f"x{len(self._before)}"
-            self._before[key] = Memory(data, group_of(data.storage), False, name)
-        return self._before[key]
+    def _as_operand(self, value: Any) -> Any:
+        if not isinstance(value, TensorData):
+            return value
+        if isinstance(value, LazyData) and value.lazy.block is self and value.lazy.data is None:
+            return View(value.lazy.buffer, value.layout)
+        key = storage_key(value.storage)
+        if key not in self._inputs:
+            number = len(self._inputs)
+            self._inputs[key] = Buffer(value, alias_group(value.storage), "x", number)
+        return View(self._inputs[key], value.layout)
 
     # --- Computing ------------------------------------------------------------------------------
 
-    def compute(self, promise: Promise | None = None) -> None:
-        """Compute a promise and what lies behind it; all that somebody has if none is given."""
-        with self._alone:
-            alive = {memory for memory, known in self._promises.items() if known() is not None}
-            wanted = alive if promise is None else alive & {promise.memory}
-            calls, rest = _split(self._pending, wanted)
-            later, _ = _split(rest, alive - wanted)  # nobody can ask for others any more
-            read = {view.memory for each in later for view in each.reads}
-            made = {view.memory for each in calls for view in each.makes}
-            self._compute(calls, [memory for memory in made if memory in alive or memory in read])
+    def compute(self, lazy: LazyBuffer | None = None) -> None:
+        """Compute a buffer and what it depends on; every reachable buffer if none is given."""
+        with self._lock:
+            alive = {buffer for buffer, ref in self._lazy.items() if ref() is not None}
+            wanted = alive if lazy is None else alive & {lazy.buffer}
+            calls = eliminate_dead_code(self._pending, [buffer.group for buffer in wanted])
+            running = set(calls)
+            rest = [call for call in self._pending if call not in running]
+            later = eliminate_dead_code(rest, [buffer.group for buffer in alive - wanted])
+            needed = alive.union(view.buffer for call in later for view in call.reads)
+            made = {view.buffer for call in calls for view in call.makes}
+            self._run(calls, [buffer for buffer in made if buffer in needed])
             self._pending = later
-            left = {view.memory for each in later for view in each.makes}
-            self._promises = {m: known for m, known in self._promises.items() if m in left}
+            left = {view.buffer for call in later for view in call.makes}
+            self._lazy = {buffer: ref for buffer, ref in self._lazy.items() if buffer in left}
             if not later:
-                self._before.clear()
+                self._inputs.clear()
 
-    def _compute(self, calls: list[Instruction], kept: list[Memory]) -> None:
-        """Run calls as one program, and keep the promises of some memory."""
-        if not kept:
+    def _run(self, calls: list[Instruction], outputs: Sequence[Buffer]) -> None:
+        """Run instructions as one program, and keep the elements of some buffers."""
+        if not outputs:
             return
-        views = [View(memory, memory.layout) for memory in kept]
-        program = planned(Program("lazy", calls, views, views), once=True)
-        source = Source()
-        source.calls(program)
-        source.lines.append(f"return [{', '.join(map(source.view, views))}]")
+        views = [buffer.view for buffer in outputs]
+        program = optimize(Program("lazy", calls, views, views))
+        code = CodeWriter()
+        code.instructions(program)
+        code.lines.append(f"return [{', '.join(map(code.expression, views))}]")
         before = recording.set(False)
         try:
             with self.paused():
-                results = source.function()(None, None)
+                results = code.function()(None, None)
         finally:
             recording.reset(before)
-        for memory, data in zip(kept, results, strict=True):
-            known = self._promises[memory]()
-            memory.data, memory.made = data, False
-            if known is not None:
-                known.data = data
+        for buffer, data in zip(outputs, results, strict=True):
+            lazy = self._lazy[buffer]()
+            buffer.data, buffer.origin = data, "x"
+            if lazy is not None:
+                lazy.data = data
         self.programs.append(program)
 
 
-def _split(
-    calls: Sequence[Instruction], wanted: Iterable[Memory]
-) -> tuple[list[Instruction], list[Instruction]]:
-    """Return the calls that make some memory, with all behind them, and the others."""
-    needed, behind, others = set(wanted), [], []
-    for each in reversed(calls):
-        if needed.isdisjoint(view.memory for view in each.makes):
-            others.append(each)
-        else:
-            behind.append(each)
-            needed.update(view.memory for view in each.reads)
-    return behind[::-1], others[::-1]
-
-
-class Promise:
-    """Memory whose elements are still to come.
+@dataclass(eq=False)
+class LazyBuffer:
+    """A buffer whose elements may not be computed yet.
 
     Attributes:
-        lazy: who computes them.
-        memory: what it is in programs.
-        data: the elements; None until they are there.
+        block: the block that computes them.
+        buffer: the buffer in programs.
+        data: the elements; None until they are computed.
     """
 
-    __slots__ = ("__weakref__", "data", "lazy", "memory")
-
-    def __init__(self, lazy: Lazy, memory: Memory) -> None:
-        self.lazy = lazy
-        self.memory = memory
-        self.data: TensorData | None = None
+    block: Lazy
+    buffer: Buffer
+    data: TensorData | None = None
 
     def storage(self) -> Any:
-        """Return the storage, computed now if it was not before."""
+        """Return the storage; compute the elements if necessary."""
         if self.data is None:
-            self.lazy.compute(self)
+            self.block.compute(self)
         if self.data is None:
-            raise RuntimeError("nobody has computed what was promised.")
+            raise RuntimeError("a deferred computation has failed: its elements do not exist.")
         return self.data.storage
 
 
-class Promised(TensorData):
-    """A view of memory whose elements may be still to come.
+class LazyData(TensorData):
+    """A view of elements that may not be computed yet.
 
     Attributes:
-        promise: the memory.
+        lazy: the buffer.
     """
 
-    __slots__ = ("promise",)
+    __slots__ = ("lazy",)
 
-    def __init__(self, promise: Promise, layout: Layout) -> None:
-        self.promise = promise
+    def __init__(self, lazy: LazyBuffer, layout: Layout) -> None:
+        self.lazy = lazy
         self.layout = layout
         self._storage = None
         self._version = [0]
 
     @property
     def storage(self) -> Any:
-        """The backend's row of elements, which is computed now if it was not before."""
+        """The storage of the backend; reading it computes the elements."""
         if self._storage is None:
-            self._storage = self.promise.storage()
+            self._storage = self.lazy.storage()
         return self._storage
 
     @property
     def array(self) -> Any:
         """The elements as a strided NumPy array over the same memory."""
-        try:
-            return self._array
-        except AttributeError:
-            self._array = as_array(self.storage, self.layout)
-            return self._array
+        _ = self.storage
+        return super().array
 
     def with_layout(self, layout: Layout) -> TensorData:
-        """Return another view of the same memory."""
-        view = Promised(self.promise, layout)
+        """Return another view of the same storage."""
+        view = LazyData(self.lazy, layout)
         view._version = self._version
         return view
 
 
-# --- What results look like -----------------------------------------------------------------------
+# --- Layouts of results ---------------------------------------------------------------------------
 
 
 def _full(shape: Any, dtype: Any, _: Any) -> Layout:
     return row_major(shape, dtype)
 
 
-def _reduced(_: Any, source: TensorData, dims: tuple[int, ...], keepdim: bool = False) -> Layout:
+def _reduce(_: Any, source: TensorData, dims: tuple[int, ...], keepdim: bool = False) -> Layout:
     return row_major(folded_shape(source.shape, dims, keepdim), source.dtype)
 
 
-def _product(a: TensorData, b: TensorData) -> Layout:
+def _matmul(a: TensorData, b: TensorData) -> Layout:
     batch = TensorData.shape_broadcast(a.shape[:-2], b.shape[:-2])
     return row_major((*batch, *a.shape[:-1][-1:], *b.shape[1:][-1:]), a.dtype)
 
 
-def _gathered(source: TensorData, _: int, index: TensorData) -> Layout:
+def _gather(source: TensorData, _: int, index: TensorData) -> Layout:
     return row_major(index.shape, source.dtype)
 
 
-def _concatenated(parts: Sequence[TensorData], dim: int) -> Layout:
+def _concatenate(parts: Sequence[TensorData], dim: int) -> Layout:
     shape = list(parts[0].shape)
     shape[dim] = sum(part.shape[dim] for part in parts)
     return row_major(tuple(shape), parts[0].dtype)
 
 
-SHOWN: dict[str, Callable[..., Layout]] = {
+RESULT_LAYOUTS: dict[str, Callable[..., Layout]] = {
     "full": _full,
-    "reduce": _reduced,
-    "matmul": _product,
-    "gather": _gathered,
-    "concatenate": _concatenated,
+    "reduce": _reduce,
+    "matmul": _matmul,
+    "gather": _gather,
+    "concatenate": _concatenate,
 }
-"""The layout of what each primitive returns that writes to nothing, by its arguments."""
+"""The layout of the result of each primitive that always allocates it, by its arguments."""

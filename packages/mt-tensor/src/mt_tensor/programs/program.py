@@ -1,421 +1,394 @@
-"""What a program is: calls of backends one after the other, and what each reads and writes.
+"""The intermediate representation of a program: operands, instructions, and the program itself.
 
-A call's arguments are what the backend was given, with a mark in each place where something else
-stands at the next run: a view of memory (`View`), a tensor (`TensorView`), what only another call
-understands (`Box`), a sequence of random numbers (`Draw`), a number that varies (`Varying`).
-Everything else is as it was: formulas, layouts, operators, plain numbers.
+An instruction is a recorded call of a backend. Its arguments are those of the call, with an operand
+in place of whatever differs at a replay: a view of a buffer (`View`), a tensor (`TensorView`), a
+value that only other instructions understand (`Opaque`), random numbers (`RandomSource`), a number
+that is computed anew (`SymbolicNumber`). All other arguments, such as formulas, layouts, operators
+and plain numbers, are constants.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 from mt_operators import Formula, Operator
 from mt_operators.core.tracing import graph_of
 from mt_tensor.core.contract import TensorBackend
-from mt_tensor.core.dtypes import DType
 from mt_tensor.core.layout import Layout
+from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
-from mt_tensor.programs.numbers import Varying
+from mt_tensor.programs.pytree import leaves_in, map_leaves
+from mt_tensor.programs.symbolic_numbers import SymbolicNumber
+
+Origin = Literal["x", "m", "k"]
+"""Where a buffer comes from: an input, an allocation by the program, or a constant."""
 
 
-class Memory:
-    """A storage of a program.
+@dataclass(eq=False, slots=True)
+class Buffer:
+    """A storage that a program uses.
 
     Attributes:
-        data: the view by which it came; its layout is that of the view it comes by at each run.
-        group: the same for all memories that share bytes.
-        made: whether a call of the program makes it; if not, it is there before.
-        known: whether its elements are the same at each run: they follow from nothing that varies.
-        name: what it is called where the program is shown.
+        data: the view of it that was recorded; a replay gets it through a view of this layout.
+        group: the alias group: the same for all buffers that share bytes.
+        origin: where a replay gets it from.
+        number: tells it from the other buffers of the program.
+        is_constant: whether its first elements are the same at each replay.
     """
 
-    __slots__ = ("data", "group", "known", "made", "name")
-
-    def __init__(self, data: TensorData, group: Any, made: bool, name: str) -> None:
-        self.data = data
-        self.group = group
-        self.made = made
-        self.known = False
-        self.name = name
+    data: TensorData
+    group: Any
+    origin: Origin
+    number: int
+    is_constant: bool = False
 
     @property
     def layout(self) -> Layout:
-        """The layout of the view by which it comes."""
+        """The layout of the view through which a replay gets the buffer."""
         return self.data.layout
 
-    def forget(self) -> None:
-        """Let the elements go that were there when it was recorded down; a program has its own."""
-        if self.made or self.is_before:
-            self.data = TensorData.in_rows(None, self.layout)
+    @property
+    def view(self) -> View:
+        """The view through which a replay gets the buffer."""
+        return View(self, self.data.layout)
 
     @property
-    def is_before(self) -> bool:
-        """Whether it was there before, and may be other memory, or hold other elements, then."""
-        return self.name[0] == "x"
+    def name(self) -> str:
+        """The name in listings of the program."""
+        return f"{self.origin}{self.number}"
+
+    @property
+    def allocated(self) -> bool:
+        """Whether an instruction of the program allocates the buffer."""
+        return self.origin == "m"
+
+    def release(self) -> None:
+        """Drop the recorded elements; a program keeps only those of constants."""
+        if self.origin != "k":
+            self.data = TensorData.in_rows(None, self.layout)
 
 
+@dataclass(frozen=True, slots=True)
 class View:
-    """A view of a memory: its layout says which elements."""
+    """A view of a buffer."""
 
-    __slots__ = ("layout", "memory")
-
-    def __init__(self, memory: Memory, layout: Layout) -> None:
-        self.memory = memory
-        self.layout = layout
+    buffer: Buffer
+    layout: Layout
 
     @property
     def bytes(self) -> int:
-        """How many bytes its elements have; an element that is repeated counts once."""
-        sizes = zip(self.layout.shape, self.layout.strides, strict=True)
-        count = 0 if not self.layout.size else 1
-        for length, stride in sizes:
-            count *= length if stride else 1
+        """The number of bytes of its elements; an element that is repeated counts once."""
+        count = 1 if self.layout.size else 0
+        for size, stride in zip(self.layout.shape, self.layout.strides, strict=True):
+            count *= size if stride else 1
         return count * self.layout.dtype.numpy.itemsize
 
 
+@dataclass(frozen=True, slots=True)
 class TensorView:
-    """A tensor of a backend that shows a view."""
+    """A tensor over a view."""
 
-    __slots__ = ("backend", "view")
-
-    def __init__(self, view: View, backend: TensorBackend) -> None:
-        self.view = view
-        self.backend = backend
+    view: View
+    backend: TensorBackend
 
 
-class Box:
-    """What a call leaves for another one, and nobody else looks into; memory may be in it.
+@dataclass(eq=False, slots=True)
+class Opaque:
+    """A value that one instruction returns and only other instructions can read.
 
     Attributes:
-        holds: groups of the memory in it.
+        groups: the alias groups of the buffers in it.
     """
 
-    __slots__ = ("holds",)
-
-    def __init__(self, holds: frozenset[Any]) -> None:
-        self.holds = holds
+    groups: frozenset[Any]
 
 
-class Draw:
-    """The random numbers of a generator; of the current one if it is None."""
+@dataclass(eq=False, slots=True)
+class RandomSource:
+    """The random numbers of a generator; of the current generator if it is None."""
 
-    __slots__ = ("generator",)
-
-    def __init__(self, generator: Any) -> None:
-        self.generator = generator
+    generator: Any
 
 
-class Filled:
-    """An empty list that a call puts tensors in, as `batch_norm` does with its statistics.
-
-    Attributes:
-        results: what it holds afterwards, marked.
-    """
-
-    __slots__ = ("results",)
-
-    def __init__(self, results: list[Any]) -> None:
-        self.results = results
+Operand = View | TensorView | Opaque | RandomSource | SymbolicNumber | Tensor
+"""What differs at a replay; tensors themselves occur only in the results of a function."""
 
 
+@dataclass(eq=False, slots=True)
 class Instruction:
-    """One call.
+    """A call.
 
     Attributes:
-        name: what it is called in the contract, or the operation that has a kernel.
-        backend: whom it asks.
-        function: what is called.
-        arguments: what it is called with, marked; see this file's head.
-        options: likewise, by name.
-        results: what it returns, marked: memory in it is new.
+        name: the method of the contract, the formula, or the operation that has a kernel.
+        backend: the backend that is called.
+        function: the function that is called.
+        arguments: its positional arguments, with operands.
+        options: its keyword arguments, with operands.
+        results: what it returns, with an operand for each new buffer or opaque value.
         changes: the views that it writes to.
-        formula: what it computes for each element, if that is all it does.
-        pure: whether it depends on its arguments alone and does nothing but return results.
-        may_fail: whether it looks at elements and may raise an error.
-        work: how many floating-point operations it takes, if neither name nor formula tells.
+        formula: the formula that it computes for each element; None for other calls.
+        pure: whether results depend on the arguments alone, and there are no side effects.
+        may_fail: whether it may raise an error, depending on elements.
+        work: the floating-point operations of a fused kernel; None if they are not known.
+        operands: the operands among its arguments.
+        reads: the views among its arguments, including those that it writes to.
+        makes: the views of the buffers that it allocates.
+        uses: alias groups and opaque values that it may read or write.
+        defines: alias groups that it allocates or writes to, and opaque values that it returns.
     """
 
-    __slots__ = (
-        "arguments",
-        "backend",
-        "changes",
-        "formula",
-        "function",
-        "may_fail",
-        "name",
-        "options",
-        "pure",
-        "results",
-        "work",
-    )
+    name: str
+    backend: TensorBackend
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    options: Mapping[str, Any]
+    results: Any
+    changes: Sequence[View] = ()
+    formula: Formula | None = None
+    pure: bool = True
+    may_fail: bool = False
+    work: int | None = None
+    operands: list[Operand] = field(init=False)
+    reads: list[View] = field(init=False)
+    makes: list[View] = field(init=False)
+    uses: set[Any] = field(init=False)
+    defines: set[Any] = field(init=False)
 
-    def __init__(
-        self,
-        name: str,
-        backend: TensorBackend,
-        function: Callable[..., Any],
-        arguments: tuple[Any, ...],
-        options: dict[str, Any],
-        results: Any,
-        changes: Sequence[View] = (),
-        formula: Formula | None = None,
-        pure: bool = True,
-        may_fail: bool = False,
-        work: int | None = None,
-    ) -> None:
-        self.name = name
-        self.backend = backend
-        self.function = function
-        self.arguments = arguments
-        self.options = options
-        self.results = results
-        self.changes = list(changes)
-        self.formula = formula
-        self.pure = pure
-        self.may_fail = may_fail
-        self.work = work
+    def __post_init__(self) -> None:
+        """Find the operands."""
+        self.operands = operands_in((self.arguments, self.options))
+        results = operands_in(self.results)
+        self.reads, self.makes = views_of(self.operands), views_of(results)
+        self.uses = roots_of(self.operands)
+        self.defines = {view.buffer.group for view in (*self.makes, *self.changes)}
+        self.defines.update(each for each in results if isinstance(each, Opaque))
 
     @property
-    def reads(self) -> list[View]:
-        """The views that it is given, those that it writes to among them."""
-        return list(views_in((self.arguments, self.options)))
+    def consumed(self) -> list[Opaque]:
+        """The opaque values among the arguments."""
+        return [each for each in self.operands if isinstance(each, Opaque)]
 
     @property
-    def makes(self) -> list[View]:
-        """The views of new memory that it returns, or puts in a list."""
-        filled = [each.results for each in self.arguments if type(each) is Filled]
-        return list(views_in((self.results, filled)))
+    def produced(self) -> list[Opaque]:
+        """The opaque values that it returns."""
+        return [each for each in self.defines if isinstance(each, Opaque)]
 
     @property
-    def boxes(self) -> list[Box]:
-        """What it is given that another call has left for it."""
-        return [each for each in marks_in((self.arguments, self.options)) if type(each) is Box]
+    def changed_groups(self) -> set[Any]:
+        """The alias groups that it writes to, other than those that it allocates."""
+        return {view.buffer.group for view in self.changes}
+
+    @property
+    def changes_inputs(self) -> bool:
+        """Whether it writes to a buffer that the program does not allocate."""
+        return any(not view.buffer.allocated for view in self.changes)
 
     @property
     def operations(self) -> int | None:
-        """How many floating-point operations it takes; None if only its kernel knows."""
+        """The number of floating-point operations; None if only its kernel knows."""
         if self.formula is not None:
-            size = self.makes[0].layout.size if self.makes else self.changes[0].layout.size
             leaves = ("argument", "constant")
             steps = [e for e in graph_of(self.formula).expressions if e.operation not in leaves]
-            return size * len(steps)
+            return (self.makes or self.changes)[0].layout.size * len(steps)
         if self.name == "matmul":
-            inner = self.reads[0].layout.shape[-1]
-            return 2 * self.makes[0].layout.size * inner
+            return 2 * self.makes[0].layout.size * self.reads[0].layout.shape[-1]
         if self.name in ("reduce", "scatter"):
             return self.reads[0].layout.size
-        return 0 if self.name in MOVING else self.work
+        return 0 if self.name in MOVEMENT else self.work
 
     @property
     def bytes(self) -> int:
-        """How many bytes it reads and writes at least."""
-        written = [*self.makes, *self.changes]
-        return sum(view.bytes for view in (*self.reads, *written)) - sum(
-            view.bytes for view in self.changes if self.formula is None
-        )
+        """The least number of bytes that it reads and writes."""
+        overwritten = self.changes if self.formula is None else ()
+        total = sum(view.bytes for view in (*self.reads, *self.makes, *self.changes))
+        return total - sum(view.bytes for view in overwritten)
 
     def __str__(self) -> str:
-        """Show it as a line of Python."""
-        targets = [view.memory.name for view in self.makes]
-        shown = [_shown(value) for value in self.arguments]
-        shown = [text for text in shown if text]
-        shown += [
-            f"{name}={text}" for name, value in self.options.items() if (text := _shown(value))
-        ]
-        text = f"{self.name}({', '.join(shown)})"
-        if targets:
-            return f"{', '.join(targets)} = {text}"
+        """Return a line such as `m2 = matmul(x0, x1)`."""
+        shown = [text for value in self.arguments if (text := _shown(value))]
+        shown += [f"{key}={text}" for key, value in self.options.items() if (text := _shown(value))]
+        line = f"{self.name}({', '.join(shown)})"
+        if self.makes:
+            return f"{', '.join(view.buffer.name for view in self.makes)} = {line}"
         if self.changes:
-            return f"{', '.join(_shown(view) for view in self.changes)} := {text}"
-        return text
+            return f"{', '.join(view.buffer.name for view in self.changes)} := {line}"
+        return line
 
 
-MOVING = (
+MOVEMENT = (
     "checked_indices", "concatenate", "copy", "empty", "from_host", "full", "gather", "random",
 )  # fmt: skip
-"""Calls of the contract that compute nothing."""
+"""Methods of the contract that compute nothing."""
 
 
+@dataclass(eq=False)
 class Program:
-    """Calls one after the other, with what goes in and what comes out.
+    """A sequence of instructions.
 
     Attributes:
-        name: the function's.
-        instructions: the calls.
-        results: what the function returned, marked.
-        kept: memory that somebody has when the program has run: results, and what was stored.
-        recorded: how many calls there were when it was recorded.
-        eager_peak: its `peak` then.
+        name: the name of the function.
+        instructions: the instructions.
+        results: the operands that the function returns.
+        outputs: the views and opaque values that outlive a replay: results, and what is stored.
+        recorded: the number of instructions before any optimization.
+        eager_peak: `peak` before any optimization.
     """
 
-    def __init__(
-        self, name: str, instructions: list[Instruction], results: Any, kept: Sequence[View]
-    ) -> None:
-        self.name = name
-        self.instructions = instructions
-        self.results = results
-        self.kept = list(kept)
-        self.recorded = len(instructions)
-        self.eager_peak = self.peak
+    name: str
+    instructions: list[Instruction]
+    results: Sequence[Any]
+    outputs: Sequence[View | Opaque]
+    recorded: int = field(init=False)
+    eager_peak: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Count the instructions and the memory of the program as recorded."""
+        self.recorded, self.eager_peak = len(self.instructions), self.peak
+
+    @property
+    def inputs(self) -> list[View | Opaque]:
+        """The buffers and opaque values that it uses and does not make."""
+        used: dict[View | Opaque, None] = {}
+        made: set[View | Opaque] = set()
+        for call in self.instructions:
+            used.update(dict.fromkeys([*(view.buffer.view for view in call.reads), *call.consumed]))
+            made.update([*(view.buffer.view for view in call.makes), *call.produced])
+        views = [view.buffer.view for view in views_of(self.outputs)]
+        return [each for each in dict.fromkeys([*used, *views]) if each not in made]
+
+    @property
+    def live_out(self) -> set[Any]:
+        """The alias groups and opaque values that outlive a replay."""
+        return roots_of(self.outputs)
 
     @property
     def operations(self) -> int:
-        """How many floating-point operations a run takes, as far as is known."""
+        """The number of floating-point operations of a replay, as far as known."""
         return sum(each.operations or 0 for each in self.instructions)
 
     @property
     def bytes(self) -> int:
-        """How many bytes a run reads and writes at least."""
+        """The least number of bytes that a replay reads and writes."""
         return sum(each.bytes for each in self.instructions)
 
     @property
     def peak(self) -> int:
-        """How many bytes of memory that the program makes are in use at the same time, at most."""
-        last = last_uses(self.instructions, self.kept)
+        """The peak number of bytes of the buffers that the program allocates."""
+        last = last_uses(self.instructions, self.live_out)
         now = most = 0
         seen: set[Any] = set()
-        ends: dict[int, int] = {}
+        freed = [0] * (len(self.instructions) + 1)
         for position, instruction in enumerate(self.instructions):
             for view in instruction.makes:
-                group = view.memory.group
+                group = view.buffer.group
                 if group not in seen:
                     seen.add(group)
                     now += view.bytes
-                    end = last.get(group, position)
-                    ends[end] = ends.get(end, 0) + view.bytes
+                    freed[last[group]] += view.bytes
             most = max(most, now)
-            now -= ends.pop(position, 0)
+            now -= freed[position]
         return most
 
     def __str__(self) -> str:
-        """List the calls, each with type, shape, bytes and operations of what it computes."""
+        """List the instructions, with dtype, shape, bytes and operations of each."""
         lines = [str(each) for each in self.instructions]
         width = min(max(map(len, lines), default=0), 60)
         rows = []
         for instruction, line in zip(self.instructions, lines, strict=True):
             views = instruction.makes or instruction.changes
-            kinds = ", ".join(f"{v.layout.dtype.name} {v.layout.shape}" for v in views[:1])
+            first = ", ".join(f"{v.layout.dtype.name} {v.layout.shape}" for v in views[:1])
             more = f" and {len(views) - 1} more" if len(views) > 1 else ""
-            known = instruction.operations
-            work = "" if known == 0 else f"  {'?' if known is None else _amount(known)} FLOP"
-            rows.append(f"{line:<{width}}  {kinds}{more}  {_amount(instruction.bytes)}B{work}")
+            count = instruction.operations
+            work = "" if count == 0 else f"  {'?' if count is None else _amount(count)} FLOP"
+            rows.append(f"{line:<{width}}  {first}{more}  {_amount(instruction.bytes)}B{work}")
         head = (
             f"{self.name}: {len(self.instructions)} calls, of {self.recorded} as recorded; "
             f"{_amount(self.operations)} FLOP, {_amount(self.bytes)}B read and written; at most "
             f"{_amount(self.peak)}B in use, of {_amount(self.eager_peak)}B as recorded"
         )
-        returned = ", ".join(_shown(each) for each in marks_in(self.results))
+        returned = ", ".join(map(_shown, operands_in(self.results)))
         return "\n".join([head, *(f"  {row}" for row in rows), f"  return {returned}".rstrip()])
 
 
-def marks_in(value: Any) -> Iterator[Any]:
-    """Yield the marks in arguments or results, in order."""
-    if isinstance(value, (View, TensorView, Box, Draw)):
-        yield value
-    elif isinstance(value, (tuple, list)):
-        for each in value:
-            yield from marks_in(each)
-    elif isinstance(value, dict):
-        for each in value.values():
-            yield from marks_in(each)
+def operands_in(value: Any) -> list[Operand]:
+    """Return the operands in nested arguments or results, in order."""
+    return [leaf for leaf in leaves_in(value) if isinstance(leaf, Operand)]
 
 
-def views_in(value: Any) -> Iterator[View]:
-    """Yield the views in arguments or results, those that tensors show among them."""
-    for mark in marks_in(value):
-        if isinstance(mark, View):
-            yield mark
-        elif isinstance(mark, TensorView):
-            yield mark.view
+def views_of(operands: Iterable[Any]) -> list[View]:
+    """Return the views among operands, including those of tensors."""
+    views = [each.view if isinstance(each, TensorView) else each for each in operands]
+    return [each for each in views if isinstance(each, View)]
 
 
-def map_marks(value: Any, new: Callable[[Any], Any]) -> Any:
-    """Return arguments or results with each mark replaced by what a function makes of it."""
-    if isinstance(value, (View, TensorView, Box, Draw)):
-        return new(value)
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*[map_marks(each, new) for each in value])
-    if isinstance(value, (tuple, list)):
-        return type(value)([map_marks(each, new) for each in value])
-    if type(value) is dict:
-        return {name: map_marks(each, new) for name, each in value.items()}
-    return value
+def roots_of(operands: Sequence[Any]) -> set[Any]:
+    """Return the opaque values among operands, and the alias groups of all of them."""
+    opaque = [each for each in operands if isinstance(each, Opaque)]
+    groups = {view.buffer.group for view in views_of(operands)}
+    return groups.union(opaque, *[each.groups for each in opaque])
 
 
-def exchange(call: Instruction, instead: dict[Any, View]) -> None:
-    """Let a call read, change and make other memory in the place of some."""
+def substitute(call: Instruction, replacements: Mapping[Buffer, Buffer]) -> Instruction:
+    """Return an instruction that uses other buffers in place of some."""
+    views = (*call.reads, *call.makes, *call.changes)
+    if not any(view.buffer in replacements for view in views):
+        return call
 
-    def other(mark: Any) -> Any:
-        if isinstance(mark, View) and mark.memory in instead:
-            return View(instead[mark.memory].memory, mark.layout)
-        if isinstance(mark, TensorView) and mark.view.memory in instead:
-            return TensorView(other(mark.view), mark.backend)
-        return mark
+    def other(value: Any) -> Any:
+        if isinstance(value, View):
+            return View(replacements.get(value.buffer, value.buffer), value.layout)
+        if isinstance(value, TensorView):
+            return TensorView(other(value.view), value.backend)
+        return value
 
-    call.arguments = map_marks(call.arguments, other)
-    call.options = map_marks(call.options, other)
-    call.results = map_marks(call.results, other)
-    call.changes = [other(view) for view in call.changes]
-
-
-def with_others(call: Instruction, instead: dict[Any, View]) -> Instruction:
-    """Return a call that reads other memory in the place of some."""
-    if any(view.memory in instead for view in (*call.reads, *call.changes)):
-        exchange(call, instead)
-    return call
+    fields = ("arguments", "options", "results", "changes")
+    return replace(call, **{name: map_leaves(getattr(call, name), other) for name in fields})
 
 
-def groups_of_several(calls: Iterable[Instruction]) -> set[Any]:
-    """Return the groups that several memories belong to."""
-    memories: dict[Any, set[int]] = {}
-    for each in calls:
-        for view in (*each.reads, *each.makes):
-            memories.setdefault(view.memory.group, set()).add(id(view.memory))
-    return {group for group, members in memories.items() if len(members) > 1}
+def shared_groups(calls: Iterable[Instruction]) -> set[Any]:
+    """Return the alias groups of several buffers, and those of buffers in opaque values."""
+    members: dict[Any, set[Buffer]] = {}
+    shared: set[Any] = set()
+    for call in calls:
+        shared.update(*[each.groups for each in call.consumed])
+        for view in (*call.reads, *call.makes):
+            members.setdefault(view.buffer.group, set()).add(view.buffer)
+    return shared | {group for group, buffers in members.items() if len(buffers) > 1}
 
 
-def last_uses(instructions: Sequence[Instruction], kept: Sequence[View]) -> dict[Any, int]:
-    """Return for each group of memory the position of the last call that may look at it."""
+def last_uses(calls: Sequence[Instruction], live_out: Iterable[Any] = ()) -> dict[Any, int]:
+    """Return for each alias group and opaque value the position of its last use.
+
+    What outlives the program is used after the last instruction.
+    """
     last: dict[Any, int] = {}
-    for position, instruction in enumerate(instructions):
-        for view in (*instruction.reads, *instruction.makes, *instruction.changes):
-            last[view.memory.group] = position
-        for box in instruction.boxes:
-            for group in box.holds:
-                last[group] = position
-    for view in kept:
-        last[view.memory.group] = len(instructions)
-    return last
+    for position, call in enumerate(calls):
+        last.update(dict.fromkeys(call.uses | call.defines, position))
+    return last | dict.fromkeys(live_out, len(calls))
 
 
 def _shown(value: Any) -> str:
-    """Return what an argument is called where a program is shown; nothing if it tells nothing."""
+    """Return how listings show an argument; an empty string for those that they leave out."""
     if isinstance(value, View):
-        return value.memory.name
+        return value.buffer.name
     if isinstance(value, TensorView):
-        return value.view.memory.name
+        return value.view.buffer.name
     if isinstance(value, Operator):
         return value.name
-    if isinstance(value, (DType, Layout, Box, Draw, str)) or callable(value) or value is None:
-        return ""
-    if isinstance(value, (tuple, list)):
+    if isinstance(value, SymbolicNumber):
+        return value.code
+    if isinstance(value, (tuple, list)) and not all(isinstance(each, bool) for each in value):
         inner = [text for each in value if (text := _shown(each))]
-        if not inner or all(isinstance(each, bool) for each in value):
-            return ""
-        return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})"
-    if isinstance(value, Varying):
-        return value.text
+        return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})" if inner else ""
     return repr(value) if isinstance(value, (bool, int, float)) else ""
 
 
 def _amount(number: int) -> str:
-    """Return a number in steps of a thousand, such as 1.5 M."""
-    size, unit = float(number), 0
-    while size >= 1000 and unit < len(_UNITS) - 1:
-        size, unit = size / 1000, unit + 1
-    return f"{number} " if not unit else f"{size:.3g} {_UNITS[unit]}"
-
-
-_UNITS = ("", "k", "M", "G", "T")
+    """Return a number with a decimal prefix, such as 1.5 M."""
+    size, prefixes = float(number), ["", "k", "M", "G", "T"]
+    while size >= 1000 and len(prefixes) > 1:
+        size /= 1000
+        del prefixes[0]
+    return f"{size:.3g} {prefixes[0]}" if prefixes[0] else f"{number} "

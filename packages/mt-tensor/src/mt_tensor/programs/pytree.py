@@ -1,4 +1,4 @@
-"""Arguments and results as rows of leaves: what is in tuples, lists and dictionaries, in order."""
+"""Nested tuples, lists and dictionaries, and the leaves in them."""
 
 from __future__ import annotations
 
@@ -6,21 +6,20 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from mt_tensor.core.dtypes import DType
-from mt_tensor.core.tensor import Tensor
 from mt_tensor.size import Size
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), DType, Size)
-"""Leaves that never change, and are equal where they are the same."""
+"""Immutable leaves that are compared by value."""
 
 
-def _has_leaves(value: Any) -> bool:
+def _is_sequence(value: Any) -> bool:
     kind = type(value)
     return kind is list or kind is tuple or (isinstance(value, tuple) and hasattr(kind, "_fields"))
 
 
 def leaves_in(value: Any) -> Iterator[Any]:
-    """Yield what is in tuples, lists and dictionaries, in order, with keys that are not plain."""
-    if _has_leaves(value):
+    """Yield the leaves of nested containers, in order, and dictionary keys that are not plain."""
+    if _is_sequence(value):
         for each in value:
             yield from leaves_in(each)
     elif type(value) is dict:
@@ -33,54 +32,48 @@ def leaves_in(value: Any) -> Iterator[Any]:
 
 
 def structure_of(value: Any, seen: dict[int, int] | None = None) -> Any:
-    """Return what says how leaves are put together, and which container is given twice."""
+    """Return a key of the containers of a value: their types, keys, nesting and identity."""
     seen = {} if seen is None else seen
-    if not _has_leaves(value) and type(value) is not dict:
+    is_dict = type(value) is dict
+    if not is_dict and not _is_sequence(value):
         return None
     known = seen.get(id(value))
     if known is not None:
         return known
     seen[id(value)] = len(seen)
-    if type(value) is dict:
-        keys = [key if isinstance(key, PLAIN) else None for key in value]  # the others are leaves
-        return (
-            dict,
-            *[(key, structure_of(x, seen)) for key, x in zip(keys, value.values(), strict=True)],
-        )
-    return (type(value), *[structure_of(each, seen) for each in value])
+    if not is_dict:
+        return (type(value), *[structure_of(each, seen) for each in value])
+    keys = [key if isinstance(key, PLAIN) else None for key in value]  # the others are leaves
+    items = zip(keys, value.values(), strict=True)
+    return (dict, *[(key, structure_of(each, seen)) for key, each in items])
 
 
 Copies = dict[int, tuple[Any, Any]]
-"""Lists and dictionaries with their copies, by the identity of what was copied."""
+"""Lists and dictionaries with their copies, by the identity of the original."""
 
 
 def map_leaves(value: Any, new: Callable[[Any], Any], copies: Copies | None = None) -> Any:
-    """Return the same structure with each leaf replaced by what a function makes of it.
+    """Return a copy of nested containers in which each leaf is replaced.
 
     Args:
-        value: the structure.
-        new: the function.
-        copies: takes the lists and dictionaries of the result, so that what is given twice is one.
+        value: the containers.
+        new: returns the replacement of a leaf.
+        copies: the copies of lists and dictionaries that exist; new ones are added.
     """
     copies = {} if copies is None else copies
     if id(value) in copies:
         return copies[id(value)][1]
-    if _has_leaves(value):
+    if _is_sequence(value):
         items = [map_leaves(each, new, copies) for each in value]
         kind = type(value)
-        made: Any = kind(*items) if hasattr(kind, "_fields") else kind(items)
+        copy: Any = kind(*items) if hasattr(kind, "_fields") else kind(items)
     elif type(value) is dict:
-        made = {
+        copy = {
             key if isinstance(key, PLAIN) else new(key): map_leaves(each, new, copies)
             for key, each in value.items()
         }
     else:
         return new(value)
     if not isinstance(value, tuple):
-        copies[id(value)] = value, made
-    return made
-
-
-def tensors_in(value: Any) -> list[Tensor]:
-    """Return the tensors among leaves."""
-    return [each for each in leaves_in(value) if isinstance(each, Tensor)]
+        copies[id(value)] = value, copy
+    return copy

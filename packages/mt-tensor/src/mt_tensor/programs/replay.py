@@ -1,12 +1,7 @@
-"""A recorded program with its guards and effects, as a function that replays it.
-
-Memory that a program does not make itself comes from an argument, or from a tensor in its place
-in the state that the function reaches.
-"""
+"""Replays: a recorded program with its guards and side effects, as one function."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from mt_autodiff.core.mode import recording
@@ -14,16 +9,17 @@ from mt_tensor.core.elementwise import UNCHANGED
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import CompileError
-from mt_tensor.programs.effects import Effects, Reason
+from mt_tensor.programs.arguments import Arguments
+from mt_tensor.programs.buffers import alias_group, storage_key
+from mt_tensor.programs.code_writer import MISS
+from mt_tensor.programs.effects import Effects
 from mt_tensor.programs.gradients import Gradients
 from mt_tensor.programs.guards import add_guards
-from mt_tensor.programs.locations import Locations
-from mt_tensor.programs.planning import planned
-from mt_tensor.programs.program import Memory, Program, TensorView, View
+from mt_tensor.programs.optimization import optimize
+from mt_tensor.programs.program import Buffer, Program, View
 from mt_tensor.programs.pytree import PLAIN, leaves_in, map_leaves
-from mt_tensor.programs.recorder import AGAIN, Recorder
-from mt_tensor.programs.source import MISS
-from mt_tensor.programs.storages import group_of, key_of
+from mt_tensor.programs.recorder import WITHOUT_ALIASES
+from mt_tensor.programs.replay_writer import NotReplayable, ReplayWriter
 
 
 class Replay:
@@ -31,240 +27,189 @@ class Replay:
 
     Attributes:
         program: the program.
-        text: it as a function of Python.
+        key: the key of the arguments that it is for.
     """
 
     def __init__(
-        self,
-        program: Program,
-        run: Callable[..., Any],
-        finish: Callable[..., Any],
-        apart: frozenset[Any],
-        within: dict[int, Any],
-        others: list[Any],
+        self, code: ReplayWriter, program: Program, result: Any, gradients: Gradients | None
     ) -> None:
-        """Take a program.
+        """Take a program whose code has been written.
 
         Args:
-            program: what is shown.
-            run: runs it.
-            finish: makes what the function returns of what `run` returns.
-            apart: groups of memory that no argument may lie in.
-            within: groups of memory that arguments must lie in, by their numbers.
-            others: arguments that are known by their identity, which stay alive.
+            code: the code.
+            program: the program, to print.
+            result: the result of the function.
+            gradients: the gradient programs of the result.
         """
         self.program = program
-        self.others = others
-        self.text = str(run.__doc__)
-        self._run = run
-        self._finish = finish
-        self._apart = apart
-        self._within = list(within.items())
+        self.key = code.given.key
+        self._objects = code.given.objects  # alive, so that no other object gets their `id`
+        self._must_not_alias, self._must_alias = _alias_guards(code)
+        self._run = code.function()
+        self._structure = map_leaves(result, lambda _: None)
+        self._is_single = isinstance(result, Tensor)
+        self._gradients = gradients
 
-    def run(self, given: Any) -> Any:
-        """Run the program; `MISS` if something is not as it was."""
+    def run(self, given: Arguments) -> Any:
+        """Run the program; return `MISS` if it is not valid for the present state."""
         groups = given.groups
-        if not self._apart.isdisjoint(groups):
+        if not self._must_not_alias.isdisjoint(groups):
             return MISS
-        for at, group in self._within:
+        for at, group in self._must_alias:
             if groups[at] != group:
                 return MISS
         before = recording.set(False)
         try:
-            result = self._run(given.data, given.leaves)
+            found = self._run(given.data, given.leaves)
         finally:
             recording.reset(before)
-        return result if result is MISS else self._finish(result, given)
+        if found is MISS:
+            return MISS
+        results, saved = found
+        if self._gradients is not None:
+            self._gradients.connect(results, saved, given)
+        if self._is_single:
+            return results[0]
+        rest = iter(results)
+        return map_leaves(self._structure, lambda _: next(rest))
 
 
-def replay_of(
-    name: str,
-    given: Any,
-    result: Any,
-    recorder: Recorder,
-    locations: Locations,
-    gradients: Gradients | None,
-) -> Replay:
-    """Return what can be run again.
+def build_replay(code: ReplayWriter, result: Any, gradients: Gradients | None) -> Replay:
+    """Return the replay of a call that has been recorded.
 
     Args:
-        name: the function's.
-        given: its arguments.
-        result: what it returned.
-        recorder: what it asked of backends.
-        locations: where tensors are that were there before.
-        gradients: of the results.
+        code: takes the code.
+        result: what the function returned.
+        gradients: the gradient programs of the result.
 
     Raises:
-        Reason: a program could not do the same.
+        NotReplayable: a replay could not do the same.
     """
-    source = locations.source
-    stored = recorder.numbers.stored()
-    if stored is None:
-        raise Reason("a number of an optimizer is changed beside its steps")
-    _check_histories(recorder, locations)
-    effects = Effects(locations, recorder)
-    effects.find(recorder.numbers)
-    returned = [_returned(leaf, recorder, locations, given) for leaf in leaves_in(result)]
-    tensor_views = [each for each in returned if isinstance(each, TensorView)]
+    recorder, results = code.recorder, list(leaves_in(result))
+    _check_graphs(code)
+    effects = Effects(code)
+    for leaf in results:
+        _check_result(code, leaf)
+    returned = code.new_tensors(results)
     saved = [] if gradients is None else gradients.saved
-    views = [each for each in saved if isinstance(each, View)]
-    boxes = [each for each in saved if not isinstance(each, View)]
-    left = [*effects.kept, *(each.view for each in tensor_views)]
-    program = Program(name, recorder.instructions, tensor_views, [*left, *views])
-    changed = [v.memory for each in recorder.instructions for v in each.changes]
-    _check_found(recorder, locations, given, program)
-    planned(program, boxes)
-    add_guards(locations, recorder.numbers)
-    _load(program, given, recorder, locations)
-    start = len(source.lines)
-    source.calls(program, boxes)
-    for memory in dict.fromkeys(changed):
-        if not memory.made:
-            source.lines.append(f"{source.view(View(memory, memory.layout))}.bump_version()")
-    texts = [
-        effects.named(leaf, mark) if isinstance(mark, TensorView) else _text(mark, locations)
-        for leaf, mark in zip(leaves_in(result), returned, strict=True)
-    ]
-    parts = [source.text(each) for each in saved]
-    source.lines.append(f"out = [{', '.join(texts)}], [{', '.join(parts)}]")
-    for place, value in stored:
-        source.lines.append(f"{source.place(place)} = {source.text(value)}")
+    outputs = [*effects.outputs, *(each.view for each in returned), *saved]
+    changed = _changed_buffers(code)
+    program = optimize(Program(recorder.name, recorder.instructions, returned, outputs))
+    add_guards(code)
+    _load_inputs(code, program)
+    start = len(code.lines)
+    code.instructions(program)
+    for buffer in changed:
+        if not buffer.allocated:
+            code.lines.append(f"{code.expression(buffer.view)}.bump_version()")
+    code.lines.append(f"out = {code.expression(results)}, {code.expression(saved)}")
     effects.write()
-    source.lines.append("return out")
-    # The old gradients that nothing reads are freed before the new ones are made.
-    old = [f"{owner()}._grad" for owner in effects.cleared]
-    unread = [each for each in old if not any(each in line for line in source.lines[start:])]
-    source.lines[start:start] = [f"{each} = None" for each in unread]
-    apart, within = _boundaries(given, recorder, locations, changed)
-    finish = _finishing(result, gradients)
-    run = source.function()
-    for memory in list(recorder.storages.memories.values()):  # some of which go with that
-        memory.forget()
-    return Replay(program, run, finish, apart, within, given.others)
+    code.lines.append("return out")
+    # Old gradients that nothing reads are freed before the new ones are computed.
+    old = [code.slot(slot) for slot in effects.replaced]
+    unread = [each for each in old if not any(each in line for line in code.lines[start:])]
+    code.lines[start:start] = [f"{each} = None" for each in unread]
+    replay = Replay(code, program, result, gradients)
+    for buffer in list(recorder.buffers.buffers.values()):  # the table shrinks meanwhile
+        buffer.release()
+    return replay
 
 
-def _finishing(result: Any, gradients: Gradients | None) -> Callable[[Any, Any], Any]:
-    """Return what puts together what a function returns."""
-    structure, single = map_leaves(result, lambda _: None), isinstance(result, Tensor)
-
-    def finish(results: Any, given: Any) -> Any:
-        values, parts = results
-        if gradients is not None:
-            gradients.connect(values, parts, given)
-        if single:
-            return values[0]
-        rest = iter(values)
-        return map_leaves(structure, lambda _: next(rest))
-
-    return finish
+def _changed_buffers(code: ReplayWriter) -> list[Buffer]:
+    """Return the buffers that a function has changed in place."""
+    calls = code.recorder.instructions
+    return list(dict.fromkeys(view.buffer for call in calls for view in call.changes))
 
 
-# --- Memory ---------------------------------------------------------------------------------------
+# --- Inputs ---------------------------------------------------------------------------------------
 
 
-def _load(program: Program, given: Any, recorder: Recorder, locations: Locations) -> None:
-    """Let each memory that is used come from where it lies."""
-    source, tensors = locations.source, locations.snapshot.tensors.values()
-    used = {v.memory for each in program.instructions for v in (*each.reads, *each.changes)}
-    used |= {view.memory for view in program.kept}
-    homes: dict[Any, tuple[str, Any]] = {}
-    for at, (leaf, data) in enumerate(zip(given.leaves, given.data, strict=True)):
-        if isinstance(leaf, Tensor):
-            homes.setdefault(key_of(data.storage), (f"a[{at}]", data))
-    for tensor, slots in tensors:
-        data = slots[0]
-        if not locations.is_fixed(tensor) and id(tensor) not in locations.positions:
-            text = f"{locations.tensor(tensor)}._tensor"
-            homes.setdefault(key_of(data.storage), (text, data))
-    for key, memory in recorder.storages.memories.items():
-        if memory in used and not memory.made and key in homes:
-            text, memory.data = homes[key]
-            if not text.startswith("a["):
-                source.guard(f"{text}.layout is {source.constant(memory.layout)}")
-            source.load(memory, text)
-
-
-def _boundaries(
-    given: Any, recorder: Recorder, locations: Locations, changed: list[Memory]
-) -> tuple[frozenset[Any], dict[int, Any]]:
-    """Return which memory arguments must not lie in, and which ones must lie in what memory.
-
-    That matters where something is changed that was there before.
-    """
-    snapshot, positions = locations.snapshot, locations.positions
-    lying = {id(value) for _, value in snapshot.places}
-    around = {
-        group_of(slots[0].storage)
-        for tensor, slots in snapshot.tensors.values()
-        if id(tensor) not in positions or id(tensor) in lying
-    }
-    within = {at: group for at, group in enumerate(given.groups) if group in around}
-    if all(memory.made for memory in changed) and not within:
-        return frozenset(), {}
-    before = {memory.group for memory in recorder.storages.memories.values() if memory.is_before}
-    return frozenset(before - set(given.groups)), within
-
-
-def _check_found(recorder: Recorder, locations: Locations, given: Any, program: Program) -> None:
-    """Raise CompileError if a program uses memory that nothing it compares leads to.
+def _load_inputs(code: ReplayWriter, program: Program) -> None:
+    """Write how a replay gets the buffers that a program does not allocate.
 
     Raises:
-        Reason: it sees memory as elements of another type, or uses indices that it changes.
+        CompileError: neither the arguments nor the state lead to one of them.
+        NotReplayable: the program views memory as another dtype, or changes indices that it uses.
     """
-    known = [slots[0].storage for _, slots in locations.snapshot.tensors.values()]
-    known += [x.storage for x in given.data if isinstance(x, TensorData)]
-    keys = set(map(key_of, known))
+    recorder, states = code.recorder, code.snapshot.tensors.values()
+    paths: dict[Any, tuple[str, TensorData]] = {}
+    for at, data in enumerate(code.given.data):
+        if isinstance(data, TensorData):
+            paths.setdefault(storage_key(data.storage), (f"a[{at}]", data))
+    for tensor, (data, *_) in states:
+        if not code.is_fixed(tensor) and id(tensor) not in code.positions:
+            path = f"{code.tensor(tensor)}._tensor"
+            paths.setdefault(storage_key(data.storage), (path, data))
+    fixed = {storage_key(data.storage) for _, (data, *_) in states}
     calls = recorder.instructions
-    groups = {view.memory.group for x in calls if x.name not in AGAIN for view in x.makes}
-    groups.update(map(group_of, known))
-    changed = {view.memory.group for each in calls for view in each.changes}
-    checked = [each for each in calls if each.name == "checked_indices"]
-    if any(view.memory.group in changed for each in checked for view in each.reads):
-        raise Reason("it changes indices in place that it has used")
-    used = {view.memory for each in calls for view in (*each.reads, *each.changes)}
-    used |= {view.memory for view in program.kept}
-    for key, memory in recorder.storages.memories.items():
-        is_constant = not memory.is_before or memory.data._version is UNCHANGED
-        if is_constant or key in keys or memory not in used:
+    changed = {group for call in calls for group in call.changed_groups}
+    if any(call.name == "checked_indices" and call.uses & changed for call in calls):
+        raise NotReplayable("it changes indices in place after it has used them")
+    used = {each.buffer for each in program.inputs if isinstance(each, View)}
+    for key, buffer in recorder.buffers.buffers.items():
+        if buffer.origin != "x" or buffer not in used:
             continue
-        if memory.group in groups:
-            raise Reason("it sees elements as those of another type, as view(dtype) does")
-        raise CompileError(
-            f"{recorder.name} uses a tensor of shape {memory.layout.shape} and "
-            f"{memory.layout.dtype} that was made before, and to which neither its arguments nor "
-            "its variables lead, so a program could not tell whether it is still the one to use: "
-            "pass it."
-        )
+        if key in paths:
+            path, buffer.data = paths[key]
+            if not path.startswith("a["):
+                code.guard(f"{path}.layout is {code.constant(buffer.layout)}")
+            code.assign(buffer.view, path)
+        elif key not in fixed and buffer.data._version is not UNCHANGED:
+            _refuse_input(code, buffer)
 
 
-def _check_histories(recorder: Recorder, locations: Locations) -> None:
-    """Raise Reason if something was read whose gradient goes on to what was computed before."""
-    read = {view.memory for each in recorder.instructions for view in each.reads}
-    memories = recorder.storages.memories
-    for tensor, (data, _, wanted, node, *_) in locations.snapshot.tensors.values():
-        is_around = id(tensor) not in locations.positions
-        if is_around and wanted and node and memories.get(key_of(data.storage)) in read:
-            raise Reason("a tensor around it has a history: detach() it")
+def _refuse_input(code: ReplayWriter, buffer: Buffer) -> None:
+    """Raise the error for a buffer that a replay could not find."""
+    recorder = code.recorder
+    calls = [call for call in recorder.instructions if call.name not in WITHOUT_ALIASES]
+    groups = {view.buffer.group for call in calls for view in call.makes}
+    groups.update(alias_group(data.storage) for _, (data, *_) in code.snapshot.tensors.values())
+    groups.update(code.given.groups)
+    if buffer.group in groups:
+        raise NotReplayable("it views elements as another dtype, as view(dtype) does")
+    raise CompileError(
+        f"{recorder.name} uses a tensor of shape {buffer.layout.shape} and {buffer.layout.dtype} "
+        "that was made before the call, and to which neither its arguments nor its variables lead, "
+        "so a program could not tell whether it is still the same: pass it."
+    )
 
 
-# --- Results --------------------------------------------------------------------------------------
+def _alias_guards(code: ReplayWriter) -> tuple[frozenset[Any], list[tuple[int, Any]]]:
+    """Return the alias groups that no argument may be in, and those that some must be in.
+
+    This matters if a buffer is changed that existed before the call.
+    """
+    held = {id(value) for _, value in code.snapshot.slots}
+    state = {
+        alias_group(slots[0].storage)
+        for tensor, slots in code.snapshot.tensors.values()
+        if id(tensor) not in code.positions or id(tensor) in held
+    }
+    given = code.given.groups
+    must_alias = [(at, group) for at, group in enumerate(given) if group in state]
+    if not must_alias and all(buffer.allocated for buffer in _changed_buffers(code)):
+        return frozenset(), []
+    buffers = code.recorder.buffers.buffers.values()
+    inputs = {buffer.group for buffer in buffers if buffer.origin == "x"}
+    return frozenset(inputs - set(given)), must_alias
 
 
-def _returned(leaf: Any, recorder: Recorder, locations: Locations, given: Any) -> Any:
-    """Return the mark of something that was returned."""
+def _check_graphs(code: ReplayWriter) -> None:
+    """Raise NotReplayable if a tensor of the state was read that has a graph."""
+    read = {view.buffer for each in code.recorder.instructions for view in each.reads}
+    buffers = code.recorder.buffers.buffers
+    for tensor, (data, _, wanted, node, *_) in code.snapshot.tensors.values():
+        in_state = id(tensor) not in code.positions
+        if in_state and wanted and node and buffers.get(storage_key(data.storage)) in read:
+            raise NotReplayable("it reads a tensor with a graph that is no argument: detach() it")
+
+
+def _check_result(code: ReplayWriter, leaf: Any) -> None:
+    """Raise NotReplayable if a replay could not return a result."""
     if isinstance(leaf, Tensor):
-        if locations.knows(leaf):
-            return leaf
-        if leaf.requires_grad and leaf._node is None:
-            raise Reason("it returns a new leaf, whose gradient is wanted")
-        return TensorView(recorder.view(leaf._tensor), leaf.backend)
-    known = isinstance(leaf, PLAIN) or any(leaf is each for each in given.leaves)
-    if not known and not locations.snapshot.has_seen(leaf):
-        raise Reason(f"it returns {type(leaf).__name__}, made anew")
-    return leaf
-
-
-def _text(mark: Any, locations: Locations) -> str:
-    """Return the text of something that is returned."""
-    return locations.tensor(mark) if isinstance(mark, Tensor) else locations.source.text(mark)
+        if not code.existed(leaf) and leaf.requires_grad and leaf._node is None:
+            raise NotReplayable("it returns a new leaf that requires a gradient")
+        return
+    is_given = any(leaf is each for each in code.given.leaves)
+    if not isinstance(leaf, PLAIN) and not is_given and not code.snapshot.has_seen(leaf):
+        raise NotReplayable(f"it returns a new {type(leaf).__name__}")

@@ -1,15 +1,14 @@
-"""The state that a function reaches beside its arguments, and what has changed in it.
+"""The state that a function can reach besides its arguments, and how it has changed.
 
-A step of training reads the flag `training` of modules, a rate of an optimizer, a number in a
-variable of the function; it counts steps, and puts gradients into parameters. All of that lies in
-places: items of dictionaries and lists, attributes, variables of functions. A snapshot goes through
-every place that can be reached from a function, as far as it belongs to users or to this project,
-and keeps what was in it. From it come the guards of a program, and the changes that it has to make.
+A training step reads the flag `training` of modules, the rate of an optimizer, a number in a
+variable; it counts steps, and assigns gradients. All of these are in slots: items of dictionaries
+and lists, attributes, variables of functions. A snapshot visits every slot that a function can
+reach, as far as it belongs to users or to this project, and keeps its value. It determines the
+guards of a program, and the side effects that a replay repeats.
 """
 
 from __future__ import annotations
 
-import contextlib
 import dis
 import enum
 import functools
@@ -18,23 +17,16 @@ import logging
 import operator
 import re
 import sys
+import types
 from argparse import Namespace
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import date, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from functools import _lru_cache_wrapper
 from pathlib import PurePath
-from types import (
-    BuiltinFunctionType,
-    CodeType,
-    EllipsisType,
-    FunctionType,
-    MethodType,
-    ModuleType,
-    SimpleNamespace,
-)
 from typing import Any
 from uuid import UUID
 
@@ -46,128 +38,124 @@ from mt_tensor.core.plans import Cache
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileError
 from mt_tensor.programs.pytree import PLAIN, leaves_in
-from mt_tensor.programs.users import is_users
+from mt_tensor.programs.user_code import is_user_module
 
 MANY = 1000
-"""The items of a longer list or dictionary are compared all at once, if they are plain values."""
+"""Longer lists and dictionaries of plain values have one guard, and not one for each item."""
 
 MOST = 100_000
-"""A longer list or dictionary, or an array with more elements, is refused: it would take too long
-to compare."""
+"""Longer containers and larger arrays are refused: to compare them would take too long."""
 
 MISSING = object()
-"""The content of a place that is not there."""
+"""The value of a slot that does not exist."""
 
 CONSTANT = (
-    *PLAIN, enum.Enum, range, slice, EllipsisType, np.generic, np.dtype, np.ufunc, Decimal,
+    *PLAIN, enum.Enum, range, slice, types.EllipsisType, np.generic, np.dtype, np.ufunc, Decimal,
     Fraction, date, time, timedelta, UUID, PurePath, re.Pattern,
 )  # fmt: skip
-"""What never changes, and is compared by value."""
+"""Immutable types that are compared by value."""
 
-SILENT = (logging.Logger, io.IOBase)
-"""What a function only writes to, which happens while it is recorded."""
+WRITE_ONLY = (logging.Logger, io.IOBase)
+"""Types of objects that a function only writes to, which happens while it is recorded."""
 
-CLOSED = (BuiltinFunctionType, Cache, Generator, TensorBackend)
-"""What is compared by identity; caches of plans never change a result."""
+BY_IDENTITY = (types.BuiltinFunctionType, Cache, Generator, TensorBackend)
+"""Types that are compared by identity only; caches of plans never change a result."""
+
+VISITED = (
+    Tensor, dict, list, deque, set, frozenset, type, types.FunctionType, types.MethodType,
+    np.ndarray, types.ModuleType,
+)  # fmt: skip
+"""Types that a snapshot visits in a way of their own."""
 
 
-class Place:
-    """Where something lies: under a key of a dictionary or list, or in an attribute.
+@dataclass(eq=False, slots=True)
+class Slot:
+    """An item of a dictionary or list, or an attribute.
 
     Attributes:
-        holder: what has the place.
-        key: of a dictionary or list; or the name of an attribute.
-        is_item: whether it is a key.
+        holder: the container or object.
+        key: the key or index, or the name of the attribute.
+        is_item: whether it is an item.
     """
 
-    __slots__ = ("holder", "is_item", "key")
-
-    def __init__(self, holder: Any, key: Any, is_item: bool) -> None:
-        self.holder = holder
-        self.key = key
-        self.is_item = is_item
+    holder: Any
+    key: Any
+    is_item: bool
 
     @property
     def id(self) -> Any:
-        """The identity of the place, as long as its holder is alive."""
+        """The identity of the slot, as long as its holder is alive."""
         key = self.key
         return id(self.holder), key if isinstance(key, (str, int, tuple)) else id(key)
 
     def get(self) -> Any:
-        """Return what is there."""
+        """Return the value."""
         try:
             return self.holder[self.key] if self.is_item else getattr(self.holder, self.key)
         except (KeyError, IndexError, AttributeError, ValueError):
             return MISSING
 
     def set(self, value: Any) -> None:
-        """Put something there."""
+        """Set the value."""
         if self.is_item:
             self.holder[self.key] = value
         else:
             setattr(self.holder, self.key, value)
 
-    @property
-    def can_be_set(self) -> bool:
-        """Whether something else can be put there."""
-        return not isinstance(self.holder, (tuple, frozenset))
-
     def __str__(self) -> str:
-        """Show the key."""
+        """Return the key."""
         return repr(self.key) if isinstance(self.key, (str, int)) else type(self.key).__name__
 
 
 class Snapshot:
-    """What lay in every place that can be reached from some roots.
+    """The values of all slots that some roots lead to.
 
     Attributes:
-        places: the places, with what was in them.
+        slots: the slots, with their values.
         holders: dictionaries, lists and the like, with a copy of each.
-        tensors: the tensors, each once, with its slots.
-        rows: long lists and dictionaries of plain values, with a copy of each.
-        within: where a tuple lies, by its identity.
-        namespaces: the dictionaries of attributes, by identity; their order means nothing.
+        tensors: the tensors by identity, each with its `TENSOR_SLOTS`.
+        rows: long lists and dictionaries of plain values, with their values.
+        outer: the slot of each tuple, by the identity of the tuple.
+        namespaces: the identities of dictionaries of attributes; their order means nothing.
     """
 
     def __init__(self, roots: list[Any]) -> None:
-        self.places: list[tuple[Place, Any]] = []
+        self.slots: list[tuple[Slot, Any]] = []
         self.holders: list[tuple[Any, Any]] = []
         self.tensors: dict[int, tuple[Tensor, tuple[Any, ...]]] = {}
         self.rows: list[tuple[Any, Any]] = []
         self.namespaces: set[int] = set()
-        self.within: dict[int, Place] = {}
-        self._seen: set[int] = set()
-        self._classes: set[int] = set()
-        self._kept: list[Any] = []  # what is seen stays alive, and so keeps its address
+        self.outer: dict[int, Slot] = {}
+        self._seen: dict[int, Any] = {}  # by identity, which is unique while a value is alive
         self._waiting: deque[Any] = deque(roots)
         while self._waiting:
             self._visit(self._waiting.popleft())
 
-    def _visit(self, value: Any) -> None:  # noqa: PLR0912 - one for each kind
-        if id(value) in self._seen or isinstance(value, (*CONSTANT, *CLOSED)):
+    def _visit(self, value: Any) -> None:  # noqa: PLR0912 - one for each type
+        if id(value) in self._seen or isinstance(value, (*CONSTANT, *BY_IDENTITY)):
             return
-        self._seen.add(id(value))
-        self._kept.append(value)
+        self._seen[id(value)] = value
         if isinstance(value, Tensor):
             self.tensors[id(value)] = value, slots_of(value)
-            if value._grad is not None:
-                self._waiting.append(value._grad)
-            if value._watch is not None:  # hooks are functions like others
-                self._waiting.append(value._watch)
+            self._waiting.extend((value._grad, value._watch))  # hooks are functions like others
         elif isinstance(value, dict):
-            self._hold(value, dict(value))
-            for key in value if self._lists_items(value, value.values()) else ():
-                self._note(Place(value, key, True), value[key])
-                if not isinstance(key, CONSTANT):
-                    self._waiting.append(key)
+            self.holders.append((value, dict(value)))
+            if self._has_slots(value, value.values()):
+                for key, item in value.items():
+                    self._add(Slot(value, key, True), item)
+                self._waiting.extend(value)
         elif isinstance(value, (list, tuple, deque)):
-            self._sequence(value)
+            if not isinstance(value, tuple):
+                self.holders.append((value, list(value)))
+            if self._has_slots(value, value):
+                for position, item in enumerate(value):
+                    self._add(Slot(value, position, True), item)
         elif isinstance(value, (set, frozenset)):
-            self._hold(value, set(value))
-            self._waiting.extend(value if self._lists_items(value, value) else ())
-        elif isinstance(value, FunctionType):
+            self.holders.append((value, set(value)))
+            self._waiting.extend(value if self._has_slots(value, value) else ())
+        elif isinstance(value, types.FunctionType):
             self._function(value)
-        elif isinstance(value, MethodType):
+        elif isinstance(value, types.MethodType):
             self._waiting.extend((value.__self__, value.__func__))
         elif isinstance(value, functools.partial):
             self._waiting.extend((value.func, value.args, value.keywords))
@@ -179,26 +167,17 @@ class Snapshot:
             _check_length("an array", value.size)
         elif isinstance(value, type):
             self._class(value)
-        elif not isinstance(value, ModuleType):
+        elif _has_visible_attributes(value):
             self._object(value)
 
-    def _note(self, place: Place, value: Any) -> None:
-        self.places.append((place, value))
+    def _add(self, slot: Slot, value: Any) -> None:
+        self.slots.append((slot, value))
         if isinstance(value, tuple):
-            self.within.setdefault(id(value), place)
+            self.outer.setdefault(id(value), slot)
         self._waiting.append(value)
 
-    def _hold(self, holder: Any, copy: Any) -> None:
-        self.holders.append((holder, copy))
-
-    def _sequence(self, value: Any) -> None:
-        if not isinstance(value, tuple):
-            self._hold(value, list(value))
-        for position, item in enumerate(value if self._lists_items(value, value) else ()):
-            self._note(Place(value, position, True), item)
-
-    def _lists_items(self, holder: Any, items: Iterable[Any]) -> bool:
-        """Whether each item has a guard of its own; plain values of a long container have not."""
+    def _has_slots(self, holder: Any, items: Iterable[Any]) -> bool:
+        """Whether each item is a slot; plain values of a long container are compared at once."""
         if len(holder) <= MANY:
             return True
         _check_length(f"a {type(holder).__name__}", len(holder))
@@ -208,81 +187,69 @@ class Snapshot:
             self.rows.append((holder, list(items)))
         return False
 
-    def _function(self, function: FunctionType) -> None:
-        """Look at the variables of a function: those around it, its defaults, and global ones."""
-        for cell in function.__closure__ or ():
-            place = Place(cell, "cell_contents", False)
-            value = place.get()
-            if value is not MISSING:
-                self._note(place, value)
+    def _function(self, function: types.FunctionType) -> None:
+        """Visit the free variables of a function, its defaults and its attributes."""
+        is_users = _is_user_source(function.__module__)
+        for _, slot in free_variables(function, is_users):
+            value = slot.get()
+            if value is MISSING:
+                continue
+            if not (slot.is_item and isinstance(value, types.ModuleType)):
+                self._add(slot, value)
+            elif _is_user_source(value.__name__):
+                inside = vars(value)
+                names = {name for code in _codes_in(function.__code__) for name in code.co_names}
+                for name in sorted(names & inside.keys()):
+                    self._add(Slot(inside, name, True), inside[name])
         self._waiting.extend((function.__defaults__, function.__kwdefaults__))
-        if function.__dict__:
-            self._waiting.append(function.__dict__)
-        if not _is_theirs(function.__module__):
-            return
-        names, loaded = set(names_in(function.__code__)), set(globals_in(function.__code__))
-        variables = function.__globals__
-        for name in sorted(loaded & variables.keys()):
-            value = variables[name]
-            if isinstance(value, ModuleType):
-                if _is_theirs(value.__name__):
-                    inside = vars(value)
-                    for attribute in sorted(names & inside.keys()):
-                        self._note(Place(inside, attribute, True), inside[attribute])
-            else:
-                self._note(Place(variables, name, True), value)
+        self._waiting.extend([function.__dict__] if function.__dict__ else ())
 
     def _object(self, value: Any) -> None:
-        """Look at the attributes of an object, and at the variables of its methods."""
-        kind = type(value)
-        if not _is_looked_into(value):
-            return
+        """Visit the attributes of an object, and its class."""
         attributes = getattr(value, "__dict__", None)
         if isinstance(attributes, dict):
             self.namespaces.add(id(attributes))
             self._waiting.append(attributes)
-        for base in kind.__mro__:
+        for base in type(value).__mro__:
             for name in base.__dict__.get("__slots__", ()):
-                place = Place(value, name, False)
-                if not name.startswith("__") and (item := place.get()) is not MISSING:
-                    self._note(place, item)
-        self._waiting.append(kind)
+                slot = Slot(value, name, False)
+                if not name.startswith("__") and (item := slot.get()) is not MISSING:
+                    self._add(slot, item)
+        self._waiting.append(type(value))
 
     def _class(self, kind: type) -> None:
-        """Look at the attributes of a class of users, and at the variables of its methods."""
-        for base in kind.__mro__:
-            if _is_theirs(base.__module__) and id(base) not in self._classes:
-                self._classes.add(id(base))
-                for name, item in list(vars(base).items()):
-                    if isinstance(item, FunctionType):
-                        self._waiting.append(item)
-                    elif isinstance(item, (staticmethod, classmethod)):
-                        self._waiting.append(item.__func__)
-                    elif isinstance(item, property):
-                        self._waiting.append(item.fget)
-                    elif isinstance(item, (*CONSTANT, Tensor, dict, list)) and name[:2] != "__":
-                        self._note(Place(base, name, False), item)
+        """Visit the attributes, the methods and the bases of a user's class."""
+        self._waiting.extend(kind.__bases__)
+        for name, item in list(vars(kind).items()) if _is_user_source(kind.__module__) else ():
+            if isinstance(item, types.FunctionType):
+                self._waiting.append(item)
+            elif isinstance(item, (staticmethod, classmethod)):
+                self._waiting.append(item.__func__)
+            elif isinstance(item, property):
+                self._waiting.append(item.fget)
+            elif isinstance(item, (*CONSTANT, Tensor, dict, list)) and name[:2] != "__":
+                self._add(Slot(kind, name, False), item)
+
+    # --- After the call -------------------------------------------------------------------------
 
     def has_seen(self, value: Any) -> bool:
-        """Whether something was reached."""
-        return any(value is each for each in self._kept)
-
-    # --- Afterwards -----------------------------------------------------------------------------
+        """Whether the roots led to an object."""
+        return id(value) in self._seen
 
     def release(self) -> None:
-        """Let the memory of tensors go: only places are compared with those of a later call."""
+        """Drop the states of tensors, which keep memory alive; slots can still be compared."""
         self.tensors.clear()
-        self._kept.clear()
+        self._seen.clear()
 
-    def changed(self) -> Iterator[tuple[Place, Any, Any]]:
-        """Yield places with what was there, and what is there now."""
-        for place, value in self.places:
-            now = place.get()
-            if now is not value and not same(now, value):
-                yield place, value, now
+    def changed(self) -> Iterator[tuple[Slot, Any, Any]]:
+        """Yield the slots whose values differ now, with the values before and now."""
+        for slot, value in self.slots:
+            now = slot.get()
+            if not same(now, value):
+                yield slot, value, now
 
-    def grown(self) -> Any:
-        """Return a dictionary, list or set that has other keys, or another length; None if none."""
+    def resized(self) -> Any:
+        """Return a container that has other keys, or another length; None if there is none."""
         for holder, copy in self.holders:
             ordered = isinstance(holder, dict) and id(holder) not in self.namespaces
             if len(holder) != len(copy) or (ordered and list(holder) != list(copy)):
@@ -292,26 +259,23 @@ class Snapshot:
         return None
 
 
-SLOTS = ("_tensor", "_grad", "_requires_grad", "_node", "_base", "_watch", "name")
-"""What says which elements a tensor has, what is known of its gradient, and its name."""
+TENSOR_SLOTS = ("_tensor", "_grad", "_requires_grad", "_node", "_base", "_watch", "name")
+"""The attributes of a tensor that are compared: elements, autograd state and name."""
+
+slots_of = operator.attrgetter(*TENSOR_SLOTS)
 
 
 def _check_length(what: str, length: int) -> None:
-    """Raise CompileError if there are too many items to compare them at each call."""
+    """Raise CompileError if a container has too many items to compare them at each call."""
     if length > MOST:
         raise CompileError(
-            f"a function that is compiled leads to {what} of {length} items, more than a program "
-            f"compares ({MOST}): keep it elsewhere, or make it a tensor."
+            f"a compiled function can reach {what} of {length} items, more than a program compares "
+            f"({MOST}): keep it elsewhere, or make it a tensor."
         )
 
 
-def slots_of(tensor: Tensor) -> tuple[Any, ...]:
-    """Return what is in the `SLOTS` of a tensor."""
-    return tuple([getattr(tensor, name) for name in SLOTS])
-
-
 def same(a: Any, b: Any) -> bool:
-    """Whether two values are one object, or equal values that never change."""
+    """Whether two values are the same object, or equal constants."""
     if a is b:
         return True
     if type(a) is not type(b):
@@ -320,84 +284,66 @@ def same(a: Any, b: Any) -> bool:
         return a == b and str(a) == str(b)  # 0.0 is not -0.0
     if isinstance(a, tuple):
         return len(a) == len(b) and all(map(same, a, b))
-    if isinstance(a, MethodType):
+    if isinstance(a, types.MethodType):
         return a.__self__ is b.__self__ and a.__func__ is b.__func__
     return isinstance(a, CONSTANT) and a == b
 
 
 def same_items(a: Iterable[Any], b: Iterable[Any]) -> bool:
-    """Whether two rows of one length have the same items, or equal ones that never change."""
+    """Whether the items of two containers of equal length are the same, or equal constants."""
     return all(map(operator.is_, a, b)) or all(map(same, a, b))
 
 
-def names_in(code: CodeType) -> Iterator[str]:
-    """Yield the names of global variables and attributes in a function and those inside it."""
-    yield from code.co_names
+def _codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
+    """Yield the code of a function, and of the functions inside it."""
+    yield code
     for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from names_in(constant)
+        if isinstance(constant, types.CodeType):
+            yield from _codes_in(constant)
 
 
-def globals_in(code: CodeType) -> Iterator[str]:
-    """Yield the names of global variables in a function and those inside it."""
-    for instruction in dis.get_instructions(code):
-        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-            yield instruction.argval
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from globals_in(constant)
-
-
-def variables_of(function: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the variables around a function that its own code names, with their values."""
+def free_variables(function: Any, with_globals: bool = True) -> Iterator[tuple[str, Slot]]:
+    """Yield the names and slots of the free variables of a function, and of the global ones."""
     function = getattr(function, "__func__", function)
-    if not isinstance(function, FunctionType):
+    if not isinstance(function, types.FunctionType):
         return
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        with contextlib.suppress(ValueError):  # it is empty
-            yield name, cell.cell_contents
-    for name in sorted(set(globals_in(function.__code__)) & function.__globals__.keys()):
-        yield name, function.__globals__[name]
+        yield name, Slot(cell, "cell_contents", False)
+    if with_globals:
+        loaded = {
+            instruction.argval
+            for code in _codes_in(function.__code__)
+            for instruction in dis.get_instructions(code)
+            if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME")
+        }
+        for name in sorted(loaded & function.__globals__.keys()):
+            yield name, Slot(function.__globals__, name, True)
 
 
-def opaque_in(value: Any) -> Any:
-    """Return what neither is constant nor can be looked into, among some values; else None."""
+def incomparable_in(value: Any) -> Any:
+    """Return an object in nested containers that a snapshot cannot compare, or None."""
     for leaf in leaves_in(value):
         kind = type(leaf)
         subclass = isinstance(leaf, PLAIN) and kind not in PLAIN
         if subclass and not isinstance(leaf, (enum.Enum, np.generic)):
             return leaf
-        if not isinstance(leaf, (*CONSTANT, *SILENT, *CLOSED, *_VISITED)):
+        if not isinstance(leaf, (*CONSTANT, *WRITE_ONLY, *BY_IDENTITY, *VISITED)):
             known = hasattr(kind, "program_of") or kind.__module__.startswith("functools")
-            if not known and not _is_looked_into(leaf):
+            if not known and not _has_visible_attributes(leaf):
                 return leaf
     return None
 
 
-_VISITED = (
-    Tensor, dict, list, deque, set, frozenset, type, FunctionType, MethodType, np.ndarray,
-    ModuleType,
-)  # fmt: skip
-"""What a snapshot has a way to look into."""
+def _has_visible_attributes(value: Any) -> bool:
+    """Whether the attributes of an object are compared: of users' classes and this project's."""
+    module = str(type(value).__module__)
+    is_ours = module.partition(".")[0].startswith("mt_")
+    return (
+        is_ours or is_user_module(module) or isinstance(value, (types.SimpleNamespace, Namespace))
+    )
 
 
-def _is_looked_into(value: Any) -> bool:
-    """Whether the attributes of an object are compared: of users' classes, and this project's."""
-    if isinstance(value, (SimpleNamespace, Namespace)):
-        return True
-    module = type(value).__module__
-    return _is_ours(module) or is_users(module)
-
-
-def _is_ours(module: Any) -> bool:
-    """Whether a module of this name belongs to this project."""
-    return not is_users(module) and str(module).partition(".")[0].startswith("mt_")
-
-
-def _is_theirs(module: Any) -> bool:
-    """Whether a module of this name belongs to users, and not to a library that is installed."""
-    if not is_users(module):
-        return str(module) == "__main__"
-    found = sys.modules.get(str(module))
-    file: Callable[..., Any] | str = getattr(found, "__file__", None) or ""
-    return "site-packages" not in str(file)
+def _is_user_source(module: Any) -> bool:
+    """Whether a module belongs to the user's program, and not to an installed library."""
+    file = getattr(sys.modules.get(str(module)), "__file__", None)
+    return is_user_module(module) and "site-packages" not in str(file)

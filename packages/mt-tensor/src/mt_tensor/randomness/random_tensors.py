@@ -15,7 +15,7 @@ from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.conversion import cast
 from mt_tensor.core.creation import Placement, dtype_or_default, from_values, new_shape, rand
 from mt_tensor.core.dtypes import DType, as_dtype, as_number, float64, int64
-from mt_tensor.core.generator import Generator, drawing, manual_seed
+from mt_tensor.core.generator import Generator, drawing
 from mt_tensor.core.operands import common_backend
 from mt_tensor.core.registry import Backend, Device, place
 from mt_tensor.core.strides import Shape, shape_broadcast
@@ -24,21 +24,6 @@ from mt_tensor.creation.from_tensors import Options, after
 from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.randomness.continuous import between, standard_normal
 from mt_tensor.randomness.sampling import check_deviation, whole_values
-from mt_tensor.randomness.state import generator
-
-__all__ = [
-    "generator",
-    "manual_seed",
-    "normal",
-    "rand",
-    "rand_like",
-    "randint",
-    "randint_like",
-    "randn",
-    "randn_like",
-    "randperm",
-    "uniform",
-]
 
 _Generator = Generator | None
 

@@ -1,1 +1,1 @@
-"""How computations on tensors are recorded, and what happens to tensors that change."""
+"""Recording of computations on tensors: functions, hooks and in-place changes."""

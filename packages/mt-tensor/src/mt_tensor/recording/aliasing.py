@@ -1,10 +1,10 @@
-"""Gradients when tensors that share memory are changed in place.
+"""Gradients of in-place changes of tensors that share memory.
 
-A change in place is recorded as if it had made a new tensor: the changed tensor moves on to a new
-node, and what was computed from its old elements keeps the old one. If it is a view, the change is
-one of the tensor that it is a view of, its *base*, in the elements that the view shows: the base
-moves on. All views of the base, the changed one among them, then show other elements than their
-nodes know of; each moves on to a new node, as a view of the changed base, when it is next asked.
+An in-place change is recorded as if it created a new tensor: the changed tensor gets a new node,
+and results computed from its old elements keep the old one. If the tensor is a view, the change is
+recorded as a change of its *base*, the tensor of which it is a view, and the base gets a new node.
+The nodes of all views of the base are outdated then; each view gets a new node, as a view of the
+changed base, when it is next used.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from mt_tensor.core.views import reshaped
 from mt_tensor.recording.functions import Function
 
 _refreshing = threading.RLock()
-"""Held by a thread that gives a view a new node."""
+"""Lock for updating the node of a view."""
 
 
 class Stored(Function):
-    """What a tensor holds after a change: the elements of `value`, which were copied there."""
+    """A tensor after `value` has been copied to it."""
 
     @staticmethod
     def forward(ctx: Any, value: Tensor, data: TensorData) -> Tensor:
@@ -45,7 +45,7 @@ class Stored(Function):
 
 
 class Instead(Function):
-    """`value`, stored over the elements of `old`, which get a gradient of zero."""
+    """A tensor after `value` has replaced the elements of `old`, whose gradient is zero."""
 
     @staticmethod
     def forward(ctx: Any, value: Tensor, old: Tensor) -> Tensor:
@@ -58,7 +58,7 @@ class Instead(Function):
 
 
 class Cleared(Function):
-    """What a tensor holds after its elements were replaced by constants."""
+    """A tensor after constants have replaced its elements."""
 
     @staticmethod
     def forward(ctx: Any, old: Tensor) -> Tensor:
@@ -70,7 +70,7 @@ class Cleared(Function):
 
 
 class Without(LinearFunction):
-    """A row with zeros in the places of an index."""
+    """Set the elements of a 1-D tensor at an index to zero."""
 
     saves_index = True
 
@@ -87,7 +87,7 @@ class Without(LinearFunction):
 
 
 class Overwritten(Function):
-    """A base after some of its elements were replaced by those of `value`."""
+    """A base after `value` has replaced some of its elements."""
 
     @staticmethod
     def forward(ctx: Any, base: Tensor, value: Tensor, index: Tensor) -> Tensor:
@@ -102,7 +102,7 @@ class Overwritten(Function):
 
 
 class Shown(Function):
-    """The elements of a base that a view shows."""
+    """A view of a base, as an operation that selects its elements."""
 
     @staticmethod
     def forward(ctx: Any, base: Tensor, data: TensorData, index: Tensor) -> Tensor:
@@ -117,7 +117,7 @@ class Shown(Function):
 
 
 def shown_elements(base: TensorData, view: TensorData) -> Array:
-    """Return for each element of a view, as a row, which element of the base it is."""
+    """Return the index in the base of each element of a view, as a 1-D array."""
     found = positions(view.shape, view.strides, view.offset).reshape(-1)
     if base.is_contiguous():
         return found - base.offset
@@ -127,10 +127,10 @@ def shown_elements(base: TensorData, view: TensorData) -> Array:
 
 
 def detach_(self: Tensor) -> Tensor:
-    """Forget how the tensor was computed, and return it, a leaf that does not require grad.
+    """Detach the tensor in place: make it a leaf that does not require grad, and return it.
 
     Raises:
-        NoGradientError: it is a view, whose base would still have its history.
+        NoGradientError: it is a view, whose base would keep its history.
     """
     if self._base is not None and self.requires_grad:
         raise NoGradientError("a view cannot be detached from its base: use detach().")
@@ -139,14 +139,14 @@ def detach_(self: Tensor) -> Tensor:
 
 
 def _index_in(self: Tensor, base: Tensor) -> Tensor:
-    """Return which elements of its base a view shows, as a row of int64."""
+    """Return the indices in its base of the elements of a view, as a 1-D tensor of int64."""
     index = shown_elements(base._tensor, self._tensor)
     return self._with(self.backend.from_host(np.ascontiguousarray(index)))
 
 
 @extends("refresh a view")
 def refresh(self: Tensor) -> None:
-    """Give a view a new node if its memory has been changed since it got its last one."""
+    """Update the node of a view if its memory has been changed in place."""
     base = self._base
     if base is None:
         return
@@ -164,10 +164,10 @@ def refresh(self: Tensor) -> None:
 
 
 def _change_is_recorded(self: Tensor, *others: Any) -> bool:
-    """Return whether a change in place of this tensor, with others, is to be recorded.
+    """Return whether an in-place change of this tensor, with other operands, must be recorded.
 
     Raises:
-        InPlaceError: it would have to be, but gradients cannot follow it.
+        InPlaceError: it must be recorded, but is not differentiable.
     """
     if not recording.get() or not self._tensor.layout.dtype.is_floating_point:
         return False
@@ -186,23 +186,23 @@ def _change_is_recorded(self: Tensor, *others: Any) -> bool:
         raise _custom_view()
     if self._base is not None and self._requires_grad is not VIEW:
         raise InPlaceError(
-            "this view was made under no_grad(), so that gradients cannot follow its change: "
-            "make it where gradients are recorded, or change it under no_grad()."
+            "this view was created under no_grad(), so its change cannot be differentiated: "
+            "create it outside no_grad(), or change it under no_grad()."
         )
     return True
 
 
 def _custom_view() -> InPlaceError:
-    """Return the error for a change in place of a view that a Function has returned."""
+    """Return the error for an in-place change of a view that a Function returned."""
     return InPlaceError(
         "a result of a Function shares memory with its argument, and that memory was changed in "
-        "place, where gradients cannot follow: return a clone() from forward, or change a clone() "
+        "place, which cannot be differentiated: return a clone() from forward, or change a clone() "
         "of the result."
     )
 
 
 def _before_change(self: Tensor) -> Tensor:
-    """Return the tensor as it is now, in memory of its own: gradients may read it later."""
+    """Return a copy of the tensor before a change, for gradients to read."""
     with no_grad():
         old = self.clone()
     if self.requires_grad:
@@ -211,7 +211,7 @@ def _before_change(self: Tensor) -> Tensor:
 
 
 def _moved_to(self: Tensor, node: Node | None) -> None:
-    """Let another node stand for this tensor; what keeps its gradient goes along."""
+    """Replace the node of this tensor, and transfer `retain_grad` to the new node."""
     old = self._node
     if old is not None and old._watch is not None:
         old._watch.moved(self, node)
@@ -220,7 +220,7 @@ def _moved_to(self: Tensor, node: Node | None) -> None:
 
 
 def _moved_on(self: Tensor, value: Tensor) -> None:
-    """Take note that this tensor now holds the elements of `value`, and its history."""
+    """Record that this tensor now has the elements and the history of `value`."""
     base = self._base
     if base is not None:
         changed = Overwritten.apply(base, value, self._index_in(base))
@@ -228,13 +228,13 @@ def _moved_on(self: Tensor, value: Tensor) -> None:
         changed = Stored.apply(value, self._tensor)
     else:
         changed = Cleared.apply(self)
-    moving = self if base is None else base
-    moving._moved_to(changed._node)
-    moving._requires_grad = True
+    target = self if base is None else base
+    target._moved_to(changed._node)
+    target._requires_grad = True
 
 
 def positions(shape: Shape, strides: Strides, offset: int = 0) -> Array:
-    """Return the position in the storage of each element of a view, in an array of its shape."""
+    """Return the storage position of each element of a view, as an array of its shape."""
     result = np.full((1,) * len(shape), offset, np.int64)
     for dim, (size, stride) in enumerate(zip(shape, strides, strict=True)):
         result = result + (np.arange(size) * stride).reshape(-1, *(1,) * (len(shape) - dim - 1))

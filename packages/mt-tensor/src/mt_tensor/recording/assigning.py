@@ -1,4 +1,4 @@
-"""Gradients and elements that users assign to a tensor: `x.grad = g` and `x.data = y`."""
+"""Assignments to a tensor's attributes: `x.grad = g` and `x.data = y`."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from mt_tensor.errors import BackendMismatchError, DTypeError, ShapeError
 
 
 def data(self: Tensor) -> Tensor:
-    """A tensor with the same memory and no history; setting it exchanges the elements."""
+    """A tensor with the same memory and no history; assigning to it replaces the elements."""
     return self.detach()
 
 
 def set_data(self: Tensor, data: Tensor) -> None:
-    """Hold the elements of another tensor from now on, in the same place of the graph.
+    """Replace the elements by those of another tensor, without changing the graph.
 
     Raises:
-        DTypeError: they are of another type, or on another backend.
-        TypeError: `data` is no tensor.
+        DTypeError: the dtype or the backend differs.
+        TypeError: `data` is not a tensor.
     """
     if not isinstance(data, Tensor):
-        raise TypeError(f"data is a tensor; {data!r} of type {type(data).__name__} was given.")
+        raise TypeError(f"data must be a tensor; {data!r} of type {type(data).__name__} was given.")
     if data.dtype is not self.dtype or data.backend is not self.backend:
         raise DTypeError(
             f"data is {data.dtype.name} on backend {data.backend.name!r}; it must be "
@@ -35,10 +35,10 @@ def set_data(self: Tensor, data: Tensor) -> None:
 
 @extends("check of a gradient")
 def check_gradient(self: Tensor, grad: Any) -> None:
-    """Raise unless a tensor could be the gradient of this one."""
+    """Raise an error unless `grad` is None or a valid gradient of this tensor."""
     if not isinstance(grad, Tensor):
         raise TypeError(
-            f"grad is a tensor or None; {grad!r} of type {type(grad).__name__} was given."
+            f"grad must be a tensor or None; {grad!r} of type {type(grad).__name__} was given."
         )
     if grad is self:
         raise GradientError("a tensor cannot be its own gradient: clone() it first.")
@@ -51,6 +51,6 @@ def check_gradient(self: Tensor, grad: Any) -> None:
         )
     if grad.backend is not self.backend:
         raise BackendMismatchError(
-            f"grad is on backend {grad.backend.name!r}; it must be on that of the tensor, "
+            f"grad is on backend {grad.backend.name!r}; it must be on the tensor's backend, "
             f"{self.backend.name!r}. Move it with grad.to(x.backend)."
         )

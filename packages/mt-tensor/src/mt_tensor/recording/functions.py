@@ -1,13 +1,12 @@
-"""`Function`: an operation on tensors together with its derivative.
+"""`Function`: a custom operation on tensors with its gradient, like stage 1's `ScalarFunction`.
 
-The general form of an operation, as `ScalarFunction` was in stage 1. Subclass it to add an
-operation: `forward` computes, `backward` turns the gradient of the result into the gradients of the
-inputs. Backward is written with tensor operations, so that it can itself be recorded and
-differentiated (`create_graph=True`).
+Subclass it to add an operation: `forward` computes the result, and `backward` the gradients of the
+inputs from the gradient of the result. Write `backward` with tensor operations, so that it can be
+recorded and differentiated (`create_graph=True`).
 
-A Function with one result has one node, as every operation has. One with several results has a
-node for each of them, whose gradients meet in the node of the call: there they are added up like
-any gradients, as `PartialGradients`, and `backward` gets all of them.
+A Function with one result has one node. A Function with several results has one node per result,
+and another for the call: it accumulates their gradients as `PartialGradients`, and passes all of
+them to `backward`.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from mt_tensor.tape import run_operation
 
 
 class Function:
-    """An operation on tensors with its own backward.
+    """Base class of custom operations on tensors.
 
     >>> import mt_tensor as mt
     >>> class Cube(Function):
@@ -50,38 +49,36 @@ class Function:
 
     @staticmethod
     def forward(ctx: Any, *args: Any) -> Any:
-        """Return the result, a tensor or a tuple of tensors; nothing is recorded meanwhile.
+        """Return the result, a tensor or a tuple of tensors; its computation is not recorded.
 
         Args:
-            ctx: where to save what backward needs: tensors by `ctx.save_for_backward(...)`, other
-                things as attributes.
-            *args: what `apply` was called with.
+            ctx: the context, to save values for `backward`: tensors with
+                `ctx.save_for_backward(...)`, other values as attributes.
+            *args: the arguments of `apply`.
         """
         raise NotImplementedError("a Function must define a static method forward(ctx, *args).")
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        """Return the gradient for each argument of `apply`, None where there is none.
+        """Return the gradient for each argument of `apply`, or None for arguments without one.
 
         Args:
-            ctx: what forward has saved.
-            *grads: the gradient of each result. Where no gradient arrived it is zeros, or None
+            ctx: the context with the saved values.
+            *grads: the gradient of each result. For a result without gradient it is zeros, or None
                 after `ctx.set_materialize_grads(False)`.
         """
         raise NotImplementedError("a Function must define a static method backward(ctx, grad).")
 
     @classmethod
     def apply(cls, *args: Any) -> Tensor:
-        """Run forward, and record it if an argument requires a gradient.
+        """Run `forward`, and record it if an argument requires grad.
 
         Returns:
-            What forward returned. It is annotated as the tensor that it nearly always is; where
-            forward returns a tuple of tensors, it is one.
+            The result of `forward`, a tensor or a tuple of tensors.
 
         Raises:
-            DTypeError: the only result is no floating-point tensor, so that it can have no
-                gradient.
-            TypeError: a result is no tensor.
+            DTypeError: the only result is not floating-point, so that it cannot have a gradient.
+            TypeError: a result is not a tensor.
         """
         enabled = recording.get()
         if enabled:
@@ -122,10 +119,10 @@ class Function:
         """Return the gradients of the inputs, as `backward` computes them; see `Rule`.
 
         Raises:
-            GradientError: `backward` returned something that does not fit the inputs.
+            GradientError: `backward` returned invalid gradients.
         """
         requires = ctx.needs_input_grad
-        if needed is not None:  # the context may be in another thread's hands: change a copy
+        if needed is not None:  # another thread may use the context: change a copy
             parents = iter(inputs)
             ctx = copy(ctx)
             ctx.needs_input_grad = tuple([each and next(parents) in needed for each in requires])
@@ -140,63 +137,63 @@ class Function:
 
 
 class TensorContext(Context):
-    """A context that notices when a tensor it has saved is changed in place."""
+    """A context that detects in-place changes of the tensors that it has saved."""
 
     __slots__ = ("_constant", "_materialize", "_results", "_version")
 
-    _constant: tuple[Any, ...]  # the results that are marked as not differentiable
+    _constant: tuple[Any, ...]  # results marked as not differentiable
     _materialize: bool
-    _results: list[Layout]  # of a Function with several results
+    _results: list[Layout]  # layouts of the results, if there are several
 
     def save_for_backward(self, *values: Any) -> None:
-        """Keep tensors, and anything else, until backward has run; nothing if it never will."""
+        """Save tensors and other values for backward, if an input requires grad."""
         if True in self.needs_input_grad:
             super().save_for_backward(*values)
             self._version = version_of(elements_of(values))
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """What `save_for_backward` was given.
+        """The arguments of `save_for_backward`.
 
         Raises:
-            InPlaceError: one of them has been changed in place since.
+            InPlaceError: a saved tensor has been changed in place.
         """
         if version_of(elements_of(self.saved_values)) != self._version:
             raise changed_in_place("a function")
         return self.saved_values
 
     def mark_non_differentiable(self, *results: Tensor) -> None:
-        """Declare results of forward to be constants: they require no gradient."""
+        """Mark results of forward as constants, which do not require grad."""
         self._constant = results
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Choose what backward gets for a result without a gradient: zeros, or None for False."""
+        """Set whether backward gets zeros, and not None, for a result without gradient."""
         self._materialize = value
 
 
 def variables_of(args: tuple[Any, ...], needs: tuple[bool, ...]) -> list[Any]:
-    """Return what stands in the graph for the arguments that need a gradient."""
+    """Return the graph's variables of the arguments that need a gradient."""
     return [arg.variable for arg, need in zip(args, needs, strict=True) if need]
 
 
 def is_constant(ctx: TensorContext, result: Tensor) -> bool:
-    """Whether a result was marked as not differentiable."""
+    """Return whether a result was marked as not differentiable."""
     return any(each is result for each in getattr(ctx, "_constant", ()))
 
 
 def unaliased(result: Tensor, args: tuple[Any, ...]) -> Tensor:
-    """Return a result as another tensor than the argument that it is."""
+    """Return a result, or a new tensor with the same data if the result is an argument."""
     return result.detach() if True in [result is arg for arg in args] else result
 
 
 def with_base(result: Tensor, args: Sequence[Any]) -> Tensor:
-    """Return a result that knows which argument it is a view of, if it shares its memory."""
+    """Return a result, marked as a view of the argument whose memory it shares, if any."""
     data = result._tensor
     shared = data._version
     if shared is None or not data.dtype.is_floating_point:
         return result
     if True in [result is arg for arg in args]:
-        return result  # an argument as it was, which is no view of itself
+        return result  # an argument is not a view of itself
     result._base = None
     for arg in args:
         if isinstance(arg, Tensor) and arg._tensor._version is shared:
@@ -218,10 +215,10 @@ def record_several(
     args: tuple[Any, ...],
     needs: tuple[bool, ...],
 ) -> Any:
-    """Return several results of a Function, each recorded if it can have a gradient.
+    """Record several results of a Function that can have a gradient, and return all.
 
     Raises:
-        TypeError: `returned` is no tuple of tensors.
+        TypeError: `returned` is not a tuple of tensors.
     """
     if not isinstance(returned, tuple) or not all(isinstance(x, Tensor) for x in returned):
         raise TypeError(
@@ -249,20 +246,20 @@ def record_several(
 
 
 class PartialGradients:
-    """The gradients of some results of one call, on their way to its node.
+    """The gradients of some results of a call.
 
     Attributes:
-        by_place: for the position of a result, its gradient.
+        by_place: the gradient for each position of a result.
     """
 
     __slots__ = ("_fresh", "by_place")
 
     def __init__(self, by_place: dict[int, Any]) -> None:
         self.by_place = by_place
-        self._fresh: bool | None = None  # what a node looks at, see `Node.completed`
+        self._fresh: bool | None = None  # read by `Node.completed`
 
     def __add__(self, other: PartialGradients) -> PartialGradients:
-        """Return the gradients of both."""
+        """Add gradients by position."""
         both = dict(self.by_place)
         for place, gradient in other.by_place.items():
             both[place] = both[place] + gradient if place in both else gradient
@@ -272,7 +269,7 @@ class PartialGradients:
         return self
 
     def of(self, ctx: Any, backend: TensorBackend) -> list[Any]:
-        """Return a gradient for each result of a call: zeros or None where none arrived."""
+        """Return the gradient of each result of a call, zeros or None for a missing one."""
         zeros = getattr(ctx, "_materialize", True)
         return [
             self.by_place[place]
@@ -285,10 +282,10 @@ class PartialGradients:
 
 
 class _Result:
-    """The rule of one of several results: its gradient goes to its place in the call."""
+    """The gradient rule of one of several results."""
 
     def vjp(self, node: Node, inputs: Any, ctx: Any, grad: Any, needed: Any) -> Sequence[Any]:
-        """Return the gradient of the call."""
+        """Return the gradient of the call's node."""
         return (PartialGradients({ctx: grad}),)
 
 
@@ -296,27 +293,27 @@ _RESULT = _Result()
 
 
 def elements_of(values: Iterable[Any]) -> list[TensorData]:
-    """Return the elements of the tensors among some values, and elements that are among them."""
+    """Return the data of tensors among some values, and data among them."""
     found = [value._tensor if isinstance(value, Tensor) else value for value in values]
     return [data for data in found if isinstance(data, TensorData)]
 
 
 def fitting(gradient: Any, variable: Any, name: str | None = None) -> Any:
-    """Return a gradient as one of `variable`, converted to its dtype.
+    """Check a gradient of `variable`, and convert it to the dtype of the variable.
 
     Args:
-        gradient: what was returned.
+        gradient: the gradient.
         variable: a Node, or a leaf.
         name: the operation whose backward returned it; None for a hook.
 
     Raises:
-        GradientError: it is no tensor, or has another shape or backend than the variable.
+        GradientError: it is not a tensor, or its shape or backend differs from the variable's.
     """
     data = getattr(gradient, "_tensor", None)
     if data is None or gradient.backend is not variable.backend:
         raise GradientError(
             f"{_origin(name)} returned {gradient!r} as a gradient; it must be a tensor of backend "
-            f"{variable.backend.name!r}, like the tensor that it belongs to."
+            f"{variable.backend.name!r}, like the tensor whose gradient it is."
         )
     if data.shape != variable.shape:
         raise GradientError(

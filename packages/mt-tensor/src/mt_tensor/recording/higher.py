@@ -1,7 +1,7 @@
-"""Gradients of gradients: those of an operator, as operations that are recorded in turn.
+"""Higher derivatives of operators.
 
-Under `create_graph` each gradient is an operation: an operator whose own partial derivatives follow
-from the graph of the formula that `core/elementwise_gradients.py` computes it by.
+Under `create_graph` each gradient is a recorded operation: an operator whose partial derivatives
+are derived from the graph of the gradient's formula (`core/elementwise_gradients.py`).
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ def recorded(
     saved: Sequence[TensorData],
     grad: Tensor,
 ) -> Sequence[Tensor]:
-    """Return the gradients that are computed, each by an operation that is recorded.
+    """Compute gradients with recorded operations.
 
     Args:
-        gradients: how they are computed.
-        node: that of the result.
-        inputs: the arguments that require a gradient.
-        saved: the elements that the partial derivatives read.
+        gradients: the gradient rule.
+        node: the node of the result.
+        inputs: the arguments that require grad.
+        saved: the data that the partial derivatives read.
         grad: the gradient of the result.
     """
     known = (grad, *_as_tensors(gradients, node, inputs, saved))
@@ -43,9 +43,9 @@ def recorded(
 def _as_tensors(
     gradients: Gradients, node: Node, inputs: Sequence[Any], saved: Sequence[TensorData]
 ) -> list[Tensor]:
-    """Return what was saved as tensors in their places in the graph."""
-    places = iter(inputs)
-    variables = [next(places) if need else None for need in gradients.needs]
+    """Return saved data as tensors that are connected to the graph."""
+    remaining = iter(inputs)
+    variables = [next(remaining) if need else None for need in gradients.needs]
     variables.append(node)
     operands: list[Tensor] = []
     for position, data in zip(gradients.reads, saved, strict=True):
@@ -61,13 +61,13 @@ def _as_tensors(
 
 @functools.lru_cache(4096)
 def _operations(gradients: Gradients) -> list[tuple[ElementwiseOperation, tuple[int, ...]]]:
-    """Return, for each gradient that is computed, an operation and what it reads.
+    """Return, for each computed gradient, an operation and the positions of its arguments.
 
-    What it does not read must not be its argument, which would get a gradient of zeros.
+    Values that it does not read must not be arguments, or they would get gradients of zeros.
     """
     if gradients.plans is None:
         return []
-    from mt_operators.core.differentiation import derived  # when first needed only
+    from mt_operators.core.differentiation import derived  # imported on first use
 
     formula = gradients.plans.formula
     operations = []

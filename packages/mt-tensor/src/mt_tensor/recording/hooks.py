@@ -1,6 +1,6 @@
-"""Watching gradients on their way: hooks, and gradients of tensors that are no leaves.
+"""Gradient hooks, and retained gradients of tensors that are not leaves.
 
-What has been asked of a leaf or of a node is in its `_watch`, which backpropagation tells of each
+The hooks of a leaf or a node are in its attribute `_watch`, which backpropagation calls with each
 gradient.
 """
 
@@ -18,17 +18,17 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.recording.functions import fitting
 
 Hook = Callable[[Any], Any]
-"""What is called with a gradient once it is complete; it may return another in its place."""
+"""A function called with a complete gradient; it may return a replacement."""
 
 
 class Watch:
-    """Who asked to see the gradient of a variable, a leaf or a node.
+    """The hooks of a variable, a leaf or a node.
 
     Attributes:
-        hooks: what to call with the gradient once it is complete, by number.
-        after: what to call with a leaf once the gradient has been added to its `grad`, by number.
-        accumulating: held by a thread that adds to `grad` and calls these.
-        retained: of a node the tensor, if its gradient is to be kept in `grad`; or None.
+        hooks: by number, functions to call with the complete gradient.
+        after: by number, functions to call with a leaf after its `grad` has been updated.
+        accumulating: the lock for updating `grad` and calling these functions.
+        retained: for a node, the tensor that retains its gradient in `grad`, or None.
     """
 
     __slots__ = ("accumulating", "after", "hooks", "retained")
@@ -41,7 +41,7 @@ class Watch:
 
     @staticmethod
     def of(variable: Any) -> Watch:
-        """Return that of a variable, made if there is none."""
+        """Return the hooks of a variable, creating them if there are none."""
         with _making:
             if variable._watch is None:
                 variable._watch = Watch()
@@ -49,17 +49,17 @@ class Watch:
             return watch
 
     def completed(self, variable: Any, gradient: Any) -> Any:
-        """Call the hooks in the order in which they came; each may replace the gradient."""
+        """Call the hooks in the order of registration; each may replace the gradient."""
         for hook in tuple(self.hooks.values()):
             replaced = hook(gradient)
             if replaced is not None:
                 gradient = fitting(replaced, variable)
         if self.hooks:
-            gradient._fresh = False  # a hook may have kept it
+            gradient._fresh = False  # a hook may refer to it
         return gradient
 
     def accumulate(self, variable: Any, gradient: Any) -> None:
-        """Add to `grad`, and tell those who wait for it before another thread adds to it, too."""
+        """Add to `grad`, and call the post-accumulate hooks, before another thread does so."""
         if isinstance(variable, Node):
             tensor = None if self.retained is None else self.retained()
         else:
@@ -71,11 +71,11 @@ class Watch:
                     hook(tensor)
 
     def retains(self, tensor: Tensor) -> bool:
-        """Whether the gradient is kept in `grad` of this tensor."""
+        """Return whether this tensor retains its gradient."""
         return self.retained is not None and self.retained() is tensor
 
     def moved(self, tensor: Tensor, node: Node | None) -> None:
-        """Keep the gradient of a tensor that another node represents from now on."""
+        """Transfer `retain_grad` to the new node of a tensor."""
         if self.retains(tensor):
             if node is not None:
                 Watch.of(node).retained = self.retained
@@ -87,47 +87,47 @@ _numbers = itertools.count()
 
 
 class RemovableHandle:
-    """What registering a hook returns; `remove()` takes the hook away again.
+    """A handle of a registered hook, which `remove()` removes.
 
-    In a `with` block the hook is there only for that block.
+    Used in a `with` statement, it removes the hook at the end of the block.
     """
 
     def __init__(self, hooks: dict[int, Any], hook: Any) -> None:
-        """Add a hook to others."""
+        """Add a hook."""
         self._hooks = hooks
         self._number = next(_numbers)
         hooks[self._number] = hook
 
     def remove(self) -> None:
-        """Take the hook away; nothing happens if it has gone already."""
+        """Remove the hook, if it has not been removed."""
         self._hooks.pop(self._number, None)
 
     def __enter__(self) -> Self:
-        """Leave the hook where it is."""
+        """Return the handle."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Take the hook away."""
+        """Remove the hook."""
         self.remove()
 
 
 def register_hook(self: Tensor, hook: Hook) -> RemovableHandle:
-    """Call a function with this tensor's gradient, each time that it is complete.
+    """Register a hook that is called with this tensor's gradient whenever it is computed.
 
-    What the hook returns, a tensor of the same shape, goes on in the gradient's place; None
-    leaves it as it is. Several hooks are called in the order in which they were registered. A
-    hook must not change its argument in place: others may share it.
+    The hook may return a tensor of the same shape to replace the gradient, or None to keep it.
+    Hooks are called in the order of registration. A hook must not change its argument in place,
+    since it may be shared.
 
     Args:
         self: the tensor.
         hook: a function of the gradient.
 
     Returns:
-        A handle, whose `remove()` takes the hook away.
+        A handle, whose `remove()` removes the hook.
 
     Raises:
-        NoGradientError: the tensor does not require grad, so that it would never be called.
-        TypeError: `hook` cannot be called.
+        NoGradientError: the tensor does not require grad.
+        TypeError: `hook` is not callable.
     """
     if not self.requires_grad:
         raise NoGradientError(
@@ -141,45 +141,45 @@ def register_hook(self: Tensor, hook: Hook) -> RemovableHandle:
 def register_post_accumulate_grad_hook(
     self: Tensor, hook: Callable[[Any], None]
 ) -> RemovableHandle:
-    """Call a function with this leaf, each time that a gradient has been added to its `grad`.
+    """Register a hook that is called with this leaf whenever its `grad` has been updated.
 
     Raises:
-        NoGradientError: the tensor does not require grad, or is no leaf.
-        TypeError: `hook` cannot be called.
+        NoGradientError: the tensor does not require grad, or is not a leaf.
+        TypeError: `hook` is not callable.
     """
     if not self.requires_grad or not self.is_leaf:
         raise NoGradientError(
-            "only leaves that require grad accumulate gradients; on others, register_hook() "
-            "sees the gradient pass."
+            "only leaves that require grad accumulate gradients; for other tensors, use "
+            "register_hook()."
         )
     _check_callable(hook)
     return RemovableHandle(Watch.of(self).after, hook)
 
 
 def retain_grad(self: Tensor) -> None:
-    """Keep the gradient of this tensor in `grad`, though it is no leaf.
+    """Store the gradient of this tensor in `grad`, although it is not a leaf.
 
     Raises:
         NoGradientError: the tensor does not require grad.
     """
     if not self.requires_grad:
-        raise NoGradientError("a tensor that does not require grad gets no gradient to retain.")
+        raise NoGradientError("a tensor that does not require grad has no gradient to retain.")
     node = self.history
     if node is not None:
         Watch.of(node).retained = weakref.ref(self)
 
 
 def grad_fn(self: Tensor) -> Node | None:
-    """The node of the tensor in the recorded graph; None for a leaf."""
+    """The node of the tensor in the computation graph; None for a leaf."""
     return self.history
 
 
 def retains_grad(self: Tensor) -> bool:
-    """Whether `grad` of this tensor, which is no leaf, is kept."""
+    """Whether this tensor is not a leaf and retains its gradient."""
     node = self.history
     return node is not None and node._watch is not None and node._watch.retains(self)
 
 
 def _check_callable(hook: Any) -> None:
     if not callable(hook):
-        raise TypeError(f"a hook is a function of the gradient; {hook!r} was given.")
+        raise TypeError(f"a hook must be callable; {hook!r} was given.")

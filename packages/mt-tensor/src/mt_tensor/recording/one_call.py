@@ -1,8 +1,8 @@
-"""Functions that look at elements on the host, and are one call of a program.
+"""Functions that read elements on the host, and that programs record as a single call.
 
-Orders, LAPACK, checks of probabilities: NumPy computes them from the elements, and a program does
-not see how. `as_one_call` says that such a function may be called again, with other tensors of the
-same shapes: it makes tensors, or an error, of its arguments alone.
+NumPy computes some functions from the elements, such as sorting, LAPACK functions and checks of
+probabilities, without backend calls. A function decorated with `as_one_call` must depend on its
+arguments only, so that a program can call it again with other tensors of the same shapes.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def as_one_call(function: Function) -> Function:
-    """Return a function that a program calls as it is; it records nothing for a gradient."""
+    """Decorate a function that programs record as a single call; it has no gradient."""
 
     @functools.wraps(function)
-    def called(*arguments: Any, **options: Any) -> Any:
+    def wrapper(*arguments: Any, **options: Any) -> Any:
         tape = capturing() if ACTIVE.count else None
         if tape is None:
             return function(*arguments, **options)
-        return tape.whole(function, arguments, options)
+        return tape.as_single_call(function, arguments, options)
 
-    return called  # type: ignore[return-value]
+    return wrapper  # type: ignore[return-value]

@@ -1,10 +1,10 @@
-"""`Part`: the gradient of a tensor of which a view shows a part, until it is needed as a tensor.
+"""`Part`: a partial gradient, of a tensor of which a view was used, in a lazy form.
 
-It is zero everywhere else. When twenty steps of a sequence have been taken out of a tensor one by
-one, twenty tensors of its shape, nearly all zeros, would have to be made and added up. What
-backpropagation adds up instead are parts: the first becomes a tensor, and each of the others is
-added to the elements that its view showed. Of large tensors the parts wait for each other
-(`Parts`): the pieces of `split` and `chunk` are the whole, and no zeros are needed at all.
+It is zero outside the view. If twenty time steps of a sequence are sliced from a tensor, their
+gradients as tensors would be twenty tensors of its shape, mostly zeros. Backpropagation adds parts
+instead: the first becomes a tensor, and each of the others is added to the elements of its view.
+Parts of large tensors are collected first (`Parts`): the parts of `split` and `chunk` cover the
+whole tensor, and need no zeros at all.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from mt_tensor.core.tensor_data import TensorData
 _ADD = Plans(OPERATORS["add"].value)
 
 LARGE = 2**15
-"""Parts of a tensor of so many elements wait for each other; to ask them costs microseconds."""
+"""The number of elements from which parts of a tensor are collected, which costs microseconds."""
 
 
 @extends("part of a gradient")
 class Part:
-    """A gradient that is not recorded, and stands for a tensor in sums.
+    """A lazy, unrecorded gradient, which can be added like a tensor.
 
     Attributes:
-        grad: the gradient of the view, which names no element twice.
-        shape: that of the whole.
-        view: what makes the view of the whole.
-        settings: those of `view`.
+        grad: the gradient of the view, which has no repeated elements.
+        shape: the shape of the whole tensor.
+        view: the operation of the view.
+        settings: the settings of `view`.
     """
 
     __slots__ = ("grad", "settings", "shape", "view")
 
     _fresh = None
-    """What tells it from a tensor, which is fresh or not."""
+    """Distinguishes it from a tensor, for which this is a bool."""
 
     def __init__(
         self, grad: Tensor, shape: Shape, view: type[ViewFunction], settings: tuple[Any, ...]
@@ -53,14 +53,14 @@ class Part:
         self.settings = settings
 
     def _whole(self) -> Tensor:
-        """Return the gradient as a tensor."""
+        """Convert the gradient to a tensor."""
         whole = self.grad._full(self.shape, 0)
         self.grad.backend.copy(self.grad._tensor, self.place(whole._tensor))
         whole._fresh = True
         return whole
 
     def __add__(self, other: Any) -> Any:
-        """Return the sum of this and what came later."""
+        """Return the sum of this and a later gradient."""
         if not isinstance(other, Part):
             return self.__radd__(other)
         if size_of(self.shape) >= LARGE:
@@ -68,7 +68,7 @@ class Part:
         return other.__radd__(self._whole())
 
     def __radd__(self, total: Any) -> Any:
-        """Return a sum to which this has been added: the same tensor, if nobody else holds it."""
+        """Add this to a sum, in place if nothing else refers to the sum."""
         if not total._fresh:
             data = total._tensor
             total = total._with(total.backend.copy(data, data.layout.contiguous))
@@ -78,16 +78,16 @@ class Part:
         return total
 
     def place(self, whole: TensorData) -> TensorData:
-        """Return the elements of a whole that the gradient belongs to."""
+        """Return the view of the whole to which the gradient belongs."""
         return self.view.part(whole, self.grad._tensor.shape, *self.settings)
 
 
 class Parts:
-    """Several parts of one tensor, in the order in which they came.
+    """Several parts of one tensor, in order.
 
     Attributes:
-        parts: one at least.
-        left: how many elements of the whole they leave, if none belongs to two of them.
+        parts: the parts, at least one.
+        left: the number of elements that they do not cover, if they do not overlap.
     """
 
     __slots__ = ("left", "parts")
@@ -99,24 +99,24 @@ class Parts:
         self.left = size_of(first.shape) - first.grad.numel()
 
     def __add__(self, other: Any) -> Any:
-        """Return the sum of these and what came later."""
+        """Return the sum of these and a later gradient."""
         if not isinstance(other, Part):
             return self.__radd__(other)
         self.left -= other.grad.numel()
-        if self.left < 0:  # an element belongs to two; others may follow without end
+        if self.left < 0:  # parts overlap, so their number is unbounded
             return other.__radd__(self._whole())
         self.parts.append(other)
         return self
 
     def __radd__(self, total: Any) -> Any:
-        """Return a sum to which these have been added."""
+        """Add these to a sum."""
         for part in self.parts:
             total = part.__radd__(total)
         return total
 
     def _whole(self) -> Tensor:
-        """Return the gradient as a tensor."""
-        whole = None if self.left else self._in_a_row()
+        """Convert the gradient to a tensor."""
+        whole = None if self.left else self._joined()
         if whole is None:
             first, *others = self.parts
             whole = first._whole()
@@ -124,12 +124,12 @@ class Parts:
                 part.__radd__(whole)
         return whole
 
-    def _in_a_row(self) -> Tensor | None:
-        """Return the gradient, if its parts follow each other, and so are all of it."""
+    def _joined(self) -> Tensor | None:
+        """Return the gradient if its parts are consecutive and cover the whole, else None."""
         grad, backend = self.parts[0].grad, self.parts[0].grad.backend
         data = backend.empty(self.parts[0].shape, grad.dtype)
         places = [part.place(data) for part in self.parts]
-        if not _follow([place.layout for place in places], data.layout):
+        if not _consecutive([place.layout for place in places], data.layout):
             return None
         for part, place in zip(self.parts, places, strict=True):
             backend.copy(part.grad._tensor, place)
@@ -138,14 +138,16 @@ class Parts:
         return whole
 
 
-def _follow(places: Sequence[Layout], whole: Layout) -> bool:
-    """Whether places in a whole lie one after the other along one of its dimensions.
+def _consecutive(places: Sequence[Layout], whole: Layout) -> bool:
+    """Return whether parts of a tensor are consecutive along one of its dimensions.
 
     Args:
-        places: they have as many elements as the whole.
-        whole: its layout, row-major.
+        places: the layouts of the parts, which have as many elements as the whole together.
+        whole: the row-major layout of the whole.
     """
-    ranges = zip(*[_ranges(place, whole) for place in places], strict=False)  # none: with gaps
+    ranges = zip(
+        *[_ranges(place, whole) for place in places], strict=False
+    )  # empty for a part with gaps
     apart = [sorted(set(each)) for each in ranges if len(set(each)) > 1]
     if len(apart) != 1 or len(apart[0]) != len(places):
         return False
@@ -153,7 +155,7 @@ def _follow(places: Sequence[Layout], whole: Layout) -> bool:
 
 
 def _ranges(place: Layout, whole: Layout) -> list[tuple[int, int]]:
-    """Return where in each dimension of a whole a place begins and ends; nothing if with gaps."""
+    """Return the range of a part in each dimension of a whole, or [] for a part with gaps."""
     sizes = {
         stride: size for size, stride in zip(place.shape, place.strides, strict=True) if size != 1
     }

@@ -11,14 +11,13 @@ from mt_tensor.checks import validate_call
 from mt_tensor.core.arguments import check_not_bool
 from mt_tensor.core.dtypes import int64
 from mt_tensor.core.elementwise import elementwise
-from mt_tensor.core.gathering import Collect
 from mt_tensor.core.named import fused
 from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.strides import normalize_dim
 from mt_tensor.core.sums import Dims, fold, reduced_dims
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.views import View, squeeze_dims
-from mt_tensor.indexing.selection import ValuesAndIndices
+from mt_tensor.indexing.selection import ValuesAndIndices, selected
 from mt_tensor.indexing.slices import along
 from mt_tensor.pointwise.fusing import fuse
 from mt_tensor.recording.functions import Function
@@ -58,24 +57,6 @@ class SharedByEqual(Function):
         x, value = ctx.saved_tensors
         chosen = _is_chosen(x, value)
         return chosen * (grad / chosen.sum(ctx.dims, keepdim=True)), None, None
-
-
-class FoundAt(Function):
-    """The extreme along a dimension; the gradient goes to where the index found it."""
-
-    @staticmethod
-    def forward(
-        ctx: Any, x: Tensor, operator: str, dim: int, index: Tensor, keepdim: bool
-    ) -> Tensor:
-        ctx.dim, ctx.shape, ctx.keepdim = dim, x.shape, keepdim
-        ctx.save_for_backward(index)
-        return fold(operator, x, (dim,), keepdim)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        (index,) = ctx.saved_tensors
-        kept = grad if ctx.keepdim else grad.unsqueeze(ctx.dim)
-        return Collect.apply(kept, index, ctx.dim, ctx.shape), None, None, None, None
 
 
 def _extreme(name: str, operator: str, x: Tensor, dim: Dims, keepdim: bool) -> Tensor:
@@ -139,8 +120,7 @@ def _max_or_min(
     d = normalize_dim(dim, x.ndim)
     if not x.ndim:
         return ValuesAndIndices(x.clone(), index)
-    values = FoundAt.apply(x, operator, d, index, keepdim)
-    return ValuesAndIndices(values, index if keepdim else squeeze_dims(index, (d,)))
+    return selected(x, d, index, keepdim)
 
 
 @validate_call

@@ -6,19 +6,16 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from mt_autodiff import is_grad_enabled
 from mt_tensor.checks import validate_call
 from mt_tensor.core.arguments import check_floating
 from mt_tensor.core.conversion import cast
 from mt_tensor.core.dtypes import get_default_dtype
 from mt_tensor.core.elementwise import elementwise
 from mt_tensor.core.named import fused
-from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.strides import normalize_dim
 from mt_tensor.core.sums import Dims, Sum, fold, reduced_dims
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.views import squeeze_dims
-from mt_tensor.recording.functions import Function
 from mt_tensor.reductions.sums import wide
 
 
@@ -86,34 +83,10 @@ def log_softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     return _applied(_log_softmax, "log_softmax", input, dim, dtype)
 
 
+@validate_call
 def softmin(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """Return the softmax of `-input`, which is largest where `input` is smallest; see `softmax`."""
-    require_tensors("softmin", input)
-    x = input if dtype is None else input.to(dtype)
-    check_floating("softmin", x)
-    return softmax(-x, dim)
-
-
-class LogSumExp(Function):
-    """Logarithm of the sum of exponentials over dimensions."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, dims: tuple[int, ...], keepdim: bool) -> Tensor:
-        ctx.dims = dims
-        shift: Any = 0.0
-        if x.numel():
-            largest = fold("maximum", x, dims)
-            shift = elementwise("where", largest.abs() < math.inf, largest, 0.0)
-        out = Sum.apply((x - shift).exp(), dims, True).log() + shift
-        ctx.save_for_backward(x, out)
-        return out if keepdim else squeeze_dims(out, dims)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        x, out = ctx.saved_tensors
-        if is_grad_enabled():
-            out = LogSumExp.apply(x, ctx.dims, True)  # anew, as a function of x
-        return grad.reshape(out.shape) * (x - out).exp(), None, None
+    return _applied(lambda x, dim: _softmax(-x, dim), "softmin", input, dim, dtype)
 
 
 @validate_call
@@ -130,4 +103,10 @@ def logsumexp(input: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
     """
     target = input.dtype if input.dtype.is_floating_point else get_default_dtype()
     x = wide(input.to(target))
-    return LogSumExp.apply(x, reduced_dims(dim, x.ndim, keepdim), keepdim).to(target)
+    dims = reduced_dims(dim, x.ndim, keepdim)
+    shift: Any = 0.0
+    if x.numel():
+        largest = fold("maximum", x.detach(), dims)
+        shift = elementwise("where", largest.abs() < math.inf, largest, 0.0)
+    out = Sum.apply((x - shift).exp(), dims, True).log() + shift
+    return (out if keepdim else squeeze_dims(out, dims)).to(target)

@@ -11,11 +11,10 @@ from mt_tensor.core.dtypes import as_number, get_default_dtype, promote_types
 from mt_tensor.core.elementwise import elementwise
 from mt_tensor.core.operands import common_backend, require_tensors
 from mt_tensor.core.strides import size_of
-from mt_tensor.core.sums import Dims, Mean, Repeat, Sum, fold, mean, reduced_dims
+from mt_tensor.core.sums import Dims, Mean, Sum, fold, mean, reduced_dims
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.views import squeeze_dims
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
-from mt_tensor.recording.functions import Function
 from mt_tensor.reductions.roots import root
 from mt_tensor.reductions.sums import wide
 
@@ -32,35 +31,14 @@ def _settled(
         raise TypeError(f"{name}() takes either unbiased= or correction=, not both.")
     if not isinstance(unbiased, bool | None):
         raise TypeError(
-            f"unbiased is True or False in {name}(); {unbiased!r} was given. Numbers are given as "
+            f"unbiased must be True or False in {name}(); {unbiased!r} was given. Pass numbers as "
             "correction=."
         )
     if correction is not None:
         if isinstance(correction, bool):
-            raise TypeError(f"correction is a number in {name}(); {correction!r} was given.")
+            raise TypeError(f"correction must be a number in {name}(); {correction!r} was given.")
         return dim, as_number("correction", correction)
     return dim, 0 if unbiased is False else 1
-
-
-class Variance(Function):
-    """Squared deviations from the mean, added up over dimensions and divided by a number.
-
-    That the mean moves with the elements does not show in the gradient: deviations add up to 0.
-    """
-
-    @staticmethod
-    def forward(
-        ctx: Any, x: Tensor, dims: tuple[int, ...], freedom: float, keepdim: bool
-    ) -> Tensor:
-        ctx.dims, ctx.freedom, ctx.keepdim = dims, freedom, keepdim
-        ctx.save_for_backward(x)
-        return Sum.apply(_deviations(x, dims).square(), dims, keepdim) / freedom
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        (x,) = ctx.saved_tensors
-        slope = Repeat.apply(grad * 2.0 / ctx.freedom, x.shape, ctx.dims, ctx.keepdim)
-        return slope * _deviations(x, ctx.dims), None, None, None
 
 
 def _deviations(x: Tensor, dims: tuple[int, ...]) -> Tensor:
@@ -72,7 +50,8 @@ def _variance(name: str, x: Tensor, dim: Dims, correction: float, keepdim: bool)
     check_floating(name, x)
     dims = reduced_dims(dim, x.ndim, keepdim)
     freedom = size_of([x.shape[d] for d in dims]) - correction
-    return Variance.apply(wide(x), dims, max(0, freedom), keepdim)
+    squares = _deviations(wide(x), dims).square()
+    return Sum.apply(squares, dims, keepdim) / max(0, freedom)
 
 
 def _deviation(name: str, input: Tensor, dim: Dims, correction: float, keepdim: bool) -> Tensor:

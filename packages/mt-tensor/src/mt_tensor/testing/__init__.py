@@ -2,7 +2,8 @@
 
 A row names an operation, an expression of tensors, and the shapes it is tested on. The conformance
 kit walks the table on every backend: values against those of the same expression in NumPy, dtypes,
-gradients by finite differences, inputs unchanged, and the errors that bad arguments must raise. A
+gradients by finite differences, inputs unchanged, and the errors that elements must raise, such as
+an index out of range. What is refused before a backend is called is for the tests of mt-tensor. A
 new operation needs one row, in the file of its subject, and where NumPy does not have it a meaning
 in `reference.py`.
 """
@@ -27,10 +28,8 @@ from mt_tensor.testing.specs import (
     TENSOR_SPECS,
     WHOLE,
     BadCall,
-    Shapes,
     TensorOpSpec,
     arguments,
-    row,
 )
 
 __all__ = [
@@ -40,8 +39,6 @@ __all__ = [
     "TENSOR_SPECS",
     "WHOLE",
     "BadCall",
-    "Shapes",
     "TensorOpSpec",
     "arguments",
-    "row",
 ]

@@ -16,16 +16,17 @@ def elsewhere(call: Callable[..., Any], library: Any) -> Callable[..., Any]:
     """Return a function of the tables that finds `library` where it says `mt`.
 
     Args:
-        call: a function of `mt_tensor.testing`, or an operation of `mt_tensor` itself, for which
-            the library's of the same name is returned.
+        call: a function of a table, or an operation of `mt_tensor` itself, for which the library's
+            of the same name is returned.
         library: an object with the names of `mt_tensor` as attributes.
     """
     if not isinstance(call, types.FunctionType):
         return call
-    if not call.__module__.startswith("mt_tensor.testing"):
+    home = call.__module__
+    if home.startswith("mt_tensor.") and not home.startswith("mt_tensor.testing"):
         name = call.__name__
-        home = library.linalg if getattr(mt.linalg, name, None) is call else library
-        operation: Callable[..., Any] = getattr(home, name)
+        owner = library.linalg if getattr(mt.linalg, name, None) is call else library
+        operation: Callable[..., Any] = getattr(owner, name)
         return operation
     known = {name: _exchanged(call.__globals__[name], library) for name in _names(call)}
     cells = tuple(

@@ -6,26 +6,21 @@ import numpy as np
 
 import mt_tensor as mt
 from mt_tensor.core.dtypes import Array
-from mt_tensor.errors import DTypeError, IndexingError, ShapeError
-from mt_tensor.testing.specs import ANY, MATRIX, WITH_EMPTY, refused, row, single, with_nan
+from mt_tensor.testing.specs import ANY, MATRIX, WITH_EMPTY, row, single, with_nan
 
 # --- Reductions ---------------------------------------------------------------------------------
 
 
 row("sum", lambda x: x.sum(), *WITH_EMPTY, dtypes="sum")
-refused("sum", lambda x: x.sum(2), IndexingError, "dimension 2 is out of range")
-refused("sum", lambda x: x.sum((0, -2)), IndexingError, "name a dimension twice")
 row("sum", lambda x: x.sum(0), *MATRIX, ((0, 3),), dtypes="sum")
 row("sum", lambda x: x.sum(-1, True), *MATRIX, ((2, 0),), dtypes="sum")
 row("sum", lambda x: x.sum((0, 2)), *single((2, 3, 4), (2, 1, 3, 2, 1)), dtypes="sum")
 row("mean", lambda x: x.mean(-1), *MATRIX, dtypes="float")
-refused("mean", lambda x: x.long().mean(), DTypeError, "int64 was given")
 row("mean", lambda x: x.mean(), *ANY, dtypes="float")
 row("var", lambda x: x.var(), *single((2, 3), (7,)), dtypes="float")
 row("var", lambda x: x.var(1, correction=0), *single((2, 3), (2, 4, 3)), dtypes="float")
 row("std", lambda x: x.std(0), ((4, 3),), dtypes="float")
 row("amax", lambda x: x.amax(), *ANY)
-refused("amax", lambda x: x[:, :0].amax(1), IndexingError, "no elements is undefined")
 row("amax", lambda x: x.amax((0, -1), True), *MATRIX)
 row("amin", lambda x: x.amin(0), *MATRIX)
 row("argmax", lambda x: x.argmax(-1), *MATRIX, dtypes="index of numbers")
@@ -43,7 +38,6 @@ for _name in ("all", "any"):
         dtypes="truth of all",
     )
 row("sum_to_size", lambda x: x.sum_to_size(1, 3), ((4, 2, 3),), dtypes="sum")
-refused("sum_to_size", lambda x: x.sum_to_size(4), ShapeError, "does not broadcast")
 
 
 def _softmax(x: Array) -> Array:
@@ -57,7 +51,6 @@ row("softmax", lambda x: x.softmax(0), ((4, 3),), dtypes="float")
 
 row("logsumexp", lambda x: x.logsumexp(-1), *MATRIX, dtypes="real")
 row("logsumexp", lambda x: x.logsumexp((0, 1), True), *MATRIX, dtypes="real")
-refused("logsumexp", lambda x: x.logsumexp(0.5), TypeError, "0.5 was given")
 row("prod", lambda x: x.prod(), *single((2, 3), (), (0,)), dtypes="sum")
 row(
     "prod",
@@ -65,19 +58,13 @@ row(
     *single((3, 2), (4, 1, 2)),
     dtypes="sum",
 )
-refused("prod", lambda x: x.prod((0, 1)), TypeError, "is an integer")
 row("prod", lambda x: x.prod(-1, True), *MATRIX, dtypes="sum")
 row("nansum", lambda x: with_nan(x).nansum(-1), *MATRIX, dtypes="real")
 row("nanmean", lambda x: with_nan(x).nanmean(), *MATRIX, dtypes="real")
-refused("nanmean", lambda x: x.long().nanmean(), DTypeError, "int64 was given")
 row("var_mean", lambda x: mt.var_mean(x, 0)[0], ((4, 3),), dtypes="float")
 row("std_mean", lambda x: mt.std_mean(x, -1, False)[0], *single((2, 3), (3, 1, 2)), dtypes="float")
 row("count_nonzero", lambda x: (x > 0).count_nonzero(0), *MATRIX, dtypes="index")
 row("max", lambda x: x.max(), *ANY)
-refused("max", lambda x: x[:0].max(), IndexingError, r"max\(\) of no elements")
-refused("max", lambda x: x.max(keepdim=True), TypeError, "together with dim")
-refused("max", lambda x: x.max(2.0), TypeError, "2.0 was given")
-refused("max", lambda x: x.max(0, other=x), TypeError, "not both")
 row("max", lambda x: x.max(-1).values, *MATRIX)
 row("max", lambda x: x.max(0).indices, *MATRIX, dtypes="index")
 row("max", lambda x, y: x.max(y), ((2, 3), (2, 1)))
@@ -89,9 +76,6 @@ row("aminmax", lambda x: x.aminmax().max, *ANY)
 # --- Norms --------------------------------------------------------------------------------------
 
 row("norm", lambda x: x.norm(), *WITH_EMPTY, dtypes="float")
-refused("norm", lambda x: x.norm("nuc"), TypeError, "p is a number; 'nuc'")
-refused("norm", lambda x: x.long().norm(), DTypeError, "int64 was given")
-refused("norm", lambda x: x[:0].norm(np.inf), IndexingError, "no elements")
 for _p in (1, 3, 1.5, 0.5, -1, np.inf, -np.inf):
     row("norm", lambda x, p=_p: x.norm(p, 0, keepdim=True), *single((3, 2), (4, 1)), dtypes="float")
 row("norm", lambda x: x.norm(0, 0), ((3, 2),), differentiable=False, dtypes="float")

@@ -164,9 +164,9 @@ def with_nan(x: Any) -> Any:
     return x.where(x > 0, np.nan)
 
 
-def at(x: Any) -> Any:
+def at(x: Any, places: Any = (2, 0)) -> Any:
     """Return an index on the backend of an argument."""
-    return mt.tensor([2, 0], backend=x.backend)
+    return mt.tensor(places, backend=x.backend)
 
 
 def places(x: Any) -> tuple[Any, Any]:

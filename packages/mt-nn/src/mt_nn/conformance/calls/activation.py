@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_nn.conformance.calls.call import Call, Refused, call, refused
+from mt_nn.conformance.calls.call import Call, call
 from mt_nn.conformance.drawing import draw
 
 X = 2 * draw(3, 4)
@@ -63,18 +63,4 @@ CALLS: list[Call] = [
     call("functional.rrelu", X, lower=0.2, upper=0.2, training=True),
     call("ReLU", draw(0, 3)),
     call("GELU", np.array(0.5, np.float32)),
-]
-
-REFUSED: list[Refused] = [
-    refused("GLU", draw(3), says="even size"),
-    refused("PReLU", draw(2, 3), num_parameters=2, says="one for each of 3 channel"),
-    refused("Softmax", X, dim=2, says="dimension"),
-    refused("Softmax2d", X, says="takes images"),
-    refused("Softshrink", X, lambd=-1.0, says="at least 0"),
-    refused("GELU", X, approximate="tan", says="'tan' was given"),
-    refused("Hardtanh", min_val=1.0, max_val=0.0, says="must be below"),
-    refused("CELU", X, alpha=0.0, says="must not be 0"),
-    refused("functional.rrelu", X, lower=0.5, upper=0.2, training=True, says="lower must be"),
-    refused("functional.rrelu", X, lower=0.5, upper=np.inf, training=True, says="both finite"),
-    refused("functional.gumbel_softmax", np.array([1, 2]), says="floating-point"),
 ]

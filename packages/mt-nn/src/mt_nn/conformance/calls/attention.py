@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_nn.conformance.calls.call import Refused, call, refused
+from mt_nn.conformance.calls.call import call
 from mt_nn.conformance.drawing import draw
 from mt_tensor.extending import Array
 
@@ -70,25 +70,3 @@ CALLS += [
         **ONE,
     ),
 ]
-
-REFUSED: list[Refused] = [
-    refused(SCALED, Q, K[..., :4], V, says="shape"),
-    refused(SCALED, Q, K, V, attn_mask=draw(3, 6), says="do not broadcast"),
-    refused(SCALED, Q, K, V, attn_mask=np.ones((4, 6), np.int64), says="bools or floats"),
-    refused(SCALED, Q, K, V, attn_mask=draw(4, 6), is_causal=True, says="not both"),
-    refused(SCALED, Q, K, V, dropout_p=1.5, says="probability"),
-    refused(SCALED, Q, K[:, :2], V[:, :2], enable_gqa=True, says="divides that of the queries"),
-    refused(SCALED, Q[0], K[:, :2], V, says="do not broadcast"),
-    refused(SCALED, Q[0, 0, 0], K, V, says="attention takes queries"),
-    refused("MultiheadAttention", says="multiple of num_heads", embed_dim=4, num_heads=3),
-    refused("MultiheadAttention", says="num_heads", embed_dim=4, num_heads=0),
-    refused("MultiheadAttention", *(draw(3, 2, 5),) * 3, says="with 4, 4 and 4 features", **ONE),
-    refused("MultiheadAttention", draw(3, 2, 4), *(draw(3, 4),) * 2, says="shapes", **ONE),
-    refused("MultiheadAttention", draw(3, 2, 4), *(draw(3, 1, 4),) * 2, says="shapes", **ONE),
-    refused("MultiheadAttention", *ALIKE, draw(3, 2), says="key_padding_mask holds", **ONE),
-    refused("MultiheadAttention", *ALIKE, draw(3), says="key_padding_mask holds", **ONE),
-    refused("MultiheadAttention", *ALIKE, None, False, draw(3, 4), says="attn_mask holds", **ONE),
-    refused(
-        "MultiheadAttention", *ALIKE, None, False, None, True, True, says="needs one", **ONE
-    ),
-]  # fmt: skip

@@ -80,28 +80,6 @@ def call(
     return Call(name, inputs, settings, options or {}, constants or {}, in_training, smooth)
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A call that must raise one of the package's errors.
-
-    Attributes:
-        call: the call; without inputs, it is making the layer that must raise.
-        says: a regular expression that the message holds.
-    """
-
-    call: Call
-    says: str
-
-    def __str__(self) -> str:
-        """Name the call, for a test's name."""
-        return str(self.call)
-
-
-def refused(name: str, *inputs: Any, says: str, **settings: Any) -> Refused:
-    """Return a row of a table; see `Refused`."""
-    return Refused(Call(name, inputs, settings), says)
-
-
 def arrays_of(value: Any) -> Iterator[Any]:
     """Yield the arrays or tensors in a value, also in tuples, lists and dictionaries of them."""
     if isinstance(value, tuple | list):

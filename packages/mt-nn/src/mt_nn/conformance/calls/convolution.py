@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from mt_nn.conformance.calls.call import Refused, call, refused
+from mt_nn.conformance.calls.call import call
 from mt_nn.conformance.drawing import draw
 
 X1, X2, X3 = draw(2, 4, 9), draw(1, 4, 6, 5), draw(1, 2, 4, 5, 3)
@@ -73,45 +71,4 @@ CALLS = [
     call(
         "functional.conv_transpose3d", draw(2, 2, 3, 2), draw(2, 1, 2, 2, 1), draw(1), stride=2,
         padding=(1, 0, 0)),
-]  # fmt: skip
-
-REFUSED: list[Refused] = [
-    refused("functional.conv2d", X2, draw(2, 3, 3, 3), says="expects 3 channels"),
-    refused("functional.conv2d", X2, draw(2, 4, 9, 3), says="window of 9"),
-    refused("functional.conv2d", X2[:, :, :0], W2, padding=2, says="have no windows"),
-    refused("functional.conv2d", X2[0, 0], W2, says=r"images of shape .* \(6, 5\)"),
-    refused("functional.conv2d", X2, W2, draw(3), says="takes a bias of shape"),
-    refused("functional.conv2d", X2, W1, padding="same", says="takes a weight of shape"),
-    refused("functional.conv2d", X2, W2, padding="same", stride=2, says="for a stride of 1"),
-    refused("functional.conv2d", X2, W2, padding="full", says="same, valid; got 'full'"),
-    refused("functional.conv2d", X2, W2, stride=(1, 2, 3), says="stride must be one or two"),
-    refused("functional.conv1d", X2, W1, says="signals of shape"),
-    refused("functional.conv1d", X1, W1, stride=0, says="stride must be an integer from 1 on"),
-    refused("functional.conv3d", X2[0], W3, says="volumes of shape"),
-    refused("functional.conv3d", X3, draw(2, 1, 2, 2, 2), says="expects 1 channels"),
-    refused("Conv1d", X2, in_channels=4, out_channels=2, kernel_size=1, says="signals"),
-    refused("Conv2d", X2, in_channels=3, out_channels=2, kernel_size=1, says="expects 3 channels"),
-    refused("Conv2d", in_channels=3, out_channels=2, kernel_size=1, groups=2, says="multiples"),
-    refused("Conv2d", in_channels=2, out_channels=2, kernel_size=1, padding="sam", says="'sam'"),
-    refused("Conv2d", in_channels=2, out_channels=2, kernel_size=1, padding="same", stride=2,
-            says="for a stride of 1"),
-    refused("Conv2d", in_channels=2, out_channels=2, kernel_size=1, padding_mode="ring",
-            says="padding_mode must be one of zeros"),
-    refused("Conv2d", X2, in_channels=4, out_channels=2, kernel_size=3, padding=6,
-            padding_mode="reflect", says="cannot be padded by 6"),
-    refused("ConvTranspose2d", in_channels=2, out_channels=2, kernel_size=1,
-            padding_mode="reflect", says="'zeros' alone"),
-    refused("functional.conv_transpose2d", X2, W2, says="takes a weight of shape"),
-    refused("functional.conv_transpose2d", X2, draw(4, 1, 3, 3), groups=3, says="multiple of 3"),
-    refused("functional.conv_transpose2d", X2, draw(4, 1, 3, 3), draw(2), says="takes a bias"),
-    refused("functional.conv_transpose2d", X2, draw(4, 1, 3, 3), output_padding=1,
-            says="must be less than the stride"),
-    refused("functional.conv_transpose2d", X2, draw(4, 1, 3, 3), padding=4, says="would leave"),
-    refused("functional.conv_transpose1d", X1[..., :0], draw(4, 1, 3), says="would leave"),
-    refused("functional.conv2d", draw(1, 2, 4, 4), np.ones((3, 2, 2, 2), int), says="one dtype"),
-    refused("functional.conv1d", draw(1, 2, 4), draw(3, 2, 2), np.ones(3, int), says="one dtype"),
-    refused("functional.conv2d", draw(1, 2, 4, 4), draw(0, 2, 2, 2), says="at least one element"),
-    refused("functional.conv_transpose1d", draw(1, 2, 4), np.ones((2, 3, 2), int), says="dtype"),
-    refused("functional.conv_transpose1d", draw(1, 2, 4), draw(2, 0, 2), says="at least one"),
-    refused("functional.conv2d", draw(1, 2, 4, 4), draw(3, 2, 2, 2), stride="2", says="stride"),
 ]  # fmt: skip

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from mt_nn.conformance.calls.call import Refused, call, refused
+from mt_nn.conformance.calls.call import call
 from mt_nn.conformance.drawing import draw
 
 X, Y = draw(3, 4), draw(3, 4, seed=1)
@@ -20,10 +18,4 @@ CALLS = [
     call("functional.normalize", draw(2, 3, 2), p=1.0, dim=-1),
     call("functional.normalize", X, p=3.0, dim=0, eps=100.0),
     call("functional.normalize", 3.0 * draw(3, 4), p=0.0, smooth=False),
-]
-
-REFUSED: list[Refused] = [
-    refused("functional.normalize", X, dim=2, says="out of range"),
-    refused("functional.normalize", np.zeros((2, 2), np.int64), says="not int64"),
-    refused("CosineSimilarity", X, draw(3, 5), says="broadcast"),
 ]

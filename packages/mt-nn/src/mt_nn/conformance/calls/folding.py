@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mt_nn.conformance.calls.call import Refused, call, refused
+from mt_nn.conformance.calls.call import call
 from mt_nn.conformance.drawing import draw
 from mt_tensor.extending import Array
 
@@ -27,15 +27,3 @@ CALLS = [
     )
 ]
 CALLS.append(call("functional.fold", draw(1, 4, 9), output_size=4, kernel_size=2))
-
-REFUSED: list[Refused] = [
-    refused("functional.unfold", X, kernel_size=7, says="window of 7"),
-    refused("functional.unfold", X[0, 0], kernel_size=2, says="images of shape"),
-    refused("Unfold", X, kernel_size=2, stride=0, says="stride must be"),
-    refused("functional.fold", draw(8, 8), (4, 4), 2, says="9 windows"),
-    refused("functional.fold", draw(7, 9), (4, 4), 2, says="multiple of 4 elements"),
-    refused("functional.fold", draw(4, 1), (2, 2), 3, says="window of 3"),
-    refused("Fold", draw(8, 9), output_size=(4, 4, 4), kernel_size=2, says="output_size must be"),
-    refused("Unfold", draw(2, 0, 4, 4), kernel_size=2, says="have no windows"),
-    refused("Fold", draw(2, 0, 9), output_size=4, kernel_size=2, says="have no windows"),
-]

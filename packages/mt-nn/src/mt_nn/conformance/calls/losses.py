@@ -7,13 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mt_nn.conformance.calls.call import Call, Refused, call, refused
+from mt_nn.conformance.calls.call import Call, call
 from mt_nn.conformance.drawing import draw
-
-# --- The losses in NumPy --------------------------------------------------------------------------
-
-
-# --- The calls ------------------------------------------------------------------------------------
 
 REDUCTIONS: list[dict[str, Any]] = [{"reduction": name} for name in ("mean", "sum", "none")]
 MEAN, _, NONE = REDUCTIONS
@@ -189,59 +184,3 @@ OF_COMPARISONS = [
 ]
 
 CALLS = [*DIFFERENCES, *OF_CLASSES, *OF_LABELS, *OF_DISTRIBUTIONS, *OF_COMPARISONS]
-
-# --- What must be refused -------------------------------------------------------------------------
-
-SHAPE, DTYPE = "of one shape", "floating-point"
-
-REFUSED: list[Refused] = [
-    refused("functional.mse_loss", draw(3), draw(3), reduction="maen", says="got 'maen'"),
-    refused("functional.mse_loss", X, Y, weight=draw(4), says="a weight for each element"),
-    refused("functional.mse_loss", SIGNS, SIGNS, says=DTYPE),
-    refused("functional.l1_loss", draw(3), draw(4), says=SHAPE),
-    refused("functional.smooth_l1_loss", X, Y, beta=-1.0, says="beta must be at least 0"),
-    refused("functional.huber_loss", X, Y, delta=0.0, says="delta must be above 0"),
-    refused("functional.nll_loss", SCORES, CLASSES + 2, says="out of range"),
-    refused("functional.nll_loss", SCORES, CLASSES[:3], says="targets of shape"),
-    refused("functional.nll_loss", SCORES, CLASSES, weight=draw(4), says="weight for each class"),
-    refused("functional.cross_entropy", SCORES, CLASSES + 2, says="out of range"),
-    refused("functional.cross_entropy", SCORES, -CLASSES, says="out of range"),
-    refused("functional.cross_entropy", np.array(1.0), np.array(0), says="scores of shape"),
-    refused("functional.cross_entropy", SCORES, draw(4), says="class numbers of int64"),
-    refused("functional.cross_entropy", SCORES, SCORES, weight=draw(4), says="for each class"),
-    refused("functional.cross_entropy", SCORES, SCORES, ignore_index=1, says="ignores no class"),
-    refused("functional.cross_entropy", SCORES, CLASSES, label_smoothing=1.5, says="from 0 to 1"),
-    refused("functional.multi_margin_loss", SCORES, CLASSES, p=3, says="p must be 1 or 2"),
-    refused("functional.multi_margin_loss", draw(4, 5, 2), IMAGE_CLASSES, says="scores of shape"),
-    refused(
-        "functional.binary_cross_entropy", X[:2], LABELS[:2], says="probabilities, from 0 to 1"
-    ),
-    refused("functional.binary_cross_entropy", PROBABILITIES, 2 + LABELS, says="from 0 to 1"),
-    refused("functional.binary_cross_entropy", PROBABILITIES, LABELS[0], says=SHAPE),
-    refused("functional.binary_cross_entropy_with_logits", X, LABELS[:2], says=SHAPE),
-    refused(
-        "functional.binary_cross_entropy_with_logits",
-        *(X, LABELS),
-        pos_weight=draw(3),
-        says="pos_weight must broadcast",
-    ),
-    refused("functional.soft_margin_loss", SIGNS, SIGNS, says=DTYPE),
-    refused("functional.multilabel_soft_margin_loss", X, LABELS[:2], says=SHAPE),
-    refused("functional.multilabel_margin_loss", X, LABELLED + 1, says="from 0 to 3, or -1"),
-    refused("functional.multilabel_margin_loss", X, LABELS, says="numbers of labels of int64"),
-    refused("functional.kl_div", X, SOFT, reduction="batch", says="'batchmean' or 'none'"),
-    refused("functional.kl_div", X, SOFT[:2], says=SHAPE),
-    refused("functional.poisson_nll_loss", X, COUNTS[:2], says=SHAPE),
-    refused("functional.gaussian_nll_loss", X, Y, -POSITIVE, says="one is negative"),
-    refused("functional.gaussian_nll_loss", X, Y, POSITIVE[:2], says="variances of shape"),
-    refused("functional.gaussian_nll_loss", X, Y, var="?", says="number"),
-    refused("functional.cosine_embedding_loss", X, Y, SIGNS, says="a target for each pair"),
-    refused("functional.hinge_embedding_loss", X, SIGNS[:2], says=SHAPE),
-    refused("functional.margin_ranking_loss", X, Y, SIGNS[0], says="one number of dimensions"),
-    refused("functional.triplet_margin_loss", *VECTORS, margin=-1.0, says="margin must be above"),
-    refused("functional.triplet_margin_loss", X, Y, Y[0], says="one number of dimensions"),
-    refused("functional.nll_loss", SCORES, CLASSES, np.ones(5, int), says="one dtype"),
-    refused("functional.cross_entropy", SCORES, CLASSES, np.ones(5, int), says="one dtype"),
-    refused("functional.nll_loss", SCORES, CLASSES, ignore_index="0", says="an integer"),
-    refused("functional.multi_margin_loss", SCORES, CLASSES, margin="1", says="a number"),
-]

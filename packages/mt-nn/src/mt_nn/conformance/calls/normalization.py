@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from mt_nn.conformance.calls.call import Call, Refused, call, refused
+from mt_nn.conformance.calls.call import Call, call
 from mt_nn.conformance.drawing import draw
 
 _BATCHES = [("BatchNorm1d", (5, 3)), ("BatchNorm1d", (4, 3, 2)), ("BatchNorm2d", (2, 3, 2, 2))]
@@ -91,26 +89,4 @@ CALLS: list[Call] = [
             {"size": 9, "alpha": 1.0},
         )
     ),
-]
-
-REFUSED: list[Refused] = [
-    refused("functional.layer_norm", draw(4, 3), (4,), says="whose last sizes"),
-    refused("LayerNorm", draw(4, 3), normalized_shape=4, says="whose last sizes"),
-    refused("functional.rms_norm", draw(4, 3), (3,), draw(4), says="parameters of that shape"),
-    refused("BatchNorm1d", draw(4, 3, 2, 2), num_features=3, says="takes shape"),
-    refused("BatchNorm2d", draw(4, 3), num_features=3, says="takes shape"),
-    refused("BatchNorm1d", draw(4, 3), num_features=2, says="shape .channels,."),
-    refused("BatchNorm1d", draw(1, 3), num_features=3, says="more than one value"),
-    refused("InstanceNorm1d", draw(2, 3, 2, 2), num_features=3, says="takes shape"),
-    refused("InstanceNorm1d", draw(2, 3, 1), num_features=3, says="more than one value"),
-    refused("functional.instance_norm", draw(2, 3), says="more than one value"),
-    refused("GroupNorm", num_groups=3, num_channels=4, says="multiple of num_groups"),
-    refused("functional.group_norm", draw(2, 4), 3, says="evenly"),
-    refused("functional.group_norm", draw(1, 4), 4, says="more than one value"),
-    refused("functional.group_norm", draw(4), 2, says="channels"),
-    refused("functional.local_response_norm", draw(2, 3), 2, says="takes floating-point"),
-    refused("functional.layer_norm", draw(4, 3), (3,), np.ones(3, int), says="one dtype"),
-    refused("functional.group_norm", draw(2, 4), 2, np.ones(4, int), says="one dtype"),
-    refused("functional.instance_norm", draw(2, 3, 4), np.ones(3, int), says="one dtype"),
-    refused("functional.batch_norm", draw(5, 3), None, None, training="no", says="True or False"),
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mt_nn.conformance.calls.call import Refused, call, refused
+from mt_nn.conformance.calls.call import call
 from mt_nn.conformance.drawing import draw
 
 X = {1: draw(2, 3, 5), 2: draw(2, 2, 3, 4), 3: draw(1, 2, 3, 2, 3)}
@@ -28,21 +28,4 @@ CALLS = [
     call("functional.pad", draw(2, 1), (5, 0), mode="replicate"),
     call("functional.pad", X[1], (5, 5), mode="circular"),
     call("functional.pad", np.arange(6).reshape(2, 3), (1, 2), mode="reflect", smooth=False),
-]
-
-REFUSED: list[Refused] = [
-    refused("functional.pad", X[1], (1, 1), mode="mirror", says="mode must be one of constant"),
-    refused("functional.pad", X[1], (1, 1), mode="reflect", value=1.0, says="takes a value"),
-    refused("functional.pad", X[1], (5, 1), mode="reflect", says="cannot be padded by 5"),
-    refused("functional.pad", X[1], (1, 6), mode="circular", says="cannot be padded by 1 and 6"),
-    refused("functional.pad", X[1], (-6, 1), mode="replicate", says="cannot be padded by -6"),
-    refused("functional.pad", X[1], (1,), mode="reflect", says="pairs of numbers"),
-    refused("functional.pad", X[2], (1, 1), mode="reflect", says="one or two dimensions more"),
-    refused("functional.pad", X[1][:, :, :0], (1, 1), mode="replicate", says="0 element"),
-    refused("ReflectionPad1d", X[2], padding=1, says="one or two dimensions more"),
-    refused("CircularPad2d", X[1][0, 0], padding=1, says="one or two dimensions more"),
-    refused("ZeroPad2d", X[2], padding=(1, 2, 3), says="one integer or 4"),
-    refused("ConstantPad1d", X[1], padding=1.5, value=0.0, says="one integer or 2"),
-    refused("ReflectionPad1d", draw(2, 0, 4), padding=1, says="nothing to pad from"),
-    refused("ReplicationPad2d", draw(2, 0, 4, 4), padding=1, says="nothing to pad from"),
 ]

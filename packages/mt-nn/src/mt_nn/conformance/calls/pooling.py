@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_nn.conformance.calls.call import Refused, call, refused
+from mt_nn.conformance.calls.call import call
 from mt_nn.conformance.drawing import draw
 from mt_tensor.extending import Array
 
@@ -139,50 +139,3 @@ CALLS += [
     *_unpooling(3, (1, 2, 2, 1, 2), 32, kernel_size=2),
     *_FRACTIONS,
 ]
-
-REFUSED: list[Refused] = [
-    refused("functional.max_pool2d", X2, kernel_size=2, padding=2, says="at most half"),
-    refused("functional.max_pool2d", X2, kernel_size=8, says="window of 8"),
-    refused("functional.max_pool2d", X2, kernel_size=9, stride=2, ceil_mode=True, says="of 9"),
-    refused("functional.max_pool2d", X2, kernel_size=2, stride=0, says="stride must be"),
-    refused("functional.max_pool2d", X2, kernel_size=2, dilation=0, says="dilation must be"),
-    refused("functional.max_pool2d", X2[0, 0], kernel_size=2, says="images of shape"),
-    refused("functional.max_pool1d", X2, kernel_size=2, says="signals of shape"),
-    refused("functional.max_pool3d", X2[0], kernel_size=2, says="volumes of shape"),
-    refused("MaxPool2d", X2, kernel_size=(1, 2, 3), says="kernel_size must be one or two"),
-    refused("functional.max_pool1d", X1[..., :3], kernel_size=2, padding=1, dilation=4, stride=1,
-            says="nothing but padding around 3"),
-    refused("functional.avg_pool2d", X2, kernel_size=2, divisor_override=0, says="other than 0"),
-    refused("functional.avg_pool2d", X2, kernel_size=2, padding=2, says="at most half"),
-    refused("functional.avg_pool3d", X2[0], kernel_size=2, says="volumes of shape"),
-    refused("AvgPool1d", X2, kernel_size=2, says="signals of shape"),
-    refused("functional.lp_pool2d", X2, norm_type=0, kernel_size=2, says="other than 0"),
-    refused("LPPool1d", X2, norm_type=2, kernel_size=2, says="signals of shape"),
-    refused("functional.adaptive_avg_pool2d", X2, output_size=(3,), says="or 2; got"),
-    refused("functional.adaptive_avg_pool2d", X2, output_size=-1, says="output_size must be"),
-    refused("functional.adaptive_max_pool1d", X2, output_size=2, says="signals of shape"),
-    refused("AdaptiveMaxPool2d", X2[:, :, :0], output_size=2, says="something in them"),
-    refused("functional.max_unpool2d", X2, np.zeros(X2.shape, np.int32), 2, says="int32"),
-    refused("functional.max_unpool2d", X2, np.zeros((2, 2), np.int64), 2, says="of the shape"),
-    refused("functional.max_unpool2d", X2, np.full(X2.shape, 168), 2, says="168 is out of range"),
-    refused("functional.max_unpool2d", X2, np.zeros(X2.shape, np.int64), 2, output_size=(16, 12),
-            says="less than the stride"),
-    refused("functional.max_unpool2d", X2, np.zeros(X2.shape, np.int64), 2, output_size=(16,),
-            says="must have 2 sizes"),
-    refused("MaxPool2d", draw(2, 0, 4, 4), kernel_size=2, says="have no windows"),
-    refused("AvgPool1d", draw(2, 0, 4), kernel_size=2, says="have no windows"),
-    refused("AdaptiveMaxPool2d", draw(2, 0, 4, 4), output_size=3, says="have no windows"),
-    refused("MaxPool1d", draw(2, 3, 4), kernel_size=2, ceil_mode="yes", says="True or False"),
-    refused("functional.lp_pool2d", draw(1, 2, 4, 4), norm_type="2", kernel_size=2, says="number"),
-    refused("FractionalMaxPool2d", kernel_size=2, says="either an output_size or an output_ratio"),
-    refused("FractionalMaxPool2d", kernel_size=2, output_ratio=1.5, says="below 1"),
-    refused("FractionalMaxPool3d", draw(1, 2, 3, 3, 3), kernel_size=2, output_size=3, says="no "),
-    refused("FractionalMaxPool2d", draw(3, 3), kernel_size=2, output_size=2, says="takes"),
-    refused(
-        "functional.fractional_max_pool2d",
-        draw(1, 2, 5, 5),
-        kernel_size=2,
-        output_size=2,
-        _random_samples=draw(1, 3, 2),
-        says="random samples of shape"),
-]  # fmt: skip

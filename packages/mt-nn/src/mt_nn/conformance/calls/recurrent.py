@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from mt_nn.conformance.calls.call import Refused, call, refused
+from mt_nn.conformance.calls.call import call
 from mt_nn.conformance.drawing import draw
 
 STATES = {"RNN": 1, "GRU": 1, "LSTM": 2}
@@ -51,27 +49,4 @@ CALLS = [
         )
     ),
     call("RNNCell", X[0], draw(2, 3), nonlinearity="relu", **SIZES),
-]
-
-REFUSED: list[Refused] = [
-    refused("GRU", draw(3, 2, 4), says="with 2 features", **SIZES),
-    refused("LSTM", draw(2), says="takes sequences", **SIZES),
-    refused("RNN", np.zeros((3, 2, 2), np.int64), says="int64 were given", **SIZES),
-    refused("RNN", draw(0, 2, 2), says="at least one step", **SIZES),
-    refused("RNN", X, draw(2, 2, 3), says="expects a state of shape", **SIZES),
-    refused("GRU", X, draw(1, 3), says="expects a state of shape", **SIZES),
-    refused("GRU", draw(3, 2), draw(1, 2, 3), says="expects a state of shape", **SIZES),
-    refused("LSTM", X, draw(1, 2, 3), says="as a pair", **SIZES),
-    refused("LSTM", X, (draw(1, 2, 3), draw(1, 1, 3)), says="expects a state", **SIZES),
-    refused("LSTM", says="smaller than hidden_size", proj_size=3, **SIZES),
-    refused("GRU", says="probability", num_layers=2, dropout=1.5, **SIZES),
-    refused("GRU", says="num_layers", num_layers=0, **SIZES),
-    refused("RNN", says="hidden_size", input_size=2, hidden_size=0),
-    refused("RNN", says="'tanh' or 'relu'", nonlinearity="gelu", **SIZES),
-    refused("RNNCell", X, says="takes an input", **SIZES),
-    refused("RNNCell", X[0], draw(3, 3), says="expects a state", **SIZES),
-    refused("GRUCell", draw(2, 3), says="takes an input", **SIZES),
-    refused("LSTMCell", X[0], draw(2, 3), says="as a pair", **SIZES),
-    refused("RNNCell", X[0], says="'tanh' or 'relu'", nonlinearity="sin", **SIZES),
-    refused("GRU", input_size=2, hidden_size=3, bidirectional=2, says="True or False"),
 ]

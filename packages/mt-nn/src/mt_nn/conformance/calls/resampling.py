@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from mt_nn.conformance.calls.call import Refused, call, refused
+from mt_nn.conformance.calls.call import call
 from mt_nn.conformance.drawing import draw
 from mt_tensor.extending import Array
 
@@ -61,30 +59,4 @@ CALLS = [
     call("functional.pixel_unshuffle", draw(2, 3, 6), 3),
     call("ChannelShuffle", draw(2, 6, 2), groups=3),
     call("functional.channel_shuffle", draw(1, 4, 2, 2), 2),
-]
-
-REFUSED: list[Refused] = [
-    refused("functional.interpolate", X2, says="either size or scale_factor"),
-    refused("functional.interpolate", X2, size=3, scale_factor=2, says="either size or"),
-    refused("functional.interpolate", X2, size=(3,), says="one integer or 2"),
-    refused("functional.interpolate", X2, size=0, says="size must be"),
-    refused("functional.interpolate", X1, size=2**62, says="than this machine can address"),
-    refused("functional.adaptive_avg_pool1d", X1, 2**63 - 1, says="than this machine can address"),
-    refused("functional.interpolate", X2, scale_factor=(2.0,), says="one number or 2"),
-    refused("functional.interpolate", X2, scale_factor=0.1, says="leaves nothing"),
-    refused("functional.interpolate", X2, scale_factor=-1.0, says="scale_factor must be"),
-    refused("functional.interpolate", X2, size=3, mode="closest", says="mode must be one of"),
-    refused("functional.interpolate", X2, size=3, mode="linear", says="'linear' takes"),
-    refused("functional.interpolate", X1, size=3, mode="bicubic", says="'bicubic' takes"),
-    refused("functional.interpolate", X1[0], size=3, says="'nearest' takes"),
-    refused("functional.interpolate", X2, size=3, align_corners=True, says="align_corners is for"),
-    refused("functional.interpolate", X2, size=3, antialias=True, says="antialias is for"),
-    refused("functional.interpolate", X2, size=3, recompute_scale_factor=True, says="a size was"),
-    refused("functional.interpolate", np.zeros((1, 1, 2), np.int64), size=3, says="not int64"),
-    refused("Upsample", X2, says="either size or scale_factor"),
-    refused("functional.pixel_shuffle", X2, 2, says="multiple of 4 channels"),
-    refused("functional.pixel_shuffle", X2[0, 0], 1, says="takes images"),
-    refused("PixelShuffle", X2, upscale_factor=0, says="from 1 on"),
-    refused("functional.pixel_unshuffle", X2, 3, says="multiples of 3"),
-    refused("functional.channel_shuffle", X2, 3, says="multiple of 3 channels"),
 ]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_nn.conformance.calls.call import Refused, call, refused
+from mt_nn.conformance.calls.call import call
 from mt_nn.conformance.drawing import draw
 
 SOURCE, TARGET = draw(4, 2, 4), draw(3, 2, 4, seed=1)
@@ -69,14 +69,4 @@ CALLS = [
         num_decoder_layers=1,
         **SMALL,
     ),
-]
-
-REFUSED: list[Refused] = [
-    refused("TransformerEncoderLayer", says="'relu', 'gelu'", **{**SMALL, "activation": "sin"}),
-    refused("TransformerEncoderLayer", says="multiple of num_heads", d_model=3, nhead=2),
-    refused("TransformerEncoderLayer", draw(3, 2, 5), says="with 4, 4 and 4 features", **SMALL),
-    refused("TransformerDecoderLayer", TARGET, SOURCE[:, :1], says="shapes", **SMALL),
-    refused("Transformer", SOURCE, draw(3, 2, 5), says="with 4 features", **SMALL),
-    refused("Transformer", SOURCE, TARGET[:, 0], says="with or without a batch", **SMALL),
-    refused("TransformerEncoder", says="num_layers", encoder_layer=ENCODER, num_layers=0),
 ]

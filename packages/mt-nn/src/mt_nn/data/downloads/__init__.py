@@ -1,1 +1,1 @@
-"""Files from their publishers: checked, taken up again where they were interrupted."""
+"""Files from their publishers, checked."""

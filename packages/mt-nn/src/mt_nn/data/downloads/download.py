@@ -1,4 +1,4 @@
-"""Fetching a file once: over HTTP, resumable, checked, and there whole or not at all.
+"""Fetch a file once: over HTTP, checked, and there whole or not at all.
 
 What has arrived lies beside the target, under a name of its own that nobody can know beforehand,
 and is moved over it in one step when it is complete.
@@ -29,10 +29,8 @@ def download(
     """Fetch a file, unless it is there, and return its path.
 
     A file of that name is taken to be the one wanted if it has the checksum, or if none is given.
-    With a checksum, a download that was interrupted is resumed by the next call; without one it
-    begins anew, for nothing would show whether the parts belong together, and a
-    file is known to be whole only if the server says how long it is. There is a warning then, which
-    names the checksum of what has come.
+    Without a checksum it is known to be whole only if the server says how long it is; a warning
+    then names the checksum of what has come.
 
     Args:
         url: begins with `http://` or `https://`. A redirection may lead to either, but from
@@ -67,21 +65,17 @@ def download(
 
 def _fetched(url: str, target: Path, sha256: str | None, progress: bool, timeout: float) -> str:
     """Fetch a file, and return its checksum."""
-    from mt_nn.data.downloads.fetching import (
-        fetch_rest,  # which imports urllib.request, and that takes long
-    )
+    # This imports urllib.request, which takes long.
+    from mt_nn.data.downloads.fetching import fetch_into
 
-    # Without a checksum, what has arrived is of use to this call only.
-    with replacing(target, resumed_by=sha256 and sha256[:16].lower()) as file:
-        fetch_rest(url, file, timeout, progress)
+    with replacing(target) as file:
+        fetch_into(file, url, timeout, progress)
         file.seek(0)
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         if sha256 is not None and digest != sha256.lower():
-            file.truncate(0)
             raise DownloadError(
-                f"{url}: the checksum is {digest}, not {sha256.lower()}. What had arrived is "
-                "deleted; call download() again, and if that does not help the file there is "
-                "another one."
+                f"{url}: the checksum is {digest}, not {sha256.lower()}. Call download() again; if "
+                "that does not help, the file there is another one."
             )
     return digest
 

@@ -1,30 +1,26 @@
-"""The part of a download that speaks HTTP: requests, redirections, and answers that break off."""
+"""The part of a download that speaks HTTP."""
 
 from __future__ import annotations
 
-import functools
 import http.client
-import io
-import os
 import re
-import ssl
+import socket
+import threading
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import IO, Any, BinaryIO, cast
+from contextlib import contextmanager, suppress
+from typing import IO, Any, BinaryIO
 
 from mt_nn.errors import DownloadError
 from mt_nn.files.limits import Allowance
 from mt_nn.files.reading import CHUNK
 
-PARTIAL_CONTENT, RANGE_NOT_SATISFIABLE = 206, 416
 
-
-def fetch_rest(url: str, file: BinaryIO, timeout: float, progress: bool) -> None:
-    """Bring what a file holds of another one to its end, or begin it.
+def fetch_into(file: BinaryIO, url: str, timeout: float, progress: bool) -> None:
+    """Write what a server sends into a file.
 
     Raises:
         DownloadError: there is no connection, the server has no such file or breaks off, or a limit
@@ -32,160 +28,92 @@ def fetch_rest(url: str, file: BinaryIO, timeout: float, progress: bool) -> None
         OSError: what comes cannot be written.
     """
     allowance = Allowance(url, DownloadError)
-    done = file.seek(0, os.SEEK_END)
+    handler = _Handler()
+    opener = urllib.request.build_opener(handler, _Redirections())
+    headers = {"User-Agent": "mt-nn", "Accept-Encoding": "identity"}
+    request = urllib.request.Request(url, headers=headers)
+    with handler.closed_at(allowance.deadline):
+        with _guarded(url, allowance):
+            response = opener.open(request, timeout=timeout)
+        with response:
+            total = _total(response)
+            allowance.check("download", total or 0)
+            with _bar(progress, url.rsplit("/", 1)[-1], total) as report:
+                while chunk := _read(url, response, allowance):
+                    file.write(chunk)
+                    report(len(chunk))
+    received = file.tell()
+    if total is not None and received != total:
+        raise DownloadError(
+            f"{url}: the connection ended after {received} of {total} bytes. Call download() again."
+        )
+
+
+def _read(url: str, response: Any, allowance: Allowance) -> bytes:
+    """Return the next bytes; none at the end, and where the connection breaks off."""
+    with _guarded(url, allowance):
+        chunk: bytes = response.read1(CHUNK)
+    allowance.take("download", len(chunk))
+    return chunk
+
+
+@contextmanager
+def _guarded(url: str, allowance: Allowance) -> Iterator[None]:
+    """Raise DownloadError for what goes wrong between here and the server."""
     try:
-        response = _opened(url, done, timeout, allowance)
+        yield
     except DownloadError:
         raise
     except urllib.error.HTTPError as error:
         error.close()
         raise DownloadError(f"{url}: the server answers {error.code}, {error.reason}.") from error
     except (OSError, http.client.HTTPException) as error:
-        raise _unreached(url, error) from error
-    with response:
-        start = _start_of(response, done)
-        total = _total(response, start)
-        allowance.check("download", total or 0)
-        allowance.take("download", start)
-        file.seek(start)
-        file.truncate()
-        with _bar(progress, url.rsplit("/", 1)[-1], total) as report:
-            report(start)
-            while chunk := _chunk(url, response):
-                allowance.take("download", len(chunk))
-                file.write(chunk)
-                report(len(chunk))
-        received = file.tell()
-    if total is not None and received != total:
-        raise DownloadError(
-            f"{url}: the connection ended after {received} of {total} bytes. Call download() "
-            "again; with a checksum it goes on from there."
-        )
+        allowance.take("download", 0)  # the connection may have been closed at the deadline
+        reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or error
+        raise DownloadError(f"could not fetch {url} ({reason}).") from error
 
 
-def _opened(url: str, done: int, timeout: float, allowance: Allowance) -> Any:
-    """Return the answer of the server, which has what is not done yet, or all."""
-    opener = _opener(timeout, allowance)
-    try:
-        return opener.open(_request(url, done), timeout=timeout)
-    except urllib.error.HTTPError as error:
-        if error.code != RANGE_NOT_SATISFIABLE or not done:
-            raise
-        # There is nothing behind what is here: it is whole, or from another file.
-        error.close()
-        return opener.open(_request(url, 0), timeout=timeout)
+class _Handler(urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
+    """Speak HTTP over connections that can be closed while a thread waits for them.
 
-
-def _request(url: str, done: int) -> urllib.request.Request:
-    headers = {"User-Agent": "mt-nn", "Accept-Encoding": "identity"}
-    if done:
-        headers["Range"] = f"bytes={done}-"
-    return urllib.request.Request(url, headers=headers)
-
-
-def _chunk(url: str, response: Any) -> bytes:
-    """Return the next bytes; none at the end, and where the connection breaks off."""
-    try:
-        chunk: bytes = response.read1(CHUNK)
-    except DownloadError:
-        raise
-    except (OSError, http.client.HTTPException) as error:
-        raise _unreached(url, error) from error
-    return chunk
-
-
-def _unreached(url: str, error: Exception) -> DownloadError:
-    reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or error
-    return DownloadError(f"could not fetch {url} ({reason}).")
-
-
-def _opener(timeout: float, allowance: Allowance) -> urllib.request.OpenerDirector:
-    """Return what opens HTTP only: urllib's own would follow a redirection to FTP."""
-    opener = urllib.request.OpenerDirector()
-    answer = functools.partial(_Answer, timeout=timeout, allowance=allowance)
-    for handler in (
-        urllib.request.ProxyHandler(),
-        urllib.request.UnknownHandler(),
-        _Handler(answer),
-        urllib.request.HTTPDefaultErrorHandler(),
-        urllib.request.HTTPErrorProcessor(),
-        _Redirections(),
-    ):
-        opener.add_handler(handler)
-    return opener
-
-
-class _Handler(urllib.request.AbstractHTTPHandler):
-    """Speaks HTTP, and takes its answers from a class of ours."""
-
-    def __init__(self, answer: Callable[..., http.client.HTTPResponse]) -> None:
-        super().__init__()
-        self._answer = answer
-
-    def http_open(self, request: urllib.request.Request) -> Any:
-        """Open a connection that everybody on the way can read."""
-        return self.do_open(self._connecting(http.client.HTTPConnection), request)
-
-    def https_open(self, request: urllib.request.Request) -> Any:
-        """Open an encrypted connection to a server that has proved its name."""
-        context = ssl.create_default_context()
-        return self.do_open(self._connecting(http.client.HTTPSConnection), request, context=context)
-
-    http_request = https_request = urllib.request.AbstractHTTPHandler.do_request_
-
-    def _connecting(self, kind: Callable[..., http.client.HTTPConnection]) -> Any:
-        def connection(*arguments: Any, **settings: Any) -> http.client.HTTPConnection:
-            made = kind(*arguments, **settings)
-            made.response_class = self._answer  # type: ignore[assignment]
-            return made
-
-        return connection
-
-
-class _Answer(http.client.HTTPResponse):
-    """An answer that must have come, with its headers, before the time is over."""
-
-    def __init__(
-        self, sock: Any, *arguments: Any, timeout: float, allowance: Allowance, **settings: Any
-    ) -> None:
-        super().__init__(sock, *arguments, **settings)
-        raw = self.fp.detach()
-        self.fp = io.BufferedReader(_Timed(raw, sock, timeout, allowance))
-
-
-class _Timed(io.RawIOBase):
-    """The bytes that a server sends.
-
-    A server that sends one now and then, be it in its headers, which Python's client reads and
-    passes over without end, never makes a single wait too long. So each wait is only as long as the
-    time that is left for all.
+    A server may send a byte now and then for ever, also in headers, which Python's client reads
+    without end. No single wait is too long then.
     """
 
-    def __init__(self, raw: Any, sock: Any, timeout: float, allowance: Allowance) -> None:
-        self._raw, self._sock, self._timeout, self._allowance = raw, sock, timeout, allowance
+    def __init__(self) -> None:
+        super().__init__()
+        self._sockets: list[socket.socket] = []
 
-    def readable(self) -> bool:
-        return True
+    def do_open(self, http_class: Any, req: Any, **settings: Any) -> Any:
+        """Open a connection, and remember its socket."""
 
-    def readinto(self, buffer: Any) -> int | None:
-        left = self._allowance.deadline - time.monotonic()
-        if left <= 0:
-            raise self._allowance.refusal("seconds")
-        self._sock.settimeout(min(self._timeout, left))
+        class Connection(http_class):  # type: ignore[misc]
+            def connect(connection) -> None:  # noqa: N805 - `self` is the handler
+                super().connect()
+                self._sockets.append(connection.sock)
+
+        return super().do_open(Connection, req, **settings)
+
+    @contextmanager
+    def closed_at(self, deadline: float) -> Iterator[None]:
+        """Close the connections when the time is over, unless the block has ended."""
+        left = min(max(deadline - time.monotonic(), 0.0), threading.TIMEOUT_MAX)
+        timer = threading.Timer(left, self._close)
+        timer.daemon = True
+        timer.start()
         try:
-            return cast(int, self._raw.readinto(buffer))
-        except TimeoutError:
-            if left < self._timeout:
-                raise self._allowance.refusal("seconds") from None
-            raise
+            yield
+        finally:
+            timer.cancel()
 
-    def close(self) -> None:
-        self._raw.close()
-        super().close()
+    def _close(self) -> None:
+        for each in self._sockets:
+            with suppress(OSError):  # it is closed already
+                each.shutdown(socket.SHUT_RDWR)
 
 
 class _Redirections(urllib.request.HTTPRedirectHandler):
-    """Follows redirections over HTTP, but not from an encrypted connection to an open one."""
+    """Follow redirections over HTTP, but not from an encrypted connection to an open one."""
 
     def redirect_request(
         self, req: Any, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
@@ -200,23 +128,10 @@ class _Redirections(urllib.request.HTTPRedirectHandler):
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
-def _start_of(response: Any, done: int) -> int:
-    """Return where in the file the answer begins; a server may send all instead of the rest."""
-    if response.status != PARTIAL_CONTENT:
-        return 0
-    given = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
-    if given is None or int(given[1]) != done:
-        raise DownloadError(
-            f"{response.url}: bytes from {done} on were asked for, and the server sends "
-            f"{response.headers.get('Content-Range')!r}."
-        )
-    return done
-
-
-def _total(response: Any, start: int) -> int | None:
+def _total(response: Any) -> int | None:
     """Return how long the file is, or None if the server does not say."""
     length = response.headers.get("Content-Length", "")
-    return start + int(length) if re.fullmatch(r"[0-9]{1,18}", length) else None
+    return int(length) if re.fullmatch(r"[0-9]{1,18}", length) else None
 
 
 @contextmanager

@@ -306,7 +306,7 @@ def _joined(parts: Sequence[tuple[Bytes, Bytes]], allowance: Allowance) -> Tenso
     return TensorDataset(pixels, tensor(labels.astype(np.int64)))
 
 
-def _parsed(version: _Version, path: PathLike, content: bytearray) -> tuple[Bytes, Bytes]:
+def _parsed(version: _Version, path: PathLike, content: bytes | bytearray) -> tuple[Bytes, Bytes]:
     """Return images, and their classes with a row for each byte before an image."""
     record = len(version.classes) + PIXELS
     if len(content) % record or not content:

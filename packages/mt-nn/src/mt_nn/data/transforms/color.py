@@ -25,8 +25,6 @@ class Grayscale(ImageTransform):
         SettingError: it is another number.
     """
 
-    shown = ("num_output_channels",)
-
     least = 3
 
     def __init__(self, num_output_channels: int = 1) -> None:
@@ -34,14 +32,14 @@ class Grayscale(ImageTransform):
             raise SettingError(f"num_output_channels is 1 or 3; got {num_output_channels!r}.")
         self.num_output_channels = num_output_channels
 
-    def transformed(self, imgs: Tensor) -> Tensor:
-        """Return the images of a batch in grey.
+    def transformed(self, img: Tensor) -> Tensor:
+        """Return the image in grey.
 
         Raises:
             InputError: they are not of floating-point numbers, or of other than 1 or 3 channels.
         """
-        _check_colors("Grayscale", imgs)
-        return _repeated(_gray(imgs), self.num_output_channels)
+        _check_colors("Grayscale", img)
+        return _repeated(_gray(img), self.num_output_channels)
 
 
 class RandomGrayscale(ImageTransform):
@@ -51,22 +49,21 @@ class RandomGrayscale(ImageTransform):
         SettingError: `p` is no probability.
     """
 
-    shown = ("p",)
-
     least = 3
 
     def __init__(self, p: float = 0.1) -> None:
         self.p = transform.probability(p)
 
-    def transformed(self, imgs: Tensor) -> Tensor:
-        """Return the images of a batch, some of them in grey.
+    def transformed(self, img: Tensor) -> Tensor:
+        """Return the image, perhaps in grey.
 
         Raises:
             InputError: they are not of floating-point numbers, or of other than 1 or 3 channels.
         """
-        _check_colors("RandomGrayscale", imgs)
-        chosen = generator().random(len(imgs)) < self.p
-        return transform.choose(chosen, _repeated(_gray(imgs), imgs.shape[-3]), imgs)
+        _check_colors("RandomGrayscale", img)
+        if generator().random() >= self.p:
+            return img
+        return _repeated(_gray(img), img.shape[-3])
 
 
 class ColorJitter(ImageTransform):
@@ -74,13 +71,11 @@ class ColorJitter(ImageTransform):
 
     Each of the first three is a factor, 1 for no change, between two bounds; x stands for
     (max(0, 1 - x), 1 + x). Hue is turned by a share of the circle of colors between two bounds from
-    -0.5 to 0.5; x stands for (-x, x). Images of one batch differ in all but the order.
+    -0.5 to 0.5; x stands for (-x, x).
 
     Raises:
         SettingError: bounds are out of range.
     """
-
-    shown = ("brightness", "contrast", "saturation", "hue")
 
     least = 3
 
@@ -99,14 +94,14 @@ class ColorJitter(ImageTransform):
         if self.hue[1] > 0.5:
             raise SettingError(f"hue has bounds from -0.5 to 0.5; got {hue!r}.")
 
-    def transformed(self, imgs: Tensor) -> Tensor:
-        """Return the images of a batch in other colors.
+    def transformed(self, img: Tensor) -> Tensor:
+        """Return the image in other colors.
 
         Raises:
             InputError: they are not of floating-point numbers, or of other than 1 or 3 channels.
         """
-        _check_colors("ColorJitter", imgs)
-        steps: list[tuple[Callable[[Tensor, Tensor], Tensor], tuple[float, float], int]] = [
+        _check_colors("ColorJitter", img)
+        steps: list[tuple[Callable[[Tensor, float], Tensor], tuple[float, float], int]] = [
             (_with_brightness, self.brightness, 1),
             (_with_contrast, self.contrast, 1),
             (_with_saturation, self.saturation, 1),
@@ -116,10 +111,8 @@ class ColorJitter(ImageTransform):
         for which in numbers.permutation(len(steps)):
             change, (low, high), neutral = steps[which]
             if (low, high) != (neutral, neutral):
-                drawn = numbers.uniform(low, high, len(imgs))
-                amount = tensor(drawn, dtype=imgs.dtype, backend=imgs.backend)
-                imgs = change(imgs, amount.view(-1, *[1] * (imgs.ndim - 1)))
-        return imgs
+                img = change(img, numbers.uniform(low, high))
+        return img
 
 
 def _factors(name: str, given: Any) -> tuple[float, float]:
@@ -128,12 +121,10 @@ def _factors(name: str, given: Any) -> tuple[float, float]:
     return transform.interval(name, given, 0)
 
 
-def _check_colors(name: str, imgs: Tensor) -> None:
-    transform.check_real(name, imgs)
-    if imgs.shape[-3] not in (1, 3):
-        raise InputError(
-            f"{name} takes images of 1 or 3 channels; of shape {imgs.shape[1:]} some were given."
-        )
+def _check_colors(name: str, img: Tensor) -> None:
+    transform.check_real(name, img)
+    if img.shape[-3] not in (1, 3):
+        raise InputError(f"{name} takes images of 1 or 3 channels; shape {img.shape} was given.")
 
 
 def _gray(imgs: Tensor) -> Tensor:
@@ -148,21 +139,21 @@ def _repeated(gray: Tensor, channels: int) -> Tensor:
     return gray.expand(*gray.shape[:-3], channels, *gray.shape[-2:])
 
 
-def _with_brightness(imgs: Tensor, factor: Tensor) -> Tensor:
+def _with_brightness(imgs: Tensor, factor: float) -> Tensor:
     return (imgs * factor).clamp(0, 1)
 
 
-def _with_contrast(imgs: Tensor, factor: Tensor) -> Tensor:
+def _with_contrast(imgs: Tensor, factor: float) -> Tensor:
     mean = _gray(imgs).mean((-3, -2, -1), keepdim=True)
     return (mean + (imgs - mean) * factor).clamp(0, 1)
 
 
-def _with_saturation(imgs: Tensor, factor: Tensor) -> Tensor:
+def _with_saturation(imgs: Tensor, factor: float) -> Tensor:
     gray = _gray(imgs)
     return (gray + (imgs - gray) * factor).clamp(0, 1)
 
 
-def _with_hue(imgs: Tensor, turn: Tensor) -> Tensor:
+def _with_hue(imgs: Tensor, turn: float) -> Tensor:
     """Turn the hue, which is an angle where the largest and the smallest channel stay as they are.
 
     From red, green and blue to hue and back as in Smith 1978, Color Gamut Transform Pairs; the hue
@@ -178,7 +169,7 @@ def _with_hue(imgs: Tensor, turn: Tensor) -> Tensor:
         largest == red,
         (2 + (blue - red) / divisor).where(largest == green, 4 + (red - green) / divisor),
     )
-    hue = hue + 6 * turn.squeeze(-3)
+    hue = hue + 6 * turn
     channels = []
     for start in (5, 3, 1):
         place = (hue + start).remainder(6)

@@ -13,7 +13,7 @@ from mt_nn.data.transforms.resizing import draw_box
 from mt_nn.data.transforms.transform import ImageTransform
 from mt_nn.errors import InputError, SettingError
 from mt_nn.utils.settings import choice
-from mt_tensor import Tensor, pad, randn, stack, tensor
+from mt_tensor import Tensor, pad, randn, tensor
 from mt_tensor.extending import generator
 
 PADDING_MODES = ("constant", "edge", "reflect", "symmetric")
@@ -33,21 +33,19 @@ class Pad(ImageTransform):
         SettingError: the padding is negative or not of 1, 2 or 4 numbers, or there is no such mode.
     """
 
-    shown = ("padding", "fill", "padding_mode")
-
     def __init__(
         self, padding: int | Sequence[int], fill: float = 0, padding_mode: str = "constant"
     ) -> None:
         self.padding = _sides(padding)
         self.fill, self.padding_mode = fill, choice("padding_mode", padding_mode, PADDING_MODES)
 
-    def transformed(self, imgs: Tensor) -> Tensor:
-        """Return images with their borders.
+    def transformed(self, img: Tensor) -> Tensor:
+        """Return the image with its border.
 
         Raises:
             InputError: they are too small to be reflected so far.
         """
-        return _padded(imgs, self.padding, self.fill, self.padding_mode)
+        return _padded(img, self.padding, self.fill, self.padding_mode)
 
 
 class CenterCrop(ImageTransform):
@@ -60,19 +58,17 @@ class CenterCrop(ImageTransform):
         SettingError: a size is no positive integer.
     """
 
-    shown = ("size",)
-
     def __init__(self, size: Sizes) -> None:
         self.size = integers("size", size, 2, 1)
 
-    def transformed(self, imgs: Tensor) -> Tensor:
-        """Return the middle of each image of a batch."""
+    def transformed(self, img: Tensor) -> Tensor:
+        """Return the middle of the image."""
         height, width = self.size
-        down, across = max(height - imgs.shape[-2], 0), max(width - imgs.shape[-1], 0)
+        down, across = max(height - img.shape[-2], 0), max(width - img.shape[-1], 0)
         sides = (across // 2, down // 2, (across + 1) // 2, (down + 1) // 2)
-        imgs = _padded(imgs, sides, 0, "constant")
-        top, left = round((imgs.shape[-2] - height) / 2), round((imgs.shape[-1] - width) / 2)
-        return _cropped(imgs, top, left, self.size)
+        img = _padded(img, sides, 0, "constant")
+        top, left = round((img.shape[-2] - height) / 2), round((img.shape[-1] - width) / 2)
+        return _cropped(img, top, left, self.size)
 
 
 class RandomCrop(ImageTransform):
@@ -89,8 +85,6 @@ class RandomCrop(ImageTransform):
         SettingError: as `Pad`, or a size is no positive integer.
     """
 
-    shown = ("size", "padding")
-
     def __init__(
         self,
         size: Sizes,
@@ -104,27 +98,26 @@ class RandomCrop(ImageTransform):
         self.pad_if_needed, self.fill = pad_if_needed, fill
         self.padding_mode = choice("padding_mode", padding_mode, PADDING_MODES)
 
-    def transformed(self, imgs: Tensor) -> Tensor:
-        """Return a part of each image of a batch.
+    def transformed(self, img: Tensor) -> Tensor:
+        """Return a part of the image.
 
         Raises:
-            InputError: they are smaller than the crop.
+            InputError: it is smaller than the crop.
         """
         height, width = self.size
         if self.padding is not None:
-            imgs = _padded(imgs, self.padding, self.fill, self.padding_mode)
+            img = _padded(img, self.padding, self.fill, self.padding_mode)
         if self.pad_if_needed:
-            down, across = max(height - imgs.shape[-2], 0), max(width - imgs.shape[-1], 0)
-            imgs = _padded(imgs, (across, down, across, down), self.fill, self.padding_mode)
-        tops, lefts = imgs.shape[-2] - height + 1, imgs.shape[-1] - width + 1
+            down, across = max(height - img.shape[-2], 0), max(width - img.shape[-1], 0)
+            img = _padded(img, (across, down, across, down), self.fill, self.padding_mode)
+        tops, lefts = img.shape[-2] - height + 1, img.shape[-1] - width + 1
         if tops < 1 or lefts < 1:
             raise InputError(
-                f"a crop of {self.size} does not fit into {tuple(imgs.shape[-2:])}: give padding, "
+                f"a crop of {self.size} does not fit into {tuple(img.shape[-2:])}: give padding, "
                 "or pad_if_needed=True."
             )
-        corners = generator().integers((tops, lefts), size=(len(imgs), 2)).tolist()
-        parts = zip(imgs.unbind(), corners, strict=True)
-        return stack([_cropped(img, top, left, self.size) for img, (top, left) in parts])
+        top, left = generator().integers((tops, lefts)).tolist()
+        return _cropped(img, top, left, self.size)
 
 
 class _RandomFlip(ImageTransform):
@@ -134,17 +127,14 @@ class _RandomFlip(ImageTransform):
         dim: the dimension that is turned around.
     """
 
-    shown = ("p",)
-
     dim: ClassVar[int]
 
     def __init__(self, p: float = 0.5) -> None:
         self.p = transform.probability(p)
 
-    def transformed(self, imgs: Tensor) -> Tensor:
-        """Return images of which some are mirror images."""
-        chosen = generator().random(len(imgs)) < self.p
-        return transform.choose(chosen, imgs.flip(self.dim), imgs)
+    def transformed(self, img: Tensor) -> Tensor:
+        """Return the image, or its mirror image."""
+        return img.flip(self.dim) if generator().random() < self.p else img
 
 
 class RandomHorizontalFlip(_RandomFlip):
@@ -226,8 +216,6 @@ class RandomErasing(ImageTransform):
         SettingError: an invalid setting.
     """
 
-    shown = ("p", "scale", "ratio")
-
     def __init__(
         self,
         p: float = 0.5,
@@ -244,25 +232,26 @@ class RandomErasing(ImageTransform):
             )
         self.value = value if value == "random" else transform.row("value", value)
 
-    def transformed(self, imgs: Tensor) -> Tensor:
-        """Return the images of a batch, some with a box painted over.
+    def transformed(self, img: Tensor) -> Tensor:
+        """Return the image, perhaps with a box painted over.
 
         Raises:
-            InputError: they have another number of channels than `value`.
+            InputError: it has another number of channels than `value`.
         """
-        height, width = imgs.shape[-2:]
-        painted = np.zeros((len(imgs), height, width), bool)
+        height, width = img.shape[-2:]
         low, high = self.ratio
-        for mask, chosen in zip(painted, generator().random(len(imgs)) < self.p, strict=True):
-            box = draw_box(height, width, self.scale, (1 / high, 1 / low)) if chosen else None
-            if box is not None:
-                top, left, rows, columns = box
-                mask[top : top + rows, left : left + columns] = True
-        shape = (len(imgs), *[1] * (imgs.ndim - 3), height, width)
-        return self._paint(imgs).where(tensor(painted, backend=imgs.backend).view(shape), imgs)
+        is_chosen = generator().random() < self.p
+        box = draw_box(height, width, self.scale, (1 / high, 1 / low)) if is_chosen else None
+        paint = self._paint(img)
+        if box is None:
+            return img
+        top, left, rows, columns = box
+        painted = np.zeros((height, width), bool)
+        painted[top : top + rows, left : left + columns] = True
+        return paint.where(tensor(painted, backend=img.backend), img)
 
-    def _paint(self, imgs: Tensor) -> Tensor:
+    def _paint(self, img: Tensor) -> Tensor:
         if self.value == "random":
-            transform.check_real("RandomErasing", imgs)
-            return randn(imgs.shape, dtype=imgs.dtype, backend=imgs.backend)
-        return transform.column("value", self.value, imgs)
+            transform.check_real("RandomErasing", img)
+            return randn(img.shape, dtype=img.dtype, backend=img.backend)
+        return transform.column("value", self.value, img)

@@ -22,6 +22,9 @@ INTERPOLATIONS = ("nearest", "bilinear")
 ATTEMPTS = 10
 """How often a box is drawn before one that surely fits is taken."""
 
+Box = tuple[int, int, int, int]
+"""Top, left, height and width of a part of an image."""
+
 
 class _Resizing(ImageTransform):
     """What resizing has in common: how new pixels come from old ones."""
@@ -31,33 +34,31 @@ class _Resizing(ImageTransform):
         self.interpolation = choice("interpolation", interpolation, INTERPOLATIONS)
         self.antialias = antialias
 
-    def resized(self, imgs: Tensor, boxes: Numbers, size: Sequence[int]) -> Tensor:
-        """Return boxes of images in another size.
+    def resized(self, img: Tensor, box: Box, size: Sequence[int]) -> Tensor:
+        """Return a box of an image in another size.
 
         Args:
-            imgs: shape (batch, ..., height, width).
-            boxes: top, left, height and width; shape (batch, 4), or (1, 4) of one for all.
+            img: shape (..., height, width).
+            box: which part.
             size: the new height and width.
 
         Raises:
-            InputError: the images have no pixels, or not of floating-point numbers.
+            InputError: the image has no pixels, or not of floating-point numbers.
         """
-        check_real(type(self).__name__, imgs)
-        if 0 in imgs.shape[-2:]:
+        check_real(type(self).__name__, img)
+        if 0 in img.shape[-2:]:
             raise InputError(
-                f"{type(self).__name__} takes images with pixels; shape {imgs.shape} was given."
+                f"{type(self).__name__} takes images with pixels; shape {img.shape} was given."
             )
-        rows = self._weights(boxes[:, 0], boxes[:, 2], imgs.shape[-2], size[0])
-        columns = self._weights(boxes[:, 1], boxes[:, 3], imgs.shape[-1], size[1])
-        left, right = (
-            tensor(weights, dtype=imgs.dtype, backend=imgs.backend).view(
-                len(boxes), *[1] * (imgs.ndim - 3), *weights.shape[1:]
-            )
-            for weights in (rows, columns)
+        top, left, height, width = box
+        rows = self._weights(top, height, img.shape[-2], size[0])
+        columns = self._weights(left, width, img.shape[-1], size[1])
+        before, behind = (
+            tensor(weights, dtype=img.dtype, backend=img.backend) for weights in (rows, columns)
         )
-        return left @ imgs @ right.transpose(-2, -1)
+        return before @ img @ behind.T
 
-    def _weights(self, starts: Numbers, lengths: Numbers, old: int, new: int) -> Numbers:
+    def _weights(self, start: int, length: int, old: int, new: int) -> Numbers:
         """Return how much of each old pixel is in each new one, along one side of an image.
 
         Pixel i lies at i + 1/2. A new one that covers `scale` old ones weighs those around its
@@ -65,23 +66,23 @@ class _Resizing(ImageTransform):
         that is farther or nothing is to be smoothed.
 
         Args:
-            starts: where a box begins.
-            lengths: how many old pixels it has.
+            start: where the box begins.
+            length: how many old pixels it has.
             old: how many there are in all.
             new: how many new pixels there are.
 
         Returns:
-            Shape (boxes, new, old); the weights of a new pixel add up to 1.
+            Shape (new, old); the weights of a new pixel add up to 1.
         """
-        scales = (lengths / new)[:, None, None]
-        places = np.arange(old) - starts[:, None, None]  # of the old pixels in the box
+        scale = length / new
+        places = np.arange(old) - start  # of the old pixels in the box
         if self.interpolation == "nearest":
-            found: Numbers = places == np.arange(new)[:, None] * lengths[:, None, None] // new
+            found: Numbers = places == np.arange(new)[:, None] * length // new
             return found.astype(np.float64)
-        reach = np.maximum(scales, 1.0) if self.antialias else 1.0
-        distances = places + 0.5 - (np.arange(new)[:, None] + 0.5) * scales
+        reach = max(scale, 1.0) if self.antialias else 1.0
+        distances = places + 0.5 - (np.arange(new)[:, None] + 0.5) * scale
         weights = np.maximum(1 - np.abs(distances) / reach, 0)
-        weights *= (places >= 0) & (places < lengths[:, None, None])
+        weights *= (places >= 0) & (places < length)
         normalized: Numbers = weights / weights.sum(axis=-1, keepdims=True)
         return normalized
 
@@ -99,8 +100,6 @@ class Resize(_Resizing):
     Raises:
         SettingError: an invalid setting.
     """
-
-    shown = ("size", "interpolation")
 
     def __init__(
         self,
@@ -123,15 +122,14 @@ class Resize(_Resizing):
                 f"size={size!r}, max_size={max_size!r}."
             )
 
-    def transformed(self, imgs: Tensor) -> Tensor:
-        """Return the images of a batch resized.
+    def transformed(self, img: Tensor) -> Tensor:
+        """Return the image resized.
 
         Raises:
-            InputError: they have no pixels, or not of floating-point numbers.
+            InputError: it has no pixels, or not of floating-point numbers.
         """
-        height, width = imgs.shape[-2:]
-        box = np.array([[0.0, 0.0, height, width]])
-        return self.resized(imgs, box, self._new_size(height, width))
+        height, width = img.shape[-2:]
+        return self.resized(img, (0, 0, height, width), self._new_size(height, width))
 
     def _new_size(self, height: int, width: int) -> tuple[int, ...]:
         if len(self.size) == 2:
@@ -157,8 +155,6 @@ class RandomResizedCrop(_Resizing):
         SettingError: an invalid setting.
     """
 
-    shown = ("size", "scale", "ratio")
-
     def __init__(
         self,
         size: Sizes,
@@ -175,17 +171,15 @@ class RandomResizedCrop(_Resizing):
                 f"a part has an area and two sides; got scale={scale!r}, ratio={ratio!r}."
             )
 
-    def transformed(self, imgs: Tensor) -> Tensor:
-        """Return a part of each image of a batch, resized.
+    def transformed(self, img: Tensor) -> Tensor:
+        """Return a part of the image, resized.
 
         Raises:
-            InputError: they have no pixels, or not of floating-point numbers.
+            InputError: it has no pixels, or not of floating-point numbers.
         """
-        height, width = imgs.shape[-2:]
-        boxes = [self._box(height, width) for _ in range(len(imgs))]
-        return self.resized(imgs, np.array(boxes, np.float64).reshape(-1, 4), self.size)
+        return self.resized(img, self._box(*img.shape[-2:]), self.size)
 
-    def _box(self, height: int, width: int) -> tuple[int, int, int, int]:
+    def _box(self, height: int, width: int) -> Box:
         """Draw a box; if none fits, return the largest in the middle that has the proportion."""
         found = draw_box(height, width, self.scale, self.ratio)
         if found is not None:
@@ -197,7 +191,7 @@ class RandomResizedCrop(_Resizing):
 
 def draw_box(
     height: int, width: int, scale: tuple[float, float], ratio: tuple[float, float]
-) -> tuple[int, int, int, int] | None:
+) -> Box | None:
     """Draw a box in an image.
 
     Args:

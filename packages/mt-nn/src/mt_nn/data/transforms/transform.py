@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from mt_nn.data.datasets import transform_each
 from mt_nn.errors import InputError, SettingError
 from mt_nn.utils.settings import check
 from mt_tensor import Tensor, tensor
@@ -18,17 +17,13 @@ Numbers = npt.NDArray[np.float64]
 
 
 class ImageTransform:
-    """A transform that draws random numbers, or none, for each image of a batch.
-
-    A subclass says in `transformed` how.
+    """A transform of images; a subclass defines `transformed`.
 
     Attributes:
         least: the least number of dimensions of an image: 3 if its channels matter.
-        shown: the names of the settings that its text shows.
     """
 
     least: ClassVar[int] = 2
-    shown: ClassVar[tuple[str, ...]] = ()
 
     def __call__(self, img: Tensor) -> Tensor:
         """Return the image, or images of shape (..., channels, height, width), transformed alike.
@@ -37,48 +32,30 @@ class ImageTransform:
             InputError: it is no such tensor, or not what this transform takes.
         """
         check_image(type(self).__name__, img, self.least)
-        return self.transformed(img.unsqueeze(0)).squeeze(0)
+        return self.transformed(img)
 
-    def each(self, imgs: Tensor) -> Tensor:
-        """Return images of shape (batch, ..., channels, height, width), drawn for one by one.
-
-        Raises:
-            InputError: it is no such tensor, or not what this transform takes.
-        """
-        check_image(f"{type(self).__name__}.each", imgs, self.least + 1)
-        return self.transformed(imgs)
-
-    def transformed(self, imgs: Tensor) -> Tensor:
-        """Return images drawn for along the first dimension, which is there in any case."""
+    def transformed(self, img: Tensor) -> Tensor:
+        """Return the image transformed; see `__call__`."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        settings = [f"{name}={getattr(self, name)!r}" for name in self.shown]
+        settings = [f"{name}={value!r}" for name, value in vars(self).items()]
         return f"{type(self).__name__}({', '.join(settings)})"
 
 
-def choose(chosen: npt.NDArray[np.bool_], changed: Tensor, imgs: Tensor) -> Tensor:
-    """Return a batch that has the changed images where they are chosen."""
-    if not chosen.any():
-        return imgs
-    if chosen.all():
-        return changed
-    own = tensor(chosen, backend=imgs.backend).view(-1, *[1] * (imgs.ndim - 1))
-    return changed.where(own, imgs)
-
-
-def column(name: str, numbers: Any, imgs: Tensor) -> Tensor:
-    """Return one number for each channel, or one for all, for arithmetic with a batch.
+def column(name: str, numbers: Any, img: Tensor) -> Tensor:
+    """Return one number for each channel, or one for all, for arithmetic with an image.
 
     Raises:
-        InputError: the images have another number of channels.
+        InputError: the image has another number of channels.
     """
-    channels = imgs.shape[-3] if imgs.ndim > 3 else 1
+    channels = img.shape[-3] if img.ndim > 2 else 1
     if len(numbers) not in (1, channels):
         raise InputError(
             f"the image has {channels} channel(s), but {name} is given for {len(numbers)}."
         )
-    return tensor(numbers, dtype=imgs.dtype, backend=imgs.backend).view(-1, 1, 1)
+    found = tensor(numbers, dtype=img.dtype, backend=img.backend)
+    return found.view(-1, 1, 1) if img.ndim > 2 else found
 
 
 def check_image(name: str, img: Any, least: int) -> None:
@@ -188,12 +165,6 @@ class Compose:
             img = transform(img)
         return img
 
-    def each(self, imgs: Tensor) -> Tensor:
-        """Return the images of a batch, each transformed by itself."""
-        for transform in self.transforms:
-            imgs = transform_each(transform, imgs)
-        return imgs
-
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(repr, self.transforms))})"
 
@@ -217,13 +188,8 @@ class RandomApply(Compose):
         """Return what the last transform returns, or what was given."""
         return super().__call__(img) if generator().random() < self.p else img
 
-    def each(self, imgs: Tensor) -> Tensor:
-        """Return the images of a batch, drawn for one by one."""
-        chosen = generator().random(len(imgs)) < self.p
-        return choose(chosen, super().each(imgs), imgs)
 
-
-class RandomChoice:
+class RandomChoice(Compose):
     """One of several transforms, drawn anew for each call.
 
     Args:
@@ -238,9 +204,7 @@ class RandomChoice:
     def __init__(
         self, transforms: Sequence[Callable[[Any], Any]], p: Sequence[float] | None = None
     ) -> None:
-        self.transforms = list(transforms)
-        for each in self.transforms:
-            check_callable(each)
+        super().__init__(transforms)
         weights = np.array(row("p", [1.0] * len(self.transforms) if p is None else p))
         if len(weights) != len(self.transforms) or weights.min() < 0 or not weights.sum():
             raise SettingError(
@@ -252,9 +216,6 @@ class RandomChoice:
     def __call__(self, img: Any) -> Any:
         """Return what the chosen transform returns."""
         return self.transforms[int(generator().choice(len(self.p), p=self.p))](img)
-
-    def __repr__(self) -> str:
-        return f"RandomChoice({', '.join(map(repr, self.transforms))})"
 
 
 class Lambda:
@@ -321,8 +282,6 @@ class Normalize(ImageTransform):
             another number of the other.
     """
 
-    shown = ("mean", "std")
-
     least = 3
 
     def __init__(self, mean: Sequence[float], std: Sequence[float]) -> None:
@@ -335,11 +294,11 @@ class Normalize(ImageTransform):
                 f"{len(self.std)} were given."
             )
 
-    def transformed(self, imgs: Tensor) -> Tensor:
-        """Return the images of a batch normalised.
+    def transformed(self, img: Tensor) -> Tensor:
+        """Return the image normalised.
 
         Raises:
             InputError: they are not of floating-point numbers, or of another number of channels.
         """
-        check_real("Normalize", imgs)
-        return (imgs - column("mean", self.mean, imgs)) / column("std", self.std, imgs)
+        check_real("Normalize", img)
+        return (img - column("mean", self.mean, img)) / column("std", self.std, img)

@@ -8,7 +8,7 @@ of torchvision, which turns an image counterclockwise in `RandomRotation` and cl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,108 +21,7 @@ from mt_tensor import Tensor, tensor, zeros_like
 from mt_tensor.extending import generator
 
 
-class _Warp(ImageTransform):
-    """What these transforms have in common: how old pixels are looked up."""
-
-    def __init__(self, interpolation: str, fill: Any, center: Sequence[float] | None) -> None:
-        self.interpolation = choice("interpolation", interpolation, INTERPOLATIONS)
-        self.fill = transform.row("fill", fill)
-        self.center = None if center is None else transform.row("center", center, (2,))
-
-    def transformed(self, imgs: Tensor) -> Tensor:
-        """Return the images of a batch, drawn for one by one.
-
-        Raises:
-            InputError: they are not of floating-point numbers, or have another number of channels
-                than `fill`.
-        """
-        transform.check_real(type(self).__name__, imgs)
-        return self._looked_up(imgs, self._maps(imgs.shape[-2], imgs.shape[-1], len(imgs)))
-
-    def _maps(self, height: int, width: int, count: int) -> Numbers:
-        """Draw what maps new points to old ones: matrices beside offsets, (count, 2, 3)."""
-        raise NotImplementedError
-
-    def _about_center(self, matrices: Numbers, moves: Numbers, height: int, width: int) -> Numbers:
-        """Return maps by matrices that leave the center where it is, but for a move."""
-        middle = np.array([width / 2, height / 2])
-        center = np.zeros(2) if self.center is None else np.array(self.center) - middle
-        offsets = center - (matrices @ (center + moves)[..., None])[..., 0]
-        return np.concatenate([matrices, offsets[..., None]], axis=-1)
-
-    def _looked_up(self, imgs: Tensor, maps: Numbers) -> Tensor:
-        """Return the images that have at each point what the old ones have where it is mapped to.
-
-        A pixel outside of an old image counts as one of `fill`.
-        """
-        height, width = imgs.shape[-2:]
-        y, x = np.divmod(np.arange(height * width), width)
-        middle = np.array([width - 1, height - 1]) / 2
-        points = np.stack([x - middle[0], y - middle[1], np.ones(x.size)])
-        x, y = np.moveaxis(maps @ points + middle[:, None], 1, 0)
-        flat = imgs.flatten(-2)
-        shape = (len(imgs), *[1] * (imgs.ndim - 3), height * width)
-        found, known = zeros_like(flat), np.zeros_like(x)
-        for left, top, weight in self._neighbours(x, y):
-            i, j = top.clip(0, height - 1), left.clip(0, width - 1)
-            index = tensor((i * width + j).astype(np.int64), backend=imgs.backend)
-            inside = weight * ((i == top) & (j == left))
-            share = tensor(inside, dtype=imgs.dtype, backend=imgs.backend).view(shape)
-            found = found + flat.gather(-1, index.view(shape).expand(flat.shape)) * share
-            known += inside
-        outside = tensor(1 - known, dtype=imgs.dtype, backend=imgs.backend)
-        outside = outside.view(*shape[:-1], height, width)
-        return found.view(imgs.shape) + outside * transform.column("fill", self.fill, imgs)
-
-    def _neighbours(self, x: Numbers, y: Numbers) -> list[tuple[Numbers, Numbers, Numbers]]:
-        """Return column and row of each pixel that a point depends on, and its weight."""
-        if self.interpolation == "nearest":
-            return [(np.rint(x), np.rint(y), np.ones_like(x))]
-        left, top = np.floor(x), np.floor(y)
-        across, down = x - left, y - top
-        return [
-            (left, top, (1 - across) * (1 - down)),
-            (left + 1, top, across * (1 - down)),
-            (left, top + 1, (1 - across) * down),
-            (left + 1, top + 1, across * down),
-        ]
-
-
-class RandomRotation(_Warp):
-    """Images turned counterclockwise by a random angle, in their own frame.
-
-    Args:
-        degrees: between which bounds the angle lies; d stands for (-d, d).
-        interpolation: "nearest" or "bilinear".
-        center: the x and y that stay where they are, in pixels from the upper left corner; the
-            middle if None.
-        fill: what comes into the frame from outside: a number, or one for each channel.
-
-    Raises:
-        SettingError: an invalid setting.
-    """
-
-    shown = ("degrees", "interpolation")
-
-    def __init__(
-        self,
-        degrees: float | Sequence[float],
-        interpolation: str = "nearest",
-        *,
-        center: Sequence[float] | None = None,
-        fill: float | Sequence[float] = 0,
-    ) -> None:
-        super().__init__(interpolation, fill, center)
-        self.degrees = transform.angles("degrees", degrees)
-
-    def _maps(self, height: int, width: int, count: int) -> Numbers:
-        turned = np.radians(generator().uniform(*self.degrees, size=count))
-        cos, sin = np.cos(turned), np.sin(turned)
-        matrices = np.moveaxis(np.array([[cos, -sin], [sin, cos]]), -1, 0)
-        return self._about_center(matrices, np.zeros((count, 2)), height, width)
-
-
-class RandomAffine(_Warp):
+class RandomAffine(ImageTransform):
     """Images sheared, enlarged, turned clockwise and moved, each at random, in their own frame.
 
     Args:
@@ -140,7 +39,7 @@ class RandomAffine(_Warp):
         SettingError: an invalid setting.
     """
 
-    shown = ("degrees", "translate", "scale", "shear")
+    clockwise: ClassVar[int] = 1
 
     def __init__(
         self,
@@ -152,7 +51,9 @@ class RandomAffine(_Warp):
         fill: float | Sequence[float] = 0,
         center: Sequence[float] | None = None,
     ) -> None:
-        super().__init__(interpolation, fill, center)
+        self.interpolation = choice("interpolation", interpolation, INTERPOLATIONS)
+        self.fill = transform.row("fill", fill)
+        self.center = None if center is None else transform.row("center", center, (2,))
         self.degrees = transform.angles("degrees", degrees)
         self.translate = tuple(transform.row("translate", translate or (0, 0), (2,)))
         if not all(0 <= share <= 1 for share in self.translate):
@@ -162,19 +63,94 @@ class RandomAffine(_Warp):
             raise SettingError(f"scale has two factors above 0; got {scale!r}.")
         self.shear = _shears(shear)
 
-    def _maps(self, height: int, width: int, count: int) -> Numbers:
+    def transformed(self, img: Tensor) -> Tensor:
+        """Return the image warped.
+
+        Raises:
+            InputError: it is not of floating-point numbers, or has another number of channels than
+                `fill`.
+        """
+        transform.check_real(type(self).__name__, img)
+        return self._looked_up(img, self._map(*img.shape[-2:]))
+
+    def _looked_up(self, img: Tensor, mapping: Numbers) -> Tensor:
+        """Return the image that has at each point what the old one has where it is mapped to.
+
+        A pixel outside of the old image counts as one of `fill`.
+        """
+        height, width = img.shape[-2:]
+        y, x = np.divmod(np.arange(height * width), width)
+        middle = np.array([width - 1, height - 1]) / 2
+        points = np.stack([x - middle[0], y - middle[1], np.ones(x.size)])
+        x, y = mapping @ points + middle[:, None]
+        flat = img.flatten(-2)
+        found, known = zeros_like(flat), np.zeros_like(x)
+        for left, top, weight in self._neighbours(x, y):
+            i, j = top.clip(0, height - 1), left.clip(0, width - 1)
+            index = tensor((i * width + j).astype(np.int64), backend=img.backend)
+            inside = weight * ((i == top) & (j == left))
+            share = tensor(inside, dtype=img.dtype, backend=img.backend)
+            found = found + flat.index_select(-1, index) * share
+            known += inside
+        outside = tensor(1 - known, dtype=img.dtype, backend=img.backend).view(height, width)
+        return found.view(img.shape) + outside * transform.column("fill", self.fill, img)
+
+    def _neighbours(self, x: Numbers, y: Numbers) -> list[tuple[Numbers, Numbers, Numbers]]:
+        """Return column and row of each pixel that a point depends on, and its weight."""
+        if self.interpolation == "nearest":
+            return [(np.rint(x), np.rint(y), np.ones_like(x))]
+        left, top = np.floor(x), np.floor(y)
+        across, down = x - left, y - top
+        return [
+            (left, top, (1 - across) * (1 - down)),
+            (left + 1, top, across * (1 - down)),
+            (left, top + 1, (1 - across) * down),
+            (left + 1, top + 1, across * down),
+        ]
+
+    def _map(self, height: int, width: int) -> Numbers:
+        """Draw what maps new points to old ones: a matrix beside an offset, (2, 3)."""
         numbers = generator()
-        turned = np.radians(numbers.uniform(*self.degrees, size=count))
+        turned = self.clockwise * np.radians(numbers.uniform(*self.degrees))
         far = np.array(self.translate) * (width, height)
-        moves = np.rint(numbers.uniform(-far, far, size=(count, 2)))
-        scale = numbers.uniform(*self.scale, size=count)
-        along_x, along_y = (np.radians(numbers.uniform(*each, size=count)) for each in self.shear)
+        move = np.rint(numbers.uniform(-far, far))
+        scale = numbers.uniform(*self.scale)
+        along_x, along_y = (np.radians(numbers.uniform(*each)) for each in self.shear)
         # The inverse of: shear along x, then along y, turn, enlarge.
         cos, sin = np.cos(turned), np.sin(turned)
         up, over = np.cos(turned - along_y) / np.cos(along_y), np.tan(along_x)
         side = np.sin(turned - along_y) / np.cos(along_y)
         inverse = np.array([[cos - side * over, up * over + sin], [-side, up]]) / scale
-        return self._about_center(np.moveaxis(inverse, -1, 0), moves, height, width)
+        middle = np.array([width / 2, height / 2])
+        center = np.zeros(2) if self.center is None else np.array(self.center) - middle
+        return np.column_stack([inverse, center - inverse @ (center + move)])
+
+
+class RandomRotation(RandomAffine):
+    """Images turned counterclockwise by a random angle, in their own frame.
+
+    Args:
+        degrees: between which bounds the angle lies; d stands for (-d, d).
+        interpolation: "nearest" or "bilinear".
+        center: the x and y that stay where they are, in pixels from the upper left corner; the
+            middle if None.
+        fill: what comes into the frame from outside: a number, or one for each channel.
+
+    Raises:
+        SettingError: an invalid setting.
+    """
+
+    clockwise = -1
+
+    def __init__(
+        self,
+        degrees: float | Sequence[float],
+        interpolation: str = "nearest",
+        *,
+        center: Sequence[float] | None = None,
+        fill: float | Sequence[float] = 0,
+    ) -> None:
+        super().__init__(degrees, None, None, None, interpolation, fill, center)
 
 
 def _shears(shear: Any) -> tuple[tuple[float, float], tuple[float, float]]:

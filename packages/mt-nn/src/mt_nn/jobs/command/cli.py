@@ -1,8 +1,8 @@
-"""`mt-train`: train a network on real data, go on with a training, or ask what came of it.
+"""`mt-train`: train a network on real data, resume a training, or predict with its network.
 
-mt-train digits                           learn, and write to runs/digits
-mt-train --resume runs/digits             go on after Control-C, or after a crash
-mt-train predict runs/digits digit.png    ask the network
+mt-train digits                           train, and write to runs/digits
+mt-train --resume runs/digits             resume after Control-C or a crash
+mt-train predict runs/digits digit.png    classify an image
 """
 
 from __future__ import annotations
@@ -11,15 +11,14 @@ import argparse
 import contextlib
 import dataclasses
 import io
-import math
-import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import mt_tensor as mt
+from mt_nn.core.settings import integer
 from mt_nn.errors import FileError, NetworkError, SettingError
 from mt_nn.jobs import JOBS, job_class
 from mt_nn.jobs.command.prediction import predict
@@ -38,59 +37,26 @@ SETTINGS = tuple(field.name for field in dataclasses.fields(Settings))
 """The options that are settings of a training, and stay what they are when it is resumed."""
 
 
-MOST_THREADS = 1024
-"""More are no help on any machine, and from some number on libraries refuse them or crash."""
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return 0, or another exit code after printing what was wrong."""
     if isinstance(sys.stdout, io.TextIOWrapper):  # not every terminal has every letter
         sys.stdout.reconfigure(errors="backslashreplace")
-    try:
-        code = _run(sys.argv[1:] if arguments is None else list(arguments))
-    except SystemExit:  # after --help, or a wrong option
-        if (failure := _flush()) is None:
-            raise
-        return _complain(failure)
-    failure = _flush()
-    if failure is None or code:
-        return code
-    return _complain(failure)
-
-
-def _run(arguments: list[str]) -> int:
-    command = _ask if arguments[:1] == ["predict"] else _learn
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    command = _ask if given[:1] == ["predict"] else _learn
     try:
         with _ended_as_by_control_c():
-            return command(arguments)
+            return command(given)
     except KeyboardInterrupt:
         return _complain("interrupted.", 130)
     except MemoryError:
         return _complain("there is too little memory: take a smaller --batch-size.")
-    except (BackendError, NetworkError, StateDictError) as error:
+    except (BackendError, NetworkError, OSError, StateDictError) as error:
         return _complain(str(error))
-    except OSError as error:  # of the standard output
-        return _complain(_unheard(error))
 
 
 def _complain(text: str, code: int = 1) -> int:
     print(f"mt-train: {text}", file=sys.stderr)
     return code
-
-
-def _unheard(error: OSError) -> str:
-    return f"not all could be told ({error.strerror or error})."
-
-
-def _flush() -> str | None:
-    """Hand all that was told to the system; return what is to be said if that is impossible."""
-    try:
-        sys.stdout.flush()
-    except OSError as error:
-        with contextlib.suppress(OSError, ValueError):  # or Python would complain at its end
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _unheard(error)
-    return None
 
 
 @contextlib.contextmanager
@@ -189,16 +155,19 @@ def _begun(options: argparse.Namespace) -> Run:
                 f"--model {model} of {name} has nothing to learn: leave out "
                 f"--{option.replace('_', '-')}."
             )
+    if options.epochs is not None:
+        integer("--epochs", options.epochs, 1)
+    chosen = {
+        name: default if getattr(options, name) is None else getattr(options, name)
+        for name, default in dataclasses.asdict(recipe).items()
+    }
     settings = Settings(
         model=model,
-        epochs=options.epochs or recipe.epochs,
-        batch_size=options.batch_size or recipe.batch_size,
-        lr=recipe.lr if options.lr is None else options.lr,
+        **chosen,
         seed=options.seed or 0,
         data_dir=str(options.data_dir or "data"),
         batches=options.batches,
         test=options.test is not False,
-        vectors=None if options.vectors is None else str(options.vectors),
     )
     backend = mt.get_backend(options.backend).name
     folder = options.out or Path("runs", name)
@@ -216,12 +185,8 @@ def _resumed(options: argparse.Namespace) -> Run:
     run.check_unfinished()
     run.backend = options.backend or run.backend
     run.compile = options.compile
-    own = run.settings
-    run.settings = dataclasses.replace(  # files may have been moved
-        own,
-        data_dir=str(options.data_dir or own.data_dir),
-        vectors=own.vectors and str(options.vectors or own.vectors),
-    )
+    if options.data_dir is not None:  # files may have been moved
+        run.settings = dataclasses.replace(run.settings, data_dir=str(options.data_dir))
     said = {"job": run.name, "out": run.folder, **vars(run.settings)}
     for name in ("job", "out", *SETTINGS):
         other, own = getattr(options, name), said[name]
@@ -251,78 +216,47 @@ def _learning() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="mt-train",
         description=f"{_sentence()}\n\njobs:\n{listed}",
-        epilog="mt-train predict FOLDER INPUT asks a network; mt-train predict --help says more.",
+        epilog="Predict with a trained network: mt-train predict FOLDER INPUT (see its --help).",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("job", nargs="?", metavar="JOB", help="what to learn (default: digits)")
-    add("--model", help="which of the job's networks")
+    add("job", nargs="?", metavar="JOB", help="the job (default: digits)")
+    add("--model", help="a network of the job")
     _add_computing(parser)
-    told = "write a step down once, and run it from a program: the same in less time"
+    told = "compile the training step: the same result in less time"
     add("--compile", action="store_true", help=told)
-    add("--epochs", type=_integer_from(1), help="how often to see each sample")
-    add("--batch-size", type=_integer_from(1), help="samples that make a step")
-    add("--lr", type=_rate, help="the highest learning rate")
-    add("--seed", type=_integer_from(0), help="what random numbers begin with (0)")
-    add("--data-dir", type=Path, metavar="DIR", help="where data sets lie (default: data)")
-    told = "GloVe's word vectors, for a --model of them"
-    add("--vectors", type=Path, metavar="FILE", help=told)
-    told = "where files go; those of a finished training are moved to DIR/earlier "
+    add("--epochs", type=int, help="passes over the training data")
+    add("--batch-size", type=int, help="samples per step")
+    add("--lr", type=float, help="the maximum learning rate")
+    add("--seed", type=int, help="the seed of all random numbers (default: 0)")
+    add("--data-dir", type=Path, metavar="DIR", help="the folder of the datasets (default: data)")
+    told = "the output folder; a finished training in it is moved to DIR/earlier "
     add("--out", type=Path, metavar="DIR", help=f"{told}(default: runs/JOB)")
-    told = "go on with the training whose files lie there"
+    told = "resume the training in this folder"
     add("--resume", type=Path, metavar="DIR", help=told)
-    add("--batches", type=_integer_from(1), help="stop each epoch after so many batches")
-    told = "leave the test part alone, to choose settings by the validation"
+    add("--batches", type=int, help="end each epoch after this many batches")
+    told = "do not evaluate the test set, to choose settings by the validation"
     add("--no-test", dest="test", action="store_const", const=False, help=told)
     return parser
 
 
 def _asking() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="mt-train predict", description="Ask a network that has been trained."
+        prog="mt-train predict", description="Predict with a trained network."
     )
-    parser.add_argument("folder", type=Path, help="the folder of its training, such as runs/mnist")
-    parser.add_argument("inputs", nargs="+", metavar="INPUT", help="an image file, or a text")
+    parser.add_argument("folder", type=Path, help="the folder of a training, such as runs/mnist")
+    parser.add_argument("inputs", nargs="+", metavar="INPUT", help="an image, a text, or a point")
     _add_computing(parser)
     return parser
 
 
 def _add_computing(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--backend", help="where to compute (default: MT_BACKEND, then numpy)")
-    parser.add_argument(
-        "--threads", type=_integer_from(1, MOST_THREADS), help="how many to compute with"
-    )
+    parser.add_argument("--backend", help="the backend (default: MT_BACKEND, then numpy)")
+    parser.add_argument("--threads", type=int, help="the number of threads")
 
 
 def _sentence() -> str:
     return str(__doc__).partition("\n\n")[0].partition(": ")[2].capitalize()
-
-
-def _integer_from(least: int, most: int = sys.maxsize) -> Callable[[str], int]:
-    """Return what reads an integer from `least` to `most`."""
-
-    def read(text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            raise argparse.ArgumentTypeError(f"must be an integer, got {text!r}") from None
-        if value < least:
-            raise argparse.ArgumentTypeError(f"must be at least {least}, got {text}")
-        if value > most:
-            raise argparse.ArgumentTypeError(f"must be at most {most}, got {text}")
-        return value
-
-    return read
-
-
-def _rate(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 <= value < math.inf:
-        raise argparse.ArgumentTypeError(f"must be a finite number from 0 on, got {text!r}")
-    return value
 
 
 if __name__ == "__main__":

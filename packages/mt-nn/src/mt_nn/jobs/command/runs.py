@@ -41,7 +41,7 @@ TRAINING = "training"
 
 NAME_ANOTHER = ": name another folder with --out."
 
-IRRELEVANT = ("data_dir", "test", "vectors")
+IRRELEVANT = ("data_dir", "test")
 """Settings that may change while a training is interrupted: files may have moved."""
 
 
@@ -182,7 +182,7 @@ class Run:
         """Raise FileError if there are files of somebody else, which might be written over."""
         try:
             names = [name for name in os.listdir(self.folder) if name[0] != "."]  # noqa: PTH208
-        except OSError:  # it is not there yet, or `held` will say what is wrong with it
+        except OSError:  # it does not exist yet, or `held` raises an error about it
             return
         if names:
             raise FileError(
@@ -200,12 +200,12 @@ class Run:
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
-        """Make the folder, and let nobody else train there in this block.
+        """Create the folder, and lock it against other trainings inside a `with` block.
 
-        Where there are no locks, as on Windows, nobody is kept away.
+        Windows and some file systems have no such locks; nothing is locked there.
 
         Raises:
-            FileError: the folder cannot be made or opened, or somebody trains there.
+            FileError: the folder cannot be created or opened, or another training has locked it.
         """
         make_folder(self.folder)
         if sys.platform == "win32":
@@ -221,7 +221,7 @@ class Run:
                 f"another mt-train is training in {self.folder}: wait for it, or name another "
                 "folder with --out."
             ) from None
-        except OSError:  # not every file system has locks
+        except OSError:  # the file system has no locks
             pass
         try:
             yield

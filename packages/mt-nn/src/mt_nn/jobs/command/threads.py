@@ -6,15 +6,24 @@ import os
 import sys
 
 from mt_nn.errors import packages_needed
+from mt_nn.utils.settings import check
+
+MOST_THREADS = 1024
+"""More are no help on any machine, and from some number on libraries refuse them or crash."""
 
 
 def use_threads(count: int | None) -> None:
     """Let NumPy's products and compiled loops use so many threads; as many as they like with None.
 
     Numba reads its setting when it is imported, which no backend but those that need it does.
+
+    Raises:
+        MissingPackageError: threadpoolctl is not installed.
+        SettingError: the number is out of range.
     """
     if count is None:
         return
+    check("--threads", count, 1 <= count <= MOST_THREADS, f"from 1 to {MOST_THREADS}")
     with packages_needed("--threads needs threadpoolctl: pip install 'mt-nn[train]'."):
         from threadpoolctl import threadpool_limits
     threadpool_limits(count)

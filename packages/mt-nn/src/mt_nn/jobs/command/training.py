@@ -92,8 +92,7 @@ def _check_known(run: Run, job: Job) -> None:
 
 def _learn(run: Run, job: Job, parts: Parts, out: TextIO, checkpoint: Path | None) -> None:
     """Train, test, and write what came of it."""
-    progress = _Progress(job, out)
-    trainer = trainer_of(job, parts, _callbacks(run, job, parts, progress), run.compile)
+    trainer = trainer_of(job, parts, _callbacks(run, job, parts, out), run.compile)
     try:
         if checkpoint is not None:
             run.check_identity(checkpoint)
@@ -107,8 +106,6 @@ def _learn(run: Run, job: Job, parts: Parts, out: TextIO, checkpoint: Path | Non
             f"{checkpoint} is missing or damaged: remove it, and mt-train --resume {run.folder} "
             "goes on from the checkpoint before, or begins anew."
         ) from error
-    if progress.failure is not None:
-        raise progress.failure
     if trainer.group.rank:
         return
     run.save(trainer.network)
@@ -159,15 +156,15 @@ def trainer_of(
     )
 
 
-def _callbacks(run: Run, job: Job, parts: Parts, progress: _Progress) -> list[Callback]:
-    """Return what is done besides: a checkpoint is saved before anything large is written."""
+def _callbacks(run: Run, job: Job, parts: Parts, out: TextIO) -> list[Callback]:
+    """Return what is done besides: a checkpoint is saved before what may fail."""
     return [
         _Divergence(run),
         CSVLog(run.folder / "log.csv"),
         JSONLinesLog(run.folder / "log.jsonl"),
         *job.callbacks(run.folder),
-        progress,
         SaveCheckpoints(run.checkpoints, keep_last=2, metadata=run.metadata()),
+        _Progress(job, out),
         _Picture(job, parts, run),
     ]
 
@@ -192,15 +189,10 @@ class _Divergence(Callback):
 
 
 class _Progress(ProgressBar):
-    """Tells of each epoch what its job finds worth telling.
-
-    Attributes:
-        failure: why nothing can be told any more, if somebody has closed the output.
-    """
+    """Tells of each epoch what its job finds worth telling."""
 
     def __init__(self, job: Job, out: TextIO) -> None:
         super().__init__(out, job.samples)
-        self.failure: OSError | None = None
         self.line = job.line  # type: ignore[method-assign]
 
     def on_fit_start(self, trainer: Trainer) -> None:
@@ -208,13 +200,6 @@ class _Progress(ProgressBar):
         super().on_fit_start(trainer)
         if trainer.step and trainer.epoch < trainer.epochs:
             self._print(f"goes on in epoch {trainer.epoch + 1}, after {trainer.batch} batches")
-
-    def on_epoch_end(self, trainer: Trainer) -> None:
-        """Tell of the epoch; if that is impossible, end when the epoch has been saved."""
-        try:
-            super().on_epoch_end(trainer)
-        except OSError as error:
-            self.failure, trainer.should_stop = error, True
 
 
 class _Picture(Callback):

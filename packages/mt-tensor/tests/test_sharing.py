@@ -1,13 +1,14 @@
-"""Samples of whose memory results lie in, where operations have little or nothing to do.
+"""Whose memory results lie in: what a later change in place changes, too.
 
-Each call takes a tensor of shape (2, 3). Which results share its memory are torch's answers: the
-tests of mt-tensor ask torch, where it is installed, and those of the conformance kit believe it.
+Each call takes a tensor of shape (2, 3), and where operations have little or nothing to do. Which
+results share its memory is as in torch; see `test_torch_samples.py`.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
+import pytest
 
 import mt_tensor as mt
 
@@ -129,3 +130,36 @@ APART: dict[str, Call] = {
     "lerp": lambda x: mt.lerp(x, x, 0.0),
 }
 """Calls whose result lies in memory of its own, also where it equals their argument."""
+
+
+NUMBERS = np.arange(1.0, 7.0, dtype=np.float32).reshape(2, 3)
+"""The elements that the calls take, which rounding leaves as they are."""
+
+
+@pytest.fixture(params=["numpy", "simple"])
+def x(request: pytest.FixtureRequest) -> mt.Tensor:
+    """Return the tensor that the calls take, on each of the built-in backends."""
+    return mt.tensor(NUMBERS, backend=request.param)
+
+
+def share(a: mt.Tensor, b: mt.Tensor) -> bool:
+    """Whether the memory of two tensors is the same."""
+    return a.backend.same_memory(a._tensor.storage, b._tensor.storage)
+
+
+@pytest.mark.parametrize("name", SHARING)
+def test_a_change_of_a_view_changes_what_it_is_a_view_of(x: mt.Tensor, name: str) -> None:
+    with mt.use_backend(x.backend):
+        view = SHARING[name](x)
+    assert share(view, x)
+    if not name.startswith("expand"):
+        view.mul_(-1.0)
+        assert (np.asarray(x) < 0).any()
+
+
+@pytest.mark.parametrize("name", APART)
+def test_a_change_of_another_result_changes_nothing_else(x: mt.Tensor, name: str) -> None:
+    result: Any = APART[name](x)
+    assert not share(result, x)
+    result.zero_()
+    assert np.array_equal(np.asarray(x), NUMBERS)

@@ -1,4 +1,4 @@
-"""Where the code of users is, for messages about it."""
+"""Which code belongs to users."""
 
 from __future__ import annotations
 
@@ -9,18 +9,17 @@ from typing import Any
 from mt_tensor.core.kernels import PACKAGES
 
 
-def is_users(module: Any) -> bool:
-    """Whether a module of this name is neither of this project nor of Python's library."""
+def is_user_module(module: Any) -> bool:
+    """Whether a module belongs neither to this project nor to Python, nor is NumPy."""
     root = str(module).partition(".")[0]
     return root not in PACKAGES and root not in sys.stdlib_module_names and root != "numpy"
 
 
-def where_in_users_code() -> str:
-    """Return where the innermost function of users is by now, in words."""
+def user_location() -> str:
+    """Return the line of the innermost user function that is running, for messages."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        name = frame.f_globals.get("__name__", "")
-        if is_users(name) or name == "__main__":
+        if is_user_module(frame.f_globals.get("__name__", "")):
             return f", in line {frame.f_lineno} of {frame.f_code.co_filename}"
         frame = frame.f_back
     return ""

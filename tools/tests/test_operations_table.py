@@ -1,4 +1,4 @@
-"""The report of the conformance kit, and the table of operations and backends made of reports."""
+"""The table of operations and backends, made of reports of the conformance kit."""
 
 import json
 import re
@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from mt_tensor.conformance import table
+import operations_table as table
 
-pytest_plugins = ["pytester"]
-
-CHECKED_IN = Path(__file__).parents[1] / "docs" / "operations.md"
+CHECKED_IN = Path(__file__).parents[2] / "packages/mt-tensor/docs/operations.md"
 
 
 def named(text: str) -> list[list[str]]:
@@ -18,12 +16,12 @@ def named(text: str) -> list[list[str]]:
     return [re.findall(r"^\| `(\w+)`", part, re.MULTILINE) for part in text.split("\n## ")[1:]]
 
 
-def test_the_checked_in_table_names_the_present_operations():
+def test_the_checked_in_table_names_the_present_operations() -> None:
     operators, others = table.operations()
     assert named(CHECKED_IN.read_text()) == [operators, others], "run `hatch run operations`"
 
 
-def test_the_built_in_backends_have_every_operation():
+def test_the_built_in_backends_have_every_operation() -> None:
     for line in CHECKED_IN.read_text().splitlines():
         if line.startswith("| `"):
             simple, numpy = (cell.strip() for cell in line.split("|")[2:4])
@@ -41,7 +39,9 @@ REPORTS = [
 ]
 
 
-def test_the_table_says_what_reports_say(tmp_path, capsys):
+def test_the_table_says_what_reports_say(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     paths = [tmp_path / "mine.json", tmp_path / "yours.json"]
     for path, report in zip(paths, REPORTS, strict=True):
         path.write_text(json.dumps(report))
@@ -54,24 +54,6 @@ def test_the_table_says_what_reports_say(tmp_path, capsys):
     assert named(text) == list(table.operations())
 
 
-def test_without_reports_it_says_how_to_make_them(capsys):
+def test_without_reports_it_says_how_to_make_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert table.main([]) == 2
     assert "--mt-report" in capsys.readouterr().err
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("processes", [[], ["-n", "2"]])
-def test_the_kit_writes_a_report(pytester, processes):
-    test = "test_operations::test_operation_gradients"
-    run = pytester.runpytest_subprocess(
-        "--pyargs", f"mt_tensor.conformance.{test}", "-k", "cumprod or tril",
-        "--mt-report", "found/numpy.json", "-p", "no:cacheprovider", *processes,
-    )  # fmt: skip
-    assert run.ret == pytest.ExitCode.OK
-    found = json.loads(Path(pytester.path, "found", "numpy.json").read_text())
-    assert found["backend"] == "numpy"
-    assert found["kernels"] == ["argmax", "argmin", "log_softmax", "softmax"]
-    assert {name: list(counts) for name, counts in found["operations"].items()} == {
-        "cumprod": ["passed"],
-        "tril": ["passed"],
-    }

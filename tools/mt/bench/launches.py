@@ -1,4 +1,4 @@
-"""How often a step of training launches, copies and waits: counted, for which no GPU is needed.
+"""`mt bench launches`: how often training steps launch, copy and wait, counted without a GPU.
 
 The steps are other packages': what is entered as `mt_tensor.steps` is a function that builds a
 network on the backend in use and returns one step of its training, to be called without arguments.
@@ -7,6 +7,7 @@ mt-nn has some.
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -79,3 +80,9 @@ def report(as_json: bool, each: bool) -> Iterator[str]:
             kernels = Counter(launch.kernel.name for launch in record.launches) if each else {}
             for kernel, count in Counter(kernels).most_common():
                 yield f"  {count:5} {kernel}"
+
+
+def run(options: argparse.Namespace) -> None:
+    """Count and print."""
+    for line in report(options.json, options.each):
+        print(line)

@@ -1,0 +1,220 @@
+"""Code generation: a program becomes a Python function of its guards, calls and effects.
+
+    def run(a, u):
+        try:
+            if c4['training'] is not k5 and not same(c4['training'], k5): return MISS
+            n0 = c7['lr']
+        except LOOKUP_ERRORS:
+            return MISS
+        v0 = a[0]
+        v1 = f0(v0, k6)
+        v2 = f1(k7, v1, v0)
+        del v1
+        p2._grad = make(v2, b0)
+        return make(v2, b0)
+
+A replay does nothing else: no dispatch, promotion or broadcasting, and no recording of gradients.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Container
+from typing import Any
+
+import numpy as np
+
+from mt_tensor.core.generator import drawing, numbers_of
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.programs.program import (
+    Instruction,
+    Opaque,
+    Program,
+    RandomSource,
+    TensorView,
+    View,
+    last_uses,
+    operands_in,
+)
+from mt_tensor.programs.snapshot import same, same_items
+from mt_tensor.programs.symbolic_numbers import SymbolicNumber
+
+MISS = object()
+"""What a replay returns if a guard fails."""
+
+LOOKUP_ERRORS = (KeyError, IndexError, AttributeError, ValueError, ArithmeticError)
+"""Errors of guards that read state which is no longer there."""
+
+LETTERS = {View: "v", TensorView: "t", Opaque: "o"}
+"""The first letters of local names."""
+
+
+def _draw(function: Callable[..., Any], generator: Any, *arguments: Any) -> Any:
+    """Call a function with the random numbers of a generator, which it locks meanwhile."""
+    with drawing(generator) as numbers:
+        return function(numbers, *arguments)
+
+
+class CodeWriter:
+    """Writes the code of a function that runs a program.
+
+    Attributes:
+        names: the global names of the code, and their values.
+        guards: the lines that return `MISS` if the program is not valid.
+        lines: the other lines.
+    """
+
+    def __init__(self) -> None:
+        self.names: dict[str, Any] = {
+            "MISS": MISS,
+            "LOOKUP_ERRORS": LOOKUP_ERRORS,
+            "same": same,
+            "same_items": same_items,
+            "make": Tensor._make,
+            "numbers_of": numbers_of,
+            "draw": _draw,
+            "array_equal": np.array_equal,
+        }
+        self.guards: list[str] = []
+        self.lines: list[str] = []
+        self._constants: dict[int, str] = {}
+        self._names: dict[View | TensorView | Opaque, str] = {}
+        self._locals: dict[Any, list[Any]] = {}  # the operands that an alias group keeps alive
+        self._count = itertools.count()
+
+    # --- Names ----------------------------------------------------------------------------------
+
+    def constant(self, value: Any, letter: str = "k") -> str:
+        """Return the global name of an object."""
+        name = self._constants.get(id(value))
+        if name is None:
+            name = self._constants[id(value)] = f"{letter}{len(self._constants)}"
+            self.names[name] = value
+        return name
+
+    def assign(self, operand: View | TensorView | Opaque, code: str) -> str:
+        """Assign an expression to a local name, which stands for an operand from now on."""
+        name = self._names[operand] = f"{LETTERS[type(operand)]}{next(self._count)}"
+        view = operand.view if isinstance(operand, TensorView) else operand
+        root = view.buffer.group if isinstance(view, View) else view
+        self._locals.setdefault(root, []).append(operand)
+        self.lines.append(f"{name} = {code}")
+        return name
+
+    def _view(self, view: View) -> str:
+        """Return the name of a view; make it from the view through which its buffer comes."""
+        if view not in self._names:
+            buffer, layout = view.buffer, view.layout
+            base = self._names.get(buffer.view)
+            if base is not None:
+                return self.assign(view, f"{base}.with_layout({self.constant(layout)})")
+            same = layout is buffer.layout  # a constant
+            data = buffer.data if same else buffer.data.with_layout(layout)
+            self._names[view] = self.constant(data)
+        return self._names[view]
+
+    def new_tensor(self, operand: TensorView) -> str:
+        """Return an expression that makes a tensor."""
+        return f"make({self._view(operand.view)}, {self.constant(operand.backend)})"
+
+    # --- Guards ---------------------------------------------------------------------------------
+
+    def guard_same(self, code: str, value: Any, by_value: bool) -> None:
+        """Require that an expression is the same object, or an equal constant."""
+        name = self.constant(value)
+        unless = f" and not same({code}, {name})" if by_value else ""
+        self.guards.append(f"if {code} is not {name}{unless}: return MISS")
+
+    def guard_array(self, code: str, array: Any) -> None:
+        """Require that an expression is the same NumPy array with the same elements."""
+        name = self.constant(array)
+        self.guard(f"{code} is {name} and array_equal({name}, {self.constant(array.copy())})")
+
+    def guard(self, condition: str) -> None:
+        """Require a condition."""
+        self.guards.append(f"if not ({condition}): return MISS")
+
+    # --- Instructions ---------------------------------------------------------------------------
+
+    def instructions(self, program: Program) -> None:
+        """Write the calls of a program, each followed by a `del` of what is no longer needed."""
+        last = last_uses(program.instructions, program.live_out)
+        ending: dict[int, list[Any]] = {}
+        for root, position in last.items():
+            ending.setdefault(position, []).append(root)
+        consumed = program.live_out.union(*[each.consumed for each in program.instructions])
+        for position, instruction in enumerate(program.instructions):
+            self._instruction(instruction, consumed)
+            dead = [
+                self._names.pop(operand)
+                for root in ending.get(position, ())
+                for operand in self._locals.pop(root, ())
+            ]
+            if dead:
+                self.lines.append(f"del {', '.join(dead)}")
+
+    def _instruction(self, instruction: Instruction, consumed: Container[Any]) -> None:
+        function = self.constant(instruction.function, "f")
+        arguments = [self.expression(each) for each in instruction.arguments]
+        arguments += [
+            f"{name}={self.expression(each)}" for name, each in instruction.options.items()
+        ]
+        code = f"{function}({', '.join(arguments)})"
+        if instruction.name == "random":
+            generator = self.constant(instruction.arguments[0].generator)
+            code = f"draw({function}, {', '.join((generator, *arguments[1:]))})"
+        if isinstance(instruction.results, View):
+            self.assign(instruction.results, code)
+        elif operands_in(instruction.results):
+            self.lines.append(f"r = {code}")
+            self._unpack(instruction.results, "r", consumed)
+            self.lines.append("r = None")
+        else:
+            self.lines.append(code)
+
+    def _unpack(self, results: Any, code: str, consumed: Container[Any]) -> None:
+        """Assign the parts of a result to local names."""
+        if isinstance(results, (tuple, list)):
+            for at, each in enumerate(results):
+                self._unpack(each, f"{code}[{at}]", consumed)
+        elif isinstance(results, TensorView):
+            self.assign(results.view, f"{code}._tensor")
+        elif isinstance(results, View) or (isinstance(results, Opaque) and results in consumed):
+            self.assign(results, code)
+
+    def expression(self, value: Any) -> str:  # noqa: PLR0911 - one for each operand
+        """Return the expression for an operand, a nest of operands, or a constant."""
+        if isinstance(value, View):
+            return self._view(value)
+        if isinstance(value, TensorView):
+            return self._names.get(value) or self.assign(value, self.new_tensor(value))
+        if isinstance(value, Opaque):
+            return self._names[value]
+        if isinstance(value, RandomSource):
+            return f"numbers_of({self.constant(value.generator)})"
+        if isinstance(value, SymbolicNumber):
+            return value.code
+        if value is None or value is True or value is False:
+            return repr(value)
+        if not isinstance(value, (tuple, list, dict)) or not operands_in(value):
+            return self.constant(value)
+        if isinstance(value, dict):
+            items = [f"{key!r}: {self.expression(each)}" for key, each in value.items()]
+            return f"{{{', '.join(items)}}}"
+        inner = ", ".join(map(self.expression, value))
+        if hasattr(value, "_fields"):
+            return f"{self.constant(type(value))}({inner})"
+        return f"[{inner}]" if isinstance(value, list) else f"({inner},)"
+
+    def function(self) -> Callable[..., Any]:
+        """Compile the code, and return the function; its docstring is the code."""
+        body = ["def run(a, u):"]
+        if self.guards:
+            body += ["    try:", *(f"        {line}" for line in self.guards)]
+            body += ["    except LOOKUP_ERRORS:", "        return MISS"]
+        body += [f"    {line}" for line in self.lines]
+        code = "\n".join(body)
+        exec(compile(code, "<program>", "exec"), self.names)
+        run: Callable[..., Any] = self.names["run"]
+        run.__doc__ = code
+        return run

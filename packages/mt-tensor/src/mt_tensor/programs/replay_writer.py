@@ -1,0 +1,120 @@
+"""Code for a replay: expressions for the arguments and the state of a compiled function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.programs.arguments import Arguments
+from mt_tensor.programs.code_writer import CodeWriter
+from mt_tensor.programs.pytree import leaves_in
+from mt_tensor.programs.recorder import Recorder
+from mt_tensor.programs.snapshot import Slot, Snapshot
+
+
+class NotReplayable(Exception):  # noqa: N818 - users never see it
+    """Why a replay could not do what a function has done."""
+
+
+class ReplayWriter(CodeWriter):
+    """Writes the code of a replay, which finds tensors in arguments and slots.
+
+    Attributes:
+        recorder: the recorder of the program.
+        snapshot: the state before the call.
+        given: the arguments.
+        rebound: the `Slot.id` of slots that held other tensors at another call.
+        positions: the positions of tensors and their placeholders among the arguments, by identity.
+        slots: the slots of tensors that may be other tensors at the next call, by identity.
+        owners: the tensors whose gradient a tensor is, by the identity of the gradient.
+    """
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        snapshot: Snapshot,
+        given: Arguments,
+        placeholders: list[Any],
+        rebound: set[Any],
+    ) -> None:
+        super().__init__()
+        self.recorder = recorder
+        self.snapshot = snapshot
+        self.given = given
+        self.rebound = rebound
+        pairs = enumerate(zip(placeholders, given.leaves, strict=True))
+        self.positions = {id(x): at for at, pair in pairs for x in pair if isinstance(x, Tensor)}
+        self.slots = {
+            id(value): slot
+            for slot, value in reversed(snapshot.slots)
+            if isinstance(value, Tensor) and self.is_rebound(slot)
+        }
+        grads = [(tensor, slots[1]) for tensor, slots in snapshot.tensors.values()]
+        self.owners = {id(grad): tensor for tensor, grad in grads if grad is not None}
+        self._new: dict[int, str] = {}
+
+    def is_rebound(self, slot: Slot) -> bool:
+        """Whether a slot, or the tuple that it is in, may hold other tensors at the next call."""
+        outer = self._outer(slot)
+        return slot.id in self.rebound or (outer is not None and self.is_rebound(outer))
+
+    def is_fixed(self, tensor: Tensor) -> bool:
+        """Whether the program is valid for this very tensor only."""
+        key = id(tensor)
+        return not (key in self.positions or key in self.slots or key in self.owners)
+
+    def existed(self, tensor: Tensor) -> bool:
+        """Whether a tensor existed before the call."""
+        return id(tensor) in self.positions or id(tensor) in self.snapshot.tensors
+
+    def new_tensors(self, value: Any) -> list[Any]:
+        """Return the operands of tensors in a value that a replay makes anew."""
+        tensors = [leaf for leaf in leaves_in(value) if isinstance(leaf, Tensor)]
+        return [self.recorder.as_operands(each) for each in tensors if not self.existed(each)]
+
+    # --- Expressions ----------------------------------------------------------------------------
+
+    def expression(self, value: Any) -> str:
+        """Return the expression for an operand or a tensor, a nest of these, or a constant."""
+        if not isinstance(value, Tensor):
+            return super().expression(value)
+        if self.existed(value):
+            return self.tensor(value)
+        if id(value) not in self._new:
+            self._new[id(value)] = name = f"w{len(self._new)}"
+            self.lines.append(f"{name} = {self.new_tensor(self.recorder.as_operands(value))}")
+        return self._new[id(value)]
+
+    def tensor(self, tensor: Tensor) -> str:
+        """Return the expression for a tensor that existed before the call."""
+        key = id(tensor)
+        if key in self.positions:
+            return f"u[{self.positions[key]}]"
+        if key in self.slots:
+            return self.slot(self.slots[key])
+        if key in self.owners:
+            return f"{self.tensor(self.owners[key])}._grad"
+        return self.constant(tensor, "p")
+
+    def slot(self, slot: Slot) -> str:
+        """Return the expression for the value of a slot."""
+        return self.holder(slot) + self.accessor(slot)
+
+    def holder(self, slot: Slot) -> str:
+        """Return the expression for the holder of a slot."""
+        if isinstance(slot.holder, Tensor):
+            return self.tensor(slot.holder)
+        outer = self._outer(slot)
+        return self.constant(slot.holder, "c") if outer is None else self.slot(outer)
+
+    def accessor(self, slot: Slot) -> str:
+        """Return the code between the holder of a slot and its value: an attribute or an index."""
+        key = slot.key
+        if not slot.is_item:
+            return f".{key}"
+        return f"[{key!r}]" if type(key) in (int, str) else f"[{self.constant(key)}]"
+
+    def _outer(self, slot: Slot) -> Slot | None:
+        """Return the slot of the tuple that a slot is in; None if the holder is no tuple."""
+        holder = slot.holder
+        return self.snapshot.outer.get(id(holder)) if isinstance(holder, tuple) else None

@@ -1,0 +1,160 @@
+"""Factors and numbers beside tensors: what is computed in which element type.
+
+The oracle promotes first, and computes with Python's integers, or in float64.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import broadcastable_shapes
+
+import mt_tensor as mt
+from mt_tensor.backends import TensorBackend, get_backend, use_backend
+from mt_tensor.core.dtypes import Array, DType
+
+
+@pytest.fixture(scope="session", params=["numpy", "simple"])
+def backend_name(request: pytest.FixtureRequest) -> str:
+    """Each of the built-in backends."""
+    name: str = request.param
+    return name
+
+
+VALUES: dict[str, list[Any]] = {
+    "bool": [True, False, True],
+    "uint8": [100, 3, 250],
+    "int8": [100, -3, 120],
+    "int64": [100, -3, 2**40],
+    "float16": [60000.0, 0.1, -3.0],
+    "float32": [60000.0, 0.1, 1e30],
+    "float64": [60000.0, 0.1, -1e200],
+}
+"""Elements whose products soon leave the range, or the digits, of a smaller type."""
+
+Call = Callable[..., Any]
+FACTORED: dict[str, tuple[Call, Call]] = {
+    "add": (lambda x, y, c: x.add(y, alpha=c), lambda x, y, c: x + c * y),
+    "sub": (lambda x, y, c: mt.sub(x, y, alpha=c), lambda x, y, c: x - c * y),
+    "add_": (lambda x, y, c: x.clone().add_(y, alpha=c), lambda x, y, c: x + c * y),
+    "sub_": (lambda x, y, c: x.clone().sub_(y, alpha=c), lambda x, y, c: x - c * y),
+    "addcmul": (lambda x, y, c: x.addcmul(y, y, value=c), lambda x, y, c: x + c * y * y),
+    "addcmul_": (lambda x, y, c: x.clone().addcmul_(y, y, value=c), lambda x, y, c: x + c * y * y),
+    "addcdiv": (lambda x, y, c: x.addcdiv(y, y, value=c), lambda x, y, c: x + c * (y / y)),
+    "addr": (
+        lambda x, y, c: x.addr(y[:1], y, beta=c, alpha=c),
+        lambda x, y, c: c * x + c * y[:1] * y,
+    ),
+    "addmv": (
+        lambda x, y, c: x.addmv(y[:, None], y[:1], beta=c, alpha=c),
+        lambda x, y, c: c * x + c * y * y[:1],
+    ),
+}
+"""Operations with a factor, and what they mean on arrays of one type."""
+
+ALONE = ("addr", "addmv")
+"""Those whose operands have dimensions."""
+
+
+def promoted(dtype: DType, x: Array) -> Array:
+    """Return an array in a type: integers as Python's, which do not wrap, and floats as float64."""
+    converted = x.astype(dtype.numpy)
+    return converted.astype(object if dtype.kind != "float" else np.float64)
+
+
+def stored(dtype: DType, values: Any) -> Array:
+    """Return what becomes of computed values in memory: integers wrap, floats are rounded."""
+    if dtype.kind == "float":
+        return np.asarray(values, np.float64).astype(dtype.numpy)
+    found = [dtype.convert(value) for value in np.asarray(values, object).reshape(-1)]
+    return np.array(found, dtype.numpy).reshape(np.shape(values))
+
+
+@pytest.mark.parametrize("name", FACTORED)
+def test_factors_count_in_the_promoted_type(backend: TensorBackend, name: str) -> None:
+    """Also those of the smaller type, which could not hold the product."""
+    call, meaning = FACTORED[name]
+    for first, second in itertools.product(VALUES, repeat=2):
+        for count in ((3, 3), (3, 1), (1, 3))[: 1 if name in ALONE else 3]:
+            x, y = (np.array(VALUES[d], d)[:n] for d, n in zip((first, second), count, strict=True))
+            shapes = [() if size == 1 else (3,) for size in count]
+            args = [
+                mt.tensor(array.reshape(shape), backend=backend)
+                for array, shape in zip((x, y), shapes, strict=True)
+            ]
+            target = mt.result_type(*args)
+            if not _defined(name, target, args):
+                continue
+            for factor in (2, 7, *((0.7, -2.5) if target.is_floating_point else ())):
+                result = call(*args, factor)
+                with np.errstate(all="ignore"):
+                    wanted = meaning(promoted(target, x), promoted(target, y), factor)
+                    if target.kind == "bool":
+                        wanted = wanted != 0
+                    wanted = stored(result.dtype, stored(target, wanted))
+                assert result.dtype is (args[0].dtype if name.endswith("_") else target)
+                np.testing.assert_allclose(
+                    np.asarray(result).reshape(-1),
+                    np.broadcast_to(wanted, (result.numel(),)),
+                    rtol={"float16": 2e-3, "float32": 1e-5}.get(target.name, 1e-12),
+                    err_msg=f"{first} and {second}, {count}, {factor}",
+                )
+
+
+def _defined(name: str, target: DType, args: list[mt.Tensor]) -> bool:
+    """Whether an operation takes these: differences and products of bool alone are refused."""
+    if name.endswith("_") and (
+        target.rank > args[0].dtype.rank or args[1].numel() > args[0].numel()
+    ):
+        return False  # it would not fit
+    if name == "addcdiv":
+        return any(arg.is_floating_point() for arg in args[1:])
+    return target.kind != "bool" or name in ("add", "add_", "addr")
+
+
+@pytest.mark.parametrize("exponent", [2, 3, 0.5, -0.5, -1, -1.0, 1.5, 0])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_powers_by_a_number(backend: TensorBackend, dtype: str, exponent: float) -> None:
+    """Some of them are other operators, which `x ** exponent` and `pow` take alike."""
+    tolerance = {"float16": 2e-3, "float32": 1e-6, "float64": 1e-14}[dtype]
+    array = np.array([0.25, 0.7, 1.0, 3.0, 9.5])
+    slopes: Any = exponent * array.astype(dtype).astype(float) ** (exponent - 1)
+    for power in (lambda x: x**exponent, lambda x: mt.pow(x, exponent)):
+        x = mt.tensor(array, dtype=dtype, requires_grad=True, backend=backend)
+        result = power(x)
+        assert result.dtype is x.dtype
+        np.testing.assert_allclose(result.tolist(), array.astype(dtype) ** exponent, tolerance)
+        result.sum().backward()
+        assert x.grad is not None
+        np.testing.assert_allclose(x.grad.tolist(), slopes, tolerance)
+    assert (mt.tensor([2, 3], backend=backend) ** 2).tolist() == [4, 9]
+    assert (mt.tensor([2, 3], backend=backend) ** 2).dtype is mt.int64
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.data())
+def test_shapes_that_do_not_broadcast(backend_name: str, data: st.DataObject) -> None:
+    shape = data.draw(broadcastable_shapes((4, 3), min_dims=2, max_dims=3, min_side=2, max_side=4))
+    with (
+        use_backend(backend_name),
+        pytest.raises(mt.errors.IndexingError, match="do not broadcast"),
+    ):
+        _ = mt.zeros(shape) + mt.zeros(*shape[:-1], shape[-1] + 1)
+
+
+def test_tensors_of_two_backends_do_not_mix(backend: TensorBackend) -> None:
+    other = get_backend("simple" if backend.name == "numpy" else "numpy")
+    here, there = mt.ones(2, backend=backend), mt.ones(2, backend=other)
+    with pytest.raises(mt.errors.BackendMismatchError, match="was given tensors of backends"):
+        _ = here + there
+    moved = (here * 2).requires_grad_()
+    (moved.to(other) * 3).sum().backward()
+    assert moved.grad is not None
+    assert moved.grad.backend is backend
+    assert moved.grad.tolist() == [3, 3]

@@ -1,0 +1,114 @@
+"""The counts and the table of `mt bench ways`."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_tensor as mt
+from mt.bench import ways
+from mt.bench.command import main
+from mt_cuda import Simulator
+
+
+def leaf() -> mt.Tensor:
+    return mt.tensor([[3.0, -1.0, 2.0], [0.5, 4.0, 1.0]], requires_grad=True)
+
+
+def call(function: Callable[[mt.Tensor], mt.Tensor]) -> ways.Prepare:
+    """What prepares a call of a function of one tensor."""
+
+    def prepare() -> Any:
+        x = leaf()
+        return lambda: [function(x)], [x]
+
+    return prepare
+
+
+WAYS: list[tuple[str, Any, str, str | None]] = [
+    ("view", lambda x: x.T, "view", "view"),
+    ("exp", lambda x: x.exp(), "one kernel", "one kernel"),
+    ("softplus of exp", lambda x: x.exp().softplus(), "composed", "composed"),
+    ("data", lambda x: x + mt.tensor([1.0, 2.0, 3.0]), "one kernel", "view"),
+    ("constant", lambda x: x + x._uploaded(np.ones(3, "f4")), "sends numbers", "view"),
+    ("choice", lambda x: x.exp() if (x > 0).any() else x, "waits for a number", "one kernel"),
+    ("other choice", lambda x: x.exp() if (x > 9).any() else x, "waits for a number", None),
+    ("elements", lambda x: x * len(x.tolist()), "by way of the host", "one kernel"),
+    ("no gradient", lambda x: x.isnan(), "one kernel", None),
+]
+
+
+@pytest.mark.parametrize(
+    ("function", "forward", "backward"), [way[1:] for way in WAYS], ids=[way[0] for way in WAYS]
+)
+def test_ways(function: Any, forward: str, backward: str | None) -> None:
+    count = ways.counted("mine", call(function))
+    assert ways.way(count.forward) == forward
+    if backward is not None:
+        assert count.backward is not None
+        assert ways.way(count.backward) == backward
+
+
+def test_without_a_gradient_there_is_no_way_back() -> None:
+    assert ways.counted("mine", call(lambda x: x.isnan())).backward is None
+
+
+def test_preparing_a_call_may_ask_what_it_likes(monkeypatch: pytest.MonkeyPatch) -> None:
+    def prepare() -> Any:
+        x = leaf()
+        x.tolist()
+        return lambda: [x.exp()], [x]
+
+    monkeypatch.setattr(Simulator, "launch", None)  # it is not needed
+    assert ways.way(ways.counted("mine", prepare).forward) == "one kernel"
+
+
+@pytest.fixture
+def offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = [("lists", name, call(function)) for name, function, *_ in WAYS]
+    calls.append(("lists", "exp", call(lambda x: x.exp().exp())))
+    monkeypatch.setattr(ways, "calls", lambda: iter(calls))
+
+
+@pytest.mark.usefixtures("offered")
+def test_the_table_names_all_ways_of_an_operation(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ways"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("# ")
+    assert "\n\n## lists\n\n| operation | forward | backward |\n|---|---|---|\n" in text
+    assert "\n| `exp` | one kernel, composed | one kernel, composed |\n" in text
+    assert "\n| `no gradient` | one kernel |  |\n" in text
+
+
+@pytest.mark.usefixtures("offered")
+def test_some_operations_are_told_of_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ways", "view", "data"]) == 0
+    rows = ["| `view` | view | view |", "| `data` | one kernel | view |"]
+    assert capsys.readouterr().out.splitlines()[2:] == rows
+
+
+@pytest.mark.usefixtures("offered")
+def test_counts_are_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ways", "--json", "elements", "no gradient"]) == 0
+    elements, other = json.loads(capsys.readouterr().out)
+    assert elements["operation"] == "elements"
+    assert elements["forward"] == {
+        "way": "by way of the host",
+        "launches": 1,
+        "allocations": 1,
+        "uploads": 0,
+        "downloads": 1,
+        "synchronisations": 1,
+    }
+    assert other["backward"] is None
+
+
+def test_every_operation_of_the_sample_tables_is_called() -> None:
+    from mt_operators.testing import SPECS, WHOLE_SPECS
+    from mt_tensor.testing import TENSOR_SPECS
+
+    names = {name for heading, name, _ in ways.calls() if heading == "mt-tensor"}
+    rows = {row.name for row in TENSOR_SPECS if not row.optional}
+    assert names == {*SPECS, *WHOLE_SPECS, *rows}
