@@ -1288,10 +1288,10 @@ def test_a_full_disk_spares_what_was_learnt_before(
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        ("--epochs", "0", "--epochs is an integer from 1 on; 0 was given"),
-        ("--batch-size", "0", "batch_size is an integer from 1 on; 0 was given"),
-        ("--batches", "0", "batches is an integer from 1 on; 0 was given"),
-        ("--seed", "-1", "seed is an integer from 0 on; -1 was given"),
+        ("--epochs", "0", "--epochs must be a positive integer; 0 was given"),
+        ("--batch-size", "0", "batch_size must be a positive integer; 0 was given"),
+        ("--batches", "0", "batches must be a positive integer; 0 was given"),
+        ("--seed", "-1", "seed must be a non-negative integer; -1 was given"),
         ("--threads", "0", "--threads must be from 1 to 1024; got 0"),
         ("--threads", "1025", "--threads must be from 1 to 1024; got 1025"),
         ("--lr", "-1", "lr must be a finite number from 0 on; got -1.0"),

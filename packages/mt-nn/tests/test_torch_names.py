@@ -183,7 +183,7 @@ def test_what_is_left_out_says_so_when_it_is_asked_for(expression: str, said: st
 
 def test_what_the_readme_says_is_left_out_is() -> None:
     text = (Path(__file__).parents[1] / "docs" / "torch.md").read_text()
-    table = text.partition("| left out | instead |\n")[2].partition("\n\n")[0]
+    table = text.partition("| unavailable | instead |\n")[2].partition("\n\n")[0]
     shown = [
         name for row in table.splitlines() for name in re.findall(r"`([\w.]+)`", row.split("|")[1])
     ]

@@ -1,8 +1,8 @@
-"""The instructions of random programs: one table, with each one for tensors and for NumPy.
+"""The table of the instructions of random programs, each for tensors and for NumPy.
 
-An instruction draws its other arguments with a function, which is given the tensors that it is
-tried on, and returns None where the instruction does not apply. Most instructions are the method of
-their name, of which only NumPy's form has to be said.
+An instruction has a function that draws its other arguments for given tensors, and returns None if
+the instruction does not apply to them. Most instructions call the method of their name, and only
+NumPy's form is written out.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from mt_tensor.core.dtypes import Array
 from mt_tensor.core.strides import shape_broadcast
 from mt_tensor.errors import IndexingError
 
-# --- What programs choose -------------------------------------------------------------------------
+# --- Arguments ------------------------------------------------------------------------------------
 
 
 Settings = tuple[Any, ...] | None
 
 
 class Draw:
-    """Choices, made by Hypothesis or by a generator of random numbers."""
+    """Random choices, by Hypothesis or by a random number generator."""
 
     def __init__(self, below: Callable[[int], int]) -> None:
         self.below = below
@@ -35,7 +35,7 @@ class Draw:
         return low + self.below(high - low + 1)
 
     def one_of(self, options: Sequence[Any]) -> Any:
-        """Return one of several."""
+        """Return one of some options."""
         return options[self.below(len(options))]
 
 
@@ -44,7 +44,7 @@ SHAPES = [(), (1,), (3,), (2, 3), (3, 2), (2, 2), (1, 3), (2, 1, 3), (0,), (2, 0
 
 
 def some_arrays(draw: Draw) -> list[Array]:
-    """Return three arrays of small multiples of a quarter, of which the first has floats."""
+    """Return three arrays of small multiples of 1/4; the first one is of floats."""
     arrays = []
     for number in range(3):
         shape = draw.one_of(SHAPES)
@@ -70,7 +70,7 @@ def two_dims(draw: Draw, x: mt.Tensor) -> Settings:
 
 
 def a_dim_and_keepdim(draw: Draw, x: mt.Tensor) -> Settings:
-    """Take a dimension that is not empty, and whether it stays."""
+    """Take a dimension, and whether to keep it, of a tensor with elements."""
     return (*a_dim(draw, x), draw.one_of([True, False])) if x.ndim and x.numel() else None  # type: ignore[misc]
 
 
@@ -80,14 +80,14 @@ def of_floats(settings: Callable[..., Settings]) -> Callable[..., Settings]:
 
 
 def of_numbers(settings: Callable[..., Settings]) -> Callable[..., Settings]:
-    """Restrict an instruction to tensors of numbers, and not of truth values."""
+    """Restrict an instruction to tensors of numbers, and not of bools."""
     return lambda draw, *tensors: (
         None if "bool" in {x.dtype.kind for x in tensors} else settings(draw, *tensors)
     )
 
 
 def an_order(draw: Draw, x: mt.Tensor) -> Settings:
-    """Take an order of the dimensions."""
+    """Take a permutation of the dimensions."""
     rest, order = list(range(x.ndim)), []
     while rest:
         order.append(rest.pop(draw.below(len(rest))))
@@ -144,12 +144,12 @@ def a_window(draw: Draw, x: mt.Tensor) -> Settings:
 
 
 def a_number(draw: Draw, *_: mt.Tensor) -> Settings:
-    """Take a number that every element type holds."""
+    """Take a number that every dtype can represent."""
     return (draw.between(0, 3),)
 
 
 def broadcasting(draw: Draw, *tensors: mt.Tensor) -> Settings:
-    """Apply to tensors that mostly do broadcast: of others only a few are tried."""
+    """Apply to tensors that broadcast, and to one of eight others."""
     shape = tensors[0].shape
     try:
         for x in tensors[1:]:
@@ -160,7 +160,7 @@ def broadcasting(draw: Draw, *tensors: mt.Tensor) -> Settings:
 
 
 def fitting(draw: Draw, x: mt.Tensor, y: mt.Tensor) -> Settings:
-    """Apply where the second broadcasts to the first; of other pairs only a few are tried."""
+    """Apply if the second broadcasts to the first, and to one of eight other pairs."""
     try:
         fits = shape_broadcast(x.shape, y.shape) == x.shape
     except IndexingError:
@@ -169,12 +169,12 @@ def fitting(draw: Draw, x: mt.Tensor, y: mt.Tensor) -> Settings:
 
 
 def storable(draw: Draw, x: mt.Tensor, y: mt.Tensor) -> Settings:
-    """Apply where elements of the second have a meaning in the first."""
+    """Apply if the first can store elements of the second."""
     return fitting(draw, x, y) if x.dtype.kind == y.dtype.kind else None
 
 
 def a_part(draw: Draw, x: mt.Tensor, y: mt.Tensor) -> Settings:
-    """Take an index; apply where elements of the second may be stored in that part of the first."""
+    """Take an index; apply if that part of the first can store elements of the second."""
     index = an_index(draw, x)
     return index if index and storable(draw, x[index[0]], y) is not None else None
 
@@ -185,12 +185,12 @@ def alike(draw: Draw, x: mt.Tensor, y: mt.Tensor) -> Settings:
 
 
 def products(_: Draw, x: mt.Tensor, y: mt.Tensor) -> Settings:
-    """Apply to numbers of one type."""
+    """Apply to tensors of numbers of the same dtype."""
     return () if x.dtype is y.dtype and x.dtype.kind != "bool" else None
 
 
 def a_type(draw: Draw, *_: mt.Tensor) -> Settings:
-    """Take an element type, of which the elements have a value."""
+    """Take a dtype."""
     return (draw.one_of(["float32", "float64", "int64", "int32", "bool"]),)
 
 
@@ -199,14 +199,14 @@ def a_type(draw: Draw, *_: mt.Tensor) -> Settings:
 
 @dataclass(frozen=True)
 class Instruction:
-    """One thing that a program may do.
+    """An instruction of random programs.
 
     Attributes:
-        name: what it is called.
-        operands: how many tensors it takes.
+        name: the name.
+        operands: the number of tensors that it takes.
         settings: draws the other arguments, given the tensors; None if it does not apply to them.
         call: from mt_tensor or torch, the tensors and the settings to the result.
-        changes: whether it changes its first tensor instead of making another.
+        changes: whether it changes its first tensor instead of returning a new one.
     """
 
     name: str

@@ -1,10 +1,9 @@
 """Random programs on tensors, run side by side on mt_tensor and on a reference.
 
-A program makes a few tensors and then follows instructions: views, new tensors, changes in place.
-After every instruction all tensors that are alive must agree with the reference, so that a change
-shows through each view as it should. The reference is torch where it is installed: then element
-types, shared memory, refusals and gradients are compared, too, and most changes are recorded.
-Otherwise it is NumPy.
+A program creates a few tensors and then follows instructions: views, new tensors, changes in place.
+After every instruction all live tensors must agree with the reference, so that a change must be
+visible through each view. The reference is torch where it is installed: then dtypes, shared memory,
+errors and gradients are compared, too, and most changes are recorded. Otherwise it is NumPy.
 """
 
 from __future__ import annotations
@@ -23,19 +22,19 @@ from mt_tensor.core.strides import overlaps
 from mt_tensor.testing.reference import LIBRARY
 from mt_tensor.testing.reference import Reference as ReferenceArray
 
-LARGEST = 128  # elements of a tensor that is kept
+LARGEST = 128  # the most elements of a tensor that later instructions take
 CHANGES = [instruction for instruction in INSTRUCTIONS if instruction.changes]
-BOUND = 50.0  # numbers beyond this are not computed with, for they hide small errors
+BOUND = 50.0  # larger numbers are left out, because they hide small errors
 
 
 class NumpyReference:
-    """NumPy arrays beside the tensors: values and views."""
+    """NumPy arrays: values and views are compared."""
 
     no_grad = staticmethod(contextlib.nullcontext)
     differentiates = False
 
     def make(self, array: Array, requires_grad: bool) -> Array:
-        """Return the reference's own tensor with these elements."""
+        """Return a tensor of the reference with these elements."""
         return array.copy()
 
     def run(self, instruction: Instruction, operands: Sequence[Array], settings: Any) -> Any:
@@ -49,11 +48,11 @@ class NumpyReference:
         return tensor
 
     def shares(self, a: Array, b: Array) -> bool | None:
-        """Whether two share memory."""
+        """Whether two arrays share memory."""
         return _owner(a) is _owner(b)
 
     def same_type(self, ours: mt.Tensor, theirs: Array) -> bool:
-        """NumPy promotes by other rules."""
+        """Return True: NumPy promotes by other rules."""
         return True
 
     def adopt(self, ours: mt.Tensor, theirs: Array) -> Array:
@@ -61,12 +60,12 @@ class NumpyReference:
         return np.array(ours.detach())
 
     def correct(self, ours: mt.Tensor, theirs: Array) -> None:
-        """Make the elements of what was changed exactly ours."""
+        """Overwrite a changed array with exactly our elements."""
         theirs[...] = np.array(ours.detach())
 
 
 class TorchReference:
-    """torch's tensors beside ours: all that can be seen of them."""
+    """torch's tensors: everything is compared."""
 
     differentiates = True
 
@@ -77,13 +76,13 @@ class TorchReference:
         self.no_grad = torch.no_grad
 
     def make(self, array: Array, requires_grad: bool) -> Any:
-        """Return the reference's own tensor with these elements."""
+        """Return a tensor of the reference with these elements."""
         return self.torch.tensor(array, requires_grad=requires_grad)
 
     def run(self, instruction: Instruction, operands: Sequence[Any], settings: Any) -> Any:
         """Follow an instruction."""
         for operand in operands:
-            operand.grad_fn  # noqa: B018 - a view learns of its base's history when asked for it
+            operand.grad_fn  # noqa: B018 - reading it updates the graph of a view
         return instruction.call(self.torch, *operands, *settings)
 
     def values(self, tensor: Any) -> Array:
@@ -92,12 +91,12 @@ class TorchReference:
         return array
 
     def shares(self, a: Any, b: Any) -> bool | None:
-        """Whether two share memory; None where nothing can be said."""
+        """Whether two tensors share memory; None if that is not known."""
         places = [x.untyped_storage().data_ptr() for x in (a, b)]
         return places[0] == places[1] if all(places) else None
 
     def same_type(self, ours: mt.Tensor, theirs: Any) -> bool:
-        """Whether the element types agree."""
+        """Whether the dtypes agree."""
         return str(theirs.dtype) == f"torch.{ours.dtype.name}"
 
     def adopt(self, ours: mt.Tensor, theirs: Any) -> Any:
@@ -107,12 +106,12 @@ class TorchReference:
         return theirs
 
     def correct(self, ours: mt.Tensor, theirs: Any) -> None:
-        """Make the elements of what was changed exactly ours, without torch noticing."""
+        """Overwrite a changed tensor with exactly our elements, without torch noticing."""
         theirs.detach().numpy()[...] = np.array(ours.detach())
 
 
 def _owner(array: Any) -> Any:
-    """Return what owns the memory that an array is a view of."""
+    """Return the owner of the memory of an array."""
     while getattr(array, "base", None) is not None:
         array = array.base
     return array
@@ -123,14 +122,14 @@ Reference = NumpyReference | TorchReference
 
 @dataclass
 class Program:
-    """What has been computed so far, here and by the reference.
+    """A program and its tensors, here and in the reference.
 
     Attributes:
-        reference: what is compared with.
+        reference: the reference.
         ours: the tensors of mt_tensor.
-        theirs: those of the reference.
-        leaves: which of them want a gradient from the start.
-        text: the instructions, to be shown where something disagrees.
+        theirs: the tensors of the reference.
+        leaves: the numbers of the leaves that require a gradient.
+        text: the instructions, for messages.
     """
 
     reference: Reference
@@ -140,7 +139,7 @@ class Program:
     text: list[str] = field(default_factory=list)
 
     def start(self, arrays: Sequence[Array]) -> None:
-        """Make the first tensors; those of floats want a gradient, but for the last."""
+        """Create the first tensors; all of floats but the last require a gradient."""
         for array in arrays:
             wanted = array.dtype.kind == "f" and array is not arrays[-1]
             self.text.append(
@@ -152,10 +151,10 @@ class Program:
             self.theirs.append(self.reference.make(array, wanted))
 
     def step(self, draw: Draw) -> bool:
-        """Choose an instruction and its arguments, follow it on both sides, and compare.
+        """Choose an instruction and its arguments, run it on both sides, and compare.
 
         Returns:
-            False if it did not apply to the tensors that were chosen.
+            False if it does not apply to the chosen tensors.
         """
         instruction = draw.one_of(CHANGES if draw.below(4) == 3 else INSTRUCTIONS)
         chosen = [draw.below(len(self.ours)) for _ in range(instruction.operands)]
@@ -189,10 +188,10 @@ class Program:
         return True
 
     def not_alike(self, chosen: Sequence[int]) -> bool:
-        """Whether a change would meet what the libraries treat differently on purpose.
+        """Whether the libraries treat a change differently on purpose.
 
-        Here, a view that repeats elements is never changed, and torch does not say when; arguments
-        that overlap are read before they are written, and torch refuses.
+        Here, views that repeat elements cannot be changed, and overlapping arguments are read
+        before they are written; in torch some of the first are changed, and the second refused.
         """
         target, *others = [self.ours[i]._tensor for i in chosen]
         return overlaps(target.shape, target.strides) or any(
@@ -200,7 +199,7 @@ class Program:
         )
 
     def keep(self, ours: mt.Tensor, theirs: Any, operands: Sequence[mt.Tensor]) -> None:
-        """Compare a result, and go on with it if it is neither too large nor too long."""
+        """Compare a result, and keep it if its elements are neither too large nor too many."""
         self.compare(ours, theirs, operands)
         self.check_identity(ours, theirs)
         if not self.check_memory(ours, theirs):
@@ -216,7 +215,7 @@ class Program:
             self.text.pop()
 
     def check_memory(self, ours: mt.Tensor, theirs: Any) -> bool:
-        """Compare what a result shares its memory with, and return whether it shares any."""
+        """Compare the tensors that a result shares memory with; return whether there are any."""
         found = False
         for other, others in zip(self.ours, self.theirs, strict=True):
             if ours.numel() and other.numel():
@@ -227,7 +226,7 @@ class Program:
         return found
 
     def check_identity(self, ours: mt.Tensor, theirs: Any) -> None:
-        """Compare which earlier tensor, if any, a result itself is."""
+        """Compare whether a result is an earlier tensor itself."""
         if isinstance(self.reference, TorchReference):
             same = [
                 [x is y for y in known] for x, known in ((ours, self.ours), (theirs, self.theirs))
@@ -235,12 +234,12 @@ class Program:
             self.check(same[0] == same[1], f"is an earlier tensor: {same[0]}", same[1])
 
     def check_all(self) -> None:
-        """Compare everything that is alive."""
+        """Compare all live tensors."""
         for ours, theirs in zip(self.ours, self.theirs, strict=True):
             self.compare(ours, theirs, [ours])
 
     def compare(self, ours: mt.Tensor, theirs: Any, operands: Sequence[mt.Tensor]) -> None:
-        """Compare shape, element type and elements."""
+        """Compare shape, dtype and elements."""
         values = self.reference.values(theirs)
         self.check(ours.shape == values.shape, ours.shape, values.shape)
         self.check(self.reference.same_type(ours, theirs), ours.dtype, values.dtype)
@@ -256,7 +255,7 @@ class Program:
         self.check(bool(close.all()), array, values)
 
     def check_gradients(self) -> None:
-        """Compare the gradients by the leaves of each tensor that has some."""
+        """Compare the gradients of each tensor with respect to the leaves."""
         if isinstance(self.reference, NumpyReference):
             return
         for number, (x, y) in enumerate(zip(self.ours, self.theirs, strict=True)):
@@ -270,15 +269,15 @@ class Program:
                 gradients, self.reference.torch, y, [self.theirs[i] for i in self.leaves]
             )
             if isinstance(ours, mt.errors.InPlaceError) or "modified by an inplace" in str(theirs):
-                continue  # what an operation saves, and so may not be changed, is its own business
+                continue  # operations may save other tensors, which then must not be changed
             self.check(isinstance(ours, tuple) and isinstance(theirs, tuple), ours, theirs)
             for our, their in zip(ours, theirs, strict=True):
                 self.compare_gradients(our, their)
 
     def compare_gradients(self, ours: mt.Tensor | None, theirs: Any) -> None:
-        """Compare one gradient: None where nothing depends on the leaf.
+        """Compare one gradient: None if the tensor does not depend on the leaf.
 
-        For what depended on it until all was replaced by a copy, torch computes zeros.
+        torch computes zeros if it depended on the leaf until its elements were overwritten.
         """
         if ours is None:
             self.check(theirs is None or not theirs.any(), ours, theirs)
@@ -290,14 +289,14 @@ class Program:
             self.check(bool(close.all()), ours, values)
 
     def check(self, holds: bool, ours: object, theirs: object) -> None:
-        """Raise with the whole program unless something holds."""
+        """Raise an error with the whole program unless a condition holds."""
         if not holds:
             program = "\n".join(self.text)
             raise AssertionError(f"{program}\n\nhere:\n{ours!r}\n\nreference:\n{theirs!r}")
 
 
 def outcome(call: Callable[..., Any], *args: Any) -> Any:
-    """Return what a call gives, or the error it raises."""
+    """Return the result of a call, or the error that it raises."""
     try:
         return call(*args)
     except Exception as error:  # noqa: BLE001 - that both refuse is compared
@@ -305,7 +304,7 @@ def outcome(call: Callable[..., Any], *args: Any) -> Any:
 
 
 def gradients(library: Any, tensor: Any, leaves: Sequence[Any]) -> Any:
-    """Return the gradients by leaves of a sum in which each element has another weight."""
+    """Return the gradients of a weighted sum of a tensor with respect to leaves."""
     weights = np.cos(np.arange(tensor.numel())).reshape(tuple(tensor.shape))
     total = (tensor.double() * library.tensor(weights)).sum()
     return library.autograd.grad(total, leaves, retain_graph=True, allow_unused=True)

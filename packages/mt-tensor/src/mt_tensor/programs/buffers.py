@@ -79,7 +79,7 @@ class BufferTable:
         return self._groups.get(owner, owner)
 
     def join(self, buffer: Buffer, other: Buffer) -> None:
-        """Put a new buffer into the alias group of another."""
+        """Move a new buffer to the alias group of another."""
         self._groups[alias_group(buffer.data.storage)] = buffer.group = other.group
 
     def add_opaque(self, value: Any, groups: Iterable[Any]) -> Opaque:

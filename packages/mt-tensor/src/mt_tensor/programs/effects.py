@@ -78,7 +78,7 @@ class Effects:
         self._store(slot, now)
 
     def _tensor(self, tensor: Tensor, slots: tuple[Any, ...]) -> None:
-        """Note what has become of the elements and the gradient of a tensor."""
+        """Note how the elements and the gradient of a tensor have changed."""
         data, grad, *rest = slots_of(tensor)
         if not all(a is b for a, b in zip(rest, slots[2:], strict=True)):
             raise NotReplayable("it changes the graph of a tensor that existed before")

@@ -1,4 +1,4 @@
-"""Fusion: neighbouring elementwise operations become one, and what is between is not stored."""
+"""Fusion: neighbouring elementwise operations become one, without intermediate buffers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Gradients of a compiled function: a second program for each result that requires a gradient.
 
 The backward pass of each result is recorded right after the function. It reads buffers of the
-forward program, which therefore returns them beside its results.
+forward program, which therefore returns them as well.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ def _changed_groups(calls: Iterable[Instruction]) -> set[Any]:
 def fold_constants(calls: Sequence[Instruction], live_out: set[Any]) -> list[Instruction]:
     """Replace results that are the same at each replay by those that were recorded.
 
-    Buffers that are changed or outlive the program are made anew at each replay.
+    Buffers that are changed or outlive the program are computed at each replay.
     """
     changed, rest = _changed_groups(calls), []
     for call in calls:

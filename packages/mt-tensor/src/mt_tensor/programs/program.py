@@ -3,8 +3,8 @@
 An instruction is a recorded call of a backend. Its arguments are those of the call, with an operand
 in place of whatever differs at a replay: a view of a buffer (`View`), a tensor (`TensorView`), a
 value that only other instructions understand (`Opaque`), random numbers (`RandomSource`), a number
-that is computed anew (`SymbolicNumber`). All other arguments, such as formulas, layouts, operators
-and plain numbers, are constants.
+that is computed at each replay (`SymbolicNumber`). All other arguments, such as formulas, layouts,
+operators and plain numbers, are constants.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Buffer:
         group: the alias group: the same for all buffers that share bytes.
         origin: where a replay gets it from.
         number: tells it from the other buffers of the program.
-        is_constant: whether its first elements are the same at each replay.
+        is_constant: whether it is allocated with the same elements at each replay.
     """
 
     data: TensorData

@@ -68,7 +68,7 @@ class ReplayWriter(CodeWriter):
         return id(tensor) in self.positions or id(tensor) in self.snapshot.tensors
 
     def new_tensors(self, value: Any) -> list[Any]:
-        """Return the operands of tensors in a value that a replay makes anew."""
+        """Return the operands of the tensors in a value that did not exist before the call."""
         tensors = [leaf for leaf in leaves_in(value) if isinstance(leaf, Tensor)]
         return [self.recorder.as_operands(each) for each in tensors if not self.existed(each)]
 
